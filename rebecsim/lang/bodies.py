@@ -1,0 +1,140 @@
+"""The bodies of constructors, message servers and methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rebecsim.lang import syntax
+from rebecsim.lang.checked import CheckedClass, Symbol
+from rebecsim.lang.expressions import ExpressionChecker
+from rebecsim.lang.overloads import resolve_constructor
+from rebecsim.lang.scopes import Body, Findings, Scope
+from rebecsim.lang.statements import StatementChecker, name_is_free
+from rebecsim.lang.traversal import walk
+from rebecsim.lang.type_names import resolve_type
+
+__all__ = ["check_bodies", "number_choice_sites", "reads_absolute_time"]
+
+_ABSOLUTE = frozenset({"now", "currentMessageArrival", "currentMessageDeadline"})
+
+
+def check_bodies(findings: Findings, checked: CheckedClass, env: Scope) -> None:
+    """Check every body that stands in the text of a class."""
+    tree = checked.tree
+    fields = Scope(env)
+    for symbol in (*checked.known_rebecs, *checked.state_variables):
+        fields.symbols[symbol.name] = symbol
+    for constructor in tree.constructors:
+        body = Body("constructor", constructor.name, checked)
+        _check_constructor(findings, body, constructor, fields, env)
+    for server in tree.message_servers:
+        if server.body is not None:
+            body = Body("server", server.name, checked)
+            _check_body(findings, body, server.parameters, server.body, fields, env)
+    for method in tree.methods:
+        if method.body is not None:
+            _check_method(findings, checked, method, method.body, fields, env)
+
+
+def _check_method(
+    findings: Findings,
+    checked: CheckedClass,
+    method: syntax.Method,
+    block: syntax.Block,
+    fields: Scope,
+    env: Scope,
+) -> None:
+    kind = method.return_type
+    result = None if kind is None else resolve_type(findings, kind)
+    body = Body("method", method.name, checked, result)
+    completes = _check_body(findings, body, method.parameters, block, fields, env)
+    if completes and result is not None:
+        findings.report("return-missing", method.span, name=method.name)
+
+
+def _check_constructor(
+    findings: Findings, body: Body, node: syntax.Constructor, fields: Scope, env: Scope
+) -> None:
+    block = node.body
+    first = block.statements[0] if block.statements else None
+    if _is_super(first) and body.owner is not None and body.owner.base is not None:
+        scope = _parameters(findings, node.parameters, fields)
+        assert isinstance(first, syntax.ExpressionStatement)
+        assert isinstance(first.expression, syntax.Call)
+        _check_super(findings, body, first.expression, scope)
+        block = syntax.Block(block.statements[1:], span=block.span)
+        StatementChecker(findings, body, env).check(block, scope)
+        return
+    _check_body(findings, body, node.parameters, block, fields, env)
+
+
+def _is_super(node: syntax.Statement | None) -> bool:
+    return (
+        isinstance(node, syntax.ExpressionStatement)
+        and isinstance(node.expression, syntax.Call)
+        and node.expression.method == "super"
+    )
+
+
+def _check_super(findings: Findings, body: Body, node: syntax.Call, scope: Scope) -> None:
+    assert body.owner is not None
+    assert body.owner.base is not None
+    base = findings.classes[body.owner.base]
+    checker = ExpressionChecker(findings, body)
+    found = [checker.value(argument, scope) for argument in node.arguments]
+    findings.super_constructors[id(node)] = resolve_constructor(findings, base, found, node.span)
+
+
+def _check_body(
+    findings: Findings,
+    body: Body,
+    parameters: tuple[syntax.Parameter, ...],
+    block: syntax.Block,
+    fields: Scope,
+    env: Scope,
+) -> bool:
+    scope = _parameters(findings, parameters, fields)
+    return StatementChecker(findings, body, env).check(block, scope)
+
+
+def _parameters(
+    findings: Findings, parameters: tuple[syntax.Parameter, ...], fields: Scope
+) -> Scope:
+    scope = Scope(fields)
+    for node in parameters:
+        kind = resolve_type(findings, node.type)
+        if not name_is_free(findings, node.name, node.span) or kind is None:
+            continue
+        if node.name in scope.symbols:
+            line = scope.lines[node.name]
+            findings.report("duplicate", node.span, what="parameter", name=node.name, line=line)
+        scope.declare(Symbol("parameter", node.name, kind), node.span)
+    return scope
+
+
+def number_choice_sites(findings: Findings) -> None:
+    """Number the choices of every class on from those of its base class."""
+    last: dict[str, int] = {}
+    for checked in findings.classes.values():
+        number = 0 if checked.base is None else last[checked.base]
+        for node in _nodes_of_servers(checked.tree):
+            if isinstance(node, syntax.Choice):
+                number += 1
+                findings.choice_sites[id(node)] = number
+        last[checked.name] = number
+
+
+def reads_absolute_time(findings: Findings, model: syntax.Model) -> bool:
+    """Whether a message server or method reads `now` or the arrival or deadline of a message."""
+    for tree in model.classes:
+        bodies = (*tree.message_servers, *tree.methods)
+        for node in (node for body in bodies for node in walk(body)):
+            symbol = findings.symbols.get(id(node))
+            if symbol is not None and symbol.kind == "builtin" and symbol.name in _ABSOLUTE:
+                return True
+    return False
+
+
+def _nodes_of_servers(tree: syntax.ReactiveClass) -> Iterator[syntax.Node]:
+    for server in tree.message_servers:
+        yield from walk(server)

@@ -1,0 +1,161 @@
+"""The result of checking a model: what every name means and which type every expression has.
+
+The checker leaves the syntax tree as it is and answers questions about its nodes, in the manner
+of a type checker's side tables. Code generators read the tree and ask here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from rebecsim.lang import syntax
+from rebecsim.lang.types import Type
+
+__all__ = [
+    "CheckedClass",
+    "CheckedInstance",
+    "CheckedModel",
+    "CheckedServer",
+    "Dialect",
+    "Symbol",
+    "SymbolKind",
+    "Value",
+]
+
+Dialect = Literal["timed", "core"]
+SymbolKind = Literal["env", "state", "known", "local", "parameter", "builtin", "definition"]
+Value = int | float | bool | None  # None is `null`
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """What a `syntax.Name` refers to.
+
+    `builtin` is one of self, sender, now, currentMessageArrival, currentMessageDeadline and
+    currentMessageWaitingTime. `value` is set for env constants only. `definition` is a name that a
+    property file defines; there `known` is a rebec of main.
+    """
+
+    kind: SymbolKind
+    name: str
+    type: Type
+    value: Value = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedServer:
+    """A message server that instances of a class really have (own, inherited or overriding)."""
+
+    name: str
+    number: int
+    """Position among the class's servers, base class first: the tie-break of a sorted bag."""
+    priority: int | None
+    global_priority: int | None
+    parameters: tuple[Symbol, ...]
+    tree: syntax.MessageServer
+    owner: str
+    """The class whose text holds the body."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedClass:
+    """A reactive class with everything it inherits laid flat, base class first."""
+
+    name: str
+    base: str | None
+    abstract: bool
+    queue_size: int
+    known_rebecs: tuple[Symbol, ...]
+    state_variables: tuple[Symbol, ...]
+    servers: tuple[CheckedServer, ...]
+    methods: dict[str, syntax.Method]
+    constructors: tuple[syntax.Constructor, ...]
+    """The class's own constructors, with different numbers or types of parameters."""
+    tree: syntax.ReactiveClass
+    ancestors: tuple[str, ...]
+    """Base class, its base class, and so on."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedInstance:
+    """One rebec of main."""
+
+    name: str
+    class_name: str
+    bindings: tuple[str, ...]
+    """Names of the instances bound to the class's known rebecs, in their order."""
+    arguments: tuple[Value | str, ...]
+    """Constructor arguments as values; a rebec is given by its instance name."""
+    constructor: syntax.Constructor | None
+    """The constructor that is called, after overload resolution; None: there is none."""
+    priority: int | None
+    tree: syntax.Instance
+
+
+@dataclass(frozen=True)
+class CheckedModel:
+    """A model that has passed the checker. Build it with `rebecsim.lang.check_model`."""
+
+    tree: syntax.Model
+    dialect: Dialect
+    env: dict[str, Symbol]
+    classes: dict[str, CheckedClass]
+    instances: tuple[CheckedInstance, ...]
+    uses_global_priority: bool
+    reads_now: bool
+    """Whether any handler reads absolute time (`now`, currentMessageArrival or -Deadline)."""
+    source: str | None = None
+    types: dict[int, Type] = field(default_factory=dict, repr=False)
+    symbols: dict[int, Symbol] = field(default_factory=dict, repr=False)
+    constants: dict[int, Value] = field(default_factory=dict, repr=False)
+    choice_sites: dict[int, int] = field(default_factory=dict, repr=False)
+    declared_types: dict[int, Type] = field(default_factory=dict, repr=False)
+    super_constructors: dict[int, syntax.Constructor | None] = field(
+        default_factory=dict, repr=False
+    )
+
+    def type_of(self, node: syntax.Expression) -> Type:
+        """The type of an expression of the tree."""
+        return self.types[id(node)]
+
+    def symbol_of(self, node: syntax.Name) -> Symbol:
+        """What a name refers to."""
+        return self.symbols[id(node)]
+
+    def constant_of(self, node: syntax.Expression) -> Value:
+        """The value of a constant expression (array length, choice alternative, priority).
+
+        Raises KeyError for an expression that is not constant.
+        """
+        return self.constants[id(node)]
+
+    def is_constant(self, node: syntax.Expression) -> bool:
+        """Whether the checker has folded the expression to a value (literals, env, arithmetic)."""
+        return id(node) in self.constants
+
+    def choice_site(self, node: syntax.Choice) -> int:
+        """The number of a `?(...)` in the message servers of its class, from 1, in reading order.
+
+        A class goes on counting where its base class stopped, so that the sites of one rebec have
+        different numbers. Each site draws from a random stream of its own, so that two models
+        which differ only in a policy see the same workload.
+        """
+        return self.choice_sites[id(node)]
+
+    def declared_type(self, node: syntax.TypeName) -> Type:
+        """The type that a declaration or cast names, with the lengths of arrays."""
+        return self.declared_types[id(node)]
+
+    def constructor_number(self, constructor: syntax.Constructor) -> int:
+        """The position of a constructor among those of its class, from 0."""
+        return next(
+            number
+            for checked in self.classes.values()
+            for number, each in enumerate(checked.constructors)
+            if each is constructor
+        )
+
+    def super_constructor(self, node: syntax.Call) -> syntax.Constructor | None:
+        """The constructor of the base class that a `super(...)` calls; None: it has none."""
+        return self.super_constructors[id(node)]

@@ -1,0 +1,63 @@
+"""From a syntax tree to a checked model: names, types and the rules of the dialect."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rebecsim.lang import syntax
+from rebecsim.lang.bodies import check_bodies, number_choice_sites, reads_absolute_time
+from rebecsim.lang.checked import CheckedModel, Dialect
+from rebecsim.lang.declarations import declare_classes, declare_env
+from rebecsim.lang.errors import RebecaCheckError, with_source
+from rebecsim.lang.main_block import check_main
+from rebecsim.lang.parser import parse_model, read_source
+from rebecsim.lang.scopes import Findings
+
+__all__ = ["check_file", "check_model", "check_source"]
+
+
+def check_model(
+    tree: syntax.Model, dialect: Dialect = "timed", source: str | None = None
+) -> CheckedModel:
+    """Check a model and say what its names and expressions mean.
+
+    `source` is the text the tree was read from; errors quote its lines. Raises RebecaCheckError
+    with all mistakes of the model, in the order of the text.
+    """
+    findings = Findings(dialect)
+    env = declare_env(findings, tree)
+    declare_classes(findings, tree, env)
+    for checked in findings.classes.values():
+        check_bodies(findings, checked, env)
+    instances = check_main(findings, tree, env)
+    if findings.diagnostics:
+        ordered = sorted(findings.diagnostics, key=lambda item: (item.span.line, item.span.column))
+        raise RebecaCheckError.of([with_source(item, source) for item in ordered])
+    number_choice_sites(findings)
+    servers = [server for checked in findings.classes.values() for server in checked.servers]
+    return CheckedModel(
+        tree,
+        dialect,
+        dict(env.symbols),
+        findings.classes,
+        instances,
+        any(server.global_priority is not None for server in servers),
+        reads_absolute_time(findings, tree),
+        source,
+        findings.types,
+        findings.symbols,
+        findings.constants,
+        findings.choice_sites,
+        findings.declared_types,
+        findings.super_constructors,
+    )
+
+
+def check_source(text: str, file: str = "<string>", dialect: Dialect = "timed") -> CheckedModel:
+    """Parse and check a text; raises RebecaSyntaxError or RebecaCheckError."""
+    return check_model(parse_model(text, file), dialect, text)
+
+
+def check_file(path: str | Path, dialect: Dialect = "timed") -> CheckedModel:
+    """Parse and check a `.rebeca` file; raises OSError if it cannot be read."""
+    return check_source(read_source(path), str(path), dialect)

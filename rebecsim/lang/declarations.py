@@ -1,0 +1,348 @@
+"""Env constants and reactive classes: what is declared, inherited and overridden."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from rebecsim.lang import syntax
+from rebecsim.lang.annotations import class_annotations, server_priorities
+from rebecsim.lang.checked import CheckedClass, CheckedServer, Symbol, SymbolKind, Value
+from rebecsim.lang.constants import NotConstantError, convert
+from rebecsim.lang.expressions import ExpressionChecker
+from rebecsim.lang.scopes import Body, Findings, Scope
+from rebecsim.lang.statements import array_lengths, name_is_free
+from rebecsim.lang.type_names import resolve_type, resolve_with_lengths
+from rebecsim.lang.types import PRIMITIVES, RebecType, Type
+
+__all__ = ["declare_classes", "declare_env"]
+
+
+def declare_env(findings: Findings, model: syntax.Model) -> Scope:
+    """The scope of the env constants; each may use those before it."""
+    scope = Scope()
+    checker = ExpressionChecker(findings, Body("constant", "env"))
+    for variable in model.env_variables:
+        kind = _env_type(findings, variable.type)
+        checker.fits(variable.value, kind, scope)
+        if kind is None or not _is_new(findings, scope, "env constant", variable):
+            continue
+        value = _env_value(findings, variable, kind)
+        scope.declare(Symbol("env", variable.name, kind, value), variable.span)
+    return scope
+
+
+def _env_type(findings: Findings, node: syntax.TypeName) -> Type | None:
+    if node.name in PRIMITIVES and not node.dimensions:
+        return resolve_type(findings, node)
+    findings.report("env-type", node.span, type=node.name + "[]" * len(node.dimensions))
+    return None
+
+
+def _env_value(findings: Findings, node: syntax.EnvVariable, kind: Type) -> Value:
+    value = findings.constants.get(id(node.value))
+    try:
+        if value is not None:
+            return convert(value, kind)
+    except NotConstantError:
+        pass
+    if findings.types.get(id(node.value)) in PRIMITIVES.values():
+        findings.report("env-value", node.value.span)
+    return 0
+
+
+def _is_new(
+    findings: Findings, scope: Scope, what: str, node: syntax.EnvVariable | syntax.Field
+) -> bool:
+    if not name_is_free(findings, node.name, node.span):
+        return False
+    if node.name in scope.symbols:
+        line = scope.lines[node.name]
+        findings.report("duplicate", node.span, what=what, name=node.name, line=line)
+        return False
+    return True
+
+
+def declare_classes(findings: Findings, model: syntax.Model, env: Scope) -> None:
+    """Fill `findings.classes`, base classes before the classes that extend them."""
+    trees: dict[str, syntax.ReactiveClass] = {}
+    for tree in model.classes:
+        if not name_is_free(findings, tree.name, tree.span):
+            continue
+        if tree.name in trees:
+            line = trees[tree.name].span.line
+            findings.report(
+                "duplicate", tree.span, what="reactive class", name=tree.name, line=line
+            )
+            continue
+        trees[tree.name] = tree
+    findings.class_names = frozenset(trees)
+    scopes: dict[str, Scope] = {}
+    for tree in _bases_first(findings, trees):
+        _ClassReader(findings, tree, env, scopes).read()
+
+
+def _bases_first(
+    findings: Findings, trees: dict[str, syntax.ReactiveClass]
+) -> list[syntax.ReactiveClass]:
+    ordered: dict[str, syntax.ReactiveClass] = {}
+    for tree in trees.values():
+        path: list[str] = []
+        current: syntax.ReactiveClass | None = tree
+        while current is not None and current.name not in ordered:
+            if current.name in path:
+                cycle = [*path[path.index(current.name) :], current.name]
+                findings.report(
+                    "inheritance-cycle",
+                    current.span,
+                    name=current.name,
+                    path=" extends ".join(cycle),
+                )
+                break
+            path.append(current.name)
+            current = None if current.base is None else trees.get(current.base)
+        for name in reversed(path):
+            ordered[name] = trees[name]
+    return list(ordered.values())
+
+
+@dataclass
+class _ClassReader:
+    """Reads one class on top of its base class."""
+
+    findings: Findings
+    tree: syntax.ReactiveClass
+    env: Scope
+    scopes: dict[str, Scope]
+    base: CheckedClass | None = None
+    fields: Scope = field(default_factory=Scope)
+
+    def read(self) -> None:
+        tree, findings = self.tree, self.findings
+        self.base = self._base()
+        if self.base is not None:
+            self.fields = Scope(
+                None,
+                dict(self.scopes[self.base.name].symbols),
+                dict(self.scopes[self.base.name].lines),
+            )
+        self.scopes[tree.name] = self.fields
+        class_annotations(findings, tree, self.env)
+        known = self._known_rebecs()
+        state = self._state_variables()
+        methods = self._methods()
+        servers = self._servers(methods)
+        self._constructors()
+        self._all_implemented(servers, methods)
+        base = self.base
+        findings.classes[tree.name] = CheckedClass(
+            tree.name,
+            None if base is None else base.name,
+            tree.abstract,
+            self._queue_size(),
+            (() if base is None else base.known_rebecs) + known,
+            (() if base is None else base.state_variables) + state,
+            servers,
+            methods,
+            tree.constructors,
+            tree,
+            () if base is None else (base.name, *base.ancestors),
+        )
+
+    def _base(self) -> CheckedClass | None:
+        name = self.tree.base
+        if name is None:
+            return None
+        if name not in self.findings.class_names:
+            self.findings.report("unknown-class", self.tree.span, name=name)
+        return self.findings.classes.get(name)  # None in a cycle, which has been reported
+
+    def _queue_size(self) -> int:
+        node = self.tree.queue_size
+        checker = ExpressionChecker(self.findings, Body("constant", self.tree.name))
+        found = checker.value(node, self.env)
+        value = self.findings.constants.get(id(node))
+        if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
+            return value
+        if found is not None:
+            self.findings.report("queue-size", node.span)
+        return 1
+
+    # --- variables -----------------------------------------------------------------------------
+
+    def _known_rebecs(self) -> tuple[Symbol, ...]:
+        symbols = []
+        for node in self.tree.known_rebecs:
+            kind = self._field_type(node)
+            if kind is not None and not isinstance(kind, RebecType):
+                self.findings.report("known-type", node.type.span, name=node.name, type=kind)
+                kind = None
+            symbols += self._declared("known", "known rebec", node, kind)
+        return tuple(symbols)
+
+    def _state_variables(self) -> tuple[Symbol, ...]:
+        symbols = []
+        for node in self.tree.state_variables:
+            symbols += self._declared("state", "state variable", node, self._field_type(node))
+        return tuple(symbols)
+
+    def _field_type(self, node: syntax.Field) -> Type | None:
+        lengths = array_lengths(self.findings, node.type, self.env)
+        return resolve_with_lengths(self.findings, node.type, lengths)
+
+    def _declared(
+        self, kind: SymbolKind, what: str, node: syntax.Field, type_: Type | None
+    ) -> list[Symbol]:
+        if not _is_new(self.findings, self.fields, what, node) or type_ is None:
+            return []
+        symbol = Symbol(kind, node.name, type_)
+        self.fields.declare(symbol, node.span)
+        return [symbol]
+
+    # --- message servers, methods, constructors ------------------------------------------------
+
+    def _methods(self) -> dict[str, syntax.Method]:
+        methods = {} if self.base is None else dict(self.base.methods)
+        own: dict[str, syntax.Method] = {}
+        for node in self.tree.methods:
+            self._parameter_types(node.parameters)
+            result = node.return_type
+            if result is not None:
+                resolve_type(self.findings, result)
+                self._no_array(result, "the result of a method")
+            if not self._is_new_member("method", node, own):
+                continue
+            if node.name in methods and self._signature(node) != self._signature(
+                methods[node.name]
+            ):
+                self._override_differs(node, methods[node.name])
+            self._abstract_allowed(node)
+            own[node.name] = node
+            methods[node.name] = node
+        return methods
+
+    def _servers(self, methods: dict[str, syntax.Method]) -> tuple[CheckedServer, ...]:
+        servers = {} if self.base is None else {item.name: item for item in self.base.servers}
+        own: dict[str, syntax.MessageServer] = {}
+        for name in servers.keys() & {node.name for node in self.tree.methods}:
+            self._clash(methods[name], "message server", servers[name].tree.span.line)
+        for node in self.tree.message_servers:
+            parameters = self._parameters(node)
+            priority, global_priority = server_priorities(self.findings, node, self.env)
+            if not self._is_new_member("message server", node, own):
+                continue
+            if node.name in methods:
+                self._clash(node, "method", methods[node.name].span.line)
+                continue
+            inherited = servers.get(node.name)
+            number = len(servers) if inherited is None else inherited.number
+            if inherited is not None and self._signature(node) != self._signature(inherited.tree):
+                self._override_differs(node, inherited.tree)
+            self._abstract_allowed(node)
+            own[node.name] = node
+            servers[node.name] = CheckedServer(
+                node.name,
+                number,
+                priority,
+                global_priority,
+                parameters,
+                node,
+                self.tree.name,
+            )
+        return tuple(servers.values())
+
+    def _clash(self, node: syntax.MessageServer | syntax.Method, what: str, line: int) -> None:
+        self.findings.report("duplicate", node.span, what=what, name=node.name, line=line)
+
+    def _is_new_member(
+        self,
+        what: str,
+        node: syntax.MessageServer | syntax.Method,
+        own: dict[str, syntax.MessageServer] | dict[str, syntax.Method],
+    ) -> bool:
+        if not name_is_free(self.findings, node.name, node.span):
+            return False
+        if node.name in own:
+            self._clash(node, what, own[node.name].span.line)
+            return False
+        return True
+
+    def _parameters(
+        self, node: syntax.MessageServer | syntax.Method | syntax.Constructor
+    ) -> tuple[Symbol, ...]:
+        kinds = self._parameter_types(node.parameters)
+        return tuple(
+            Symbol("parameter", parameter.name, kind)
+            for parameter, kind in zip(node.parameters, kinds, strict=True)
+            if kind is not None
+        )
+
+    def _parameter_types(self, parameters: tuple[syntax.Parameter, ...]) -> list[Type | None]:
+        for parameter in parameters:
+            self._no_array(parameter.type, "a parameter")
+        return [resolve_type(self.findings, parameter.type) for parameter in parameters]
+
+    def _no_array(self, node: syntax.TypeName, what: str) -> None:
+        if node.dimensions:
+            self.findings.report("array-here", node.span, what=what)
+
+    def _signature(self, node: syntax.MessageServer | syntax.Method | syntax.Constructor) -> str:
+        parameters = f"({', '.join(parameter.type.name for parameter in node.parameters)})"
+        if not isinstance(node, syntax.Method):
+            return parameters
+        result = "void" if node.return_type is None else node.return_type.name
+        return f"{result} {parameters}"
+
+    def _override_differs(
+        self,
+        node: syntax.MessageServer | syntax.Method,
+        inherited: syntax.MessageServer | syntax.Method,
+    ) -> None:
+        self.findings.report(
+            "override-differs",
+            node.span,
+            name=node.name,
+            base=self.tree.base,
+            expected=self._signature(inherited),
+        )
+
+    def _abstract_allowed(self, node: syntax.MessageServer | syntax.Method) -> None:
+        if node.abstract and not self.tree.abstract:
+            self.findings.report("abstract-server", node.span, name=node.name, owner=self.tree.name)
+
+    def _constructors(self) -> None:
+        tree, findings = self.tree, self.findings
+        signatures: set[str] = set()
+        for node in tree.constructors:
+            if node.name != tree.name:
+                findings.report("constructor-name", node.span, name=node.name, owner=tree.name)
+            self._parameter_types(node.parameters)
+            signature = self._signature(node)
+            if signature in signatures:
+                findings.report("constructor-twice", node.span, owner=tree.name)
+            signatures.add(signature)
+        base = self.base
+        while base is not None and not tree.constructors and not tree.abstract:
+            if base.constructors:
+                findings.report("constructor-inherited", tree.span, owner=tree.name, base=base.name)
+                return
+            base = None if base.base is None else findings.classes.get(base.base)
+
+    def _all_implemented(
+        self, servers: tuple[CheckedServer, ...], methods: dict[str, syntax.Method]
+    ) -> None:
+        if self.tree.abstract or self.base is None:
+            return
+        bodies: list[syntax.MessageServer | syntax.Method] = [item.tree for item in servers]
+        own: list[syntax.MessageServer | syntax.Method] = [
+            *self.tree.message_servers,
+            *self.tree.methods,
+        ]
+        for node in [*bodies, *methods.values()]:
+            if node.abstract and not any(node is item for item in own):
+                self.findings.report(
+                    "not-implemented",
+                    self.tree.span,
+                    owner=self.tree.name,
+                    name=node.name,
+                    base=self.tree.base,
+                )

@@ -1,0 +1,117 @@
+"""What a user is told when a model or property file is wrong.
+
+Every message has a code and a template in `rebecsim.lang.messages`; `diagnose` is the only way
+the package makes one, so that no message escapes the table of errors in the tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+from rebecsim.errors import UserError
+from rebecsim.lang.messages import MESSAGES
+from rebecsim.lang.syntax import Span
+
+__all__ = [
+    "Diagnostic",
+    "RebecaCheckError",
+    "RebecaError",
+    "RebecaSyntaxError",
+    "diagnose",
+    "with_source",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One mistake: what is wrong, where, and what to do about it."""
+
+    message: str
+    span: Span
+    hint: str | None = None
+    source_line: str | None = None
+    code: str = ""
+
+    def __str__(self) -> str:
+        """Print `file:line:column: error: message`, the source line, a caret and the hint."""
+        lines = [f"{self.span.file}:{self.span.line}:{self.span.column}: error: {self.message}"]
+        if self.source_line is not None:
+            lines += [f"    {self.source_line}", f"    {_caret(self.span, self.source_line)}"]
+        if self.hint is not None:
+            lines.append(f"hint: {self.hint}")
+        return "\n".join(lines)
+
+
+class RebecaError(UserError):
+    """A model or property file is wrong; `diagnostics` holds every mistake that was found."""
+
+    def __init__(
+        self,
+        message: str,
+        span: Span,
+        hint: str | None = None,
+        source_line: str | None = None,
+    ) -> None:
+        super().__init__(message, span, hint, source_line)
+        self.diagnostics: tuple[Diagnostic, ...] = (Diagnostic(message, span, hint, source_line),)
+
+    @classmethod
+    def of(cls, diagnostics: Sequence[Diagnostic]) -> Self:
+        """The error that reports these mistakes (at least one) in their order."""
+        first = diagnostics[0]
+        error = cls(first.message, first.span, first.hint, first.source_line)
+        error.diagnostics = tuple(diagnostics)
+        return error
+
+    @property
+    def message(self) -> str:
+        """The message of the first mistake."""
+        return self.diagnostics[0].message
+
+    @property
+    def span(self) -> Span:
+        """Where the first mistake is."""
+        return self.diagnostics[0].span
+
+    @property
+    def hint(self) -> str | None:
+        """What to do about the first mistake."""
+        return self.diagnostics[0].hint
+
+    def __str__(self) -> str:
+        return "\n".join(str(diagnostic) for diagnostic in self.diagnostics)
+
+
+class RebecaSyntaxError(RebecaError):
+    """The text cannot be read; there is one diagnostic, the first mistake."""
+
+
+class RebecaCheckError(RebecaError):
+    """The text can be read but breaks rules of the language; all mistakes are reported."""
+
+
+def diagnose(code: str, span: Span, **values: object) -> Diagnostic:
+    """A diagnostic from the template of that code, its placeholders filled with the values."""
+    template = MESSAGES[code]
+    hint = None if template.hint is None else template.hint.format(**values)
+    return Diagnostic(template.text.format(**values), span, hint, code=code)
+
+
+def with_source(diagnostic: Diagnostic, text: str | None) -> Diagnostic:
+    """The diagnostic with the line of the text it points to (None leaves it without)."""
+    if text is None or diagnostic.source_line is not None:
+        return diagnostic
+    lines = text.split("\n")
+    number = diagnostic.span.line
+    if not 1 <= number <= len(lines):
+        return diagnostic
+    return replace(diagnostic, source_line=lines[number - 1].rstrip("\r"))
+
+
+def _caret(span: Span, line: str) -> str:
+    start = span.column - 1
+    end = span.end_column - 1 if span.end_line == span.line else len(line)
+    indent = "".join("\t" if character == "\t" else " " for character in line[:start])
+    return indent + "^" * max(1, end - start)

@@ -1,0 +1,457 @@
+"""Types, names and constant values of expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rebecsim.lang import syntax
+from rebecsim.lang.checked import Symbol, Value
+from rebecsim.lang.constants import NotConstantError, convert, fold_binary, fold_unary
+from rebecsim.lang.scopes import (
+    BUILTINS,
+    Body,
+    Findings,
+    Scope,
+    assignment_problem,
+    common_type,
+)
+from rebecsim.lang.type_names import resolve_type
+from rebecsim.lang.types import (
+    ANY_REBEC,
+    BOOLEAN,
+    FLOAT,
+    INT,
+    NULL,
+    NUMERIC,
+    VOID,
+    ArrayType,
+    NullType,
+    RebecType,
+    Type,
+    VoidType,
+)
+
+__all__ = ["ExpressionChecker", "count"]
+
+_NOT_CONSTANT: dict[type, str] = {
+    syntax.Assignment: "an assignment",
+    syntax.Increment: "an increment",
+    syntax.Call: "a method call",
+    syntax.Send: "a send",
+    syntax.Index: "an element of an array",
+}
+_LOGICAL = frozenset({"&&", "||"})
+_EQUALITY = frozenset({"==", "!="})
+_ORDER = frozenset({"<", "<=", ">", ">="})
+_BITWISE = frozenset({"&", "|", "^"})
+_INTEGRAL = frozenset({"%", "<<", ">>"})
+
+
+class ExpressionChecker:
+    """Checks the expressions of one body and fills the tables of the findings.
+
+    A type of None means that a mistake has been reported below, so that one mistake does not
+    cause another message.
+    """
+
+    def __init__(self, findings: Findings, body: Body) -> None:
+        self.findings = findings
+        self.body = body
+        self._rules: dict[type, Callable[[Any, Scope], Type | None]] = {
+            syntax.IntLiteral: lambda node, _: self._literal(node, node.value, INT),
+            syntax.FloatLiteral: lambda node, _: self._literal(
+                node, convert(node.value, FLOAT), FLOAT
+            ),
+            syntax.BoolLiteral: lambda node, _: self._literal(node, node.value, BOOLEAN),
+            syntax.NullLiteral: lambda node, _: self._literal(node, None, NULL),
+            syntax.Name: self._name,
+            syntax.Index: self._index,
+            syntax.Member: self._member,
+            syntax.Unary: self._unary,
+            syntax.Binary: self._binary,
+            syntax.Conditional: self._conditional,
+            syntax.Assignment: self._assignment,
+            syntax.Increment: self._increment,
+            syntax.Cast: self._cast,
+            syntax.Choice: self._choice,
+            syntax.Call: self._call,
+            syntax.Send: self._send,
+        }
+
+    # --- what others ask -----------------------------------------------------------------------
+
+    def check(self, node: syntax.Expression, scope: Scope) -> Type | None:
+        """The type of an expression, which may be void or an array; None after a mistake."""
+        what = _NOT_CONSTANT.get(type(node)) if self.body.kind == "constant" else None
+        if what is not None:
+            self.findings.report("constant-only", node.span, what=what)
+            return None
+        found = self._rules[type(node)](node, scope)
+        if found is not None:
+            self.findings.types[id(node)] = found
+        return found
+
+    def value(self, node: syntax.Expression, scope: Scope) -> Type | None:
+        """The type of an expression that must have a single value."""
+        found = self.check(node, scope)
+        if isinstance(found, VoidType):
+            self.findings.report("no-value", node.span)
+            return None
+        if isinstance(found, ArrayType):
+            self.findings.report("array-whole", node.span)
+            return None
+        return found
+
+    def fits(self, node: syntax.Expression, expected: Type | None, scope: Scope) -> None:
+        """Check an expression whose value goes into a variable of that type."""
+        found = self.value(node, scope)
+        if found is None or expected is None:
+            return
+        problem = assignment_problem(self.findings, found, expected)
+        if problem is not None:
+            self.findings.report(problem, node.span, expected=expected, found=found)
+
+    def condition(self, node: syntax.Expression, scope: Scope) -> None:
+        """Check a condition: boolean, and no assignment written for a comparison."""
+        if isinstance(node, syntax.Assignment) and node.operator == "=":
+            self.findings.report("condition-assignment", node.span)
+            return
+        found = self.value(node, scope)
+        if found is not None and found != BOOLEAN:
+            self.findings.report("condition", node.span, found=found)
+
+    def time(self, node: syntax.Expression, word: str, scope: Scope) -> None:
+        """Check the amount of `delay`, `after` or `deadline`."""
+        if self.findings.dialect == "core":
+            self.findings.report("core-time", node.span, word=word)
+            return
+        found = self.value(node, scope)
+        if found is None:
+            return
+        if found not in NUMERIC or found == FLOAT:
+            self.findings.report("time-type", node.span, word=word, found=found)
+            return
+        for amount in node.alternatives if isinstance(node, syntax.Choice) else (node,):
+            constant = self.findings.constants.get(id(amount))
+            if isinstance(constant, int) and constant < 0:
+                self.findings.report("time-negative", amount.span, word=word, value=constant)
+
+    def constant(self, node: syntax.Expression) -> Value:
+        """The value of an expression that has been checked; KeyError if it is not constant."""
+        return self.findings.constants[id(node)]
+
+    def arguments(
+        self,
+        node: syntax.Call | syntax.Send,
+        name: str,
+        expected: Sequence[Type | None],
+        scope: Scope,
+    ) -> None:
+        """Check the arguments of a call or send against the types of the parameters."""
+        if len(node.arguments) != len(expected):
+            self.findings.report(
+                "argument-count",
+                node.span,
+                name=name,
+                expected=count(len(expected), "argument"),
+                found=len(node.arguments),
+            )
+            for argument in node.arguments:
+                self.value(argument, scope)
+            return
+        for argument, kind in zip(node.arguments, expected, strict=True):
+            self.fits(argument, kind, scope)
+
+    # --- names and elements --------------------------------------------------------------------
+
+    def _literal(self, node: syntax.Expression, value: Value, kind: Type) -> Type:
+        self.findings.constants[id(node)] = value
+        return kind
+
+    def _name(self, node: syntax.Name, scope: Scope) -> Type | None:
+        symbol = scope.find(node.identifier) or self._builtin(node)
+        if symbol is None:
+            self.findings.report("unknown-name", node.span, name=node.identifier)
+            return None
+        if symbol.kind == "builtin" and not self._builtin_allowed(node):
+            return None
+        self.findings.symbols[id(node)] = symbol
+        if symbol.kind == "env":
+            self.findings.constants[id(node)] = symbol.value
+        return symbol.type
+
+    def _builtin(self, node: syntax.Name) -> Symbol | None:
+        name, owner = node.identifier, self.body.owner
+        if owner is None:
+            return None
+        if name == "self":
+            return Symbol("builtin", name, RebecType(owner.name))
+        kind = BUILTINS.get(name)
+        return None if kind is None else Symbol("builtin", name, kind)
+
+    def _builtin_allowed(self, node: syntax.Name) -> bool:
+        name = node.identifier
+        if self.findings.dialect == "core" and name not in ("self", "sender"):
+            self.findings.report("core-time", node.span, word=name)
+            return False
+        if self.body.kind == "constructor" and name not in ("self", "now"):
+            self.findings.report("constructor-sender", node.span, word=name)
+            return False
+        return True
+
+    def _index(self, node: syntax.Index, scope: Scope) -> Type | None:
+        array = self.check(node.array, scope)
+        index = self.value(node.index, scope)
+        if index is not None and (index not in NUMERIC or index == FLOAT):
+            self.findings.report("index-type", node.index.span, found=index)
+        if array is None:
+            return None
+        if not isinstance(array, ArrayType):
+            self.findings.report("not-array", node.array.span, found=array)
+            return None
+        return array.element
+
+    def _member(self, node: syntax.Member, scope: Scope) -> Type | None:
+        del scope
+        self.findings.report("member", node.span)
+        return None
+
+    # --- operators -----------------------------------------------------------------------------
+
+    def _unary(self, node: syntax.Unary, scope: Scope) -> Type | None:
+        operand = self.value(node.operand, scope)
+        if operand is None:
+            return None
+        operator = node.operator
+        if operator == "!":
+            fitting, expected, result = operand == BOOLEAN, "boolean", BOOLEAN
+        elif operator == "~":
+            fitting, expected, result = operand in NUMERIC - {FLOAT}, "int", INT
+        else:
+            result = FLOAT if operand == FLOAT else INT
+            fitting, expected = operand in NUMERIC, "a number"
+        if not fitting:
+            self.findings.report(
+                "operand", node.span, operator=operator, found=operand, expected=expected
+            )
+            return None
+        self._fold(node, (node.operand,), lambda value: fold_unary(operator, value))
+        return result
+
+    def _binary(self, node: syntax.Binary, scope: Scope) -> Type | None:
+        left, right = self.value(node.left, scope), self.value(node.right, scope)
+        if left is None or right is None:
+            return None
+        if node.operator in _EQUALITY:
+            result = self._equality(node, left, right)
+        else:
+            result = self.combined(node.operator, left, right, node.span)
+        if result is not None:
+            self._fold(node, (node.left, node.right), lambda a, b: fold_binary(node.operator, a, b))
+        return result
+
+    def _equality(self, node: syntax.Binary, left: Type, right: Type) -> Type | None:
+        if common_type(self.findings, left, right) is None:
+            self.findings.report("comparison", node.span, left=left, right=right)
+            return None
+        return BOOLEAN
+
+    def combined(self, operator: str, left: Type, right: Type, span: syntax.Span) -> Type | None:
+        """The type of `left operator right` for any operator but `==` and `!=`."""
+        kinds = {left, right}
+        numbers = kinds <= NUMERIC
+        if operator in _LOGICAL:
+            result, expected = (BOOLEAN if kinds == {BOOLEAN} else None), "booleans"
+        elif operator in _ORDER:
+            result, expected = (BOOLEAN if numbers else None), "numbers"
+        elif operator in _BITWISE and kinds == {BOOLEAN}:
+            result, expected = BOOLEAN, ""
+        elif operator in _BITWISE or operator in _INTEGRAL:
+            result, expected = (INT if numbers and FLOAT not in kinds else None), "ints"
+        else:
+            result = (FLOAT if FLOAT in kinds else INT) if numbers else None
+            expected = "numbers"
+        if result is None:
+            self.findings.report(
+                "operands", span, operator=operator, left=left, right=right, expected=expected
+            )
+        return result
+
+    def _conditional(self, node: syntax.Conditional, scope: Scope) -> Type | None:
+        self.condition(node.condition, scope)
+        then, otherwise = self.value(node.then, scope), self.value(node.otherwise, scope)
+        if then is None or otherwise is None:
+            return None
+        result = common_type(self.findings, then, otherwise)
+        if result is None:
+            self.findings.report("alternatives", node.span, left=then, right=otherwise)
+            return None
+        self._fold(
+            node,
+            (node.condition, node.then, node.otherwise),
+            lambda condition, a, b: convert(a if condition else b, result),
+        )
+        return result
+
+    def _cast(self, node: syntax.Cast, scope: Scope) -> Type | None:
+        expected = resolve_type(self.findings, node.type)
+        found = self.value(node.operand, scope)
+        if expected is None or found is None:
+            return None
+        problem = assignment_problem(self.findings, found, expected)
+        if problem == "mismatch":
+            self.findings.report("cast", node.span, found=found, expected=expected)
+            return None
+        self._fold(node, (node.operand,), lambda value: convert(value, expected))
+        return expected
+
+    def _fold(
+        self,
+        node: syntax.Expression,
+        operands: tuple[syntax.Expression, ...],
+        compute: Callable[..., Value],
+    ) -> None:
+        constants = self.findings.constants
+        if all(id(operand) in constants for operand in operands):
+            try:
+                constants[id(node)] = compute(*(constants[id(operand)] for operand in operands))
+            except NotConstantError:
+                return
+
+    # --- assignments ---------------------------------------------------------------------------
+
+    def _assignment(self, node: syntax.Assignment, scope: Scope) -> Type | None:
+        target = self._target(node.target, scope)
+        if node.operator == "=":
+            self.fits(node.value, target, scope)
+            return target
+        value = self.value(node.value, scope)
+        if target is None or value is None:
+            return None
+        result = self.combined(node.operator[:-1], target, value, node.span)
+        if result is None:
+            return None
+        problem = assignment_problem(self.findings, result, target)
+        if problem is not None:
+            self.findings.report(problem, node.value.span, expected=target, found=result)
+        return target
+
+    def _increment(self, node: syntax.Increment, scope: Scope) -> Type | None:
+        target = self._target(node.target, scope)
+        if target is not None and target not in NUMERIC:
+            self.findings.report(
+                "operand", node.span, operator=node.operator, found=target, expected="a number"
+            )
+            return None
+        return target
+
+    def _target(self, node: syntax.Expression, scope: Scope) -> Type | None:
+        found = self.value(node, scope)
+        what = self._why_not_assignable(node)
+        if found is not None and what is not None:
+            self.findings.report("not-assignable", node.span, what=what)
+            return None
+        return found
+
+    def _why_not_assignable(self, node: syntax.Expression) -> str | None:
+        if isinstance(node, syntax.Index):
+            return self._why_not_assignable(node.array)
+        if not isinstance(node, syntax.Name):
+            return "an expression"
+        symbol = self.findings.symbols.get(id(node))
+        if symbol is None or symbol.kind in ("state", "local", "parameter"):
+            return None
+        kinds = {"env": "env constant", "known": "known rebec", "builtin": "the builtin"}
+        return f"{kinds[symbol.kind]} `{symbol.name}`"
+
+    # --- choices, calls and sends --------------------------------------------------------------
+
+    def _choice(self, node: syntax.Choice, scope: Scope) -> Type | None:
+        if self.body.kind != "server":
+            self.findings.report("choice-place", node.span)
+            return None
+        result: Type | None = None
+        for alternative in node.alternatives:
+            found = self.value(alternative, scope)
+            if found is None:
+                return None
+            if id(alternative) not in self.findings.constants:
+                self.findings.report("choice-constant", alternative.span)
+                found = None
+            result = found if result is None else self._wider(node, result, found)
+        return result
+
+    def _wider(self, node: syntax.Choice, left: Type, right: Type | None) -> Type | None:
+        if right is None:
+            return left
+        wider = common_type(self.findings, left, right)
+        if wider is None:
+            self.findings.report("alternatives", node.span, left=left, right=right)
+        return wider
+
+    def _call(self, node: syntax.Call, scope: Scope) -> Type | None:
+        owner = self.body.owner
+        if node.method == "super":
+            self.findings.report("super-place", node.span)
+            return None
+        method = None if owner is None else owner.methods.get(node.method)
+        if owner is None or method is None:
+            servers = () if owner is None else [server.name for server in owner.servers]
+            code = "server-called" if node.method in servers else "unknown-method"
+            self.findings.report(
+                code, node.span, name=node.method, owner=owner.name if owner else self.body.name
+            )
+            for argument in node.arguments:
+                self.value(argument, scope)
+            return None
+        expected = [resolve_type(self.findings, item.type) for item in method.parameters]
+        self.arguments(node, node.method, expected, scope)
+        if method.return_type is None:
+            return VOID
+        return resolve_type(self.findings, method.return_type)
+
+    def _send(self, node: syntax.Send, scope: Scope) -> Type | None:
+        receiver = self.value(node.receiver, scope)
+        self._receiver_allowed(node)
+        self._send_arguments(node, receiver, scope)
+        for word, amount in (("after", node.after), ("deadline", node.deadline)):
+            if amount is not None:
+                self.time(amount, word, scope)
+        return VOID
+
+    def _receiver_allowed(self, node: syntax.Send) -> None:
+        to_self = isinstance(node.receiver, syntax.Name) and node.receiver.identifier == "self"
+        if self.body.kind == "constructor" and not to_self:
+            self.findings.report("constructor-send", node.span)
+
+    def _send_arguments(self, node: syntax.Send, receiver: Type | None, scope: Scope) -> None:
+        expected: list[Type | None] | None = None
+        if receiver == ANY_REBEC:
+            self.findings.report("sender-class", node.receiver.span, name=node.server)
+        elif isinstance(receiver, RebecType):
+            expected = self._server_parameters(node, receiver.name)
+        elif receiver is not None:
+            found = "null" if isinstance(receiver, NullType) else receiver
+            self.findings.report("receiver", node.receiver.span, found=found)
+        if expected is not None:
+            self.arguments(node, node.server, expected, scope)
+            return
+        for argument in node.arguments:
+            self.value(argument, scope)
+
+    def _server_parameters(self, node: syntax.Send, name: str) -> list[Type | None] | None:
+        checked = self.findings.classes.get(name)
+        if checked is None:
+            return None
+        for server in checked.servers:
+            if server.name == node.server:
+                return [parameter.type for parameter in server.parameters]
+        code = "method-sent" if node.server in checked.methods else "unknown-server"
+        self.findings.report(code, node.span, name=node.server, owner=name)
+        return None
+
+
+def count(number: int, noun: str) -> str:
+    """`1 argument`, `2 arguments`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

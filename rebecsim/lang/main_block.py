@@ -1,0 +1,132 @@
+"""The rebecs of main: their known rebecs and the arguments of their constructors."""
+
+from __future__ import annotations
+
+from rebecsim.lang import syntax
+from rebecsim.lang.annotations import instance_priority
+from rebecsim.lang.checked import CheckedClass, CheckedInstance, Symbol, Value
+from rebecsim.lang.constants import NotConstantError, convert
+from rebecsim.lang.expressions import ExpressionChecker, count
+from rebecsim.lang.overloads import resolve_constructor
+from rebecsim.lang.scopes import Body, Findings, Scope, is_a
+from rebecsim.lang.statements import name_is_free
+from rebecsim.lang.type_names import resolve_type
+from rebecsim.lang.types import RebecType
+
+__all__ = ["check_main"]
+
+
+def check_main(findings: Findings, model: syntax.Model, env: Scope) -> tuple[CheckedInstance, ...]:
+    """The instances of main in their order, which is the order of their constructors."""
+    if not model.instances:
+        findings.report("no-instances", model.span)
+    scope = _instance_names(findings, model, env)
+    checked = []
+    for node in model.instances:
+        owner = findings.classes.get(node.class_name)
+        priority = instance_priority(findings, node, env)
+        if owner is None:
+            if node.class_name not in findings.class_names:
+                findings.report("unknown-class", node.span, name=node.class_name)
+            continue
+        if owner.abstract:
+            findings.report("abstract-instance", node.span, name=owner.name)
+        bindings = _bindings(findings, node, owner, scope)
+        constructor, arguments = _arguments(findings, node, owner, scope)
+        checked.append(
+            CheckedInstance(node.name, owner.name, bindings, arguments, constructor, priority, node)
+        )
+    return tuple(checked)
+
+
+def _instance_names(findings: Findings, model: syntax.Model, env: Scope) -> Scope:
+    scope = Scope(env)
+    for node in model.instances:
+        if not name_is_free(findings, node.name, node.span):
+            continue
+        for names in (scope, env):
+            if node.name in names.symbols:
+                line = names.lines[node.name]
+                what = "rebec" if names is scope else "env constant"
+                findings.report("duplicate", node.span, what=what, name=node.name, line=line)
+        scope.declare(Symbol("known", node.name, RebecType(node.class_name)), node.span)
+    return scope
+
+
+def _bindings(
+    findings: Findings, node: syntax.Instance, owner: CheckedClass, scope: Scope
+) -> tuple[str, ...]:
+    known = owner.known_rebecs
+    if len(node.bindings) != len(known):
+        findings.report(
+            "binding-count",
+            node.span,
+            name=node.name,
+            expected=count(len(known), "known rebec"),
+            found=len(node.bindings),
+            owner=owner.name,
+            names=", ".join(f"{symbol.type} {symbol.name}" for symbol in known) or "none",
+        )
+        return ()
+    bound = []
+    for binding, symbol in zip(node.bindings, known, strict=True):
+        if not isinstance(binding, syntax.Name):
+            findings.report("binding-name", binding.span)
+            continue
+        name = binding.identifier
+        found = scope.symbols.get(name)
+        if found is None:
+            findings.report("binding-unknown", binding.span, name=name)
+            continue
+        findings.symbols[id(binding)] = found
+        findings.types[id(binding)] = found.type
+        _binding_fits(findings, binding, symbol, found)
+        bound.append(name)
+    return tuple(bound)
+
+
+def _binding_fits(findings: Findings, binding: syntax.Name, known: Symbol, found: Symbol) -> None:
+    assert isinstance(known.type, RebecType)
+    assert isinstance(found.type, RebecType)
+    if found.type.name not in findings.classes:
+        return  # the unknown class of the other instance is reported there
+    if not is_a(findings, found.type.name, known.type.name):
+        findings.report(
+            "binding-type",
+            binding.span,
+            known=known.name,
+            expected=known.type,
+            name=binding.identifier,
+            found=found.type,
+        )
+
+
+def _arguments(
+    findings: Findings, node: syntax.Instance, owner: CheckedClass, scope: Scope
+) -> tuple[syntax.Constructor | None, tuple[Value | str, ...]]:
+    checker = ExpressionChecker(findings, Body("constant", "main"))
+    found = [checker.value(argument, scope) for argument in node.arguments]
+    constructor = resolve_constructor(findings, owner, found, node.span)
+    if constructor is None:
+        return None, ()
+    values = tuple(
+        _argument(findings, argument, parameter)
+        for argument, parameter in zip(node.arguments, constructor.parameters, strict=True)
+    )
+    return constructor, values
+
+
+def _argument(
+    findings: Findings, node: syntax.Expression, parameter: syntax.Parameter
+) -> Value | str:
+    symbol = findings.symbols.get(id(node))
+    if symbol is not None and symbol.kind == "known":
+        return symbol.name
+    kind = resolve_type(findings, parameter.type)
+    if id(node) in findings.constants and kind is not None:
+        try:
+            return convert(findings.constants[id(node)], kind)
+        except NotConstantError:
+            pass
+    findings.report("argument-constant", node.span)
+    return None

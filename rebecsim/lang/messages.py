@@ -1,0 +1,324 @@
+"""Every error message of the language, by code.
+
+tests/lang/test_error_table.py pairs each code with the smallest bad input that causes it and
+fails when one is missing there. Placeholders in braces are filled by `errors.diagnose`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["MESSAGES", "Template"]
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """The text of a message and the hint below it."""
+
+    text: str
+    hint: str | None = None
+
+
+READING = {
+    "not-utf-8": Template(
+        "byte {byte} is not UTF-8 text", "save the file in the encoding UTF-8 and try again"
+    ),
+    "unknown-character": Template("unknown character {character}", "remove it"),
+    "unterminated-text": Template(
+        "this text does not end on its line", 'put the closing `"` at the end of the text'
+    ),
+    "unterminated-comment": Template(
+        "this comment does not end", "put `*/` at the end of the comment"
+    ),
+    "escape": Template(
+        "unknown escape `\\{character}` in a text",
+        "the escapes are `\\n`, `\\t`, `\\r`, `\\\"`, `\\'` and `\\\\`",
+    ),
+    "int-range": Template(
+        "{text} is out of the range of int", "an int is between -2147483648 and 2147483647"
+    ),
+    "float-range": Template(
+        "{text} is out of the range of float", "a float is at most 3.4028235e38"
+    ),
+    "octal": Template(
+        "{text} begins with 0, which C reads as an octal number", "write it without the leading 0"
+    ),
+    "too-deep": Template(
+        "this is nested in more than {limit} levels", "split it into smaller parts"
+    ),
+}
+
+SYNTAX = {
+    "unexpected": Template("unexpected {found}, expected {expected}"),
+    "empty-model": Template(
+        "the model is empty", "a model has reactive classes and a `main {{ ... }}` block"
+    ),
+    "main-missing": Template(
+        "the model has no main", "end it with `main {{ Class name(known rebecs):(arguments); }}`"
+    ),
+    "brace-missing": Template(
+        "missing `}}` before {found}: the `{{` of line {line} is not closed",
+        "put `}}` where the block of line {line} ends",
+    ),
+    "parenthesis-missing": Template("missing `)` before {found}"),
+    "semicolon-missing": Template("missing `;`", "put `;` here"),
+    "queue-size-missing": Template(
+        "the reactive class has no queue size",
+        "write the length of the queue after the name: `reactiveclass {name}(10) {{`",
+    ),
+    "arguments-missing": Template(
+        "the arguments of the constructor are missing",
+        "an instance has two pairs of parentheses: `Class name(known rebecs):(arguments);`",
+    ),
+    "state-initial": Template(
+        "a state variable cannot have an initial value here", "assign it in the constructor"
+    ),
+    "array-after-name": Template(
+        "the length of an array stands after the type", "write `int[3] v;`, not `int v[3];`"
+    ),
+    "reserved-word": Template("`{word}` is a reserved word, not a name", "choose another name"),
+    "text-misplaced": Template(
+        "a text may stand in an assertion only", 'as in `assertion(x > 0, "x is positive");`'
+    ),
+    "timing-misplaced": Template(
+        "`{word}` belongs to a send", "as in `receiver.server(arguments) {word}(3);`"
+    ),
+    "timing-twice": Template("`{word}` is given twice", "keep one of them"),
+    "assignment-left": Template(
+        "`{operator}` cannot assign to the result of an operator", "`==` compares"
+    ),
+    "operator-missing": Template(
+        "an operator is missing before this",
+        "only a class name between parentheses, as in `(Customer) sender`, is a cast",
+    ),
+    "body-missing": Template("`{name}` has no body", "write `{{ ... }}`, or `abstract` before it"),
+    "abstract-with-body": Template(
+        "`{name}` is abstract and has a body", "remove `abstract`, or write `;` for the body"
+    ),
+}
+
+DECLARATIONS = {
+    "duplicate": Template(
+        "{what} `{name}` is already declared (line {line})", "rename one of the two"
+    ),
+    "builtin-name": Template(
+        "`{name}` has a meaning in the language and cannot be declared", "choose another name"
+    ),
+    "unknown-type": Template(
+        "there is no type `{name}`",
+        "types are int, short, byte, boolean, float and the reactive classes",
+    ),
+    "unknown-class": Template("there is no reactive class `{name}`"),
+    "env-type": Template(
+        "an env constant cannot be of type {type}",
+        "env constants are int, short, byte, boolean or float",
+    ),
+    "env-value": Template(
+        "the value of an env constant must be constant", "a division by zero has no value"
+    ),
+    "array-length": Template(
+        "the length of an array must be a constant of at least 1", "use a number or an env constant"
+    ),
+    "array-here": Template(
+        "{what} cannot be an array", "keep arrays in state variables or local variables"
+    ),
+    "known-type": Template(
+        "known rebec `{name}` must be of a reactive class, not {type}",
+        "variables of other types belong in statevars",
+    ),
+    "queue-size": Template(
+        "the queue size must be a constant int of at least 1",
+        "the queue holds the message being executed too",
+    ),
+    "inheritance-cycle": Template("reactive class `{name}` extends itself ({path})"),
+    "abstract-server": Template(
+        "abstract `{name}` needs an abstract class", "write `abstract reactiveclass {owner}`"
+    ),
+    "not-implemented": Template(
+        "`{owner}` does not implement abstract `{name}` of `{base}`",
+        "implement it, or write `abstract reactiveclass {owner}`",
+    ),
+    "override-differs": Template(
+        "`{name}` does not have the parameters and result that it has in `{base}`",
+        "there they are {expected}; use another name for another meaning",
+    ),
+    "constructor-name": Template(
+        "`{name}` is neither the constructor `{owner}` nor a method with a result type",
+        "write the result type before it, `void {name}(...)`, or call it `{owner}`",
+    ),
+    "constructor-twice": Template(
+        "`{owner}` has two constructors with the same parameter types", "remove one of them"
+    ),
+    "constructor-inherited": Template(
+        "`{owner}` has no constructor, but its base class `{base}` has",
+        "constructors are not inherited: write `{owner}(...) {{ super(...); }}`",
+    ),
+    "annotation-unknown": Template(
+        "there is no annotation @{name}", "there are @priority(n) and @globalPriority(n)"
+    ),
+    "annotation-place": Template(
+        "@globalPriority has no meaning for {what}", "it belongs to message servers"
+    ),
+    "annotation-twice": Template("@{name} is given twice", "keep one of them"),
+    "annotation-value": Template("the value of @{name} must be a constant int"),
+    "core-priority": Template(
+        "Core Rebeca does not support priority",
+        "remove @{name}, or check the model as Timed Rebeca",
+    ),
+    "core-time": Template(
+        "Core Rebeca has no time, hence no `{word}`",
+        "remove it, or check the model as Timed Rebeca",
+    ),
+}
+
+MAIN = {
+    "no-instances": Template("main declares no rebec", "as in `Class name(known rebecs):();`"),
+    "abstract-instance": Template(
+        "`{name}` is an abstract class and has no instances", "use a class that extends it"
+    ),
+    "binding-count": Template(
+        "`{name}` needs {expected}, not {found}", "the known rebecs of `{owner}` are: {names}"
+    ),
+    "binding-name": Template(
+        "a known rebec is bound to the name of an instance", "use a name that main declares"
+    ),
+    "binding-unknown": Template("main declares no rebec `{name}`"),
+    "binding-type": Template(
+        "known rebec `{known}` must be a {expected}, but `{name}` is a {found}"
+    ),
+    "no-constructor": Template(
+        "no constructor of `{owner}` takes ({found})", "the constructors take: {expected}"
+    ),
+    "constructor-ambiguous": Template(
+        "several constructors of `{owner}` take ({found})", "use a cast to say which one is meant"
+    ),
+    "argument-constant": Template(
+        "an argument in main must be a constant or the name of an instance",
+        "use numbers, true, false, null, env constants and instances",
+    ),
+}
+
+EXPRESSIONS = {
+    "constant-only": Template(
+        "{what} is not constant", "use numbers, true, false and env constants here"
+    ),
+    "unknown-name": Template("there is no variable `{name}` here"),
+    "unknown-method": Template("`{owner}` has no method `{name}`"),
+    "unknown-server": Template("`{owner}` has no message server `{name}`"),
+    "server-called": Template(
+        "`{name}` is a message server; it cannot be called like a method",
+        "send a message: `self.{name}(...)`",
+    ),
+    "method-sent": Template(
+        "`{name}` is a method; it cannot be the name of a message",
+        "a rebec calls its own methods without a receiver: `{name}(...)`",
+    ),
+    "argument-count": Template("`{name}` takes {expected}, not {found}"),
+    "mismatch": Template("expected {expected}, found {found}"),
+    "narrowing": Template(
+        "a float does not fit into {expected} without a cast",
+        "write `({expected}) (...)`, which cuts off the fraction",
+    ),
+    "downcast": Template(
+        "expected {expected}, found a {found}", "write `(({expected}) ...)` if it surely is one"
+    ),
+    "condition": Template(
+        "a condition must be boolean, not {found}", "a comparison such as `... != 0` is boolean"
+    ),
+    "condition-assignment": Template(
+        "this condition is an assignment", "write `==` to compare, or assign before the condition"
+    ),
+    "operand": Template("`{operator}` does not take {found}", "it takes {expected}"),
+    "operands": Template("`{operator}` does not take {left} and {right}", "it takes {expected}"),
+    "comparison": Template(
+        "{left} and {right} cannot be compared", "compare numbers, booleans or related rebecs"
+    ),
+    "alternatives": Template("the alternatives have no type in common: {left} and {right}"),
+    "not-array": Template("only an array has elements, not {found}"),
+    "index-type": Template("an index must be an int, not {found}"),
+    "not-assignable": Template("{what} cannot be assigned"),
+    "array-whole": Template("an array is used element by element", "write an index after it"),
+    "no-value": Template("this gives no value"),
+    "cast": Template("{found} cannot be cast to {expected}"),
+    "member": Template(
+        "the variables of other rebecs can be read in properties only", "ask by a message"
+    ),
+    "choice-place": Template(
+        "only message servers may draw a choice", "draw it in a message server and pass it on"
+    ),
+    "choice-constant": Template(
+        "the alternatives of a choice must be constants", "choose a number and compute with it"
+    ),
+    "receiver": Template("only a rebec can receive a message, not {found}"),
+    "sender-class": Template(
+        "the class of `sender` is not known here", "say which it is: `((Class) sender).{name}(...)`"
+    ),
+    "constructor-send": Template(
+        "a constructor may send to self only", "send from a message server that self receives first"
+    ),
+    "constructor-sender": Template("a constructor has no `{word}`, as no message is being served"),
+    "time-type": Template("`{word}` takes an int, not {found}"),
+    "time-negative": Template("the time in `{word}` is negative ({value})"),
+}
+
+STATEMENTS = {
+    "no-effect": Template("this statement has no effect", "assign the value, or remove it"),
+    "return-value": Template("`{name}` gives no value", "write `return;`"),
+    "return-missing-value": Template("`{name}` must return a value of type {expected}"),
+    "return-missing": Template(
+        "`{name}` can end without returning a value", "end every path with `return ...;`"
+    ),
+    "break-outside": Template("`break` outside of a loop or switch"),
+    "continue-outside": Template("`continue` outside of a loop"),
+    "switch-type": Template("a switch is over an int, not {found}"),
+    "case-constant": Template("a case must be a constant int"),
+    "case-twice": Template("the case {value} is already there (line {line})"),
+    "default-twice": Template("there is already a default (line {line})"),
+    "super-place": Template(
+        "super(...) must be the first statement of a constructor of a class that extends another"
+    ),
+}
+
+PROPERTIES = {
+    "property-word": Template("a property file begins with `property {{`, not `{name}`"),
+    "property-section": Template(
+        "there is no section `{name}`", "sections are define, Assertion, LTL and TCTL"
+    ),
+    "property-separator": Template("`{found}` after `{name}` should be `{expected}`"),
+    "property-ltl-timed": Template(
+        "LTL formulas are for Core Rebeca, this model is timed", "use Assertion or TCTL"
+    ),
+    "property-tctl-core": Template(
+        "TCTL formulas are for Timed Rebeca, this model is Core Rebeca", "use Assertion or LTL"
+    ),
+    "property-name": Template(
+        "there is no definition or instance `{name}`", "declare it in `define`, or use rebec.name"
+    ),
+    "property-rebec": Template(
+        "before the dot there must be the name of an instance", "use a name that main declares"
+    ),
+    "property-variable": Template("`{rebec}` has no state variable `{name}`"),
+    "property-expression": Template("{what} has no place in a property"),
+    "property-temporal": Template(
+        "`{name}` is no temporal operator of {section}", "there are: {operators}"
+    ),
+    "property-arguments": Template("`{name}` takes {expected}"),
+    "property-mixed": Template(
+        "a temporal formula can only be combined by `!`, `&&` and `||`",
+        "compare inside of the temporal operators",
+    ),
+    "property-limit": Template("the time limit must be a constant int"),
+    "property-bound": Template(
+        "the bound of `{name}` must read `time <= constant`", "as in `{name}(time <= 10, e)`"
+    ),
+}
+
+MESSAGES: dict[str, Template] = {
+    **READING,
+    **SYNTAX,
+    **DECLARATIONS,
+    **MAIN,
+    **EXPRESSIONS,
+    **STATEMENTS,
+    **PROPERTIES,
+}

@@ -1,0 +1,39 @@
+"""Precedence of the operators, as in Java and C; what the parser groups by and the printer too."""
+
+from __future__ import annotations
+
+from rebecsim.lang.syntax import BinaryOperator
+
+__all__ = [
+    "ASSIGNMENT",
+    "BINARY_PRECEDENCE",
+    "CONDITIONAL",
+    "POSTFIX",
+    "UNARY",
+]
+
+ASSIGNMENT = 1
+CONDITIONAL = 2
+BINARY_PRECEDENCE: dict[BinaryOperator, int] = {
+    "||": 3,
+    "&&": 4,
+    "|": 5,
+    "^": 6,
+    "&": 7,
+    "==": 8,
+    "!=": 8,
+    "<": 9,
+    "<=": 9,
+    ">": 9,
+    ">=": 9,
+    "<<": 10,
+    ">>": 10,
+    "+": 11,
+    "-": 11,
+    "*": 12,
+    "/": 12,
+    "%": 12,
+}
+"""Higher binds tighter; all of them group from the left."""
+UNARY = 13
+POSTFIX = 14

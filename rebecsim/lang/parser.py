@@ -1,0 +1,137 @@
+"""Reading Timed Rebeca: from text to syntax tree."""
+
+from __future__ import annotations
+
+import threading
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import NamedTuple, cast
+
+from lark import Lark
+from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+
+from rebecsim.lang import syntax
+from rebecsim.lang.errors import Diagnostic, RebecaSyntaxError, diagnose, with_source
+from rebecsim.lang.literals import INT_MAX
+from rebecsim.lang.syntax import Node, Span
+from rebecsim.lang.syntax_errors import explain_character, explain_token
+from rebecsim.lang.traversal import children
+from rebecsim.lang.tree_builder import PropertySection, TreeBuilder
+
+__all__ = [
+    "MAX_NESTING",
+    "parse_expression",
+    "parse_model",
+    "parse_model_file",
+    "parse_property_sections",
+    "read_source",
+]
+
+MAX_NESTING = 200
+"""Levels of a tree; deeper ones are refused, as everything behind the parser is recursive."""
+
+
+class _Machine(NamedTuple):
+    lark: Lark
+    builder: TreeBuilder
+
+
+_LOCK = threading.Lock()  # the tree builder holds the name of the file being read
+
+
+def parse_model(text: str, file: str = "<string>") -> syntax.Model:
+    """The syntax tree of a model; `file` is the name that spans and errors carry.
+
+    Raises RebecaSyntaxError at the first mistake.
+    """
+    return cast(syntax.Model, _parse(text, file, "model"))
+
+
+def parse_model_file(path: str | Path) -> syntax.Model:
+    """The syntax tree of a `.rebeca` file in UTF-8; OSError if it cannot be read."""
+    return parse_model(read_source(path), str(path))
+
+
+def parse_expression(text: str, file: str = "<string>") -> syntax.Expression:
+    """The syntax tree of one expression, such as an invariant `lamp.level < 3`."""
+    return cast(syntax.Expression, _parse(text, file, "expression_only"))
+
+
+def parse_property_sections(text: str, file: str = "<string>") -> PropertySection:
+    """The outer shape of a property file; `rebecsim.lang.properties` gives it its meaning."""
+    return cast(PropertySection, _parse(text, file, "property_file"))
+
+
+def read_source(path: str | Path) -> str:
+    """The text of a file in UTF-8, with or without a byte order mark.
+
+    Raises OSError if it cannot be read and RebecaSyntaxError if it is no UTF-8.
+    """
+    data = Path(path).read_bytes()
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        before = data[: problem.start].decode("utf-8-sig")
+        line = before.count("\n") + 1
+        column = len(before) - (before.rfind("\n") + 1) + 1
+        span = Span(str(path), line, column, line, column + 1)
+        byte = f"0x{data[problem.start]:02x}"
+        raise RebecaSyntaxError.of([diagnose("not-utf-8", span, byte=byte)]) from None
+
+
+def _parse(text: str, file: str, start: str) -> Node:
+    try:
+        tree = _run(text, file, start)
+    except RebecaSyntaxError as error:
+        sourced = [with_source(diagnostic, text) for diagnostic in error.diagnostics]
+        raise RebecaSyntaxError.of(sourced) from None
+    mistake = _first_bad_node(tree)
+    if mistake is not None:
+        raise RebecaSyntaxError.of([with_source(mistake, text)])
+    return tree
+
+
+def _run(text: str, file: str, start: str) -> Node:
+    with _LOCK:
+        machine = _machine()
+        machine.builder.file = file
+        try:
+            return cast(Node, machine.lark.parse(text, start=start))
+        except UnexpectedCharacters as error:
+            diagnostic = explain_character(error, text, file)
+        except UnexpectedToken as error:
+            diagnostic = explain_token(error, text, file, machine.lark)
+    raise RebecaSyntaxError.of([diagnostic])
+
+
+@cache
+def _machine() -> _Machine:
+    """The parser, built at first use (about 0.15 s) and kept."""
+    grammar = resources.files("rebecsim.lang").joinpath("grammar.lark").read_text("utf-8")
+    builder = TreeBuilder()
+    lark = Lark(
+        grammar,
+        parser="lalr",
+        lexer="basic",
+        start=["model", "expression_only", "property_file"],
+        transformer=builder,
+        keep_all_tokens=True,
+        maybe_placeholders=False,
+    )
+    return _Machine(lark, builder)
+
+
+def _first_bad_node(root: Node) -> Diagnostic | None:
+    """What the grammar cannot say: the depth of a tree, and 2147483648 without a minus."""
+    pending: list[tuple[Node, Node | None, int]] = [(root, None, 1)]
+    while pending:
+        node, parent, depth = pending.pop()
+        if depth > MAX_NESTING:
+            return diagnose("too-deep", node.span, limit=MAX_NESTING)
+        if isinstance(node, syntax.IntLiteral) and node.value > INT_MAX:
+            negated = isinstance(parent, syntax.Unary) and parent.operator == "-"
+            if not negated:
+                return diagnose("int-range", node.span, text=node.value)
+        pending.extend((child, node, depth + 1) for child in reversed(tuple(children(node))))
+    return None

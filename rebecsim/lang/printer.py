@@ -1,0 +1,372 @@
+"""Writing a syntax tree as text, in one canonical form.
+
+The law: what is printed reads as the same tree. It holds for every tree that the parser gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rebecsim.lang import syntax
+from rebecsim.lang.literals import float_text, integer_text, text_text
+from rebecsim.lang.operators import (
+    ASSIGNMENT,
+    BINARY_PRECEDENCE,
+    CONDITIONAL,
+    POSTFIX,
+    UNARY,
+)
+from rebecsim.lang.syntax import Expression
+from rebecsim.lang.types import PRIMITIVES
+
+__all__ = ["print_expression", "print_model"]
+
+_INDENT = "    "
+
+
+def print_model(tree: syntax.Model) -> str:
+    """The text of a model: env constants, classes, main; 4 spaces, no needless parentheses."""
+    writer = _Writer()
+    for variable in tree.env_variables:
+        value = print_expression(variable.value)
+        writer.line(f"env {_type(variable.type)} {variable.name} = {value};")
+    for reactive_class in tree.classes:
+        writer.gap()
+        _write_class(writer, reactive_class)
+    writer.gap()
+    writer.open("main")
+    for instance in tree.instances:
+        writer.line(_instance(instance))
+    writer.close()
+    return writer.text()
+
+
+def print_expression(node: Expression) -> str:
+    """The text of an expression on one line."""
+    return _expression(node, ASSIGNMENT)
+
+
+class _Writer:
+    """Collects lines and keeps the indentation."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._depth = 0
+
+    def line(self, text: str) -> None:
+        self._lines.append(_INDENT * self._depth + text)
+
+    def gap(self) -> None:
+        """An empty line, but not right behind an opening brace or at the start."""
+        if self._lines and not self._lines[-1].endswith("{"):
+            self._lines.append("")
+
+    def open(self, head: str) -> None:
+        self.line(f"{head} {{")
+        self._depth += 1
+
+    def close(self, tail: str = "") -> None:
+        self._depth -= 1
+        self.line("}" + tail)
+
+    def indent(self, steps: int) -> None:
+        self._depth += steps
+
+    def text(self) -> str:
+        return "\n".join(self._lines) + "\n"
+
+
+# --- declarations ------------------------------------------------------------------------------
+
+
+def _write_class(writer: _Writer, node: syntax.ReactiveClass) -> None:
+    for annotation in node.annotations:
+        writer.line(_annotation(annotation))
+    abstract = "abstract " if node.abstract else ""
+    base = "" if node.base is None else f" extends {node.base}"
+    size = print_expression(node.queue_size)
+    writer.open(f"{abstract}reactiveclass {node.name}{base}({size})")
+    _write_fields(writer, "knownrebecs", node.known_rebecs)
+    _write_fields(writer, "statevars", node.state_variables)
+    for constructor in node.constructors:
+        writer.gap()
+        _write_body(writer, constructor.name + _parameters(constructor), constructor.body)
+    for server in node.message_servers:
+        writer.gap()
+        for annotation in server.annotations:
+            writer.line(_annotation(annotation))
+        prefix = "abstract " if server.abstract else ""
+        head = f"{prefix}msgsrv {server.name}{_parameters(server)}"
+        _write_body(writer, head, server.body)
+    for method in node.methods:
+        writer.gap()
+        prefix = "abstract " if method.abstract else ""
+        result = "void" if method.return_type is None else _type(method.return_type)
+        head = f"{prefix}{result} {method.name}{_parameters(method)}"
+        _write_body(writer, head, method.body)
+    writer.close()
+
+
+def _write_fields(writer: _Writer, section: str, fields: Sequence[syntax.Field]) -> None:
+    if not fields:
+        return
+    writer.gap()
+    writer.open(section)
+    for field in fields:
+        writer.line(f"{_type(field.type)} {field.name};")
+    writer.close()
+
+
+def _write_body(writer: _Writer, head: str, body: syntax.Block | None) -> None:
+    if body is None:
+        writer.line(f"{head};")
+        return
+    writer.open(head)
+    _write_statements(writer, body.statements)
+    writer.close()
+
+
+def _parameters(
+    node: syntax.Constructor | syntax.MessageServer | syntax.Method,
+) -> str:
+    inner = ", ".join(f"{_type(item.type)} {item.name}" for item in node.parameters)
+    return f"({inner})"
+
+
+def _annotation(node: syntax.Annotation) -> str:
+    value = "" if node.value is None else f"({print_expression(node.value)})"
+    return f"@{node.name}{value}"
+
+
+def _type(node: syntax.TypeName) -> str:
+    return node.name + "".join(f"[{print_expression(item)}]" for item in node.dimensions)
+
+
+def _instance(node: syntax.Instance) -> str:
+    annotations = "".join(f"{_annotation(annotation)} " for annotation in node.annotations)
+    bindings, arguments = _list(node.bindings), _list(node.arguments)
+    return f"{annotations}{node.class_name} {node.name}({bindings}):({arguments});"
+
+
+# --- statements --------------------------------------------------------------------------------
+
+
+def _write_statements(writer: _Writer, statements: Sequence[syntax.Statement]) -> None:
+    for statement in statements:
+        _write_statement(writer, statement)
+
+
+def _write_statement(writer: _Writer, node: syntax.Statement) -> None:
+    if isinstance(node, syntax.Block):
+        writer.line("{")
+        writer.indent(1)
+        _write_statements(writer, node.statements)
+        writer.close()
+    elif isinstance(node, syntax.If):
+        _write_if(writer, node, "")
+    elif isinstance(node, syntax.While):
+        _write_nested(writer, f"while ({print_expression(node.condition)})", node.body)
+    elif isinstance(node, syntax.For):
+        _write_nested(writer, _for_head(node), node.body)
+    elif isinstance(node, syntax.Switch):
+        _write_switch(writer, node)
+    else:
+        writer.line(_simple_statement(node) + ";")
+
+
+def _simple_statement(node: syntax.Statement) -> str:
+    if isinstance(node, syntax.LocalDeclaration):
+        return _local_declaration(node)
+    if isinstance(node, syntax.ExpressionStatement):
+        return print_expression(node.expression)
+    if isinstance(node, syntax.Return):
+        return "return" if node.value is None else f"return {print_expression(node.value)}"
+    if isinstance(node, syntax.Delay):
+        return f"delay({print_expression(node.duration)})"
+    if isinstance(node, syntax.Assertion):
+        text = "" if node.text is None else f", {text_text(node.text)}"
+        return f"assertion({print_expression(node.condition)}{text})"
+    words = {syntax.Break: "break", syntax.Continue: "continue", syntax.EmptyStatement: ""}
+    return words[type(node)]
+
+
+def _local_declaration(node: syntax.LocalDeclaration) -> str:
+    variables = ", ".join(
+        name if value is None else f"{name} = {print_expression(value)}"
+        for name, value in node.variables
+    )
+    return f"{_type(node.type)} {variables}"
+
+
+def _write_nested(writer: _Writer, head: str, body: syntax.Statement, tail: str = "") -> None:
+    """A head with the statement under it; the tail goes behind the closing brace of a block."""
+    if isinstance(body, syntax.Block):
+        writer.open(head)
+        _write_statements(writer, body.statements)
+        writer.close(tail)
+        return
+    writer.line(head)
+    writer.indent(1)
+    _write_statement(writer, body)
+    writer.indent(-1)
+
+
+def _write_if(writer: _Writer, node: syntax.If, prefix: str) -> None:
+    head = f"{prefix}if ({print_expression(node.condition)})"
+    then, otherwise = node.then, node.otherwise
+    if otherwise is None:
+        _write_nested(writer, head, then)
+        return
+    if _takes_else(then):  # no text has this tree; braces keep its meaning
+        then = syntax.Block((then,))
+    braced = isinstance(then, syntax.Block)
+    if isinstance(otherwise, syntax.If) and braced:
+        _write_braced_chain(writer, head, then, otherwise)
+        return
+    if braced:
+        writer.open(head)
+        assert isinstance(then, syntax.Block)
+        _write_statements(writer, then.statements)
+        writer.indent(-1)
+        _write_nested(writer, "} else", otherwise)
+        return
+    _write_nested(writer, head, then)
+    if isinstance(otherwise, syntax.If):
+        _write_if(writer, otherwise, "else ")
+    else:
+        _write_nested(writer, "else", otherwise)
+
+
+def _write_braced_chain(
+    writer: _Writer, head: str, then: syntax.Statement, otherwise: syntax.If
+) -> None:
+    writer.open(head)
+    assert isinstance(then, syntax.Block)
+    _write_statements(writer, then.statements)
+    writer.indent(-1)
+    _write_if(writer, otherwise, "} else ")
+
+
+def _takes_else(node: syntax.Statement) -> bool:
+    """Whether an `else` behind the statement would belong to an `if` inside it."""
+    while True:
+        if isinstance(node, syntax.If):
+            if node.otherwise is None:
+                return True
+            node = node.otherwise
+        elif isinstance(node, (syntax.While, syntax.For)):
+            node = node.body
+        else:
+            return False
+
+
+def _for_head(node: syntax.For) -> str:
+    if isinstance(node.init, syntax.LocalDeclaration):
+        init = _local_declaration(node.init)
+    else:
+        init = _list(node.init)
+    condition = "" if node.condition is None else f" {print_expression(node.condition)}"
+    update = f" {_list(node.update)}" if node.update else ""
+    return f"for ({init};{condition};{update})"
+
+
+def _write_switch(writer: _Writer, node: syntax.Switch) -> None:
+    writer.open(f"switch ({print_expression(node.subject)})")
+    for case in node.cases:
+        label = "default" if case.value is None else f"case {print_expression(case.value)}"
+        writer.line(f"{label}:")
+        writer.indent(1)
+        _write_statements(writer, case.statements)
+        writer.indent(-1)
+    writer.close()
+
+
+# --- expressions -------------------------------------------------------------------------------
+
+
+def _list(nodes: Sequence[Expression]) -> str:
+    return ", ".join(print_expression(node) for node in nodes)
+
+
+def _expression(node: Expression, least: int) -> str:
+    """The text of an expression, in parentheses if it binds less than `least`."""
+    precedence, text = _PRINTERS[type(node)](node)
+    return text if precedence >= least else f"({text})"
+
+
+def _receiver(node: Expression) -> str:
+    """What stands before a dot; `5.x` would be read as the number `5.`."""
+    text = _expression(node, POSTFIX)
+    return f"({text})" if isinstance(node, syntax.IntLiteral) else text
+
+
+def _index(node: syntax.Index) -> tuple[int, str]:
+    return POSTFIX, f"{_expression(node.array, POSTFIX)}[{print_expression(node.index)}]"
+
+
+def _unary(node: syntax.Unary) -> tuple[int, str]:
+    operand = _expression(node.operand, UNARY)
+    if operand[0] == node.operator and node.operator in "+-":  # `--x` is a decrement
+        operand = f"({operand})"
+    return UNARY, node.operator + operand
+
+
+def _binary(node: syntax.Binary) -> tuple[int, str]:
+    precedence = BINARY_PRECEDENCE[node.operator]
+    left = _expression(node.left, precedence)
+    right = _expression(node.right, precedence + 1)
+    return precedence, f"{left} {node.operator} {right}"
+
+
+def _conditional(node: syntax.Conditional) -> tuple[int, str]:
+    condition = _expression(node.condition, CONDITIONAL + 1)
+    then = _expression(node.then, ASSIGNMENT)
+    otherwise = _expression(node.otherwise, CONDITIONAL)
+    return CONDITIONAL, f"{condition} ? {then} : {otherwise}"
+
+
+def _assignment(node: syntax.Assignment) -> tuple[int, str]:
+    target = _expression(node.target, UNARY)
+    return ASSIGNMENT, f"{target} {node.operator} {_expression(node.value, ASSIGNMENT)}"
+
+
+def _increment(node: syntax.Increment) -> tuple[int, str]:
+    if node.prefix:
+        return UNARY, node.operator + _expression(node.target, UNARY)
+    return UNARY, _expression(node.target, POSTFIX) + node.operator
+
+
+def _cast(node: syntax.Cast) -> tuple[int, str]:
+    operand = _expression(node.operand, UNARY)
+    if node.type.name not in PRIMITIVES and operand[0] in "+-?":  # `(A) - b` is a difference
+        operand = f"({operand})"
+    return UNARY, f"({_type(node.type)}) {operand}"
+
+
+def _send(node: syntax.Send) -> tuple[int, str]:
+    text = f"{_receiver(node.receiver)}.{node.server}({_list(node.arguments)})"
+    for word, amount in (("after", node.after), ("deadline", node.deadline)):
+        if amount is not None:
+            text += f" {word}({print_expression(amount)})"
+    return UNARY, text
+
+
+_PRINTERS: dict[type, Callable[[Any], tuple[int, str]]] = {
+    syntax.IntLiteral: lambda node: (POSTFIX, integer_text(node.value)),
+    syntax.FloatLiteral: lambda node: (POSTFIX, float_text(node.value)),
+    syntax.BoolLiteral: lambda node: (POSTFIX, "true" if node.value else "false"),
+    syntax.NullLiteral: lambda _: (POSTFIX, "null"),
+    syntax.Name: lambda node: (POSTFIX, node.identifier),
+    syntax.Index: _index,
+    syntax.Member: lambda node: (POSTFIX, f"{_receiver(node.target)}.{node.name}"),
+    syntax.Unary: _unary,
+    syntax.Binary: _binary,
+    syntax.Conditional: _conditional,
+    syntax.Assignment: _assignment,
+    syntax.Increment: _increment,
+    syntax.Cast: _cast,
+    syntax.Choice: lambda node: (UNARY, f"?({_list(node.alternatives)})"),
+    syntax.Call: lambda node: (POSTFIX, f"{node.method}({_list(node.arguments)})"),
+    syntax.Send: _send,
+}

@@ -1,0 +1,108 @@
+"""The tree of a property file: definitions, assertions, LTL and TCTL formulas."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from rebecsim.lang.syntax import Expression, Node, Span
+
+__all__ = [
+    "AssertionProperty",
+    "Bound",
+    "Connective",
+    "Definition",
+    "Formula",
+    "LtlProperty",
+    "Negation",
+    "PropertyFile",
+    "Proposition",
+    "TctlProperty",
+    "Temporal",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Definition(Node):
+    """`name = expression;` in `define`."""
+
+    name: str
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class AssertionProperty(Node):
+    """`Name: expression;` in `Assertion`: it must hold after every message."""
+
+    name: str
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Proposition(Node):
+    """A boolean expression over the variables of the rebecs."""
+
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Negation(Node):
+    """`!formula`."""
+
+    operand: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Connective(Node):
+    """`left && right` or `left || right`."""
+
+    operator: Literal["&&", "||"]
+    left: Formula
+    right: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Bound(Node):
+    """`time <= limit`, `time < limit`, `time >= limit` or `time > limit` of a TCTL operator."""
+
+    operator: Literal["<=", "<", ">=", ">"]
+    limit: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Temporal(Node):
+    """`G(f)`, `U(f, g)`, `AG(time <= 10, f)`: an operator, its bound (TCTL only), its operands."""
+
+    operator: str
+    bound: Bound | None
+    operands: tuple[Formula, ...]
+
+
+Formula = Proposition | Negation | Connective | Temporal
+
+
+@dataclass(frozen=True, slots=True)
+class LtlProperty(Node):
+    """`Name: formula;` in `LTL`."""
+
+    name: str
+    formula: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class TctlProperty(Node):
+    """`Name: formula;` in `TCTL`."""
+
+    name: str
+    formula: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyFile(Node):
+    """A whole `.property` file; `sections` are the keywords in it and where they stand."""
+
+    definitions: tuple[Definition, ...]
+    assertions: tuple[AssertionProperty, ...]
+    ltl: tuple[LtlProperty, ...]
+    tctl: tuple[TctlProperty, ...]
+    sections: tuple[tuple[str, Span], ...] = ()

@@ -1,0 +1,134 @@
+"""What the parts of the checker share: findings, names in scope, and classes and their types."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from rebecsim.lang import syntax
+from rebecsim.lang.checked import CheckedClass, Dialect, Symbol, Value
+from rebecsim.lang.errors import Diagnostic, diagnose
+from rebecsim.lang.syntax import Span
+from rebecsim.lang.types import ANY_REBEC, BOOLEAN, FLOAT, INT, NULL, NUMERIC, RebecType, Type
+
+__all__ = [
+    "BUILTINS",
+    "Body",
+    "Findings",
+    "Scope",
+    "assignment_problem",
+    "common_type",
+    "is_a",
+]
+
+BUILTINS: dict[str, Type] = {
+    "sender": ANY_REBEC,
+    "now": INT,
+    "currentMessageArrival": INT,
+    "currentMessageDeadline": INT,
+    "currentMessageWaitingTime": INT,
+}
+"""Names with a meaning of their own; `self` has the type of the class it stands in."""
+
+
+@dataclass
+class Findings:
+    """What the checker finds out: mistakes, and the side tables of `CheckedModel`."""
+
+    dialect: Dialect
+    class_names: frozenset[str] = frozenset()
+    unresolved_types: set[int] = field(default_factory=set)
+    classes: dict[str, CheckedClass] = field(default_factory=dict)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    types: dict[int, Type] = field(default_factory=dict)
+    symbols: dict[int, Symbol] = field(default_factory=dict)
+    constants: dict[int, Value] = field(default_factory=dict)
+    choice_sites: dict[int, int] = field(default_factory=dict)
+    declared_types: dict[int, Type] = field(default_factory=dict)
+    super_constructors: dict[int, syntax.Constructor | None] = field(default_factory=dict)
+
+    def report(self, code: str, span: Span, **values: object) -> None:
+        """Note a mistake and go on."""
+        self.diagnostics.append(diagnose(code, span, **values))
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Names and what they mean; a name that is not here is looked for in the scope around."""
+
+    outer: Scope | None = None
+    symbols: dict[str, Symbol] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+
+    def find(self, name: str) -> Symbol | None:
+        """What a name means here; None if nothing."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.symbols:
+                return scope.symbols[name]
+            scope = scope.outer
+        return None
+
+    def declare(self, symbol: Symbol, span: Span) -> None:
+        """Give a name its meaning in this scope."""
+        self.symbols[symbol.name] = symbol
+        self.lines[symbol.name] = span.line
+
+    def line_of_local(self, name: str) -> int | None:
+        """The line of the parameter or local variable of that name around here, if any."""
+        scope: Scope | None = self
+        while scope is not None:
+            symbol = scope.symbols.get(name)
+            if symbol is not None:
+                return scope.lines[name] if symbol.kind in ("local", "parameter") else None
+            scope = scope.outer
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """Where an expression stands: what kind of body, of which class, with which result."""
+
+    kind: Literal["constant", "constructor", "server", "method", "property"]
+    name: str
+    owner: CheckedClass | None = None
+    result: Type | None = None
+
+
+def is_a(findings: Findings, name: str, ancestor: str) -> bool:
+    """Whether a class is another or extends it, directly or not."""
+    if name == ancestor:
+        return True
+    checked = findings.classes.get(name)
+    return checked is not None and ancestor in checked.ancestors
+
+
+def assignment_problem(findings: Findings, found: Type, expected: Type) -> str | None:
+    """The code of the error that a value of one type makes in a variable of another, or None."""
+    if found == expected:
+        return None
+    if found in NUMERIC and expected in NUMERIC:
+        return "narrowing" if found == FLOAT else None
+    if isinstance(expected, RebecType):
+        if found == NULL:
+            return None
+        if isinstance(found, RebecType):
+            if is_a(findings, found.name, expected.name) or expected == ANY_REBEC:
+                return None
+            if found == ANY_REBEC or is_a(findings, expected.name, found.name):
+                return "downcast"
+    return "mismatch"
+
+
+def common_type(findings: Findings, left: Type, right: Type) -> Type | None:
+    """The type that holds values of both types; None if there is none."""
+    if left == right:
+        return left
+    if left in NUMERIC and right in NUMERIC:
+        return FLOAT if FLOAT in (left, right) else INT
+    if BOOLEAN in (left, right):
+        return None
+    for wide, narrow in ((left, right), (right, left)):
+        if assignment_problem(findings, narrow, wide) is None:
+            return wide
+    return None

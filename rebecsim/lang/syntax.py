@@ -1,0 +1,458 @@
+"""The syntax tree of a Timed Rebeca model: frozen dataclasses, each with the span of its source.
+
+Spans take no part in comparison, so two trees are equal when their models read the same; that is
+what the round trip of printer and parser is tested with. The tree says what was written and
+nothing more: what a name means and which type an expression has is in `rebecsim.lang.checker`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+__all__ = [
+    "NOWHERE",
+    "Annotation",
+    "Assertion",
+    "Assignment",
+    "Binary",
+    "Block",
+    "BoolLiteral",
+    "Break",
+    "Call",
+    "Case",
+    "Cast",
+    "Choice",
+    "Conditional",
+    "Constructor",
+    "Continue",
+    "Delay",
+    "EmptyStatement",
+    "EnvVariable",
+    "Expression",
+    "ExpressionStatement",
+    "Field",
+    "FloatLiteral",
+    "For",
+    "If",
+    "Increment",
+    "Index",
+    "Instance",
+    "IntLiteral",
+    "LocalDeclaration",
+    "Member",
+    "MessageServer",
+    "Method",
+    "Model",
+    "Name",
+    "NullLiteral",
+    "Parameter",
+    "ReactiveClass",
+    "Return",
+    "Send",
+    "Span",
+    "Statement",
+    "Switch",
+    "TypeName",
+    "Unary",
+    "While",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of source text. Lines and columns count from 1; the end column is exclusive."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+NOWHERE = Span("<none>", 0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """What every part of the tree has: the span it was read from."""
+
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+# --- types and annotations ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TypeName(Node):
+    """A type as written: `int`, `boolean[10]`, `Customer`; the dimensions are expressions."""
+
+    name: str
+    dimensions: tuple[Expression, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation(Node):
+    """`@priority(2)` or `@globalPriority(1)` before a class, message server or instance."""
+
+    name: str
+    value: Expression | None = None
+
+
+# --- expressions -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class IntLiteral(Node):
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class FloatLiteral(Node):
+    """A number with a point or an exponent; IEEE single when computed with."""
+
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class BoolLiteral(Node):
+    value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NullLiteral(Node):
+    """`null`: the rebec reference that refers to nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Name(Node):
+    """A variable, known rebec, env constant, or `self`, `sender`, `now`, `currentMessage...`."""
+
+    identifier: str
+
+
+@dataclass(frozen=True, slots=True)
+class Index(Node):
+    """`array[index]`; arrays of arrays nest."""
+
+    array: Expression
+    index: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Member(Node):
+    """`rebec.variable`: allowed in properties only."""
+
+    target: Expression
+    name: str
+
+
+UnaryOperator = Literal["-", "+", "!", "~"]
+BinaryOperator = Literal[
+    "+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "&&", "||", "==", "!=", "<", "<=", ">", ">="
+]
+AssignmentOperator = Literal["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="]
+
+
+@dataclass(frozen=True, slots=True)
+class Unary(Node):
+    operator: UnaryOperator
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Node):
+    operator: BinaryOperator
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional(Node):
+    """`condition ? then : otherwise`."""
+
+    condition: Expression
+    then: Expression
+    otherwise: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment(Node):
+    """`target = value` and the compound forms; an expression with the assigned value."""
+
+    target: Expression
+    operator: AssignmentOperator
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Increment(Node):
+    """`++x`, `x++`, `--x`, `x--`."""
+
+    target: Expression
+    operator: Literal["++", "--"]
+    prefix: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cast(Node):
+    """`(type) operand`: between numbers, or of a rebec reference to a class."""
+
+    type: TypeName
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(Node):
+    """`?(a, b, c)`: a nondeterministic choice between constants."""
+
+    alternatives: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Node):
+    """`method(arguments)`: a synchronous method of the same rebec."""
+
+    method: str
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Send(Node):
+    """`receiver.server(arguments) after(a) deadline(d)`: an asynchronous message."""
+
+    receiver: Expression
+    server: str
+    arguments: tuple[Expression, ...]
+    after: Expression | None = None
+    deadline: Expression | None = None
+
+
+Expression = (
+    IntLiteral
+    | FloatLiteral
+    | BoolLiteral
+    | NullLiteral
+    | Name
+    | Index
+    | Member
+    | Unary
+    | Binary
+    | Conditional
+    | Assignment
+    | Increment
+    | Cast
+    | Choice
+    | Call
+    | Send
+)
+
+
+# --- statements --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Block(Node):
+    statements: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LocalDeclaration(Node):
+    """`int a = 1, b;`: one type, one or more names each with an initial value or None.
+
+    A variable without an initial value starts at 0, false or null.
+    """
+
+    type: TypeName
+    variables: tuple[tuple[str, Expression | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionStatement(Node):
+    """An assignment, increment, method call or send that stands for itself."""
+
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyStatement(Node):
+    """A semicolon alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class If(Node):
+    condition: Expression
+    then: Statement
+    otherwise: Statement | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class While(Node):
+    condition: Expression
+    body: Statement
+
+
+@dataclass(frozen=True, slots=True)
+class For(Node):
+    """`for (init; condition; update) body`; init is a declaration or expressions, all optional."""
+
+    init: LocalDeclaration | tuple[Expression, ...]
+    condition: Expression | None
+    update: tuple[Expression, ...]
+    body: Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Case(Node):
+    """`case value: statements`; value None is `default`."""
+
+    value: Expression | None
+    statements: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Switch(Node):
+    """Cases fall through to the next one until a `break`."""
+
+    subject: Expression
+    cases: tuple[Case, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Break(Node):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Continue(Node):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Return(Node):
+    value: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Delay(Node):
+    """`delay(duration)`: the rebec computes for that many time units."""
+
+    duration: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion(Node):
+    """`assertion(condition)` or `assertion(condition, "text")`."""
+
+    condition: Expression
+    text: str | None = None
+
+
+Statement = (
+    Block
+    | LocalDeclaration
+    | ExpressionStatement
+    | EmptyStatement
+    | If
+    | While
+    | For
+    | Switch
+    | Break
+    | Continue
+    | Return
+    | Delay
+    | Assertion
+)
+
+
+# --- declarations ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class EnvVariable(Node):
+    """`env int N = 3;`: a constant of the whole model."""
+
+    type: TypeName
+    name: str
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Field(Node):
+    """One known rebec or one state variable."""
+
+    type: TypeName
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter(Node):
+    type: TypeName
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Constructor(Node):
+    """The constructor of a class; `msgsrv initial` of older papers is read as one of that name."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class MessageServer(Node):
+    """A message server; the body is None when it is abstract."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    body: Block | None
+    annotations: tuple[Annotation, ...] = ()
+    abstract: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Method(Node):
+    """A synchronous method; the return type None is `void`, the body None is abstract."""
+
+    name: str
+    return_type: TypeName | None
+    parameters: tuple[Parameter, ...]
+    body: Block | None
+    abstract: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReactiveClass(Node):
+    """`reactiveclass Name extends Base(queue_size) { ... }`."""
+
+    name: str
+    base: str | None
+    queue_size: Expression
+    known_rebecs: tuple[Field, ...]
+    state_variables: tuple[Field, ...]
+    constructors: tuple[Constructor, ...]
+    message_servers: tuple[MessageServer, ...]
+    methods: tuple[Method, ...]
+    annotations: tuple[Annotation, ...] = ()
+    abstract: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Instance(Node):
+    """One line of main: `Class name(known rebecs):(constructor arguments);`."""
+
+    class_name: str
+    name: str
+    bindings: tuple[Expression, ...]
+    arguments: tuple[Expression, ...]
+    annotations: tuple[Annotation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Model(Node):
+    """A whole `.rebeca` file."""
+
+    env_variables: tuple[EnvVariable, ...]
+    classes: tuple[ReactiveClass, ...]
+    instances: tuple[Instance, ...]

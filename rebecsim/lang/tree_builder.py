@@ -1,0 +1,232 @@
+"""From the rules of grammar.lark to the syntax tree: declarations and property files."""
+
+# ruff: noqa: D102  (a method is named after the grammar rule that it builds)
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from lark import Token
+
+from rebecsim.lang import syntax
+from rebecsim.lang.body_builder import (
+    BodyBuilder,
+    Children,
+    Part,
+    expressions_of,
+    nodes_of,
+    syntax_error,
+)
+from rebecsim.lang.syntax import Expression, Node
+
+__all__ = ["PropertyItem", "PropertySection", "TreeBuilder"]
+
+_NAMED_LATER = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyItem(Node):
+    """`name = expression;` or `Name: expression;` of a property file."""
+
+    name: str
+    separator: str
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class PropertySection(Node):
+    """`define { ... }`, `Assertion { ... }`: a keyword and its items, not yet understood.
+
+    A whole property file has the same shape, its sections in the place of the items.
+    """
+
+    keyword: str
+    items: tuple[Any, ...]
+
+
+class TreeBuilder(BodyBuilder):
+    """All callbacks of the parser."""
+
+    # --- declarations --------------------------------------------------------------------------
+
+    def model(self, children: Children) -> syntax.Model:
+        main = _part_of(children, "main")
+        return syntax.Model(
+            nodes_of(children, syntax.EnvVariable),
+            nodes_of(children, syntax.ReactiveClass),
+            main.value,
+            span=self.around(children),
+        )
+
+    def expression_only(self, children: Children) -> Node:
+        return cast(Node, children[0])
+
+    def env_variable(self, children: Children) -> syntax.EnvVariable:
+        _, kind, name, _, value, _ = children
+        return syntax.EnvVariable(
+            cast(syntax.TypeName, kind),
+            str(name),
+            cast(Expression, value),
+            span=self.around(children),
+        )
+
+    def reactive_class(self, children: Children) -> syntax.ReactiveClass:
+        name = _name_after(children, "reactiveclass")
+        base = _part_of(children, "base") if _has_part(children, "base") else None
+        opening = next(i for i, child in enumerate(children) if child == "(")
+        members: Children = _part_of(children, "body").value
+        return syntax.ReactiveClass(
+            name,
+            None if base is None else base.value,
+            cast(Expression, children[opening + 1]),
+            _fields(members, "known rebecs"),
+            _fields(members, "state variables"),
+            tuple(_named_like(name, item) for item in nodes_of(members, syntax.Constructor)),
+            nodes_of(members, syntax.MessageServer),
+            nodes_of(members, syntax.Method),
+            nodes_of(children, syntax.Annotation),
+            "abstract" in children,
+            span=self.around(children),
+        )
+
+    def base_class(self, children: Children) -> Part:
+        return self.part("base", str(children[1]), children)
+
+    def class_body(self, children: Children) -> Part:
+        return self.part("body", children, children)
+
+    def known_rebecs(self, children: Children) -> Part:
+        return self.part("known rebecs", _flat(children, "fields"), children)
+
+    def state_variables(self, children: Children) -> Part:
+        return self.part("state variables", _flat(children, "fields"), children)
+
+    def fields(self, children: Children) -> Part:
+        kind = cast(syntax.TypeName, children[0])
+        names = [child for child in children if isinstance(child, Token) and child.type == "NAME"]
+        declared = tuple(
+            syntax.Field(kind, str(name), span=self.token_span(name)) for name in names
+        )
+        return self.part("fields", declared, children)
+
+    def constructor(self, children: Children) -> syntax.Constructor:
+        return syntax.Constructor(
+            str(children[0]),
+            nodes_of(children, syntax.Parameter),
+            cast(syntax.Block, children[-1]),
+            span=self.around(children),
+        )
+
+    def message_server(self, children: Children) -> syntax.MessageServer | syntax.Constructor:
+        name = _name_after(children, "msgsrv")
+        parameters = nodes_of(children, syntax.Parameter)
+        annotations = nodes_of(children, syntax.Annotation)
+        body = children[-1] if isinstance(children[-1], syntax.Block) else None
+        abstract = "abstract" in children
+        span = self.around(children)
+        if name == "initial" and body is not None and not annotations and not abstract:
+            return syntax.Constructor(_NAMED_LATER, parameters, body, span=span)
+        self._body_fits(name, body, abstract, children)
+        return syntax.MessageServer(name, parameters, body, annotations, abstract, span=span)
+
+    def method(self, children: Children) -> syntax.Method:
+        name = next(
+            str(child) for child in children if isinstance(child, Token) and child.type == "NAME"
+        )
+        kinds = nodes_of(children, syntax.TypeName)
+        body = children[-1] if isinstance(children[-1], syntax.Block) else None
+        abstract = "abstract" in children
+        self._body_fits(name, body, abstract, children)
+        return syntax.Method(
+            name,
+            kinds[0] if kinds else None,
+            nodes_of(children, syntax.Parameter),
+            body,
+            abstract,
+            span=self.around(children),
+        )
+
+    def _body_fits(
+        self, name: str, body: syntax.Block | None, abstract: bool, children: Children
+    ) -> None:
+        if abstract and body is not None:
+            raise syntax_error("abstract-with-body", self.around(children), name=name)
+        if not abstract and body is None:
+            raise syntax_error("body-missing", self.around(children), name=name)
+
+    def parameter(self, children: Children) -> syntax.Parameter:
+        kind, name = children
+        return syntax.Parameter(cast(syntax.TypeName, kind), str(name), span=self.around(children))
+
+    def annotation(self, children: Children) -> syntax.Annotation:
+        value = cast(Expression, children[3]) if len(children) > 2 else None
+        return syntax.Annotation(str(children[1]), value, span=self.around(children))
+
+    def type(self, children: Children) -> syntax.TypeName:
+        dimensions = tuple(cast(Expression, child) for child in children if isinstance(child, Node))
+        return syntax.TypeName(str(children[0]), dimensions, span=self.around(children))
+
+    local_type = type
+
+    def main(self, children: Children) -> Part:
+        return self.part("main", nodes_of(children, syntax.Instance), children)
+
+    def instance(self, children: Children) -> syntax.Instance:
+        colon = next(i for i, child in enumerate(children) if child == ":")
+        names = [child for child in children if isinstance(child, Token) and child.type == "NAME"]
+        annotations = nodes_of(children, syntax.Annotation)
+        return syntax.Instance(
+            str(names[0]),
+            str(names[1]),
+            expressions_of(children[len(annotations) : colon]),
+            expressions_of(children[colon:]),
+            annotations,
+            span=self.around(children),
+        )
+
+    # --- property files ------------------------------------------------------------------------
+
+    def property_file(self, children: Children) -> PropertySection:
+        sections = nodes_of(children, PropertySection)
+        return PropertySection(str(children[0]), sections, span=self.around(children))
+
+    def property_section(self, children: Children) -> PropertySection:
+        items = nodes_of(children, PropertyItem)
+        span = self.token_span(cast(Token, children[0]))
+        return PropertySection(str(children[0]), items, span=span)
+
+    def property_item(self, children: Children) -> PropertyItem:
+        name, separator, expression, _ = children
+        return PropertyItem(
+            str(name), str(separator), cast(Expression, expression), span=self.around(children)
+        )
+
+
+def _part_of(children: Children, kind: str) -> Part:
+    return next(child for child in children if isinstance(child, Part) and child.kind == kind)
+
+
+def _has_part(children: Children, kind: str) -> bool:
+    return any(isinstance(child, Part) and child.kind == kind for child in children)
+
+
+def _flat(children: Children, kind: str) -> tuple[Any, ...]:
+    parts = [child for child in children if isinstance(child, Part) and child.kind == kind]
+    return tuple(item for part in parts for item in part.value)
+
+
+def _fields(members: Children, kind: str) -> tuple[syntax.Field, ...]:
+    return _flat(members, kind)
+
+
+def _name_after(children: Children, keyword: str) -> str:
+    position = next(i for i, child in enumerate(children) if child == keyword)
+    return str(children[position + 1])
+
+
+def _named_like(class_name: str, constructor: syntax.Constructor) -> syntax.Constructor:
+    """`msgsrv initial` of the older papers becomes a constructor with the name of its class."""
+    if constructor.name != _NAMED_LATER:
+        return constructor
+    return replace(constructor, name=class_name)

@@ -1,0 +1,37 @@
+"""From types as written to types: looks up classes and folds the lengths of arrays."""
+
+from __future__ import annotations
+
+from rebecsim.lang import syntax
+from rebecsim.lang.scopes import Findings
+from rebecsim.lang.types import PRIMITIVES, ArrayType, RebecType, Type
+
+__all__ = ["resolve_type", "resolve_with_lengths"]
+
+
+def resolve_type(findings: Findings, node: syntax.TypeName) -> Type | None:
+    """The type that a name without dimensions stands for; None (and a report) if unknown."""
+    if id(node) in findings.unresolved_types:
+        return None
+    kind: Type | None = PRIMITIVES.get(node.name)
+    if kind is None and node.name in findings.class_names:
+        kind = RebecType(node.name)
+    if kind is None:
+        findings.unresolved_types.add(id(node))
+        findings.report("unknown-type", node.span, name=node.name)
+    elif not node.dimensions:
+        findings.declared_types[id(node)] = kind
+    return kind
+
+
+def resolve_with_lengths(
+    findings: Findings, node: syntax.TypeName, lengths: list[int] | None
+) -> Type | None:
+    """The type of a declaration; `lengths` are its folded dimensions, None after a mistake."""
+    kind = resolve_type(findings, node)
+    if kind is None or lengths is None:
+        return None
+    for length in reversed(lengths):
+        kind = ArrayType(kind, length)
+    findings.declared_types[id(node)] = kind
+    return kind

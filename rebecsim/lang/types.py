@@ -1,0 +1,96 @@
+"""Types of Timed Rebeca and the values they hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = [
+    "ANY_REBEC",
+    "BOOLEAN",
+    "BYTE",
+    "FLOAT",
+    "INT",
+    "NULL",
+    "NUMERIC",
+    "PRIMITIVES",
+    "SHORT",
+    "VOID",
+    "ArrayType",
+    "NullType",
+    "PrimitiveType",
+    "RebecType",
+    "Type",
+    "VoidType",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class PrimitiveType:
+    """`int` (32 bits), `short` (16), `byte` (8, signed), `boolean`, or `float` (IEEE single)."""
+
+    name: Literal["int", "short", "byte", "boolean", "float"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class RebecType:
+    """A reference to an instance of a reactive class (or of a class that extends it), or null."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    """A fixed number of elements; arrays of arrays have an array as element."""
+
+    element: Type
+    length: int
+
+    def __str__(self) -> str:
+        lengths = f"[{self.length}]"
+        element = self.element
+        while isinstance(element, ArrayType):
+            lengths += f"[{element.length}]"
+            element = element.element
+        return f"{element}{lengths}"
+
+
+@dataclass(frozen=True, slots=True)
+class VoidType:
+    """What a method without a value, or sending a message, gives."""
+
+    def __str__(self) -> str:
+        return "void"
+
+
+@dataclass(frozen=True, slots=True)
+class NullType:
+    """The type of `null`, which fits every rebec type."""
+
+    def __str__(self) -> str:
+        return "null"
+
+
+Type = PrimitiveType | RebecType | ArrayType | VoidType | NullType
+
+INT = PrimitiveType("int")
+SHORT = PrimitiveType("short")
+BYTE = PrimitiveType("byte")
+BOOLEAN = PrimitiveType("boolean")
+FLOAT = PrimitiveType("float")
+VOID = VoidType()
+NULL = NullType()
+
+PRIMITIVES: dict[str, PrimitiveType] = {
+    kind.name: kind for kind in (INT, SHORT, BYTE, BOOLEAN, FLOAT)
+}
+NUMERIC = frozenset({INT, SHORT, BYTE, FLOAT})
+
+ANY_REBEC = RebecType("ReactiveClass")
+"""What `sender` is: a rebec of a class that only a cast can tell; no class has this name."""

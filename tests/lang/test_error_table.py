@@ -1,0 +1,386 @@
+"""Every error message with the smallest bad input that causes it.
+
+In the inputs `¶` marks where the error is; it is taken out before reading. Inputs of a body or a
+class are put into a small model around them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import rebecsim.lang
+from rebecsim.lang import (
+    Diagnostic,
+    RebecaError,
+    check_file,
+    check_property,
+    check_source,
+    parse_property,
+)
+from rebecsim.lang.messages import MESSAGES
+
+MARK = "¶"
+MAIN = "main { A a():(); }"
+LAMP = "reactiveclass A(2) { statevars { int x; boolean[2] v; } } main { A a():(); }"
+
+
+def model(text: str) -> None:
+    check_source(text, "model.rebeca")
+
+
+def core(text: str) -> None:
+    check_source(text, "model.rebeca", "core")
+
+
+def member(text: str) -> None:
+    model(f"reactiveclass A(2) {{\n{text}\n}}\n{MAIN}")
+
+
+def body(text: str) -> None:
+    """A message server of a class with one variable of most kinds and one of most members."""
+    member(
+        "statevars { int x; float r; boolean b; int[3] v; } msgsrv m(int p) { } int f() { "
+        f"return 1; }} A() {{ }} msgsrv go(A other) {{\n{text}\n}}"
+    )
+
+
+def main(text: str) -> None:
+    model(
+        "env int N = 1; abstract reactiveclass S(1) { } reactiveclass A(1) { knownrebecs { B b; } "
+        "A(int x) { } A(boolean x) { } A(byte x, int y) { } A(int x, byte y) { } } "
+        f"reactiveclass B(1) {{ }} main {{\n{text}\n}}"
+    )
+
+
+def inherited(text: str) -> None:
+    model(
+        "abstract reactiveclass S(1) { S(int x) { } abstract msgsrv go(int x); int f() { return 1;"
+        f" }} }}\n{text}\n{MAIN}"
+    )
+
+
+def timed_property(text: str) -> None:
+    check_property(parse_property(text), check_source(LAMP), text)
+
+
+def core_property(text: str) -> None:
+    check_property(parse_property(text), check_source(LAMP, dialect="core"), text)
+
+
+Case = tuple[str, Callable[[str], None], str]
+
+TABLE: list[Case] = [
+    # --- reading
+    ("unknown-character", model, "¶$"),
+    ("unterminated-text", body, 'assertion(b, ¶"no'),
+    ("unterminated-comment", model, "¶/* no"),
+    ("unterminated-comment", body, "x = 1 ¶/* no"),
+    ("escape", body, r'assertion(b, ¶"\q");'),
+    ("int-range", body, "x = ¶2147483648;"),
+    ("int-range", body, "x = ¶99999999999;"),
+    ("int-range", body, "x = ¶0x100000000;"),
+    ("float-range", body, "r = ¶1e39;"),
+    ("octal", body, "x = ¶010;"),
+    ("too-deep", body, "b = " + "!" * 194 + MARK + "!b;"),
+    # --- syntax
+    ("unexpected", model, "¶5"),
+    ("unexpected", body, "x = ¶;"),
+    ("unexpected", body, "x = 1 ¶2;"),
+    ("unexpected", main, "B b():¶;"),
+    ("unexpected", model, "reactiveclass ¶{ }"),
+    ("unexpected", body, "assertion(b, ¶b);"),
+    ("empty-model", model, "¶"),
+    ("empty-model", model, "// nothing¶"),
+    ("main-missing", model, "reactiveclass A(1) { }¶"),
+    ("brace-missing", model, "reactiveclass A(1) {¶"),
+    ("brace-missing", model, "reactiveclass A(1) { msgsrv m() { ¶msgsrv go() { } } main { }"),
+    ("brace-missing", model, "reactiveclass A(1) { ¶main { A a():(); }"),
+    ("parenthesis-missing", body, "m(1¶;"),
+    ("parenthesis-missing", body, "if (b ¶{ }"),
+    ("parenthesis-missing", body, "m(1 ¶}"),
+    ("semicolon-missing", body, "x = 1¶\nx = 2;"),
+    ("semicolon-missing", body, "x = 1¶ }"),
+    ("semicolon-missing", member, "statevars { int x¶ }"),
+    ("semicolon-missing", main, "B b():()¶"),
+    ("queue-size-missing", model, "reactiveclass A ¶{ }"),
+    ("queue-size-missing", model, "reactiveclass A(¶) { }"),
+    ("queue-size-missing", model, "reactiveclass A extends B ¶{ }"),
+    ("arguments-missing", main, "B b()¶;"),
+    ("state-initial", member, "statevars { int x ¶= 1; }"),
+    ("array-after-name", member, "statevars { int x¶[3]; }"),
+    ("array-after-name", body, "int y¶[3];"),
+    ("reserved-word", member, "statevars { int ¶while; }"),
+    ("reserved-word", member, "msgsrv ¶delay() { }"),
+    ("text-misplaced", body, 'x = ¶"no";'),
+    ("timing-misplaced", body, "x = 1 ¶after(2);"),
+    ("timing-twice", body, "self.m(1) after(1) ¶after(2);"),
+    ("assignment-left", body, "if (x + 1 ¶= 2) { }"),
+    ("operator-missing", body, "x = (x + 1) ¶x;"),
+    ("body-missing", member, "¶msgsrv m();"),
+    ("abstract-with-body", member, "¶abstract msgsrv m() { }"),
+    # --- declarations
+    ("duplicate", model, "env int N = 1; ¶env int N = 2; reactiveclass A(1) { } " + MAIN),
+    ("duplicate", model, f"reactiveclass A(1) {{ }} ¶reactiveclass A(1) {{ }} {MAIN}"),
+    ("duplicate", member, "statevars { int x; int ¶x; }"),
+    ("duplicate", member, "statevars { int x, ¶x; }"),
+    ("duplicate", member, "msgsrv m() { } ¶msgsrv m(int x) { }"),
+    ("duplicate", member, "int m() { return 1; } ¶msgsrv m() { }"),
+    ("duplicate", member, "msgsrv m(int x, ¶int x) { }"),
+    ("duplicate", body, "int y; { ¶int y; }"),
+    ("duplicate", body, "¶int other;"),
+    ("duplicate", main, "B b():(); ¶B b():();"),
+    ("duplicate", main, "¶B N():();"),
+    (
+        "duplicate",
+        inherited,
+        "reactiveclass A extends S(1) { A() { } msgsrv go(int x) { } ¶msgsrv f() { } }",
+    ),
+    (
+        "duplicate",
+        inherited,
+        "abstract reactiveclass B extends S(1) { ¶void go() { } } reactiveclass A(1) { }",
+    ),
+    ("builtin-name", member, "statevars { int ¶now; }"),
+    ("builtin-name", member, "¶msgsrv self() { }"),
+    ("builtin-name", body, "¶int sender;"),
+    ("builtin-name", main, "¶B self():();"),
+    ("unknown-type", member, "statevars { ¶Foo x; }"),
+    ("unknown-type", body, "¶Foo y;"),
+    ("unknown-type", body, "x = (int) ((¶Foo) other);"),
+    ("unknown-class", model, f"¶reactiveclass A extends B(1) {{ }} {MAIN}"),
+    ("unknown-class", main, "¶C c():();"),
+    ("env-type", model, f"reactiveclass A(1) {{ }} env ¶A N = null; {MAIN}"),
+    ("env-type", model, f"env ¶int[2] N = 1; reactiveclass A(1) {{ }} {MAIN}"),
+    ("env-value", model, f"env int N = ¶1 / 0; reactiveclass A(1) {{ }} {MAIN}"),
+    ("array-length", member, "statevars { int[¶0] x; }"),
+    ("array-length", body, "int[¶true] y;"),
+    ("array-here", member, "msgsrv m(¶int[2] x) { }"),
+    ("known-type", member, "knownrebecs { ¶int x; }"),
+    ("queue-size", model, f"reactiveclass A(¶0) {{ }} {MAIN}"),
+    ("queue-size", model, f"reactiveclass A(¶true) {{ }} {MAIN}"),
+    ("inheritance-cycle", model, f"¶reactiveclass A extends A(1) {{ }} {MAIN}"),
+    (
+        "inheritance-cycle",
+        model,
+        f"¶reactiveclass A extends B(1) {{ }} reactiveclass B extends A(1) {{ }} {MAIN}",
+    ),
+    ("abstract-server", member, "¶abstract msgsrv m();"),
+    ("not-implemented", inherited, "¶reactiveclass A extends S(1) { A() { } }"),
+    (
+        "override-differs",
+        inherited,
+        "reactiveclass A extends S(1) { A() { } ¶msgsrv go() { } }",
+    ),
+    (
+        "override-differs",
+        inherited,
+        "reactiveclass A extends S(1) { A() { } msgsrv go(int x) { } ¶void f() { } }",
+    ),
+    ("constructor-name", member, "¶B() { }"),
+    ("constructor-twice", member, "A(int x) { } ¶A(int y) { } A() { }"),
+    (
+        "constructor-inherited",
+        inherited,
+        "¶reactiveclass A extends S(1) { msgsrv go(int x) { } }",
+    ),
+    ("annotation-unknown", member, "¶@urgent(1) msgsrv m() { }"),
+    ("annotation-place", model, f"¶@globalPriority(1) reactiveclass A(1) {{ }} {MAIN}"),
+    ("annotation-place", main, "¶@globalPriority(1) B b():();"),
+    ("annotation-twice", member, "@priority(1) ¶@priority(2) msgsrv m() { }"),
+    ("annotation-value", member, "¶@priority(true) msgsrv m() { }"),
+    ("annotation-value", member, "¶@priority msgsrv m() { }"),
+    ("core-priority", core, f"¶@priority(1) reactiveclass A(1) {{ }} {MAIN}"),
+    ("core-time", core, f"reactiveclass A(1) {{ msgsrv m() {{ delay(¶1); }} }} {MAIN}"),
+    (
+        "core-time",
+        core,
+        f"reactiveclass A(1) {{ A() {{ self.m() after(¶1); }} msgsrv m() {{ }} }} {MAIN}",
+    ),
+    ("core-time", core, f"reactiveclass A(1) {{ int m() {{ return ¶now; }} }} {MAIN}"),
+    # --- main
+    ("no-instances", model, "¶main { }"),
+    ("abstract-instance", main, "¶S s():();"),
+    ("binding-count", main, "B b():(); ¶A a():(1);"),
+    ("binding-name", main, "A a(¶1):(1);"),
+    ("binding-unknown", main, "A a(¶c):(1);"),
+    ("binding-type", main, "A a(¶a):(1);"),
+    ("no-constructor", main, "B b():(); ¶A a(b):();"),
+    ("no-constructor", main, "¶B b():(1);"),
+    ("constructor-ambiguous", main, "B b():(); ¶A a(b):(1, 2);"),
+    ("argument-constant", main, "B b():(); A a(b):(¶1 / 0);"),
+    # --- expressions
+    ("constant-only", model, f"env int N = ¶f(); reactiveclass A(1) {{ }} {MAIN}"),
+    ("unknown-name", body, "x = ¶y;"),
+    ("unknown-name", member, "statevars { int x; int[¶x] y; }"),
+    ("unknown-method", body, "¶g();"),
+    ("unknown-server", body, "¶self.g();"),
+    ("server-called", body, "¶m(1);"),
+    ("method-sent", body, "¶self.f();"),
+    ("argument-count", body, "¶self.m();"),
+    ("argument-count", body, "x = ¶f(1);"),
+    ("mismatch", body, "x = ¶true;"),
+    ("mismatch", body, "self.m(¶b);"),
+    ("mismatch", body, "int y = ¶null;"),
+    ("mismatch", body, "other = ¶1;"),
+    ("narrowing", body, "x = ¶r;"),
+    ("narrowing", body, "x += ¶0.5;"),
+    ("downcast", body, "other = ¶sender;"),
+    ("condition", body, "if (¶x) { }"),
+    ("condition", body, "assertion(¶x);"),
+    ("condition-assignment", body, "while (¶x = 1) { }"),
+    ("operand", body, "b = ¶!x;"),
+    ("operand", body, "x = ¶~r;"),
+    ("operand", body, "x = ¶-b;"),
+    ("operand", body, "¶b++;"),
+    ("operands", body, "b = ¶b && x;"),
+    ("operands", body, "b = ¶b < b;"),
+    ("operands", body, "x = ¶x & b;"),
+    ("operands", body, "r = ¶r % 2;"),
+    ("operands", body, "x = ¶x + b;"),
+    ("operands", body, "¶x <<= r;"),
+    ("comparison", body, "b = ¶x == b;"),
+    ("comparison", body, "b = ¶other == 1;"),
+    ("alternatives", body, "x = ¶b ? 1 : true;"),
+    ("alternatives", body, "x = ¶?(1, true);"),
+    ("not-array", body, "x = ¶x[0];"),
+    ("index-type", body, "x = v[¶b];"),
+    ("not-assignable", body, "¶1 = x;"),
+    ("not-assignable", body, "¶self = other;"),
+    (
+        "not-assignable",
+        model,
+        "reactiveclass A(1) { knownrebecs { A b; } msgsrv m() { ¶b = null; } } main { A a(a):(); }",
+    ),
+    ("not-assignable", body, "¶now++;"),
+    ("array-whole", body, "x = ¶v;"),
+    ("array-whole", body, "int[2] y = ¶1;"),
+    ("no-value", body, "x = ¶self.m(1);"),
+    ("cast", body, "x = ¶(int) b;"),
+    ("member", body, "x = ¶other.x;"),
+    ("choice-place", member, "statevars { int x; } A() { x = ¶?(1, 2); }"),
+    ("choice-place", member, "int f() { return ¶?(1, 2); }"),
+    ("choice-constant", body, "x = ?(1, ¶x);"),
+    ("receiver", body, "¶x.m(1);"),
+    ("receiver", body, "(¶null).m(1);"),
+    ("sender-class", body, "¶sender.m(1);"),
+    (
+        "constructor-send",
+        model,
+        "reactiveclass A(1) { knownrebecs { A b; } A() { ¶b.m(); } msgsrv m() { } } "
+        "main { A a(a):(); }",
+    ),
+    ("constructor-sender", member, "A() { if (¶sender == self) { } }"),
+    ("time-type", body, "delay(¶r);"),
+    ("time-type", body, "self.m(1) after(¶b);"),
+    ("time-negative", body, "delay(¶-1);"),
+    ("time-negative", body, "self.m(1) after(?(1, ¶-1));"),
+    ("time-negative", body, "self.m(1) deadline(¶-1);"),
+    # --- statements
+    ("no-effect", body, "¶x + 1;"),
+    ("no-effect", body, "for (¶x;;) { }"),
+    ("return-value", body, "return ¶1;"),
+    ("return-missing-value", member, "int f() { ¶return; }"),
+    ("return-missing", member, "¶int f() { if (true) { return 1; } }"),
+    ("return-missing", member, "¶int f() { while (true) { break; } }"),
+    ("return-missing", member, "¶int f(int x) { switch (x) { case 1: return 1; } }"),
+    ("break-outside", body, "¶break;"),
+    ("continue-outside", body, "switch (x) { case 1: ¶continue; }"),
+    ("switch-type", body, "switch (¶b) { }"),
+    ("case-constant", body, "switch (x) { case ¶true: }"),
+    ("case-twice", body, "switch (x) { case 1: ¶case 1: }"),
+    ("default-twice", body, "switch (x) { default: ¶default: }"),
+    ("super-place", member, "A() { ¶super(); }"),
+    (
+        "super-place",
+        inherited,
+        "reactiveclass A extends S(1) { A() { ; ¶super(1); } msgsrv go(int x) { } }",
+    ),
+    (
+        "no-constructor",
+        inherited,
+        "reactiveclass A extends S(1) { A() { ¶super(true); } msgsrv go(int x) { } }",
+    ),
+    # --- property files
+    ("property-word", timed_property, "¶define { }"),
+    ("property-section", timed_property, "property { ¶Invariant { } }"),
+    ("property-separator", timed_property, "property { define { ¶d: true; } }"),
+    ("property-ltl-timed", timed_property, "property { ¶LTL { } }"),
+    ("property-tctl-core", core_property, "property { ¶TCTL { } }"),
+    ("property-name", timed_property, "property { Assertion { P: ¶d; } }"),
+    ("property-rebec", timed_property, "property { Assertion { P: ¶b.x > 0; } }"),
+    ("property-variable", timed_property, "property { Assertion { P: ¶a.y > 0; } }"),
+    ("property-expression", timed_property, "property { Assertion { P: ¶G(a.v[0]); } }"),
+    ("property-temporal", core_property, "property { LTL { P: ¶AG(true); } }"),
+    ("property-arguments", core_property, "property { LTL { P: ¶U(true); } }"),
+    ("property-mixed", core_property, "property { LTL { P: ¶G(true) == true; } }"),
+    ("property-limit", timed_property, "property { TCTL { P: AG(time <= ¶true, true); } }"),
+    ("property-bound", timed_property, "property { TCTL { P: AG(¶1 <= 2, true); } }"),
+    ("duplicate", timed_property, "property { define { ¶a = true; } }"),
+    ("duplicate", timed_property, "property { Assertion { P: true; ¶P: true; } }"),
+    ("builtin-name", timed_property, "property { define { ¶time = true; } }"),
+    ("condition", timed_property, "property { Assertion { P: ¶a.x; } }"),
+    ("condition", core_property, "property { LTL { P: G(¶a.x); } }"),
+]
+
+
+def errors_of(read: Callable[[str], None], text: str) -> tuple[Diagnostic, ...]:
+    with pytest.raises(RebecaError) as caught:
+        read(text.replace(MARK, ""))
+    return caught.value.diagnostics
+
+
+def place_of(read: Callable[[str], None], text: str) -> tuple[int, int]:
+    """Line and column of the mark in the text that is read."""
+    lines = text[: text.index(MARK)].split("\n")
+    before = {member: 1, body: 2, main: 1, inherited: 1}.get(read, 0)
+    return len(lines) + before, len(lines[-1]) + 1
+
+
+@pytest.mark.parametrize(("code", "read", "text"), TABLE)
+def test_the_smallest_bad_input_gives_its_message_at_its_place(
+    code: str, read: Callable[[str], None], text: str
+) -> None:
+    diagnostics = errors_of(read, text)
+    assert [item.code for item in diagnostics] == [code], diagnostics
+    span = diagnostics[0].span
+    assert (span.line, span.column) == place_of(read, text)
+    shown = str(diagnostics[0])
+    assert shown.startswith(f"{span.file}:{span.line}:{span.column}: error: ")
+    assert "^" in shown.splitlines()[2]
+    assert "{" not in re.sub(r"`[^`]*`", "", diagnostics[0].message)
+
+
+def test_a_file_that_is_not_utf_8(tmp_path: Path) -> None:
+    file = tmp_path / "latin.rebeca"
+    file.write_bytes(b"// a\n// caf\xe9\n")
+    with pytest.raises(RebecaError) as caught:
+        check_file(file)
+    assert caught.value.diagnostics[0].code == "not-utf-8"
+    assert (caught.value.span.line, caught.value.span.column) == (2, 7)
+
+
+def test_every_message_is_in_the_table() -> None:
+    assert {code for code, _, _ in TABLE} | {"not-utf-8"} == set(MESSAGES)
+
+
+def test_every_message_is_raised_and_only_by_its_code() -> None:
+    package = Path(rebecsim.lang.__file__).parent
+    sources = [
+        path.read_text("utf-8") for path in package.glob("*.py") if path.name != "messages.py"
+    ]
+    unused = [code for code in MESSAGES if not any(f'"{code}"' in text for text in sources)]
+    assert unused == []
+    outside_errors = [
+        path.name
+        for path in package.glob("*.py")
+        if path.name != "errors.py"
+        and re.search(
+            r"(Diagnostic|RebecaError|RebecaSyntaxError|RebecaCheckError)\(",
+            path.read_text("utf-8"),
+        )
+    ]
+    assert outside_errors == []
