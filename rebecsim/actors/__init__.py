@@ -1,0 +1,135 @@
+"""What rebecs are, in Python, and when they may act.
+
+Writing a model: `Rebec`, `message_server`, `state_variable`, `known_rebec`, the kinds `Int`,
+`Short`, `Byte`, `Boolean`, `Float`, `Reference`, their arithmetic (`int32`, `int16`, `int8`,
+`float32`, `float_quotient`, `quotient`, `remainder`, `truncate`), the operations of assertions,
+indices, casts and nested assignments (`require`, `element`, `refer`, `store`, `assign`),
+`Model`, `Instance` and `RebecNamed` for main.
+
+Running it: `System`, `Step`, `ready`, `alternatives`, `steps`, `enabled`, `execute`,
+`next_time`; what can go wrong: `Violation` and its kinds `AssertionFailedError`,
+`DeadlineMissedError`, `QueueOverflowError`, and `ModelError` for a model that does not fit
+together.
+
+Resolving nondeterminism: `RandomScheduler`, `FifoScheduler`, `ReplayScheduler`, `Recorder`,
+`RandomValues`, `FirstValues`, `Streams`, `ChoiceLaw`; a run as a record: `Run`, `Choice`,
+`ReplayError`.
+"""
+
+from rebecsim.actors.choice import Choice, ReplayError, Run
+from rebecsim.actors.kinds import (
+    Array,
+    Boolean,
+    Byte,
+    Float,
+    Int,
+    Kind,
+    Reference,
+    Short,
+    float32,
+    float_quotient,
+    int8,
+    int16,
+    int32,
+    quotient,
+    remainder,
+    truncate,
+)
+from rebecsim.actors.message import Bag, Message
+from rebecsim.actors.operations import assign, element, refer, require, store
+from rebecsim.actors.randomness import CHOICE_LAWS, ChoiceLaw, Stream, Streams
+from rebecsim.actors.rebec import (
+    MessageServer,
+    Rebec,
+    StateVariable,
+    known_rebec,
+    message_server,
+    state_variable,
+)
+from rebecsim.actors.schedulers import (
+    FifoScheduler,
+    FirstValues,
+    RandomScheduler,
+    RandomValues,
+    Recorder,
+    ReplayScheduler,
+    Scheduler,
+)
+from rebecsim.actors.semantics import (
+    Step,
+    alternatives,
+    enabled,
+    execute,
+    next_time,
+    ready,
+    steps,
+)
+from rebecsim.actors.system import Instance, Model, ModelError, RebecNamed, System
+from rebecsim.actors.violations import (
+    AssertionFailedError,
+    DeadlineMissedError,
+    QueueOverflowError,
+    Violation,
+)
+
+__all__ = [
+    "CHOICE_LAWS",
+    "Array",
+    "AssertionFailedError",
+    "Bag",
+    "Boolean",
+    "Byte",
+    "Choice",
+    "ChoiceLaw",
+    "DeadlineMissedError",
+    "FifoScheduler",
+    "FirstValues",
+    "Float",
+    "Instance",
+    "Int",
+    "Kind",
+    "Message",
+    "MessageServer",
+    "Model",
+    "ModelError",
+    "QueueOverflowError",
+    "RandomScheduler",
+    "RandomValues",
+    "Rebec",
+    "RebecNamed",
+    "Recorder",
+    "Reference",
+    "ReplayError",
+    "ReplayScheduler",
+    "Run",
+    "Scheduler",
+    "Short",
+    "StateVariable",
+    "Step",
+    "Stream",
+    "Streams",
+    "System",
+    "Violation",
+    "alternatives",
+    "assign",
+    "element",
+    "enabled",
+    "execute",
+    "float32",
+    "float_quotient",
+    "int8",
+    "int16",
+    "int32",
+    "known_rebec",
+    "message_server",
+    "next_time",
+    "quotient",
+    "ready",
+    "refer",
+    "remainder",
+    "require",
+    "state_variable",
+    "steps",
+    "store",
+    "truncate",
+]

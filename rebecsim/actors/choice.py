@@ -1,0 +1,61 @@
+"""The record of a run: every nondeterministic choice in it, so that it can be replayed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from rebecsim.errors import UserError
+
+__all__ = ["Choice", "ReplayError", "Run"]
+
+
+class Choice(NamedTuple):
+    """One choice: of the next step ("step") or of a value ("value"), which one of how many.
+
+    Steps are numbered as `rebecsim.actors.enabled` lists them, values as `?(...)` does.
+    """
+
+    kind: Literal["step", "value"]
+    chosen: int
+    alternatives: int
+
+
+class ReplayError(UserError):
+    """A recorded run does not fit the model that it is replayed on."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """The choices of a run, in order; enough to do it again.
+
+    `priorities` says whether the priorities of rebecs counted when steps were enabled.
+    """
+
+    choices: tuple[Choice, ...]
+    priorities: bool = True
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the run as plain lists and values."""
+        return {
+            "priorities": self.priorities,
+            "choices": [list(choice) for choice in self.choices],
+        }
+
+    @classmethod
+    def from_json(cls, data: object) -> Run:
+        """Read what `to_json` gave. Raises ReplayError, naming the position, for anything else."""
+        match data:
+            case {"priorities": bool(priorities), "choices": list(rows)}:
+                choices = tuple(_choice(position, row) for position, row in enumerate(rows))
+                return cls(choices, priorities)
+        raise ReplayError("a recorded run is an object with `priorities` and `choices`")
+
+
+def _choice(position: int, row: object) -> Choice:
+    match row:
+        case ["step" | "value" as kind, int(chosen), int(alternatives)] if (
+            0 <= chosen < alternatives
+        ):
+            return Choice(kind, chosen, alternatives)
+    raise ReplayError(f"choice {position}: {row!r} is not [kind, chosen, alternatives]")

@@ -1,0 +1,100 @@
+"""Random streams: one for each replication, rebec and choice site.
+
+The streams are counter based (Philox 4x64-10: Salmon et al., "Parallel random numbers: as easy as
+1, 2, 3", SC 2011), so a replication's numbers depend on nothing but the key of its experiment cell
+and its own number. Any engine that computes Philox can draw the same ones:
+
+* key: the two 64-bit words of the cell;
+* counter, least significant word first: (block, stream, replication, 0);
+* the four words of each block are used in order, the upper 32 bits of each word;
+* an index below n is drawn from them without bias by Lemire's method ("Fast random integer
+  generation in an interval", TOMACS 29, 2019, algorithm 5); with n = 1 nothing is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, get_args
+
+import numpy as np
+
+__all__ = ["CHOICE_LAWS", "ORDER_STREAM", "ChoiceLaw", "Stream", "Streams", "choice_stream", "law"]
+
+ChoiceLaw = Literal["fair", "rmc"]
+CHOICE_LAWS: tuple[ChoiceLaw, ...] = get_args(ChoiceLaw)
+
+ORDER_STREAM = 0
+"""The stream that draws the order of messages."""
+
+_BLOCK = 64  # words fetched at a time: a run of a hundred ticks needs a few hundred
+
+
+def choice_stream(rebec: int, site: int) -> int:
+    """Number the stream of a choice site of the rebec with that index; sites count below 2**32."""
+    return (rebec + 1 << 32) + site
+
+
+class Stream:
+    """One sequence of random words."""
+
+    __slots__ = ("_generator", "_words")
+
+    def __init__(self, generator: np.random.Philox) -> None:
+        self._generator = generator
+        self._words: list[int] = []
+
+    def _word(self) -> int:
+        if not self._words:
+            self._words = (self._generator.random_raw(_BLOCK) >> 32).tolist()
+            self._words.reverse()
+        return self._words.pop()
+
+    def below(self, count: int) -> int:
+        """Draw an index from 0 to count - 1, each equally likely."""
+        if count == 1:
+            return 0
+        product = self._word() * count
+        if product & 0xFFFFFFFF < count:
+            threshold = (0x100000000 - count) % count
+            while product & 0xFFFFFFFF < threshold:
+                product = self._word() * count
+        return product >> 32
+
+
+class Streams:
+    """The random streams of one replication of one cell.
+
+    `key` holds two 64-bit words, as `SeedSequence.generate_state(2, numpy.uint64)` gives them.
+    """
+
+    __slots__ = ("_key", "_replication", "_streams")
+
+    def __init__(self, key: tuple[int, int], replication: int) -> None:
+        self._key = np.array(key, dtype=np.uint64)
+        self._replication = replication
+        self._streams: dict[int, Stream] = {}
+
+    def __getitem__(self, number: int) -> Stream:
+        stream = self._streams.get(number)
+        if stream is None:
+            counter = np.array([0, number, self._replication, 0], dtype=np.uint64)
+            stream = Stream(np.random.Philox(key=self._key, counter=counter))
+            self._streams[number] = stream
+        return stream
+
+
+def _fair(stream: Stream, count: int) -> int:
+    return stream.below(count)
+
+
+def _rmc(stream: Stream, count: int) -> int:
+    return min(stream.below(count + 1), count - 1)
+
+
+def law(name: ChoiceLaw) -> Callable[[Stream, int], int]:
+    """Give the function that draws an alternative under a law.
+
+    `fair` makes all alternatives equally likely. `rmc` is what RMC's trace generator does: with k
+    alternatives the last one has probability 2 / (k + 1), every other one 1 / (k + 1).
+    """
+    return {"fair": _fair, "rmc": _rmc}[name]

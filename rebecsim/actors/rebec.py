@@ -1,0 +1,229 @@
+"""What a rebec is: a class with known rebecs, state variables and message servers.
+
+A reactive class is a subclass of `Rebec`:
+
+    class Customer(Rebec, queue_size=5):
+        office: Office = known_rebec()
+        tickets: int = state_variable(Int)
+
+        def __init__(self, start: int) -> None:
+            self.think(after=start)
+
+        @message_server
+        def think(self) -> None:
+            self.office.buy(self, after=1, deadline=12)
+
+Calling a message server sends a message, to whichever rebec it is called on; the body runs when
+the message is served. Everything else is plain Python: other methods are Rebeca's synchronous
+methods and run at once.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, overload
+
+from rebecsim.actors.kinds import Array, Kind
+from rebecsim.actors.violations import NegativeTimeError
+
+if TYPE_CHECKING:
+    from rebecsim.actors.message import Bag
+    from rebecsim.actors.system import System
+
+__all__ = [
+    "LATEST_DEADLINE",
+    "LOWEST_PRIORITY",
+    "KnownRebec",
+    "MessageServer",
+    "Rebec",
+    "StateVariable",
+    "known_rebec",
+    "message_server",
+    "state_variable",
+]
+
+LOWEST_PRIORITY = 2**31 - 1
+"""The priority of whatever has none declared; smaller numbers go first."""
+
+LATEST_DEADLINE = 2**31 - 1
+"""What `current_message_deadline` says for a message without a deadline."""
+
+
+@dataclass(frozen=True)
+class StateVariable:
+    """The declaration of a state variable."""
+
+    kind: Kind | Array
+    name: str = ""
+    rebeca_name: str = ""
+
+
+@dataclass(frozen=True)
+class KnownRebec:
+    """The declaration of a known rebec."""
+
+    name: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class MessageServer:
+    """A message server of a class: its body, and how it takes its turn."""
+
+    name: str
+    handler: Callable[..., None]
+    number: int
+    priority: int = LOWEST_PRIORITY
+    global_priority: int = LOWEST_PRIORITY
+
+
+def state_variable(kind: Kind | Array, *, rebeca_name: str = "") -> Any:
+    """Declare a state variable; `rebeca_name` where Rebeca's name is not possible in Python."""
+    return StateVariable(kind, rebeca_name=rebeca_name)
+
+
+def known_rebec() -> Any:
+    """Declare a known rebec; main binds it."""
+    return KnownRebec()
+
+
+@overload
+def message_server(handler: Callable[..., None], /) -> Callable[..., None]: ...
+@overload
+def message_server(
+    *, priority: int | None = None, global_priority: int | None = None, rebeca_name: str = ""
+) -> Callable[[Callable[..., None]], Callable[..., None]]: ...
+def message_server(
+    handler: Callable[..., None] | None = None,
+    *,
+    priority: int | None = None,
+    global_priority: int | None = None,
+    rebeca_name: str = "",
+) -> Any:
+    """Make a method a message server: calling it sends a message instead of running it.
+
+    A call takes, beside the arguments, `after` (time units until the message arrives, default 0)
+    and `deadline` (time units from the sending until it must be served, default never).
+    """
+    if handler is None:
+        return functools.partial(
+            message_server,
+            priority=priority,
+            global_priority=global_priority,
+            rebeca_name=rebeca_name,
+        )
+
+    @functools.wraps(handler)
+    def send(self: Rebec, *arguments: Any, after: int = 0, deadline: int | None = None) -> None:
+        self._system.send(self, self.__servers__[name], arguments, after, deadline)
+
+    name = handler.__name__
+    send.__message_server__ = (  # type: ignore[attr-defined]
+        rebeca_name or name,
+        handler,
+        LOWEST_PRIORITY if priority is None else priority,
+        LOWEST_PRIORITY if global_priority is None else global_priority,
+    )
+    return send
+
+
+class Rebec:
+    """The base of every reactive class. `queue_size` is the capacity of the bag.
+
+    A class that does not give a queue size inherits it. Attributes with a leading underscore
+    belong to the engines.
+    """
+
+    __state_variables__: tuple[StateVariable, ...] = ()
+    __known_rebecs__: tuple[KnownRebec, ...] = ()
+    __servers__: dict[str, MessageServer]
+    __queue_size__: int = 1
+
+    _system: System
+    _bag: Bag
+    _now: int
+    _name: str
+    _index: int
+    _priority: int
+
+    def __init_subclass__(cls, queue_size: int | None = None, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if queue_size is not None:
+            if queue_size < 1:
+                raise ValueError(f"{cls.__name__}: the queue size must be at least 1")
+            cls.__queue_size__ = queue_size
+        own = vars(cls)
+        cls.__state_variables__ += tuple(
+            StateVariable(declared.kind, name, declared.rebeca_name or name)
+            for name, declared in own.items()
+            if isinstance(declared, StateVariable)
+        )
+        cls.__known_rebecs__ += tuple(
+            KnownRebec(name) for name, declared in own.items() if isinstance(declared, KnownRebec)
+        )
+        cls.__servers__ = _servers(cls, getattr(cls, "__servers__", {}))
+
+    def __init__(self) -> None:
+        """Send the first messages; called once, in the order of main."""
+
+    @property
+    def now(self) -> int:
+        """The rebec's local time, in model time units."""
+        return self._now
+
+    @property
+    def sender(self) -> Rebec:
+        """Who sent the message being served."""
+        return self._system.message.sender
+
+    @property
+    def current_message_arrival(self) -> int:
+        """When the message being served arrived."""
+        return self._system.message.arrival
+
+    @property
+    def current_message_deadline(self) -> int:
+        """Until when the message being served had to be served."""
+        deadline = self._system.message.deadline
+        return LATEST_DEADLINE if deadline is None else deadline
+
+    @property
+    def current_message_waiting_time(self) -> int:
+        """How long the message being served has waited in the bag."""
+        return self._system.started - self._system.message.arrival
+
+    def delay(self, duration: int) -> None:
+        """Compute for `duration` time units; what is sent later is sent at the later time.
+
+        Raises NegativeTimeError for a negative duration.
+        """
+        if duration < 0:
+            raise NegativeTimeError(f"a delay of {duration} time units: time does not go back")
+        self._now += duration
+
+    def choose(self, *alternatives: Any, site: int = 0) -> Any:
+        """Choose one of the alternatives, nondeterministically.
+
+        `site` numbers the places of choice in a class: each has a random stream of its own, so
+        that models which differ elsewhere still draw the same values here.
+        """
+        return alternatives[self._system.choose(self, len(alternatives), site)]
+
+    def __str__(self) -> str:
+        return self._name
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._name}>"
+
+
+def _servers(cls: type[Rebec], inherited: dict[str, MessageServer]) -> dict[str, MessageServer]:
+    """Lay the message servers flat, base class first; an overriding one keeps its number."""
+    servers = dict(inherited)
+    for name, attribute in vars(cls).items():
+        declared = getattr(attribute, "__message_server__", None)
+        if declared is not None:
+            number = servers[name].number if name in servers else len(servers)
+            shown, handler, priority, global_priority = declared
+            servers[name] = MessageServer(shown, handler, number, priority, global_priority)
+    return servers

@@ -1,0 +1,157 @@
+"""Schedulers resolve nondeterminism: which enabled step is next, and the value of each choice."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from rebecsim.actors.choice import Choice, ReplayError, Run
+from rebecsim.actors.randomness import (
+    ORDER_STREAM,
+    ChoiceLaw,
+    Streams,
+    choice_stream,
+    law,
+)
+from rebecsim.actors.rebec import Rebec
+from rebecsim.actors.semantics import Step, alternatives, steps
+
+__all__ = [
+    "FifoScheduler",
+    "FirstValues",
+    "RandomScheduler",
+    "RandomValues",
+    "Recorder",
+    "ReplayScheduler",
+    "Scheduler",
+]
+
+
+class Scheduler(Protocol):
+    """One way to run a model. `priorities`: whether the priorities of rebecs count."""
+
+    priorities: bool
+
+    def pick(self, rebecs: list[Rebec]) -> Step | None:
+        """Give the next step of one of the ready rebecs (at least one), or None to stop."""
+
+    def choose(self, rebec: Rebec, count: int, site: int) -> int:
+        """Give the index of the alternative of a choice that is taken."""
+
+
+class RandomValues:
+    """Choices drawn at random under a choice law, from a stream of their own for each site."""
+
+    def __init__(self, streams: Streams, choice_law: ChoiceLaw = "fair") -> None:
+        self._streams = streams
+        self._draw = law(choice_law)
+
+    def choose(self, rebec: Rebec, count: int, site: int) -> int:
+        """Draw an alternative."""
+        return self._draw(self._streams[choice_stream(rebec._index, site)], count)
+
+
+class FirstValues:
+    """Choices that always take their first alternative."""
+
+    def choose(self, rebec: Rebec, count: int, site: int) -> int:
+        """Give 0."""
+        return 0
+
+
+class RandomScheduler:
+    """A rebec uniformly among those that may act, then a message uniformly among its alternatives.
+
+    The messages of one arrival are so served in a uniformly random order as long as no new ones
+    come. Under the law `rmc` the priorities of rebecs are ignored, as RMC's trace generator does.
+    """
+
+    def __init__(self, streams: Streams, choice_law: ChoiceLaw = "fair") -> None:
+        self._order = streams[ORDER_STREAM]
+        self.priorities = choice_law != "rmc"
+        self.choose = RandomValues(streams, choice_law).choose
+
+    def pick(self, rebecs: list[Rebec]) -> Step:
+        """Draw the next step."""
+        rebec = rebecs[self._order.below(len(rebecs))] if len(rebecs) > 1 else rebecs[0]
+        messages = alternatives(rebec)
+        if len(messages) == 1:
+            return Step(rebec, messages[0])
+        return Step(rebec, messages[self._order.below(len(messages))])
+
+
+class FifoScheduler:
+    """The enabled message that was sent first is served first; `values` resolves the choices."""
+
+    priorities = True
+
+    def __init__(self, values: RandomValues | FirstValues | None = None) -> None:
+        self.choose = (values or FirstValues()).choose
+
+    def pick(self, rebecs: list[Rebec]) -> Step:
+        """Give the step whose message was sent first."""
+        return min(steps(rebecs), key=lambda step: step.message.sequence)
+
+
+class Recorder:
+    """Notes the choices that another scheduler makes."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler = scheduler
+        self._choices: list[Choice] = []
+        self.priorities = scheduler.priorities
+
+    @property
+    def run(self) -> Run:
+        """The choices so far."""
+        return Run(tuple(self._choices), self.priorities)
+
+    def pick(self, rebecs: list[Rebec]) -> Step | None:
+        """Let the scheduler pick, and note the step."""
+        step = self._scheduler.pick(rebecs)
+        if step is not None:
+            possible = steps(rebecs)
+            self._choices.append(Choice("step", possible.index(step), len(possible)))
+        return step
+
+    def choose(self, rebec: Rebec, count: int, site: int) -> int:
+        """Let the scheduler choose, and note the alternative."""
+        index = self._scheduler.choose(rebec, count, site)
+        self._choices.append(Choice("value", index, count))
+        return index
+
+
+class ReplayScheduler:
+    """Does a recorded run again, and stops where its record ends.
+
+    `pick` and `choose` raise ReplayError, naming the position, where the model has other
+    alternatives than the recorded run had.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._choices = run.choices
+        self._position = 0
+        self.priorities = run.priorities
+
+    def pick(self, rebecs: list[Rebec]) -> Step | None:
+        """Give the recorded step, or None at the end of the record."""
+        if self._position == len(self._choices):
+            return None
+        possible = steps(rebecs)
+        return possible[self._next("step", len(possible))]
+
+    def choose(self, rebec: Rebec, count: int, site: int) -> int:
+        """Give the recorded alternative."""
+        return self._next("value", count)
+
+    def _next(self, kind: str, count: int) -> int:
+        here = f"choice {self._position}"
+        if self._position == len(self._choices):
+            raise ReplayError(f"{here}: the record ends, but the model chooses a {kind}")
+        choice = self._choices[self._position]
+        if (choice.kind, choice.alternatives) != (kind, count):
+            raise ReplayError(
+                f"{here}: the record has a {choice.kind} of {choice.alternatives}, "
+                f"the model a {kind} of {count}; is it a run of this model?"
+            )
+        self._position += 1
+        return choice.chosen

@@ -1,0 +1,132 @@
+"""When a rebec may act, and what happens when it does: the one place where time rules live.
+
+Simulation and exploration are two ways of walking `enabled` and `execute`: a scheduler picks one
+step, a search takes all. Time floats: each rebec has its own clock, which is ahead of the others
+while it is busy after a `delay`. In Core Rebeca all times are 0 and a bag is a queue.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rebecsim.actors.message import Message
+from rebecsim.actors.rebec import Rebec
+from rebecsim.actors.system import System
+from rebecsim.actors.violations import (
+    AssertionFailedError,
+    DeadlineMissedError,
+    IndexOutOfBoundsError,
+    NegativeTimeError,
+)
+
+__all__ = ["Step", "alternatives", "enabled", "execute", "next_time", "ready", "steps"]
+
+
+class Step(NamedTuple):
+    """Something that may happen next: a rebec serves one of its messages."""
+
+    rebec: Rebec
+    message: Message
+
+
+def next_time(rebec: Rebec) -> int:
+    """When the rebec can serve its first message: when it is free and the message is there.
+
+    Raises IndexError for a rebec without messages.
+    """
+    return max(rebec._now, rebec._bag.messages[0].arrival)
+
+
+def ready(system: System, priorities: bool = True) -> tuple[int, list[Rebec]]:
+    """Give the current time and the rebecs that may act at it, in the order of main.
+
+    The time is the smallest next time of all rebecs. Of the rebecs due at it, those with the
+    smallest priority number may act, unless `priorities` is false. No rebec: a deadlock, time 0.
+    """
+    time = -1
+    rebecs: list[Rebec] = []
+    for rebec in system.rebecs:
+        messages = rebec._bag.messages
+        if messages:
+            at = messages[0].arrival
+            if rebec._now > at:
+                at = rebec._now
+            if at == time:
+                rebecs.append(rebec)
+            elif at < time or time < 0:
+                time = at
+                rebecs = [rebec]
+    if priorities and len(rebecs) > 1:
+        rebecs = _most_urgent(system, rebecs)
+    return max(time, 0), rebecs
+
+
+def _most_urgent(system: System, rebecs: list[Rebec]) -> list[Rebec]:
+    """Keep the rebecs of the smallest priority number; any global priority replaces all others."""
+    if system.uses_global_priority:
+        urgencies = [rebec._bag.messages[0].server.global_priority for rebec in rebecs]
+    else:
+        urgencies = [rebec._priority for rebec in rebecs]
+    first = min(urgencies)
+    return [rebec for rebec, urgency in zip(rebecs, urgencies, strict=True) if urgency == first]
+
+
+def alternatives(rebec: Rebec) -> list[Message]:
+    """Give the messages that a ready rebec may serve, in the order of sending.
+
+    Timed: all with the arrival and priority of the first one, so the oldest of a busy rebec go
+    first and only messages of one arrival are a bag. Core: the head of the queue.
+    """
+    messages = rebec._bag.messages
+    head = messages[0]
+    if len(messages) == 1 or rebec._system.model.core:
+        return [head]
+    arrival, priority = head.arrival, head.priority
+    count = 1
+    for message in messages[1:]:
+        if message.arrival != arrival or message.priority != priority:
+            break
+        count += 1
+    return messages[:count]
+
+
+def enabled(system: System, priorities: bool = True) -> list[Step]:
+    """Give every step that may happen next; an empty list is a deadlock."""
+    return steps(ready(system, priorities)[1])
+
+
+def steps(rebecs: list[Rebec]) -> list[Step]:
+    """Give the steps of rebecs that are ready: each of them with each of its alternatives."""
+    return [Step(rebec, message) for rebec in rebecs for message in alternatives(rebec)]
+
+
+def execute(system: System, step: Step, deadlines: bool = True) -> None:
+    """Serve a message: take it out of the bag and run its message server to the end.
+
+    Choices are resolved by `system.choose`. Raises a Violation when the deadline has passed (if
+    `deadlines` count), an assertion fails or a queue overflows; the system is then as it was at
+    that moment.
+    """
+    rebec, message = step
+    start = max(rebec._now, message.arrival)
+    if deadlines and message.deadline is not None and message.deadline < start:
+        raise DeadlineMissedError(message, start)
+    rebec._bag.remove(message)
+    rebec._now = system.started = start
+    system.actor, system.message, system.serving = rebec, message, True
+    try:
+        message.server.handler(rebec, *message.arguments)
+    except IndexOutOfBoundsError as error:
+        raise AssertionFailedError(
+            f"Array index out of bound: {error.index}, "
+            f'method "{rebec}.{message.server.name}" line {error.line}'
+        ) from error
+    except (ArithmeticError, NegativeTimeError, RecursionError) as error:
+        raise AssertionFailedError(f'{error}, method "{rebec}.{message.server.name}"') from error
+    except AttributeError as error:
+        if error.obj is not None:
+            raise
+        text = f'message to null, method "{rebec}.{message.server.name}"'
+        raise AssertionFailedError(text) from error
+    finally:
+        system.serving = False

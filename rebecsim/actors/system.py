@@ -1,0 +1,199 @@
+"""A model as a whole: which rebecs there are, who knows whom, and a system of them at work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rebecsim.actors.message import Bag, Message
+from rebecsim.actors.rebec import LOWEST_PRIORITY, MessageServer, Rebec
+from rebecsim.actors.violations import NegativeTimeError
+from rebecsim.errors import UserError
+
+__all__ = ["Choose", "Instance", "Model", "ModelError", "RebecNamed", "System"]
+
+Choose = Callable[[Rebec, int, int], int]
+"""Resolves a choice: (rebec, number of alternatives, choice site) -> index of the alternative."""
+
+
+class ModelError(UserError):
+    """A model's classes and instances do not fit together."""
+
+
+@dataclass(frozen=True)
+class RebecNamed:
+    """A constructor argument that is the rebec of this name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One rebec of main: its name, class, the names of the rebecs it knows, its arguments.
+
+    An argument `RebecNamed("x")` stands for the rebec x. A class with several constructors has
+    them as methods; `constructor` names the one to call.
+    """
+
+    name: str
+    reactive_class: type[Rebec]
+    knows: Sequence[str] = ()
+    arguments: Sequence[Any] = ()
+    priority: int = LOWEST_PRIORITY
+    constructor: str = "__init__"
+
+
+@dataclass(frozen=True)
+class Model:
+    """The classes and instances of a model; `start` makes a system of fresh rebecs.
+
+    `core` chooses the untimed semantics of Core Rebeca, queues instead of bags. Raises ModelError
+    when names are taken twice, unknown, or do not match the known rebecs of the class.
+    """
+
+    name: str
+    instances: tuple[Instance, ...]
+    core: bool = False
+    positions: dict[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "instances", tuple(self.instances))
+        positions = {instance.name: place for place, instance in enumerate(self.instances)}
+        if len(positions) < len(self.instances):
+            raise ModelError(f"model {self.name}: two rebecs have the same name")
+        object.__setattr__(self, "positions", positions)
+        for instance in self.instances:
+            self._check(instance)
+
+    def _check(self, instance: Instance) -> None:
+        wanted = [known.name for known in instance.reactive_class.__known_rebecs__]
+        if len(wanted) != len(instance.knows):
+            raise ModelError(
+                f"{instance.name}: {instance.reactive_class.__name__} knows "
+                f"{len(wanted)} rebecs ({', '.join(wanted)}), not {len(instance.knows)}"
+            )
+        for name in instance.knows:
+            if name not in self.positions:
+                raise ModelError(f"{instance.name}: there is no rebec {name!r} to know")
+
+    def start(self, choose: Choose | None = None) -> System:
+        """Make the rebecs, bind them and run their constructors in order."""
+        return System(self, choose)
+
+    @property
+    def uses_global_priority(self) -> bool:
+        """Whether any message server has a global priority, which then orders the rebecs."""
+        return any(
+            server.global_priority != LOWEST_PRIORITY
+            for instance in self.instances
+            for server in instance.reactive_class.__servers__.values()
+        )
+
+
+def _refuse_choice(rebec: Rebec, count: int, site: int) -> int:
+    raise ModelError(f"{rebec}: a constructor may not draw a choice")
+
+
+_CONSTRUCTION = MessageServer("constructor", lambda: None, number=-1)
+
+
+class System:
+    """Rebecs at work: their bags and clocks, and the message being executed.
+
+    What may happen next and what it does is in `rebecsim.actors.semantics`.
+    """
+
+    __slots__ = (
+        "actor",
+        "choose",
+        "message",
+        "model",
+        "rebecs",
+        "sequence",
+        "serving",
+        "started",
+        "uses_global_priority",
+    )
+
+    def __init__(self, model: Model, choose: Choose | None = None) -> None:
+        self.model = model
+        self.choose: Choose = _refuse_choice
+        self.sequence = 0
+        self.started = 0
+        self.serving = False
+        self.actor: Rebec
+        self.message: Message
+        self.uses_global_priority = model.uses_global_priority
+        self.rebecs: tuple[Rebec, ...] = tuple(
+            self._make(instance, index) for index, instance in enumerate(model.instances)
+        )
+        for rebec, instance in zip(self.rebecs, model.instances, strict=True):
+            for known, name in zip(type(rebec).__known_rebecs__, instance.knows, strict=True):
+                setattr(rebec, known.name, self.rebec(name))
+        for rebec, instance in zip(self.rebecs, model.instances, strict=True):
+            self._construct(rebec, instance)
+        self.choose = choose or _refuse_choice
+
+    def _make(self, instance: Instance, index: int) -> Rebec:
+        rebec = object.__new__(instance.reactive_class)
+        rebec._system = self
+        rebec._name = instance.name
+        rebec._index = index
+        rebec._priority = instance.priority
+        rebec._now = 0
+        rebec._bag = Bag(instance.reactive_class.__queue_size__)
+        for variable in instance.reactive_class.__state_variables__:
+            setattr(rebec, variable.name, variable.kind.default())
+        return rebec
+
+    def _construct(self, rebec: Rebec, instance: Instance) -> None:
+        """Run a constructor. A delay in it moves its later sends but leaves the rebec free."""
+        self.actor = rebec
+        self.message = Message(0, 0, 0, _CONSTRUCTION, rebec, (), None)
+        construct = getattr(rebec, instance.constructor)
+        construct(*map(self._argument, instance.arguments))
+        rebec._now = 0
+
+    def _argument(self, argument: Any) -> Any:
+        return self.rebec(argument.name) if isinstance(argument, RebecNamed) else argument
+
+    def rebec(self, name: str) -> Rebec:
+        """Find a rebec by its name. Raises KeyError if there is none."""
+        return self.rebecs[self.model.positions[name]]
+
+    def send(
+        self,
+        receiver: Rebec,
+        server: MessageServer,
+        arguments: tuple[Any, ...],
+        after: int,
+        deadline: int | None,
+    ) -> None:
+        """Put a message from the rebec at work into the receiver's bag.
+
+        Arrival and deadline count from the sender's local time. The message being executed still
+        takes a place in its rebec's queue. Raises QueueOverflowError when the bag is full,
+        NegativeTimeError for a message that would arrive before it is sent, and ModelError for a
+        constructor that sends to another rebec.
+        """
+        sender = self.actor
+        serving = self.serving
+        if after < 0:
+            raise NegativeTimeError(f"{receiver}.{server.name}: after({after}) lies in the past")
+        if not serving and receiver is not sender:
+            raise ModelError(f"{sender}: a constructor may send messages to self only")
+        now = sender._now
+        self.sequence = sequence = self.sequence + 1
+        receiver._bag.put(
+            Message(
+                now + after,
+                server.priority,
+                sequence,
+                server,
+                sender,
+                arguments,
+                None if deadline is None else now + deadline,
+            ),
+            reserved=serving and receiver is sender,
+        )
