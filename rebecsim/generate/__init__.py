@@ -1,0 +1,10 @@
+"""Code from templates: configurations become Rebeca, checked models become Python.
+
+`python_source` writes a checked model as a module of Rebec classes, `build_model` makes a model
+that can be run from it, `template_environment` is where all templates are rendered.
+"""
+
+from rebecsim.generate.environment import template_environment
+from rebecsim.generate.module import build_model, python_source
+
+__all__ = ["build_model", "python_source", "template_environment"]

@@ -1,0 +1,484 @@
+"""Rebeca expressions as Python expressions with the same value, wrapping included.
+
+Sums, differences and products may be computed in Python's unbounded integers and wrapped when the
+value is used: they agree modulo 2**32. So each piece of code carries the range of its value, or
+None where it still has to be wrapped, and no wrapping is written where the range shows that
+none is needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, assert_never
+
+from rebecsim.actors import float32
+from rebecsim.generate.names import LocalNames, ModelNames, constructor_name
+from rebecsim.lang import syntax
+from rebecsim.lang.checked import CheckedClass, CheckedModel
+from rebecsim.lang.traversal import walk
+from rebecsim.lang.types import (
+    BOOLEAN,
+    BYTE,
+    FLOAT,
+    INT,
+    SHORT,
+    ArrayType,
+    PrimitiveType,
+    RebecType,
+    Type,
+)
+
+__all__ = ["Code", "ExpressionWriter", "Range", "default_value", "has_effect"]
+
+
+class Range(NamedTuple):
+    """The integers from low to high, both included."""
+
+    low: int
+    high: int
+
+    def within(self, other: Range) -> bool:
+        """Whether every value of this range lies in the other."""
+        return other.low <= self.low and self.high <= other.high
+
+
+RANGES: dict[Type, Range] = {
+    INT: Range(-(2**31), 2**31 - 1),
+    SHORT: Range(-(2**15), 2**15 - 1),
+    BYTE: Range(-(2**7), 2**7 - 1),
+}
+_WRAPPERS: dict[Type, str] = {INT: "int32", SHORT: "int16", BYTE: "int8"}
+_EXACT_IN_FLOAT = Range(-(2**24), 2**24)
+
+# Python's precedences, loosest first.
+TERNARY, OR, AND, NOT, COMPARISON, BIT_OR, BIT_XOR, BIT_AND, SHIFT, SUM, PRODUCT, SIGN, ATOM = (
+    range(13)
+)
+
+_BITWISE = {"&": BIT_AND, "^": BIT_XOR, "|": BIT_OR}
+_COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+_BUILTINS = {
+    "self": "self",
+    "sender": "self.sender",
+    "now": "self.now",
+    "currentMessageArrival": "self.current_message_arrival",
+    "currentMessageDeadline": "self.current_message_deadline",
+    "currentMessageWaitingTime": "self.current_message_waiting_time",
+}
+
+
+@dataclass(frozen=True)
+class Code:
+    """A Python expression, how tightly it binds, and the range of an integer's value.
+
+    The range None of an integer means: right modulo 2**32 only, wrap before use.
+    """
+
+    text: str
+    precedence: int = ATOM
+    range: Range | None = None
+
+    def at(self, precedence: int) -> str:
+        """Give the text, in parentheses where it stands among tighter operators."""
+        return self.text if self.precedence >= precedence else f"({self.text})"
+
+
+class ExpressionWriter:
+    """Writes the expressions of one body."""
+
+    def __init__(
+        self,
+        model: CheckedModel,
+        owner: CheckedClass,
+        names: ModelNames,
+        local_names: LocalNames,
+    ) -> None:
+        self._model = model
+        self._owner = owner
+        self._names = names
+        self._locals = local_names
+        self.ranges: dict[str, Range] = {}
+        """Locals whose value is known to stay in a range: the variables of counting loops."""
+
+    # --- values of a wanted type ---------------------------------------------------------------
+
+    def value(self, node: syntax.Expression, wanted: Type | None = None) -> Code:
+        """Write an expression whose value, converted to the wanted type, is used as it is."""
+        return self._convert(self.write(node), self._model.type_of(node), wanted)
+
+    def text(self, node: syntax.Expression, wanted: Type | None = None) -> str:
+        """Write an expression that stands alone, as an argument or a right-hand side."""
+        return self.value(node, wanted).text
+
+    def _convert(self, code: Code, actual: Type, wanted: Type | None) -> Code:
+        wanted = wanted or actual
+        if wanted in RANGES:
+            return self._to_integer(code, actual, wanted)
+        if wanted == FLOAT and actual in RANGES:
+            exact = self._to_integer(code, actual, INT)
+            if exact.range is not None and exact.range.within(_EXACT_IN_FLOAT):
+                return exact
+            return Code(f"float32({exact.text})")
+        return code
+
+    def _to_integer(self, code: Code, actual: Type, wanted: Type) -> Code:
+        if actual == FLOAT:
+            code = Code(f"truncate({code.text})", range=RANGES[INT])
+        allowed = RANGES[wanted]
+        if code.range is not None and code.range.within(allowed):
+            return code
+        return Code(f"{_WRAPPERS[wanted]}({code.text})", range=allowed)
+
+    # --- expressions ---------------------------------------------------------------------------
+
+    def write(self, node: syntax.Expression) -> Code:
+        """Write an expression of any kind."""
+        match node:
+            case syntax.IntLiteral(value):
+                return _integer(value)
+            case syntax.FloatLiteral(value):
+                exact = float32(value) == value
+                return Code(repr(value) if exact else f"float32({value!r})")
+            case syntax.BoolLiteral(value):
+                return Code(repr(value))
+            case syntax.NullLiteral():
+                return Code("None")
+            case syntax.Name():
+                return self._name(node)
+            case syntax.Index():
+                return self._ranged(self._element(node), node)
+            case syntax.Unary():
+                return self._unary(node)
+            case syntax.Binary():
+                return self._binary(node)
+            case syntax.Conditional():
+                return self._conditional(node)
+            case syntax.Assignment():
+                return self._assigning(node)
+            case syntax.Increment():
+                return self._increment(node)
+            case syntax.Cast():
+                return self._cast(node)
+            case syntax.Choice():
+                return self._choice(node)
+            case syntax.Call(method="super"):
+                return Code(self._super(node))
+            case syntax.Call():
+                return self._ranged(self._call(node), node)
+            case syntax.Send():
+                return Code(self._send(node))
+            case syntax.Member():
+                raise ValueError("a variable of another rebec occurs in properties only")
+            case _:
+                assert_never(node)
+
+    def _ranged(self, text: str, node: syntax.Expression) -> Code:
+        return Code(text, range=RANGES.get(self._model.type_of(node)))
+
+    def _name(self, node: syntax.Name) -> Code:
+        symbol = self._model.symbol_of(node)
+        if symbol.kind == "builtin":
+            return self._ranged(_BUILTINS[symbol.name], node)
+        if symbol.kind == "env":
+            value = symbol.value
+            known = Range(value, value) if type(value) is int else None
+            return Code(self._names.constants[symbol.name], range=known)
+        if symbol.kind in ("state", "known"):
+            return self._ranged(f"self.{self._names.variables[symbol.name]}", node)
+        name = self._locals[symbol.name]
+        return Code(name, range=self.ranges.get(name, RANGES.get(symbol.type)))
+
+    def _element(self, node: syntax.Index) -> str:
+        array, index = self.element_parts(node)
+        return f"{array}[{index}]"
+
+    def element_parts(self, node: syntax.Index) -> tuple[str, str]:
+        """Write an array and an index that is checked where it is not known to be in range."""
+        kind = self._model.type_of(node.array)
+        assert isinstance(kind, ArrayType)
+        index = self.value(node.index, INT)
+        if index.range is None or not index.range.within(Range(0, kind.length - 1)):
+            index = Code(f"element({index.text}, {kind.length}, {node.span.line})")
+        return self.write(node.array).at(ATOM), index.text
+
+    def _unary(self, node: syntax.Unary) -> Code:
+        kind = self._model.type_of(node.operand)
+        if node.operator == "!":
+            return Code(f"not {self.write(node.operand).at(NOT)}", NOT)
+        if node.operator == "+":
+            return self.write(node.operand)
+        operand = self.write(node.operand)
+        text = f"{node.operator}{operand.at(SIGN)}"
+        if kind == FLOAT:
+            return Code(text, SIGN)
+        if operand.range is None:
+            return Code(text, SIGN)
+        ends = (operand.range.low, operand.range.high)
+        offset = 1 if node.operator == "~" else 0
+        return Code(text, SIGN, _fitting(sorted(-end - offset for end in ends)))
+
+    def _binary(self, node: syntax.Binary) -> Code:
+        operator = node.operator
+        if operator in ("&&", "||"):
+            word, precedence = ("and", AND) if operator == "&&" else ("or", OR)
+            left, right = self.write(node.left), self.write(node.right)
+            return Code(f"{left.at(precedence)} {word} {right.at(precedence + 1)}", precedence)
+        left_type, right_type = self._model.type_of(node.left), self._model.type_of(node.right)
+        if operator in _COMPARISONS:
+            return self._comparison(node, left_type, right_type)
+        if left_type == BOOLEAN and operator in _BITWISE:
+            return self._infix(operator, self.write(node.left), self.write(node.right))
+        return self.arithmetic(
+            operator, self.write(node.left), left_type, self.write(node.right), right_type
+        )
+
+    def _comparison(self, node: syntax.Binary, left_type: Type, right_type: Type) -> Code:
+        common = FLOAT if FLOAT in (left_type, right_type) else None
+        left, right = self.value(node.left, common), self.value(node.right, common)
+        operator: str = node.operator
+        if isinstance(left_type, RebecType) or isinstance(right_type, RebecType):
+            operator = {"==": "is", "!=": "is not"}[operator]
+        return Code(f"{left.at(BIT_OR)} {operator} {right.at(BIT_OR)}", COMPARISON)
+
+    def arithmetic(
+        self, operator: str, left: Code, left_type: Type, right: Code, right_type: Type
+    ) -> Code:
+        """Write an arithmetic operation; operands shorter than int are promoted to it."""
+        if FLOAT in (left_type, right_type):
+            left = self._convert(left, left_type, FLOAT)
+            right = self._convert(right, right_type, FLOAT)
+            if operator == "/":
+                return Code(f"float_quotient({left.text}, {right.text})")
+            return Code(f"float32({self._infix(operator, left, right).text})")
+        if operator in ("/", "%"):
+            return self._division(operator, left, left_type, right, right_type)
+        if operator in ("<<", ">>"):
+            return self._shift(operator, left, left_type, right, right_type)
+        return self._infix(operator, left, right)
+
+    def _division(
+        self, operator: str, left: Code, left_type: Type, right: Code, right_type: Type
+    ) -> Code:
+        left = self._to_integer(left, left_type, INT)
+        right = self._to_integer(right, right_type, INT)
+        assert left.range is not None
+        assert right.range is not None
+        if left.range.low >= 0 and right.range.low > 0:  # Python's rounding is the same there
+            sign = "//" if operator == "/" else "%"
+            text = f"{left.at(PRODUCT)} {sign} {right.at(SIGN)}"
+            high = left.range.high if operator == "/" else right.range.high - 1
+            return Code(text, PRODUCT, Range(0, high))
+        if operator == "/":
+            # -2**31 / -1 is the one quotient that does not fit
+            fits = left.range.low > RANGES[INT].low
+            bound = max(-left.range.low, left.range.high)
+            known = Range(-bound, bound) if fits else None
+            return Code(f"quotient({left.text}, {right.text})", range=known)
+        bound = max(abs(right.range.low), abs(right.range.high)) - 1
+        known = Range(0 if left.range.low >= 0 else -bound, bound)
+        return Code(f"remainder({left.text}, {right.text})", range=known)
+
+    def _shift(
+        self, operator: str, left: Code, left_type: Type, right: Code, right_type: Type
+    ) -> Code:
+        count = self._to_integer(right, right_type, INT)
+        if count.range is None or not count.range.within(Range(0, 31)):
+            count = Code(f"({count.at(BIT_AND)} & 31)")  # what processors do with a longer shift
+        if operator == ">>":
+            left = self._to_integer(left, left_type, INT)
+        text = f"{left.at(SHIFT)} {operator} {count.at(SUM)}"
+        return Code(text, SHIFT, RANGES[INT] if operator == ">>" else None)
+
+    def _infix(self, operator: str, left: Code, right: Code) -> Code:
+        precedence = {"+": SUM, "-": SUM, "*": PRODUCT, **_BITWISE}[operator]
+        text = f"{left.at(precedence)} {operator} {right.at(precedence + 1)}"
+        return Code(text, precedence, _combined(operator, left.range, right.range))
+
+    def _conditional(self, node: syntax.Conditional) -> Code:
+        kind = self._model.type_of(node)
+        then, otherwise = self.value(node.then, kind), self.value(node.otherwise, kind)
+        text = f"{then.at(OR)} if {self.write(node.condition).at(OR)} else {otherwise.at(TERNARY)}"
+        return Code(text, TERNARY, RANGES.get(kind))
+
+    def _cast(self, node: syntax.Cast) -> Code:
+        wanted = self._model.type_of(node)
+        if isinstance(wanted, RebecType):
+            return Code(f"refer({self.text(node.operand)}, {self._names.classes[wanted.name]})")
+        return self.value(node.operand, wanted)
+
+    def _choice(self, node: syntax.Choice) -> Code:
+        kind = self._model.type_of(node)
+        alternatives = [self.value(alternative, kind) for alternative in node.alternatives]
+        arguments = ", ".join(alternative.text for alternative in alternatives)
+        site = self._model.choice_site(node)
+        ranges = [each.range for each in alternatives if each.range is not None]
+        known = (
+            Range(min(each.low for each in ranges), max(each.high for each in ranges))
+            if len(ranges) == len(alternatives)
+            else None
+        )
+        return Code(f"self.choose({arguments}, site={site})", range=known)
+
+    def _call(self, node: syntax.Call) -> str:
+        parameters = self._owner.methods[node.method].parameters
+        arguments = ", ".join(self._arguments(node.arguments, parameters))
+        return f"self.{self._names.callables[node.method]}({arguments})"
+
+    def _super(self, node: syntax.Call) -> str:
+        called = self._model.super_constructor(node)
+        if called is None:
+            return "pass"
+        name = constructor_name(self._model.constructor_number(called))
+        arguments = ", ".join(self._arguments(node.arguments, called.parameters))
+        return f"super().{name}({arguments})"
+
+    def _arguments(
+        self,
+        arguments: tuple[syntax.Expression, ...],
+        parameters: tuple[syntax.Parameter, ...],
+    ) -> list[str]:
+        pairs = zip(arguments, parameters, strict=True)
+        return [
+            self.text(argument, self._model.declared_type(each.type)) for argument, each in pairs
+        ]
+
+    def _send(self, node: syntax.Send) -> str:
+        receiver_type = self._model.type_of(node.receiver)
+        assert isinstance(receiver_type, RebecType)
+        servers = self._model.classes[receiver_type.name].servers
+        server = next(each for each in servers if each.name == node.server)
+        arguments = self._arguments(node.arguments, server.tree.parameters)
+        if node.after is not None:
+            arguments.append(f"after={self.text(node.after, INT)}")
+        if node.deadline is not None:
+            arguments.append(f"deadline={self.text(node.deadline, INT)}")
+        receiver = self.write(node.receiver).at(ATOM)
+        return f"{receiver}.{self._names.callables[node.server]}({', '.join(arguments)})"
+
+    # --- assignments ---------------------------------------------------------------------------
+
+    def assignment(self, node: syntax.Assignment | syntax.Increment) -> str:
+        """Write an assignment or increment as a statement."""
+        if isinstance(node.target, syntax.Index) and self._order_matters(node):
+            return self._assigning(node).text
+        return f"{self.write(node.target).text} = {self._new_value(node, node.target).text}"
+
+    def _order_matters(self, node: syntax.Assignment | syntax.Increment) -> bool:
+        """Whether it shows that Python evaluates the value before the place it is stored at."""
+        if has_effect(node.target):
+            return True
+        if isinstance(node, syntax.Increment) or not has_effect(node.value):
+            return False
+        parts = list(walk(node.target)), list(walk(node.value))
+        reads_state = any(
+            isinstance(part, syntax.Name) and self._model.symbol_of(part).kind == "state"
+            for part in parts[0]
+            if part is not _array_name(node.target)
+        )
+        assigns = any(isinstance(part, syntax.Assignment | syntax.Increment) for part in parts[1])
+        return reads_state or assigns
+
+    def _assigning(self, node: syntax.Assignment | syntax.Increment) -> Code:
+        """Write an assignment or increment inside an expression; its value is the new one."""
+        target = node.target
+        if isinstance(target, syntax.Index):
+            array, index = self.element_parts(target)
+            old = Code(f"{array}[{index}]", range=RANGES.get(self._model.type_of(target)))
+            if has_effect(target.index):
+                old = Code(f"{array}[place]", range=old.range)
+                index = f"(place := {index})"
+            value = self._new_value(node, old)
+            return Code(f"store({array}, {index}, {value.text})", range=value.range)
+        value = self._new_value(node, target)
+        assert isinstance(target, syntax.Name)
+        if self._model.symbol_of(target).kind == "state":
+            name = self._names.variables[target.identifier]
+            return Code(f'assign(self, "{name}", {value.text})', range=value.range)
+        return Code(f"({self.write(target).text} := {value.text})", range=value.range)
+
+    def _new_value(
+        self, node: syntax.Assignment | syntax.Increment, target: syntax.Expression | Code
+    ) -> Code:
+        """Write the value that the target gets, reading the old one where it matters."""
+        kind = self._model.type_of(node.target)
+        if isinstance(node, syntax.Assignment):
+            if node.operator == "=":
+                return self.value(node.value, kind)
+            operator, value = node.operator[:-1], self.write(node.value)
+            value_type = self._model.type_of(node.value)
+        else:
+            operator, value, value_type = node.operator[0], _integer(1), INT
+        old = target if isinstance(target, Code) else self.write(target)
+        if kind == BOOLEAN:
+            return self._infix(operator, old, value)
+        return self._computed(operator, old, kind, value, value_type)
+
+    def _computed(
+        self, operator: str, left: Code, kind: Type, right: Code, right_type: Type
+    ) -> Code:
+        result = self.arithmetic(operator, left, kind, right, right_type)
+        return self._convert(result, FLOAT if FLOAT in (kind, right_type) else INT, kind)
+
+    def _increment(self, node: syntax.Increment) -> Code:
+        new = self._assigning(node)
+        if node.prefix:
+            return new
+        back = "-" if node.operator == "++" else "+"
+        return self._computed(back, new, self._model.type_of(node.target), _integer(1), INT)
+
+
+def _array_name(node: syntax.Expression) -> syntax.Expression:
+    while isinstance(node, syntax.Index):
+        node = node.array
+    return node
+
+
+def has_effect(node: syntax.Expression) -> bool:
+    """Whether evaluating an expression may change something or draw a choice."""
+    match node:
+        case syntax.Assignment() | syntax.Increment() | syntax.Call() | syntax.Choice():
+            return True
+        case syntax.Index(array, index):
+            return has_effect(array) or has_effect(index)
+        case syntax.Unary(_, operand) | syntax.Cast(_, operand):
+            return has_effect(operand)
+        case syntax.Binary(_, left, right):
+            return has_effect(left) or has_effect(right)
+        case syntax.Conditional(condition, then, otherwise):
+            return any(map(has_effect, (condition, then, otherwise)))
+        case _:
+            return False
+
+
+def default_value(kind: Type) -> str:
+    """Write the value of a local that is declared without one."""
+    if isinstance(kind, ArrayType):
+        element = default_value(kind.element)
+        if isinstance(kind.element, ArrayType):
+            return f"[{element} for _ in range({kind.length})]"
+        return f"[{element}] * {kind.length}"
+    if isinstance(kind, PrimitiveType):
+        return {"boolean": "False", "float": "0.0"}.get(kind.name, "0")
+    return "None"
+
+
+def _integer(value: int) -> Code:
+    return Code(repr(value), ATOM if value >= 0 else SIGN, Range(value, value))
+
+
+def _fitting(ends: list[int]) -> Range | None:
+    known = Range(ends[0], ends[-1])
+    return known if known.within(RANGES[INT]) else None
+
+
+def _combined(operator: str, left: Range | None, right: Range | None) -> Range | None:
+    """Give the range of a sum, difference, product or bitwise operation, None if it may wrap."""
+    if left is None or right is None:
+        return None
+    if operator == "+":
+        return _fitting([left.low + right.low, left.high + right.high])
+    if operator == "-":
+        return _fitting([left.low - right.high, left.high - right.low])
+    if operator == "*":
+        return _fitting(sorted(a * b for a in left for b in right))
+    return RANGES[INT]

@@ -1,0 +1,46 @@
+"""Loading a model to run from a file: Rebeca text, or a Python module of Rebec classes."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+from rebecsim.actors import Model
+from rebecsim.errors import UserError
+from rebecsim.generate.module import build_model
+from rebecsim.lang import Dialect, check_file
+
+__all__ = ["LoadError", "load_model"]
+
+
+class LoadError(UserError):
+    """A file that holds no model; the text names it and says what is missing."""
+
+
+def load_model(path: Path, dialect: Dialect = "timed") -> Model:
+    """Load a model.
+
+    A `.rebeca` file is parsed and checked; none of its text is executed. A `.py` file is a program
+    of the user's own: it is imported, and its global `model` is the model. Raises RebecaError for
+    errors in a `.rebeca` file, LoadError otherwise.
+    """
+    if path.suffix == ".py":
+        return _from_python(path)
+    return build_model(check_file(path, dialect), path.name)
+
+
+def _from_python(path: Path) -> Model:
+    if not path.is_file():
+        raise LoadError(f"{path}: there is no such file")
+    spec = importlib.util.spec_from_file_location(f"rebecsim_model_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise LoadError(f"{path}: cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # whatever the user's program raises
+        raise LoadError(f"{path}: {type(error).__name__}: {error}") from error
+    model = getattr(module, "model", None)
+    if not isinstance(model, Model):
+        raise LoadError(f"{path}: has no global `model` of type rebecsim.actors.Model")
+    return model

@@ -1,0 +1,266 @@
+"""From a checked model to an importable Python module of Rebec classes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from rebecsim import actors
+from rebecsim.actors import Model
+from rebecsim.generate.environment import template_environment
+from rebecsim.generate.names import ModelNames, constructor_name
+from rebecsim.generate.statements import BodyWriter
+from rebecsim.lang import syntax
+from rebecsim.lang.checked import CheckedClass, CheckedInstance, CheckedModel, CheckedServer, Value
+from rebecsim.lang.types import (
+    FLOAT,
+    ArrayType,
+    PrimitiveType,
+    RebecType,
+    Type,
+)
+
+__all__ = ["build_model", "python_source"]
+
+_KINDS = {"int": "Int", "short": "Short", "byte": "Byte", "boolean": "Boolean", "float": "Float"}
+_PYTHON_TYPES = {"int": "int", "short": "int", "byte": "int", "boolean": "bool", "float": "float"}
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def python_source(model: CheckedModel, file: str = "") -> str:
+    """Write a checked model as Python; `file` is the name of its source, for the comments.
+
+    The text is made of the checked tree alone: names are identifiers of the grammar, numbers and
+    texts are Python literals. Nothing of the model's text reaches the module unchecked.
+    """
+    source = "".join(each for each in PurePath(file).name if each.isprintable())
+    module = _ModuleWriter(model, source.replace("\\", "/").replace('"', "'"))
+    template = template_environment().get_template("module.py.j2")
+    return template.render(
+        source=module.source,
+        name=_model_name(source),
+        core=model.dialect == "core",
+        constants=module.constants(),
+        classes=module.classes(),
+        instances=module.instances(),
+        used_names=_used_names,
+    )
+
+
+def _used_names(text: str) -> list[str]:
+    """Give the names of `rebecsim.actors` that occur in a text."""
+    return sorted(set(_WORD.findall(text)) & set(actors.__all__))
+
+
+def build_model(model: CheckedModel, file: str = "") -> Model:
+    """Make a model that can be run, by way of the module `python_source` writes.
+
+    Only code generated from the checked tree is executed.
+    """
+    namespace: dict[str, object] = {"__name__": "rebecsim_generated"}
+    code = compile(python_source(model, file), f"<python of {PurePath(file).name}>", "exec")
+    exec(code, namespace)  # noqa: S102 - written from the checked tree just above
+    built = namespace["model"]
+    assert isinstance(built, Model)
+    return built
+
+
+def _model_name(source: str) -> str:
+    return re.sub(r"\W", "_", PurePath(source).stem) or "model"
+
+
+@dataclass(frozen=True)
+class _Function:
+    """A message server, method or constructor, ready for the template."""
+
+    name: str
+    parameters: str
+    returns: str
+    decorator: str
+    comment: str
+    lines: list[str]
+
+
+class _ModuleWriter:
+    """Prepares the parts of a module for the template."""
+
+    def __init__(self, model: CheckedModel, source: str) -> None:
+        self.model = model
+        self.source = source
+        self.names = ModelNames(model)
+
+    def constants(self) -> list[tuple[str, str]]:
+        return [
+            (self.names.constants[symbol.name], _literal(symbol.value, symbol.type))
+            for symbol in self.model.env.values()
+        ]
+
+    # --- classes -------------------------------------------------------------------------------
+
+    def classes(self) -> list[dict[str, object]]:
+        ordered = sorted(self.model.classes.values(), key=lambda each: len(each.ancestors))
+        return [self._class(each) for each in ordered]
+
+    def _class(self, checked: CheckedClass) -> dict[str, object]:
+        known = {field.name for field in checked.tree.known_rebecs}
+        state = {field.name for field in checked.tree.state_variables}
+        return {
+            "name": self.names.classes[checked.name],
+            "base": "Rebec" if checked.base is None else self.names.classes[checked.base],
+            "queue_size": checked.queue_size,
+            "line": checked.tree.span.line,
+            "known_rebecs": [
+                (self.names.variables[symbol.name], self._annotation(symbol.type))
+                for symbol in checked.known_rebecs
+                if symbol.name in known
+            ],
+            "state_variables": [
+                (
+                    self.names.variables[symbol.name],
+                    self._annotation(symbol.type),
+                    self._declaration(symbol.name, symbol.type),
+                )
+                for symbol in checked.state_variables
+                if symbol.name in state
+            ],
+            "functions": [
+                *self._constructors(checked),
+                *self._servers(checked),
+                *self._methods(checked),
+            ],
+        }
+
+    def _declaration(self, name: str, kind: Type) -> str:
+        shown = self.names.variables[name]
+        return _kind(kind) + ("" if shown == name else f', rebeca_name="{name}"')
+
+    def _annotation(self, kind: Type) -> str:
+        match kind:
+            case ArrayType(element):
+                return f"list[{self._annotation(element)}]"
+            case RebecType(name):
+                return self.names.classes[name]
+            case PrimitiveType(name):
+                return _PYTHON_TYPES[name]
+        return "None"
+
+    # --- functions -----------------------------------------------------------------------------
+
+    def _constructors(self, checked: CheckedClass) -> Iterable[_Function]:
+        for number, constructor in enumerate(checked.constructors):
+            yield self._function(
+                checked,
+                constructor_name(number),
+                constructor.parameters,
+                constructor.body,
+                constructor.span.line,
+            )
+
+    def _servers(self, checked: CheckedClass) -> Iterable[_Function]:
+        for server in checked.servers:
+            if server.owner == checked.name:
+                yield self._function(
+                    checked,
+                    self.names.callables[server.name],
+                    server.tree.parameters,
+                    server.tree.body,
+                    server.tree.span.line,
+                    decorator=self._decorator(server),
+                )
+
+    def _decorator(self, server: CheckedServer) -> str:
+        options = {
+            "priority": server.priority,
+            "global_priority": server.global_priority,
+            "rebeca_name": None
+            if self.names.callables[server.name] == server.name
+            else server.name,
+        }
+        shown = ", ".join(
+            f"{name}={value!r}" for name, value in options.items() if value is not None
+        )
+        return f"@message_server({shown})" if shown else "@message_server"
+
+    def _methods(self, checked: CheckedClass) -> Iterable[_Function]:
+        for method in checked.tree.methods:
+            yield self._function(
+                checked,
+                self.names.callables[method.name],
+                method.parameters,
+                method.body,
+                method.span.line,
+                returns=method.return_type,
+            )
+
+    def _function(
+        self,
+        owner: CheckedClass,
+        name: str,
+        parameters: tuple[syntax.Parameter, ...],
+        body: syntax.Block | None,
+        line: int,
+        *,
+        returns: syntax.TypeName | None = None,
+        decorator: str = "",
+    ) -> _Function:
+        kind = None if returns is None else self.model.declared_type(returns)
+        writer = BodyWriter(self.model, owner, self.names, parameters, kind)
+        lines = ["raise NotImplementedError  # abstract"] if body is None else writer.lines(body)
+        typed = [
+            f", {shown}: {self._annotation(self.model.declared_type(parameter.type))}"
+            for shown, parameter in zip(writer.parameters, parameters, strict=True)
+        ]
+        return _Function(
+            name=name,
+            parameters="".join(typed),
+            returns="None" if kind is None else self._annotation(kind),
+            decorator=decorator,
+            comment=f"{self.source}, line {line}" if self.source else f"line {line}",
+            lines=lines,
+        )
+
+    # --- main ----------------------------------------------------------------------------------
+
+    def instances(self) -> list[str]:
+        return [self._instance(instance) for instance in self.model.instances]
+
+    def _instance(self, instance: CheckedInstance) -> str:
+        parts = [f'"{instance.name}"', self.names.classes[instance.class_name]]
+        if instance.bindings:
+            known = ", ".join(f'"{name}"' for name in instance.bindings)
+            parts.append(f"knows=[{known}]")
+        if instance.constructor is not None:
+            shown = zip(instance.arguments, instance.constructor.parameters, strict=True)
+            arguments = [
+                _argument(value, self.model.declared_type(each.type)) for value, each in shown
+            ]
+            if arguments:
+                parts.append(f"arguments=[{', '.join(arguments)}]")
+            number = self.model.constructor_number(instance.constructor)
+            if number:
+                parts.append(f'constructor="{constructor_name(number)}"')
+        if instance.priority is not None:
+            parts.append(f"priority={instance.priority}")
+        return f"Instance({', '.join(parts)})"
+
+
+def _kind(kind: Type) -> str:
+    match kind:
+        case ArrayType(element, length):
+            return f"{_kind(element)}[{length}]"
+        case PrimitiveType(name):
+            return _KINDS[name]
+    return "Reference"
+
+
+def _literal(value: Value, kind: Type) -> str:
+    return f"float32({value!r})" if kind == FLOAT else repr(value)
+
+
+def _argument(value: Value | str, kind: Type) -> str:
+    if isinstance(kind, RebecType) and isinstance(value, str):
+        return f'RebecNamed("{value}")'
+    assert not isinstance(value, str)
+    return _literal(value, kind)

@@ -1,0 +1,92 @@
+"""Names for generated Python: Rebeca's own wherever Python allows them."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+from collections.abc import Collection, Iterator
+
+from rebecsim import actors
+from rebecsim.lang.checked import CheckedModel
+
+__all__ = ["LocalNames", "ModelNames", "constructor_name"]
+
+_RESERVED = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *actors.__all__})
+_REBEC_ATTRIBUTES = frozenset(dir(actors.Rebec)) | frozenset(keyword.kwlist)
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    """Make a Python name of Rebeca's: no leading underscore (engines own those), not taken."""
+    candidate = f"u{name}" if name.startswith("_") else name
+    while candidate in taken:
+        candidate += "_"
+    return candidate
+
+
+def constructor_name(number: int) -> str:
+    """Name the method that is a class's constructor; overloads are numbered from 0."""
+    return "__init__" if number == 0 else f"_construct_{number + 1}"
+
+
+class ModelNames:
+    """The Python names of a model's classes, constants and members.
+
+    A member has one name in all classes, so that a message can be sent without knowing which
+    class will serve it. Rebeca keeps variables apart from message servers and methods, Python
+    does not: a variable that shares its name with one of them gets an underscore.
+    """
+
+    def __init__(self, model: CheckedModel) -> None:
+        module_names = set(_RESERVED) | {"model"}
+        self.classes = _assign(model.classes, module_names)
+        self.constants = _assign(model.env, module_names)
+        self.module_names = frozenset(module_names)
+
+        classes = model.classes.values()
+        members = set(_REBEC_ATTRIBUTES)
+        callables = {server.name for each in classes for server in each.servers}
+        callables |= {name for each in classes for name in each.methods}
+        self.callables = _assign(sorted(callables), members)
+        variables = {
+            symbol.name
+            for each in classes
+            for symbol in (*each.known_rebecs, *each.state_variables)
+        }
+        self.variables = _assign(sorted(variables), members)
+
+
+def _assign(names: Collection[str], taken: set[str]) -> dict[str, str]:
+    assigned: dict[str, str] = {}
+    for name in names:
+        assigned[name] = _free(name, taken)
+        taken.add(assigned[name])
+    return assigned
+
+
+class LocalNames:
+    """The Python names of one body's locals; blocks nest in Rebeca, functions do not in Python."""
+
+    def __init__(self, names: ModelNames) -> None:
+        self._taken = set(names.module_names) | {"self"}
+        self._scopes: list[dict[str, str]] = [{}]
+
+    def enter(self) -> None:
+        """Begin a block."""
+        self._scopes.append({})
+
+    def leave(self) -> None:
+        """End a block; its names may be used again."""
+        self._taken.difference_update(self._scopes.pop().values())
+
+    def declare(self, name: str) -> str:
+        """Give the Python name of a new local or parameter."""
+        chosen = _free(name, self._taken)
+        self._taken.add(chosen)
+        self._scopes[-1][name] = chosen
+        return chosen
+
+    def __getitem__(self, name: str) -> str:
+        return next(scope[name] for scope in self._inner_to_outer() if name in scope)
+
+    def _inner_to_outer(self) -> Iterator[dict[str, str]]:
+        return reversed(self._scopes)

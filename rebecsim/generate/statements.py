@@ -1,0 +1,313 @@
+"""Rebeca statements as lines of Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import assert_never
+
+from rebecsim.generate.expressions import (
+    AND,
+    NOT,
+    RANGES,
+    ExpressionWriter,
+    Range,
+    default_value,
+    has_effect,
+)
+from rebecsim.generate.names import LocalNames, ModelNames
+from rebecsim.generate.traversal import assigned_names, breaks, continues
+from rebecsim.lang import syntax
+from rebecsim.lang.checked import CheckedClass, CheckedModel
+from rebecsim.lang.types import INT, Type
+
+__all__ = ["BodyWriter"]
+
+_INDENT = "    "
+
+
+class BodyWriter:
+    """Writes the body of one message server, method or constructor."""
+
+    def __init__(
+        self,
+        model: CheckedModel,
+        owner: CheckedClass,
+        names: ModelNames,
+        parameters: tuple[syntax.Parameter, ...],
+        returns: Type | None = None,
+    ) -> None:
+        self._model = model
+        self._locals = LocalNames(names)
+        self._expressions = ExpressionWriter(model, owner, names, self._locals)
+        self._returns = returns
+        self._lines: list[str] = []
+        self._depth = 0
+        self._noted_line = 0
+        self._updates: list[tuple[syntax.Expression, ...]] = []  # of the loops around, see `For`
+        self._switches: list[str | None] = []  # flags that carry `continue` out of a switch
+        self.parameters = [self._locals.declare(parameter.name) for parameter in parameters]
+
+    def lines(self, body: syntax.Block) -> list[str]:
+        """Write a body; never empty. Simple statements end with the number of their line."""
+        self._block(body.statements)
+        return self._lines or ["pass"]
+
+    # --- lines ---------------------------------------------------------------------------------
+
+    def _write(self, text: str, node: syntax.Statement | syntax.Expression | None = None) -> None:
+        note = ""
+        if node is not None and node.span.line != self._noted_line:
+            self._noted_line = node.span.line
+            note = f"  # line {node.span.line}"
+        self._lines.append(f"{_INDENT * self._depth}{text}{note}")
+
+    @contextmanager
+    def _indented(self) -> Iterator[None]:
+        self._depth += 1
+        before = len(self._lines)
+        yield
+        if len(self._lines) == before:
+            self._write("pass")
+        self._depth -= 1
+
+    # --- statements ----------------------------------------------------------------------------
+
+    def _block(self, statements: Iterable[syntax.Statement]) -> None:
+        self._locals.enter()
+        for statement in statements:
+            self._statement(statement)
+        self._locals.leave()
+
+    def _statement(self, node: syntax.Statement) -> None:
+        text = self._expressions.text
+        match node:
+            case syntax.Block(statements):
+                self._block(statements)
+            case syntax.LocalDeclaration():
+                self._declaration(node)
+            case syntax.ExpressionStatement(expression):
+                self._expression(expression)
+            case syntax.EmptyStatement():
+                pass
+            case syntax.If():
+                self._if(node, "if")
+            case syntax.While(condition, body):
+                self._write(f"while {text(condition)}:", node)
+                self._loop_body(body, ())
+            case syntax.For():
+                self._for(node)
+            case syntax.Switch():
+                self._switch(node)
+            case syntax.Break():
+                self._write("break", node)
+            case syntax.Continue():
+                self._continue(node)
+            case syntax.Return(value):
+                self._write("return" if value is None else self._return(value), node)
+            case syntax.Delay(duration):
+                self._write(f"self.delay({text(duration, INT)})", node)
+            case syntax.Assertion(condition, message):
+                shown = "" if message is None else f", {message!r}"
+                self._write(f"require({text(condition)}{shown})", node)
+            case _:
+                assert_never(node)
+
+    def _return(self, value: syntax.Expression) -> str:
+        return f"return {self._expressions.text(value, self._returns)}"
+
+    def _declaration(self, node: syntax.LocalDeclaration) -> None:
+        kind = self._model.declared_type(node.type)
+        for name, initial in node.variables:
+            # The initial value is written first: it does not see the name it initialises.
+            value = default_value(kind)
+            if initial is not None:
+                value = self._expressions.text(initial, kind)
+            self._write(f"{self._locals.declare(name)} = {value}", node)
+
+    def _expression(self, node: syntax.Expression) -> None:
+        if isinstance(node, syntax.Assignment | syntax.Increment):
+            self._write(self._expressions.assignment(node), node)
+        else:
+            self._write(self._expressions.write(node).text, node)
+
+    def _if(self, node: syntax.If, word: str) -> None:
+        self._write(f"{word} {self._expressions.text(node.condition)}:", node)
+        with self._indented():
+            self._block((node.then,))
+        match node.otherwise:
+            case None:
+                pass
+            case syntax.If() as other:
+                self._if(other, "elif")
+            case other:
+                self._write("else:")
+                with self._indented():
+                    self._block((other,))
+
+    # --- loops ---------------------------------------------------------------------------------
+
+    def _loop_body(self, body: syntax.Statement, update: tuple[syntax.Expression, ...]) -> None:
+        self._updates.append(update)
+        self._switches.append(None)
+        with self._indented():
+            self._block((body,))
+            for expression in update:
+                self._expression(expression)
+        self._switches.pop()
+        self._updates.pop()
+
+    def _continue(self, node: syntax.Continue) -> None:
+        flag = self._switches[-1]
+        if flag is not None:  # inside a switch that is written as a loop of its own
+            self._write(f"{flag} = True", node)
+            self._write("break")
+            return
+        for expression in self._updates[-1]:
+            self._expression(expression)
+        self._write("continue", node)
+
+    def _for(self, node: syntax.For) -> None:
+        self._locals.enter()
+        if not self._counting_loop(node):
+            if isinstance(node.init, syntax.LocalDeclaration):
+                self._declaration(node.init)
+            else:
+                for expression in node.init:
+                    self._expression(expression)
+            condition = "True" if node.condition is None else self._expressions.text(node.condition)
+            self._write(f"while {condition}:", node)
+            self._loop_body(node.body, node.update)
+        self._locals.leave()
+
+    def _counting_loop(self, node: syntax.For) -> bool:
+        """Write `for (int i = a; i < b; i++)` as a range, where nothing else changes i or b."""
+        counting = _counting(node)
+        if counting is None:
+            return False
+        name, start, operator, end, step = counting
+        changed = assigned_names(node.body)
+        if name in changed or not self._is_fixed(end, changed):
+            return False
+        first, last = self._expressions.value(start, INT), self._expressions.value(end, INT)
+        inclusive = operator in ("<=", ">=")
+        if first.range is None or last.range is None:
+            return False
+        known = (
+            Range(first.range.low, last.range.high - (not inclusive))
+            if step > 0
+            else Range(last.range.low + (not inclusive), first.range.high)
+        )
+        if inclusive and not Range(known.low - 1, known.high + 1).within(RANGES[INT]):
+            return False  # counting past the last int wraps around and never ends
+        stop = last.text if not inclusive else f"{last.at(AND)} {'+' if step > 0 else '-'} 1"
+        begin = "" if first.text == "0" and step > 0 else f"{first.text}, "
+        stride = "" if step > 0 else ", -1"
+        variable = self._locals.declare(name)
+        self._write(f"for {variable} in range({begin}{stop}{stride}):", node)
+        if known.low <= known.high:
+            self._expressions.ranges[variable] = known
+        self._loop_body(node.body, ())
+        self._expressions.ranges.pop(variable, None)
+        return True
+
+    def _is_fixed(self, node: syntax.Expression, changed: frozenset[str]) -> bool:
+        """Whether a loop's bound is a constant or a local that the loop leaves alone."""
+        if self._model.is_constant(node):
+            return True
+        if not isinstance(node, syntax.Name):
+            return False
+        kind = self._model.symbol_of(node).kind
+        return kind in ("local", "parameter") and node.identifier not in changed
+
+    # --- switch --------------------------------------------------------------------------------
+
+    def _switch(self, node: syntax.Switch) -> None:
+        """Write a switch as if and elif.
+
+        A case that falls through takes the statements of the next cases with it. A `break` that
+        is not at the end of a case needs a loop to break out of, run once.
+        """
+        branches = [_until_break(node.cases[position:]) for position in range(len(node.cases))]
+        inner_break = any(breaks(statement) for branch in branches for statement in branch)
+        subject = self._expressions.value(node.subject)
+        shown = subject.text
+        if has_effect(node.subject) or len(node.cases) > 1:
+            shown = self._locals.declare("subject")
+            self._write(f"{shown} = {subject.text}", node)
+        if not inner_break:
+            self._branches(node, branches, shown)
+            return
+        flag = None
+        if self._switches and any(continues(each) for branch in branches for each in branch):
+            flag = self._locals.declare("proceed")
+            self._write(f"{flag} = False")
+        self._switches.append(flag)
+        self._write("while True:  # a switch, left by break", node)
+        with self._indented():
+            self._branches(node, branches, shown)
+            self._write("break")
+        self._switches.pop()
+        if flag is not None:
+            self._write(f"if {flag}:")
+            with self._indented():
+                self._continue(syntax.Continue())
+
+    def _branches(
+        self, node: syntax.Switch, branches: list[list[syntax.Statement]], subject: str
+    ) -> None:
+        word = "if"
+        default: list[syntax.Statement] | None = None
+        for case, statements in zip(node.cases, branches, strict=True):
+            if case.value is None:
+                default = statements
+                continue
+            value = self._expressions.value(case.value).at(NOT)
+            self._write(
+                f"{word} {subject} == {value}:", case.statements[0] if case.statements else None
+            )
+            with self._indented():
+                self._block(statements)
+            word = "elif"
+        if default is None:
+            return
+        if word == "if":
+            self._block(default)
+            return
+        self._write("else:")
+        with self._indented():
+            self._block(default)
+
+
+def _until_break(cases: tuple[syntax.Case, ...]) -> list[syntax.Statement]:
+    """Give the statements that run from the first of these cases on, up to a `break`."""
+    statements: list[syntax.Statement] = []
+    for case in cases:
+        for statement in case.statements:
+            if isinstance(statement, syntax.Break):
+                return statements
+            statements.append(statement)
+            if isinstance(statement, syntax.Return | syntax.Continue):
+                return statements
+    return statements
+
+
+Counting = tuple[str, syntax.Expression, str, syntax.Expression, int]
+
+
+def _counting(node: syntax.For) -> Counting | None:
+    """Recognise a loop over consecutive ints: (name, start, comparison, end, +1 or -1)."""
+    match node:
+        case syntax.For(
+            init=syntax.LocalDeclaration(
+                type=syntax.TypeName(name="int", dimensions=()),
+                variables=((name, start),),
+            ),
+            condition=syntax.Binary(operator, syntax.Name(tested), end),
+            update=(syntax.Increment(syntax.Name(counted), step, _),),
+        ) if name == tested == counted and start is not None:
+            if operator in ("<", "<=") and step == "++":
+                return name, start, operator, end, 1
+            if operator in (">", ">=") and step == "--":
+                return name, start, operator, end, -1
+    return None
