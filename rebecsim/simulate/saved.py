@@ -1,0 +1,55 @@
+"""Runs kept in files, and the schedulers that a user may ask for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from rebecsim.actors import (
+    ChoiceLaw,
+    FifoScheduler,
+    RandomScheduler,
+    RandomValues,
+    Recorder,
+    ReplayError,
+    ReplayScheduler,
+    Run,
+    Streams,
+)
+
+__all__ = ["load_run", "make_scheduler", "save_run"]
+
+
+def make_scheduler(
+    kind: Literal["random", "fifo"], seed: int, choice_law: ChoiceLaw = "fair"
+) -> Recorder:
+    """Make a scheduler that records its choices; `seed` is where its random numbers start."""
+    first, second = np.random.SeedSequence(seed).generate_state(2, np.uint64)
+    streams = Streams((int(first), int(second)), replication=0)
+    if kind == "fifo":
+        return Recorder(FifoScheduler(RandomValues(streams, choice_law)))
+    return Recorder(RandomScheduler(streams, choice_law))
+
+
+def save_run(path: Path, run: Run) -> None:
+    """Write the choices of a run as JSON. Raises OSError."""
+    path.write_text(json.dumps(run.to_json()) + "\n", encoding="utf-8")
+
+
+def load_run(path: Path) -> Recorder:
+    """Read the choices of a run, as a scheduler that does it again.
+
+    Raises ReplayError, naming the file, when it is no record of a run.
+    """
+    try:
+        run = Run.from_json(json.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise ReplayError(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise ReplayError(f"{path}: is not JSON: {error}") from error
+    except ReplayError as error:
+        raise ReplayError(f"{path}: {error}") from error
+    return Recorder(ReplayScheduler(run))

@@ -1,0 +1,107 @@
+"""One run of a model: steps picked by a scheduler until something ends it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from rebecsim.actors import (
+    Model,
+    Scheduler,
+    Step,
+    System,
+    Violation,
+    execute,
+    ready,
+)
+from rebecsim.simulate.trace import Tracer
+
+__all__ = ["OUTCOMES", "Outcome", "RunResult", "simulate"]
+
+Outcome = Literal[
+    "time limit",
+    "step limit",
+    "deadlock",
+    "end of record",
+    "deadline missed",
+    "queue overflow",
+    "assertion failed",
+]
+OUTCOMES: tuple[Outcome, ...] = (
+    "time limit",
+    "step limit",
+    "deadlock",
+    "end of record",
+    "deadline missed",
+    "queue overflow",
+    "assertion failed",
+)
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """How a run ended: why, after how many messages, at which time, and the rebecs as left.
+
+    `detail` is the text of a violation, otherwise empty; `system` is None if a constructor
+    already failed.
+    """
+
+    outcome: Outcome
+    steps: int
+    time: int
+    detail: str
+    system: System | None
+
+    @property
+    def is_violation(self) -> bool:
+        """Whether the model forbids what happened."""
+        return self.outcome in ("deadline missed", "queue overflow", "assertion failed")
+
+
+def simulate(
+    model: Model,
+    scheduler: Scheduler,
+    *,
+    until: int | None = None,
+    max_steps: int | None = None,
+    tracer: Tracer | None = None,
+) -> RunResult:
+    """Run a model once.
+
+    Every message that can be served at a time up to and including `until` (model time units) is
+    served, at most `max_steps` messages in all. Violations end the run; they are a result and
+    not raised. Core models have no time, so they need `max_steps`.
+    """
+    choose = scheduler.choose if tracer is None else tracer.choosing(scheduler.choose)
+    steps = time = 0
+    try:
+        system = model.start(choose)
+    except Violation as violation:
+        return RunResult(violation.verdict, 0, 0, str(violation), None)
+    while steps != max_steps:
+        start, rebecs = ready(system, scheduler.priorities)
+        if not rebecs:
+            return RunResult("deadlock", steps, time, "", system)
+        if until is not None and start > until:
+            return RunResult("time limit", steps, time, "", system)
+        step = scheduler.pick(rebecs)
+        if step is None:
+            return RunResult("end of record", steps, time, "", system)
+        time = start
+        steps += 1
+        try:
+            if tracer is None:
+                execute(system, step)
+            else:
+                _traced(system, step, tracer)
+        except Violation as violation:
+            return RunResult(violation.verdict, steps, time, str(violation), system)
+    return RunResult("step limit", steps, time, "", system)
+
+
+def _traced(system: System, step: Step, tracer: Tracer) -> None:
+    tracer.before(step)
+    try:
+        execute(system, step)
+    finally:
+        tracer.after(step)

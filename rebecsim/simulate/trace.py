@@ -1,0 +1,119 @@
+"""What happened in a run, message by message."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from rebecsim.actors import Rebec, Step, next_time
+from rebecsim.actors.system import Choose
+
+__all__ = ["Event", "Tracer", "shown", "state_of"]
+
+
+@dataclass(frozen=True)
+class Event:
+    """One message served. Times are model time units.
+
+    `time` is when serving began and `finished` when the rebec was free again; `choices` are the
+    indices of the alternatives drawn meanwhile, `changed` the state variables that got new values.
+    """
+
+    step: int
+    time: int
+    finished: int
+    rebec: str
+    server: str
+    sender: str
+    arrival: int
+    deadline: int | None
+    arguments: tuple[Any, ...]
+    choices: tuple[int, ...]
+    changed: dict[str, Any]
+
+    def row(self, replication: int) -> dict[str, Any]:
+        """Give the event as a row of a trace table; composite values become JSON text."""
+        return {
+            "replication": replication,
+            "step": self.step,
+            "time": self.time,
+            "finished": self.finished,
+            "rebec": self.rebec,
+            "server": self.server,
+            "sender": self.sender,
+            "arrival": self.arrival,
+            "deadline": self.deadline,
+            "arguments": json.dumps(self.arguments),
+            "choices": json.dumps(self.choices),
+            "changed": json.dumps(self.changed),
+        }
+
+
+def shown(value: Any) -> Any:
+    """Give a value for people and files: a rebec by its name, an array as a list of its own."""
+    if isinstance(value, Rebec):
+        return str(value)
+    if isinstance(value, list):
+        return [shown(each) for each in value]
+    return value
+
+
+def state_of(rebec: Rebec) -> dict[str, Any]:
+    """Give the state variables of a rebec by their names in Rebeca."""
+    return {
+        variable.rebeca_name: shown(getattr(rebec, variable.name))
+        for variable in type(rebec).__state_variables__
+    }
+
+
+class Tracer:
+    """Collects the events of a run.
+
+    Only the rebec that serves a message can change its state variables, so only it is compared.
+    """
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self._choices: list[int] = []
+        self._state: dict[str, Any] = {}
+        self._start = 0
+
+    def choosing(self, choose: Choose) -> Choose:
+        """Wrap what resolves the choices, to note them."""
+
+        def noted(rebec: Rebec, count: int, site: int) -> int:
+            index = choose(rebec, count, site)
+            self._choices.append(index)
+            return index
+
+        return noted
+
+    def before(self, step: Step) -> None:
+        """Note what is before a message is served."""
+        self._choices.clear()
+        self._state = state_of(step.rebec)
+        self._start = next_time(step.rebec)
+
+    def after(self, step: Step) -> None:
+        """Note what has become of it; also called when serving the message has failed."""
+        rebec, message = step
+        self.events.append(
+            Event(
+                step=len(self.events),
+                time=self._start,
+                finished=rebec._now,
+                rebec=str(rebec),
+                server=message.server.name,
+                sender=str(message.sender),
+                arrival=message.arrival,
+                deadline=message.deadline,
+                arguments=tuple(shown(argument) for argument in message.arguments),
+                choices=tuple(self._choices),
+                changed={
+                    name: value
+                    for name, value in state_of(rebec).items()
+                    if value != self._state[name]
+                },
+            )
+        )
