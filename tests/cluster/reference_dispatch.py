@@ -1,0 +1,173 @@
+"""A second, independent simulator of the dispatch cluster, to check models and engines against.
+
+It shares no code with the package: plain lists, no messages, no templates. It relies on the fact
+that only the ResourceManager's order of events matters: at each time unit the updates that arrive
+and the tick are served in a uniformly random order.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+Draw = Callable[[int], int]
+"""Draws a position 0 .. k - 1 of k alternatives."""
+
+Workload = Callable[[int, Draw], int]
+"""The value of a pattern at a time unit."""
+
+
+@dataclass
+class Outcome:
+    """What became of the jobs of one run."""
+
+    queue_misses: int = 0
+    update_misses: int = 0
+    completions: int = 0
+    dropped: int = 0
+
+    @property
+    def misses(self) -> int:
+        return self.queue_misses + self.update_misses
+
+
+@dataclass
+class Job:
+    time_left: int
+    length: int
+    priority: int | None = None
+
+
+@dataclass(frozen=True)
+class Cluster:
+    policy: str
+    app_masters: int
+    arrivals: Workload
+    lengths: Workload
+    epsilon: float
+    queue_size: int = 12
+    high_probability: int = 0
+    high_length: int = 0
+    ticks: int = 99
+
+
+def fair(generator: random.Random) -> Draw:
+    """Every alternative is equally likely."""
+    return generator.randrange
+
+
+def rmc(generator: random.Random) -> Draw:
+    """The last alternative comes twice among k + 1 equally likely results."""
+    return lambda count: min(generator.randrange(count + 1), count - 1)
+
+
+def one_job(time: int, draw: Draw) -> int:
+    return 1
+
+
+def drawn_between(minimum: int, maximum: int) -> Workload:
+    return lambda time, draw: minimum + draw(maximum - minimum + 1)
+
+
+def deadline_of(length: int, epsilon: float) -> int:
+    """The deadline of a new job in single precision."""
+    return int(np.float32(length) * (np.float32(1.0) + np.float32(epsilon))) + 1
+
+
+def simulate(cluster: Cluster, draw: Draw, generator: random.Random) -> Outcome:
+    """Run the cluster once; `draw` makes the choices, `generator` orders what happens at once."""
+    outcome = Outcome()
+    queue: list[Job | None] = [None] * cluster.queue_size
+    free = [True] * cluster.app_masters
+    due: dict[int, list[tuple[int, bool]]] = {}
+    for time in range(cluster.ticks):
+        happening: list[tuple[int, bool] | None] = [None, *due.pop(time, ())]
+        generator.shuffle(happening)
+        for update in happening:
+            if update is None:
+                _tick(cluster, time, queue, free, due, outcome, draw)
+                continue
+            app_master, missed = update
+            free[app_master] = True
+            if missed:
+                outcome.update_misses += 1
+            else:
+                outcome.completions += 1
+    return outcome
+
+
+def _tick(cluster, time, queue, free, due, outcome, draw) -> None:
+    _age(cluster, queue, outcome)
+    for app_master in range(cluster.app_masters):
+        if free[app_master]:
+            job = _take(cluster, queue)
+            if job is not None:
+                free[app_master] = False
+                missed = job.length > job.time_left
+                end = time + min(job.length, job.time_left)
+                due.setdefault(end, []).append((app_master, missed))
+    for _ in range(cluster.arrivals(time, draw)):
+        if None in queue:
+            length = cluster.lengths(time, draw)
+            queue[queue.index(None)] = Job(_deadline(cluster, length), length)
+        else:
+            outcome.dropped += 1
+    if cluster.policy == "PRIORITY":
+        _draw_priorities(cluster, queue, draw)
+
+
+def _age(cluster, queue, outcome) -> None:
+    index = 0
+    while index < len(queue):
+        job = queue[index]
+        if job is not None:
+            job.time_left -= 1
+            if job.time_left <= 0:
+                outcome.queue_misses += 1
+                if cluster.policy == "FIFO":
+                    del queue[index]
+                    queue.append(None)
+                    continue
+                queue[index] = None
+        index += 1
+
+
+def _take(cluster, queue):
+    """Remove the job that the policy chooses; None when no job waits."""
+    if cluster.policy == "FIFO":
+        queue.append(None)
+        return queue.pop(0)
+    waiting = [index for index, job in enumerate(queue) if job is not None]
+    if not waiting:
+        return None
+    if cluster.policy == "PRIORITY":
+        high = [index for index in waiting if queue[index].priority <= cluster.high_probability]
+        waiting = high or waiting
+    if cluster.policy == "MDF":
+        chosen = max(waiting, key=lambda index: (queue[index].time_left, -index))
+    else:
+        chosen = min(waiting, key=lambda index: (queue[index].time_left, index))
+    job, queue[chosen] = queue[chosen], None
+    return job
+
+
+def _draw_priorities(cluster, queue, draw) -> None:
+    for job in queue:
+        if job is not None and job.priority is None:
+            job.priority = 10 * (draw(10) + 1)
+            if cluster.high_length > 0 and job.priority <= cluster.high_probability:
+                job.length = cluster.high_length
+                job.time_left = _deadline(cluster, job.length)
+
+
+_DEADLINES: dict[tuple[int, float], int] = {}
+
+
+def _deadline(cluster, length) -> int:
+    key = (length, cluster.epsilon)
+    if key not in _DEADLINES:
+        _DEADLINES[key] = deadline_of(*key)
+    return _DEADLINES[key]
