@@ -1,0 +1,130 @@
+"""Running a plan: cells on worker processes, results on disk as soon as a cell is complete."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from itertools import islice
+
+from rebecsim.experiments.plan import Plan, PlannedCell
+from rebecsim.experiments.results import Results
+from rebecsim.simulate import Batch
+from rebecsim.simulate.task import Task, ignore_interrupts, run_task
+
+__all__ = ["available_workers", "run_plan"]
+
+_REPLICATIONS_PER_TASK = 1_000
+_TRACED_PER_TASK = 50  # a traced run is a table of its own
+_TASKS_AHEAD = 4  # of each worker: enough to keep it busy, few enough to bound the memory
+
+Progress = Callable[[int], None]
+"""Told the number of replications that have just been finished."""
+
+
+def available_workers() -> int:
+    """Give the number of processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def run_plan(
+    plan: Plan,
+    results: Results,
+    *,
+    workers: int = 1,
+    trace: bool = False,
+    progress: Progress = lambda replications: None,
+) -> None:
+    """Simulate every cell that `results` does not hold yet.
+
+    Results do not depend on `workers`: each replication has its own random streams, and batches
+    are taken in order. An exception, KeyboardInterrupt included, leaves the finished cells.
+    """
+    missing = []
+    for cell in plan.cells:
+        if results.is_complete(cell, plan.scenario.replications, trace):
+            progress(plan.scenario.replications)
+        else:
+            missing.append(cell)
+    tasks = (task for cell in missing for task in _tasks(plan, cell, trace))
+    with _executor(min(workers, len(missing))) as executor:
+        batches = _in_order(executor, tasks, workers, progress)
+        for cell in missing:
+            results.write(cell, islice(batches, len(_ranges(plan, trace))), trace)
+
+
+def _ranges(plan: Plan, trace: bool) -> list[range]:
+    """Cut the replications of a cell into those of its tasks."""
+    size = _TRACED_PER_TASK if trace else _REPLICATIONS_PER_TASK
+    total = plan.scenario.replications
+    return [range(first, min(first + size, total)) for first in range(0, total, size)]
+
+
+def _tasks(plan: Plan, cell: PlannedCell, trace: bool) -> Iterator[Task]:
+    source = cell.source()
+    for replications in _ranges(plan, trace):
+        yield Task(
+            cell=cell.name,
+            source=source,
+            observation=plan.observation,
+            key=cell.key,
+            replications=replications,
+            until=plan.until,
+            choice_law=plan.scenario.choice_law,
+            trace=trace,
+        )
+
+
+def _executor(workers: int) -> AbstractContextManager[Executor | None]:
+    """Give a pool of worker processes, or none when this process does the work itself.
+
+    Workers are not forked from this process: it may have threads, which a fork would leave half.
+    """
+    if workers <= 1:
+        return nullcontext(None)
+    methods = multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+    if "forkserver" in methods:
+        context.set_forkserver_preload(["rebecsim.simulate.task"])
+    return _InterruptiblePool(
+        max_workers=workers, mp_context=context, initializer=ignore_interrupts
+    )
+
+
+class _InterruptiblePool(ProcessPoolExecutor):
+    """A pool that drops the tasks not begun yet when its block is left by an exception."""
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.shutdown(wait=True, cancel_futures=kind is not None)
+
+
+def _in_order(
+    executor: Executor | None, tasks: Iterator[Task], workers: int, progress: Progress
+) -> Iterator[Batch]:
+    """Run tasks and give their results in the order of the tasks."""
+    if executor is None:
+        for task in tasks:
+            batch = run_task(task)
+            progress(len(batch.outcomes))
+            yield batch
+        return
+
+    def submit(task: Task) -> Future[Batch]:
+        future = executor.submit(run_task, task)
+        future.add_done_callback(lambda done: _report(done, progress))
+        return future
+
+    pending = deque(map(submit, islice(tasks, workers * _TASKS_AHEAD)))
+    while pending:
+        yield pending.popleft().result()
+        pending.extend(map(submit, islice(tasks, 1)))
+
+
+def _report(done: Future[Batch], progress: Progress) -> None:
+    if not done.cancelled() and done.exception() is None:
+        progress(len(done.result().outcomes))

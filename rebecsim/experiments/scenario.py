@@ -1,0 +1,297 @@
+"""Scenario files: which policies to compare, on which workloads and cluster sizes, and how often.
+
+A scenario is a TOML file. Every key stands below with its meaning, in the fields of `Scenario`;
+a small one is
+
+    name = "small"
+    policies = ["EDF", "FIFO"]
+    app_masters = [1, 2, 3]
+    queue_size = 12
+    epsilon = 2.0
+
+    [[arrivals]]
+    pattern = "uniform"
+    count = 1
+
+    [[lengths]]
+    pattern = "nondet"
+    minimum = 1
+    maximum = 6
+
+The patterns and their keys are those of `rebecsim.cluster.patterns`. With several entries under
+`arrivals` and `lengths` every pair of them is run.
+"""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import re
+import tomllib
+from collections.abc import Mapping
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+from pydantic_core.core_schema import ValidationInfo
+
+from rebecsim.cluster.configuration import (
+    ClusterSize,
+    Configuration,
+    Epsilon,
+    HighPriority,
+    PolicyName,
+    QueueSize,
+)
+from rebecsim.cluster.patterns import (
+    ARRIVAL_PATTERNS,
+    LENGTH_PATTERNS,
+    MAX_LENGTH,
+    Arrivals,
+    Lengths,
+    WorkloadPattern,
+)
+from rebecsim.experiments.scenario_errors import Problem, ScenarioError, problems_of
+from rebecsim.experiments.toml_lines import FieldPath, key_lines
+
+__all__ = [
+    "MAX_CONFIGURATIONS",
+    "ChoiceLaw",
+    "Scenario",
+    "ScenarioError",
+    "builtin_scenarios",
+    "load_scenario",
+]
+
+MAX_CONFIGURATIONS = 100_000
+"""Most models of one scenario: each is generated and simulated."""
+
+ChoiceLaw = Literal["fair", "rmc"]
+
+_List = Field(strict=False, min_length=1)
+"""A list of at least one entry, which TOML and JSON give as a list and the scenario keeps as a
+tuple; the entries themselves are not converted."""
+
+
+class Scenario(BaseModel):
+    """A comparison of dispatch policies, as read from a scenario file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    name: str = Field(
+        pattern=r"^[a-z][a-z0-9_]*$", max_length=60, description="identifier, used for file names"
+    )
+    title: str = Field(default="", max_length=200, description="heading of charts and reports")
+    description: str = Field(default="", max_length=10_000, description="what the scenario shows")
+    policies: Annotated[tuple[PolicyName, ...], _List] = Field(
+        description="names of the dispatch policies to compare"
+    )
+    app_masters: Annotated[tuple[ClusterSize, ...], _List] = Field(
+        description="cluster sizes to run: numbers of AppMasters"
+    )
+    queue_size: QueueSize
+    epsilon: Epsilon
+    high_priority: HighPriority = Field(
+        default=HighPriority(), description="jobs of high priority; matters to PRIORITY only"
+    )
+    replications: int = Field(
+        default=100, ge=1, le=10**9, description="independent runs of each configuration"
+    )
+    ticks: int = Field(
+        default=100,
+        ge=1,
+        le=10**6,
+        description="time units simulated: 0 .. ticks - 1, with all messages of the last one",
+    )
+    seed: int = Field(default=2015, ge=0, lt=2**63, description="where the random numbers start")
+    choice_law: ChoiceLaw = Field(
+        default="fair",
+        description="fair: alternatives of a choice are equally likely; rmc: the last one of k "
+        "has probability 2/(k+1), as in the code that RMC generates",
+    )
+    arrivals: Annotated[tuple[Arrivals, ...], _List] = Field(description="jobs per time unit")
+    lengths: Annotated[tuple[Lengths, ...], _List] = Field(description="time units of work per job")
+
+    @property
+    def heading(self) -> str:
+        """The title, or the name when there is none."""
+        return self.title or self.name
+
+    @field_validator("policies", "app_masters", "arrivals", "lengths")
+    @classmethod
+    def _no_duplicates(cls, entries: tuple[object, ...]) -> tuple[object, ...]:
+        for position, entry in enumerate(entries):
+            first = entries.index(entry)
+            if first < position:
+                shown = entry.label if isinstance(entry, WorkloadPattern) else repr(entry)
+                raise PydanticCustomError(
+                    "duplicate",
+                    "{shown} stands there twice (first as entry {first}); remove one",
+                    {"shown": shown, "first": first, "entry": position},
+                )
+        return entries
+
+    @field_validator("lengths")
+    @classmethod
+    def _lengths_stay_in_range(
+        cls, lengths: tuple[WorkloadPattern, ...], info: ValidationInfo
+    ) -> tuple[WorkloadPattern, ...]:
+        ticks = info.data.get("ticks")
+        for position, pattern in enumerate(lengths):
+            if ticks is not None and pattern.largest(ticks) > MAX_LENGTH:
+                raise PydanticCustomError(
+                    "too_long",
+                    "jobs get longer than {limit} within {ticks} ticks; lower either",
+                    {"limit": MAX_LENGTH, "ticks": ticks, "entry": position},
+                )
+        return lengths
+
+    @model_validator(mode="after")
+    def _few_configurations(self) -> Self:
+        count = self.configuration_count
+        if count > MAX_CONFIGURATIONS:
+            raise ValueError(
+                f"policies x arrivals x lengths x app_masters are {count} configurations, at most "
+                f"{MAX_CONFIGURATIONS} are allowed; shorten a list"
+            )
+        return self
+
+    @property
+    def configuration_count(self) -> int:
+        """How many configurations the scenario has."""
+        return len(self.policies) * len(self.arrivals) * len(self.lengths) * len(self.app_masters)
+
+    def configurations(self) -> tuple[Configuration, ...]:
+        """Return every configuration: for each policy, arrivals, lengths and cluster size, in the
+        order of the file, the cluster size changing fastest.
+        """
+        return tuple(
+            Configuration(
+                policy=policy,
+                arrivals=arrivals,
+                lengths=lengths,
+                app_masters=app_masters,
+                queue_size=self.queue_size,
+                epsilon=self.epsilon,
+                high_priority=self.high_priority,
+            )
+            for policy, arrivals, lengths, app_masters in itertools.product(
+                self.policies, self.arrivals, self.lengths, self.app_masters
+            )
+        )
+
+    def replace(self, **changes: object) -> Scenario:
+        """Return the scenario with some fields changed, e.g. `replace(replications=10)`.
+
+        A change to None leaves the field as it is. Raises ScenarioError when the result is no
+        valid scenario or a field does not exist.
+        """
+        given = {name: value for name, value in changes.items() if value is not None}
+        return _validated(f"scenario {self.name}", {**self.model_dump(), **given}, {})
+
+
+def builtin_scenarios() -> tuple[str, ...]:
+    """Return the names of the scenarios that come with the package, in alphabetical order."""
+    names = (entry.name for entry in _builtin_folder().iterdir())
+    return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
+
+
+def load_scenario(source: str | Path) -> Scenario:
+    """Read and validate a scenario.
+
+    `source` is the name of a built-in scenario, or the path of a TOML file (a file that is called
+    like a built-in scenario needs a folder in its path, such as `./for_edf`).
+
+    Raises ScenarioError, which names everything that is wrong with the file.
+    """
+    origin = str(source)
+    if isinstance(source, str) and source in builtin_scenarios():
+        origin = f"{source}.toml"
+        content = (_builtin_folder() / origin).read_bytes()
+    else:
+        content = _read_file(Path(source))
+    text = _decoded(origin, content)
+    return _validated(origin, _parsed(origin, text), key_lines(text))
+
+
+def _builtin_folder() -> Traversable:
+    return resources.files("rebecsim.models") / "scenarios"
+
+
+def _read_file(path: Path) -> bytes:
+    origin = str(path)
+    if path.is_dir():
+        raise ScenarioError(origin, [Problem("is a directory; name a scenario file in it")])
+    if not path.exists():
+        raise ScenarioError(origin, [Problem(_no_such_scenario(origin))])
+    if not path.is_file():
+        raise ScenarioError(origin, [Problem("is not a regular file; name a TOML file")])
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ScenarioError(origin, [Problem(f"cannot be read: {error.strerror}")]) from error
+
+
+def _no_such_scenario(origin: str) -> str:
+    known = builtin_scenarios()
+    close = difflib.get_close_matches(origin, known, n=1)
+    hint = f"did you mean {close[0]}? " if close else ""
+    return (
+        f"no such file, and no built-in scenario of that name; {hint}"
+        f"built-in scenarios are {', '.join(known)}"
+    )
+
+
+def _decoded(origin: str, content: bytes) -> str:
+    """Return the text with the line ends of TOML, which knows LF and CR LF."""
+    try:
+        return content.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        message = "is not UTF-8 text; save the file as UTF-8"
+        raise ScenarioError(origin, [Problem(message, line=line)]) from error
+
+
+def _parsed(origin: str, text: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(text)
+    except ValueError as error:  # TOMLDecodeError, and ValueError for a number of absurd length
+        message = str(error)
+        place = re.search(r" \(at line (\d+), column (\d+)\)$", message)
+        problem = Problem(f"not valid TOML: {message}")
+        if place:
+            message = f"not valid TOML: {message[: place.start()]}"
+            problem = Problem(message, line=int(place[1]), column=int(place[2]))
+        raise ScenarioError(origin, [problem]) from error
+    except RecursionError as error:
+        message = "not a scenario: lists or tables are nested too deeply"
+        raise ScenarioError(origin, [Problem(message)]) from error
+
+
+def _validated(
+    origin: str, values: Mapping[str, object], lines: Mapping[FieldPath, int]
+) -> Scenario:
+    try:
+        return Scenario.model_validate(dict(values))
+    except ValidationError as error:
+        raise ScenarioError(origin, problems_of(error, lines, _known_fields())) from error
+
+
+def _known_fields() -> dict[FieldPath, dict[str, str]]:
+    """Return the keys of every table of a scenario file, with their meaning."""
+    fields: dict[FieldPath, dict[str, str]] = {
+        (): _descriptions(Scenario),
+        ("high_priority",): _descriptions(HighPriority),
+    }
+    for name, patterns in (("arrivals", ARRIVAL_PATTERNS), ("lengths", LENGTH_PATTERNS)):
+        for pattern in patterns:
+            for tag in pattern.names():
+                fields[name, tag] = _descriptions(pattern)
+    return fields
+
+
+def _descriptions(model: type[BaseModel]) -> dict[str, str]:
+    return {name: field.description or "" for name, field in model.model_fields.items()}

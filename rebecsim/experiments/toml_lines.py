@@ -1,0 +1,115 @@
+"""Which line of a TOML text a key stands on, so that an error can point there.
+
+`tomllib` gives values without positions. This module reads the text once more for positions alone;
+it expects a text that `tomllib` has accepted.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+__all__ = ["FieldPath", "key_lines", "line_of"]
+
+FieldPath = tuple[str | int, ...]
+"""The way to a value: keys of tables and indices of arrays, e.g. ("arrivals", 0, "count")."""
+
+_TOKEN = re.compile(
+    r'''
+      (?P<string> """(?:\\.|[^\\])*?"{3,5} | \'\'\'.*?'{3,5}
+                | "(?:\\.|[^"\\\n])*" | '[^'\n]*' )
+    | (?P<comment> \#[^\n]* )
+    | (?P<newline> \n )
+    | (?P<sign> [\[\]{}=,.] )
+    | (?P<bare> [^\s\[\]{}=,.\#"']+ )
+    ''',
+    re.VERBOSE | re.DOTALL,
+)
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    line: int
+
+
+def key_lines(text: str) -> Mapping[FieldPath, int]:
+    """Return the line, counted from 1, of every table header and every key of a valid TOML text.
+
+    Keys within inline tables and array elements are not listed; `line_of` finds their key.
+    """
+    lines: dict[FieldPath, int] = {}
+    table: FieldPath = ()
+    arrays: dict[FieldPath, int] = {}
+    for statement in _statements(text):
+        first = statement[0]
+        if first.text == "[":
+            is_array = statement[1].text == "[" and statement[1].line == first.line
+            table = _resolve(_keys(statement), arrays)
+            if is_array:
+                arrays[table] = arrays.get(table, -1) + 1
+                lines.setdefault(table, first.line)
+                table = (*table, arrays[table])
+            lines[table] = first.line
+        else:
+            path = table
+            for key in _keys(statement):
+                path = (*path, key)
+                lines.setdefault(path, first.line)
+    return lines
+
+
+def line_of(path: FieldPath, lines: Mapping[FieldPath, int]) -> int | None:
+    """Return the line of the value at `path`, or of the nearest one around it; None without any."""
+    while path and path not in lines:
+        path = path[:-1]
+    return lines.get(path)
+
+
+def _statements(text: str) -> Iterator[list[_Token]]:
+    """Split the text into headers and `key = value` pairs, which may take several lines."""
+    statement: list[_Token] = []
+    depth = 0
+    for token in _tokens(text):
+        if token.kind == "newline":
+            if depth == 0 and statement:
+                yield statement
+                statement = []
+        elif token.kind != "comment":
+            statement.append(token)
+            if token.kind == "sign":
+                depth += (token.text in "[{") - (token.text in "]}")
+    if statement:
+        yield statement
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    line = 1
+    for match in _TOKEN.finditer(text):
+        yield _Token(match.lastgroup or "", match[0], line)
+        line += match[0].count("\n")
+
+
+def _keys(statement: list[_Token]) -> list[str]:
+    """Return the dotted key of a header (between its brackets) or of a pair (before the `=`)."""
+    keys: list[str] = []
+    for token in statement:
+        if token.text == "=" and token.kind == "sign":
+            break
+        if token.kind == "bare":
+            keys.append(token.text)
+        elif token.kind == "string":
+            keys.append(str(tomllib.loads(f"key = {token.text}")["key"]))
+    return keys
+
+
+def _resolve(keys: list[str], arrays: Mapping[FieldPath, int]) -> FieldPath:
+    """Return the path of a header; a key that names an array of tables means its last table."""
+    path: FieldPath = ()
+    for position, key in enumerate(keys, start=1):
+        path = (*path, key)
+        if path in arrays and position < len(keys):
+            path = (*path, arrays[path])
+    return path

@@ -1,0 +1,82 @@
+"""What a metric is: a mean of counters, or a ratio of two sums of counters, written as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+__all__ = ["Metric", "Weights"]
+
+Weights: TypeAlias = Mapping[str, int | float | Fraction]
+"""A linear combination of counters: counter name -> weight."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A figure of merit computed from the counters of many runs.
+
+    Without a denominator the metric is the mean per run of `sum(weight * counter)`; with one it is
+    the ratio of the two pooled sums (not the mean of the ratios of single runs).
+
+    Attributes:
+        name: identifier, used for columns and file names (`deadline_misses`).
+        title: how a reader calls it, as in "Deadline misses".
+        unit: unit of a mean ("jobs per run"); for a ratio, what it is a share of.
+        better: whether the lower or the higher value is the better one.
+        numerator: counter name -> weight.
+        denominator: counter name -> weight, or None for a mean.
+        note: what the figure counts and what it leaves out, one or two sentences for a report.
+    """
+
+    name: str
+    title: str
+    unit: str
+    better: Literal["lower", "higher"]
+    numerator: Weights = field(hash=False)
+    denominator: Weights | None = field(default=None, hash=False)
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.name.isidentifier():
+            raise ValueError(f"a metric's name must be an identifier, not {self.name!r}")
+        for part, weights in (("numerator", self.numerator), ("denominator", self.denominator)):
+            if weights is None:
+                continue
+            if not weights:
+                raise ValueError(f"metric {self.name}: the {part} names no counter")
+            object.__setattr__(self, part, MappingProxyType(dict(weights)))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Read-only views cannot be pickled, and a metric may travel to a worker process.
+        denominator = None if self.denominator is None else dict(self.denominator)
+        return Metric, (
+            self.name,
+            self.title,
+            self.unit,
+            self.better,
+            dict(self.numerator),
+            denominator,
+            self.note,
+        )
+
+    @property
+    def counters(self) -> frozenset[str]:
+        """Names of the counters that the metric reads."""
+        return frozenset(self.numerator) | frozenset(self.denominator or ())
+
+    @property
+    def is_share(self) -> bool:
+        """Whether the value lies in [0, 1] because the numerator is a part of the denominator.
+
+        Counters count, so they are not negative; a numerator whose weights are between zero and
+        those of the denominator can then never exceed it.
+        """
+        if self.denominator is None:
+            return False
+        whole = self.denominator
+        return all(weight >= 0 for weight in whole.values()) and all(
+            0 <= weight <= whole.get(counter, 0) for counter, weight in self.numerator.items()
+        )
