@@ -1,0 +1,194 @@
+"""The report as one HTML page that needs no network."""
+
+from __future__ import annotations
+
+import base64
+import importlib.resources
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rebecsim.experiments.summary import Summary
+from rebecsim.report.interactive import CONFIG, plotly_figure
+from rebecsim.report.notes import abnormal_notes, interval_notes, reading_notes
+from rebecsim.report.numbers import best_rows, decimals_for, format_estimate, level_text
+from rebecsim.report.report_input import ReportInput
+from rebecsim.report.series import ChartData
+
+__all__ = ["choice_law_text", "render_html", "scenario_rows", "script_json"]
+
+_CHOICE_LAWS = {
+    "fair": "all alternatives of a choice ?(...) are equally likely",
+    "rmc": (
+        "the law of RMC's generated trace simulator: of k alternatives the last one has "
+        "probability 2/(k + 1), every other one 1/(k + 1)"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    text: str
+    is_best: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    heading: str
+    values: tuple[_Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _SizeTable:
+    """One metric by cluster size: a row per policy, a column per size."""
+
+    title: str
+    rows: tuple[_Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    data: ChartData
+    description: str
+    plotly: str
+    still: str
+
+
+def render_html(
+    report: ReportInput, summary: Summary, charts: Sequence[ChartData], stills: Sequence[bytes]
+) -> str:
+    """Render the page.
+
+    plotly.js is part of the page, once. A content security policy forbids it every connection, so
+    opening a report never tells anyone. Without JavaScript, and in print, SVG pictures take the
+    place of the interactive charts.
+
+    Args:
+        report: what to report; all its text is escaped.
+        summary: its results.
+        charts: one per metric.
+        stills: the same charts as SVG files.
+    """
+    # Imported here: a report in the terminal needs neither.
+    import jinja2
+    from plotly.offline import get_plotlyjs
+
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    source = importlib.resources.files(__package__).joinpath("report.html.j2")
+    template = environment.from_string(source.read_text(encoding="utf-8"))
+    return template.render(
+        report=report,
+        paragraphs=[p.strip() for p in report.description.split("\n\n") if p.strip()],
+        summary=summary,
+        level=level_text(summary.level),
+        policy_rows=_policy_rows(summary),
+        size_tables=[_size_table(summary, column) for column in range(len(summary.metrics))],
+        figures=[_figure(c, s) for c, s in zip(charts, stills, strict=True)],
+        plotly_config=script_json(CONFIG),
+        plotly_js=get_plotlyjs(),
+        scenario_rows=list(scenario_rows(report.scenario)),
+        choice_law=choice_law_text(report.choice_law),
+        reading_notes=reading_notes(summary),
+        abnormal_notes=abnormal_notes(summary),
+        interval_notes=interval_notes(summary),
+    )
+
+
+def choice_law_text(law: str) -> str:
+    """The name of a choice law with what it says, when it is a known one."""
+    return f"{law}: {_CHOICE_LAWS[law]}" if law in _CHOICE_LAWS else law
+
+
+def scenario_rows(scenario: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """A configuration as (setting, value) rows in the order of its keys.
+
+    Nested tables are flattened ("High priority: length"); of a list of tables with a `label` the
+    labels are shown. Title and description are left out, they head the page.
+    """
+    for key, value in scenario.items():
+        if not prefix and key in {"title", "description"}:
+            continue
+        words = key.replace("_", " ")
+        name = f"{prefix}: {words}" if prefix else words[:1].upper() + words[1:]
+        if isinstance(value, Mapping) and value:
+            yield from scenario_rows(value, name)
+        elif isinstance(value, list | tuple):
+            yield name, "; ".join(_plain(item) for item in value) or "none"
+        else:
+            yield name, _plain(value)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, Mapping):
+        if isinstance(value.get("label"), str):
+            return str(value["label"])
+        return ", ".join(f"{key.replace('_', ' ')} {_plain(v)}" for key, v in value.items())
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return ", ".join(_plain(item) for item in value)
+    return str(value)
+
+
+def _policy_rows(summary: Summary) -> list[_Row]:
+    columns = range(len(summary.metrics))
+    best = [best_rows(summary, column) for column in columns]
+    decimals = [
+        decimals_for(summary.metrics[c], [row.estimates[c] for row in summary.rows])
+        for c in columns
+    ]
+    return [
+        _Row(
+            row.policy,
+            tuple(
+                _Value(
+                    format_estimate(summary.metrics[c], row.estimates[c], decimals[c]),
+                    row.policy in best[c],
+                )
+                for c in columns
+            ),
+        )
+        for row in summary.rows
+    ]
+
+
+def _size_table(summary: Summary, column: int) -> _SizeTable:
+    metric = summary.metrics[column]
+    decimals = decimals_for(metric, [point.estimates[column] for point in summary.points])
+    rows = tuple(
+        _Row(
+            policy,
+            tuple(
+                _Value(format_estimate(metric, point.estimates[column], decimals))
+                for point in summary.points_of(policy)
+            ),
+        )
+        for policy in summary.policies
+    )
+    return _SizeTable(metric.title, rows)
+
+
+def _figure(chart: ChartData, still: bytes) -> _Figure:
+    ends = "; ".join(
+        f"{line.policy} from {line.labels[0]} to {line.labels[-1]}" for line in chart.series
+    )
+    return _Figure(
+        data=chart,
+        description=(
+            f"{chart.title} against cluster size, {chart.sizes[0]} to {chart.sizes[-1]} "
+            f"AppMasters: {ends}. All values are in the tables by cluster size."
+        ),
+        plotly=script_json(plotly_figure(chart)),
+        still="data:image/svg+xml;base64," + base64.b64encode(still).decode("ascii"),
+    )
+
+
+def script_json(value: Any) -> str:
+    """JSON that may stand inside a script element: no text in it can end the element."""
+    text = json.dumps(value, allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -1,0 +1,56 @@
+"""The sentences below a table: what the figures mean and where they mislead."""
+
+from __future__ import annotations
+
+from rebecsim.experiments.summary import Summary
+from rebecsim.report.numbers import DASH, level_text
+
+__all__ = ["abnormal_notes", "interval_notes", "reading_notes"]
+
+
+def reading_notes(summary: Summary) -> list[str]:
+    """How to read the table: what the mark means, and what an interval and a dash stand for."""
+    estimates = [estimate for row in summary.rows for estimate in row.estimates]
+    notes = []
+    if len(summary.rows) > 1:
+        notes.append(
+            "* marks the best value of a column. Where intervals overlap, the order of two "
+            "policies may be chance."
+        )
+    if any(e.half_width is not None for e in estimates):
+        notes.append(f"± gives the half-width of the {level_text(summary.level)} interval.")
+    if any(e.half_width is None and e.is_defined for e in estimates):
+        notes.append("No interval: some model was run fewer than two times.")
+    if any(not e.is_defined for e in estimates):
+        notes.append(f"{DASH} means undefined: no job of the kind that is counted was decided.")
+    return notes
+
+
+def abnormal_notes(summary: Summary) -> list[str]:
+    """A warning per policy some of whose runs did not end as they should; empty when all did."""
+    notes = []
+    for row in summary.rows:
+        if row.abnormal:
+            ends = ", ".join(f"{end}: {n}" for end, n in row.abnormal.items())
+            notes.append(
+                f"{row.policy}: {sum(row.abnormal.values())} of {row.replications} runs did not "
+                f"reach the time limit ({ends}). Their counters stop where the run stopped."
+            )
+    return notes
+
+
+def interval_notes(summary: Summary) -> list[str]:
+    """How the intervals are computed, with the sources of the formulas."""
+    level = level_text(summary.level)
+    return [
+        f"All intervals are two-sided {level} intervals from Student's t. Every pair of cluster "
+        "size and workload is a stratum of independent runs, and all strata weigh the same.",
+        "A mean is the average of the strata's means; its variance is the sum of the strata's "
+        "s²/n divided by the square of their number (Cochran, Sampling Techniques, 1977, "
+        "chapter 5).",
+        "A success rate is the ratio of two pooled sums, not the mean of the rates of single "
+        "runs; its variance comes from linearising the ratio (the delta method; Cochran, "
+        "chapter 6). Its interval is cut off at 0 % and 100 %.",
+        "Degrees of freedom follow Satterthwaite (1946). An interval of zero width says that all "
+        "runs agreed, not that the value is certain.",
+    ]

@@ -1,0 +1,89 @@
+"""How estimates are written: digits, signs and units, the same in every table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from rebecsim.experiments.statistics import Estimate
+from rebecsim.experiments.summary import Summary
+from rebecsim.metrics import Metric
+
+__all__ = [
+    "DASH",
+    "best_rows",
+    "column_heading",
+    "decimals_for",
+    "display_scale",
+    "format_estimate",
+    "format_value",
+    "level_text",
+]
+
+DASH = "–"  # noqa: RUF001, what a reader expects for "no value"
+
+_MOST_EXTRA_DECIMALS = 2
+
+
+def display_scale(metric: Metric) -> int:
+    """By what a value is multiplied before it is shown: shares are shown in percent."""
+    return 100 if metric.is_share else 1
+
+
+def decimals_for(metric: Metric, estimates: Sequence[Estimate]) -> int:
+    """Digits after the point for a column, so that its intervals show at least one digit.
+
+    Two for means and one for percentages, and up to two more when an interval is that narrow. One
+    number for the whole column keeps it comparable at a glance.
+    """
+    base = 1 if metric.is_share else 2
+    scale = display_scale(metric)
+    widths = [scale * e.half_width for e in estimates if e.half_width]
+    needed = max((math.ceil(-math.log10(2 * width)) for width in widths), default=base)
+    return min(max(base, needed), base + _MOST_EXTRA_DECIMALS)
+
+
+def format_value(metric: Metric, value: float, decimals: int) -> str:
+    """A value with its percent sign where there is one; a dash when it is undefined."""
+    if math.isnan(value):
+        return DASH
+    unit = " %" if metric.is_share else ""
+    return f"{display_scale(metric) * value:.{decimals}f}{unit}"
+
+
+def format_estimate(metric: Metric, estimate: Estimate, decimals: int) -> str:
+    """Value and half-width, as in "25.96 ± 0.27" or "70.4 % ± 0.3"; the value alone without one."""
+    value = format_value(metric, estimate.value, decimals)
+    if estimate.half_width is None:
+        return value
+    half_width = display_scale(metric) * estimate.half_width
+    shown = f"{half_width:.{decimals}f}"
+    if half_width > 0 and float(shown) == 0:
+        shown = f"<{10.0**-decimals:.{decimals}f}"
+    return f"{value} ± {shown}"
+
+
+def best_rows(summary: Summary, column: int) -> frozenset[str]:
+    """Policies with the best value of a metric; several when their shown values are equal.
+
+    Nobody is best when no two policies can be told apart.
+    """
+    metric = summary.metrics[column]
+    estimates = {row.policy: row.estimates[column] for row in summary.rows}
+    decimals = decimals_for(metric, list(estimates.values()))
+    shown = {p: round(display_scale(metric) * e.value, decimals) for p, e in estimates.items()}
+    defined = [value for value in shown.values() if not math.isnan(value)]
+    if len(set(defined)) < 2:
+        return frozenset()
+    best = min(defined) if metric.better == "lower" else max(defined)
+    return frozenset(policy for policy, value in shown.items() if value == best)
+
+
+def column_heading(metric: Metric) -> str:
+    """Title with the unit in brackets."""
+    return f"{metric.title} (%)" if metric.is_share else f"{metric.title} ({metric.unit})"
+
+
+def level_text(level: float) -> str:
+    """A confidence level as readers write it: "95 %"."""
+    return f"{100 * level:g} %"

@@ -1,0 +1,68 @@
+"""Which line belongs to which policy: the same in the printed and in the interactive charts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["LineStyle", "line_styles"]
+
+# Okabe and Ito's palette, distinguishable with every common colour vision deficiency; without
+# its yellow, which is too pale for a line on white. Three lists of different lengths, so that
+# policies beyond the seventh still differ from all before them.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#000000", "#CC79A7", "#E69F00", "#56B4E9")
+_DASHES: tuple[tuple[float, ...], ...] = ((), (5, 2), (1.5, 1.5), (6, 2, 1.5, 2), (9, 3))
+_MARKERS = (
+    ("o", "circle"),
+    ("s", "square"),
+    ("^", "triangle-up"),
+    ("D", "diamond"),
+    ("v", "triangle-down"),
+    ("P", "cross"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LineStyle:
+    """How the line of one policy looks.
+
+    Attributes:
+        colour: "#RRGGBB".
+        dashes: lengths of dashes and gaps in units of the line width; empty for a solid line.
+        marker: matplotlib's code of the marker.
+        plotly_marker: plotly's name of the same marker.
+        line_width: in points.
+        marker_size: in points.
+    """
+
+    colour: str
+    dashes: tuple[float, ...]
+    marker: str
+    plotly_marker: str
+    line_width: float
+    marker_size: float
+
+    def band_colour(self, opacity: float) -> str:
+        """The colour as CSS `rgba(...)` for the interval band."""
+        red, green, blue = (int(self.colour[i : i + 2], 16) for i in (1, 3, 5))
+        return f"rgba({red},{green},{blue},{opacity:g})"
+
+
+def line_styles(policies: tuple[str, ...]) -> dict[str, LineStyle]:
+    """A style per policy, by its place in the list.
+
+    Lines get thinner and markers smaller from one policy to the next: where two policies coincide,
+    the first remains visible behind the second.
+    """
+    last = max(len(policies) - 1, 1)
+    styles = {}
+    for i, policy in enumerate(policies):
+        marker, plotly_marker = _MARKERS[i % len(_MARKERS)]
+        styles[policy] = LineStyle(
+            colour=_COLOURS[i % len(_COLOURS)],
+            dashes=_DASHES[i % len(_DASHES)],
+            marker=marker,
+            plotly_marker=plotly_marker,
+            line_width=3.4 - 2.0 * i / last,
+            marker_size=10.0 - 4.5 * i / last,
+        )
+    return styles

@@ -1,0 +1,40 @@
+import csv
+import io
+
+from rebecsim.experiments.summary import summarise
+from rebecsim.report.csv import by_cluster_size_csv, table_csv
+
+
+def read(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_the_table_has_all_digits(make_report) -> None:
+    summary = make_report().summary()
+    rows = read(table_csv(summary))
+    assert [row["policy"] for row in rows] == ["EDF", "FIFO", "MDF"]
+    for row, expected in zip(rows, summary.rows, strict=True):
+        assert int(row["replications"]) == expected.replications
+        for metric, e in zip(summary.metrics, expected.estimates, strict=True):
+            assert float(row[metric.name]) == e.value
+            assert float(row[f"{metric.name}_standard_error"]) == e.standard_error
+            assert float(row[f"{metric.name}_low"]) == e.low
+            assert float(row[f"{metric.name}_high"]) == e.high
+            assert float(row[f"{metric.name}_degrees_of_freedom"]) == e.degrees_of_freedom
+
+
+def test_sizes_are_lines_of_their_own(make_report) -> None:
+    summary = make_report().summary()
+    rows = read(by_cluster_size_csv(summary))
+    assert [(row["policy"], int(row["app_masters"])) for row in rows] == [
+        (policy, size) for policy in ("EDF", "FIFO", "MDF") for size in (1, 2, 3)
+    ]
+    values = [float(row["job_request_success"]) for row in rows]
+    assert values == [point.estimates[1].value for point in summary.points]
+
+
+def test_what_is_undefined_is_empty(make_cell) -> None:
+    (row,) = read(table_csv(summarise([make_cell(misses=0, completions=0, runs=1)])))
+    assert row["deadline_misses"] == "0.0"
+    assert row["deadline_misses_low"] == ""
+    assert row["job_request_success"] == ""

@@ -1,0 +1,173 @@
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from rebecsim.report.charts import render_chart
+from rebecsim.report.html import choice_law_text, render_html, scenario_rows, script_json
+from rebecsim.report.report_input import ReportInput
+from rebecsim.report.series import chart_data
+
+VOID = {"meta", "img", "br", "link", "input", "hr"}
+
+
+class Page(HTMLParser):
+    """The page's visible text, its scripts, and a check that its elements nest."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[str] = []
+        self.words: list[str] = []
+        self.feed(source)
+        self.close()
+        assert self.open == []
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] == "script":
+            self.scripts.append(data)
+        elif self.open and self.open[-1] not in {"style", "title"}:
+            self.words.append(data)
+
+
+def render(report: ReportInput) -> str:
+    summary = report.summary()
+    charts = [chart_data(summary, column) for column in range(len(summary.metrics))]
+    stills = [render_chart(chart, report.title, "svg") for chart in charts]
+    return render_html(report, summary, charts, stills)
+
+
+def page_of(report: ReportInput) -> Page:
+    return Page(render(report))
+
+
+def test_the_page_says_what_was_run_and_what_came_out(make_report) -> None:
+    page = page_of(make_report(wall_clock_seconds=7.31))
+    for words in (
+        "Against EDF",
+        "First paragraph.",
+        "Second paragraph.",
+        "3 policies, 3 cluster sizes, 1 workload, 180 runs in all",
+        "Queue size 12",
+        "Policies EDF; FIFO; MDF",
+        "Seed 2015",
+        "rebecsim 0.1.0",
+        "of k alternatives the last one has probability 2/(k + 1)",
+        "Satterthwaite",
+        "dropped because the queue was full",
+        "EDF and FIFO are too close to tell apart.",
+        "Time taken by the runs 7.3 s",
+    ):
+        assert words in page.text
+    assert page.text.count("(best)") == 6
+    assert "Time taken" not in page_of(make_report()).text
+
+
+def test_the_page_loads_nothing_and_forbids_itself_to(make_report) -> None:
+    page = page_of(make_report())
+    sources = [a.get("src") or a.get("href") or "" for _, a in page.tags]
+    assert all(s == "" or s.startswith("data:") for s in sources)
+    (policy,) = [
+        a["content"] or ""
+        for tag, a in page.tags
+        if tag == "meta" and a.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert policy.startswith("default-src 'none'")
+    assert "http" not in policy
+    assert sum("plotly.js v" in script for script in page.scripts) == 1
+
+
+def test_every_chart_has_a_description_and_a_still(make_report) -> None:
+    page = page_of(make_report())
+    charts = [a for tag, a in page.tags if a.get("class") == "chart"]
+    stills = [a for tag, a in page.tags if tag == "img"]
+    assert len(charts) == len(stills) == 3
+    assert all(a["role"] == "img" and "EDF from" in (a["aria-label"] or "") for a in charts)
+    assert all("EDF from" in (a["alt"] or "") for a in stills)
+    ids = [a["id"] for _, a in page.tags if "id" in a]
+    assert len(set(ids)) == len(ids)
+
+
+def test_text_from_a_scenario_cannot_become_markup(make_report, make_cell) -> None:
+    attack = "</title></script><script>alert(1)</script>"
+    plain = page_of(make_report())
+    page = page_of(
+        make_report(
+            [make_cell(attack), make_cell("FIFO")],
+            title=attack,
+            description=attack,
+            scenario={"name": attack, attack: [{"label": attack}]},
+            choice_law=attack,
+            versions={attack: attack},
+        )
+    )
+    count = [sum(tag == "script" for tag, _ in p.tags) for p in (plain, page)]
+    assert count[0] == count[1] == 2
+    assert attack in page.text
+    assert "alert(1)" in page.scripts[-1]  # the policy's name, as data that cannot end the script
+    assert "<script" not in page.scripts[-1]
+
+
+def test_the_embedded_figures_are_the_charts(make_report) -> None:
+    script = page_of(make_report()).scripts[-1]
+    figures = json.loads(re.search(r"var figures = (\[.*?\n  \]);", script, re.S).group(1))
+    assert len(figures) == 3
+    assert [t["name"] for t in figures[0]["data"] if "text" in t] == ["EDF", "FIFO", "MDF"]
+
+
+def test_a_run_that_went_wrong_is_a_warning_at_the_top(make_report, make_cell) -> None:
+    page = page_of(make_report([make_cell(ends={"time limit": 19, "queue overflow": 1})]))
+    assert (
+        "Warning. EDF: 1 of 20 runs did not reach the time limit (queue overflow: 1)" in page.text
+    )
+    assert "Warning" not in page_of(make_report()).text
+
+
+def test_the_same_report_is_the_same_page(make_report) -> None:
+    assert render(make_report()) == render(make_report())
+
+
+@pytest.mark.parametrize(
+    ("scenario", "rows"),
+    [
+        ({"title": "t", "description": "d", "epsilon": 0.5}, [("Epsilon", "0.5")]),
+        (
+            {"high_priority": {"probability": 10, "length": 0}},
+            [("High priority: probability", "10"), ("High priority: length", "0")],
+        ),
+        ({"lengths": [{"label": "wave"}, {"pattern": "x", "by": 2}]},
+         [("Lengths", "wave; pattern x, by 2")]),
+        ({"a": None, "b": True, "c": []}, [("A", "none"), ("B", "yes"), ("C", "none")]),
+        ({"a": [[1, 2], 3], "b": {}}, [("A", "1, 2; 3"), ("B", "")]),
+    ],
+)  # fmt: skip
+def test_a_scenario_is_written_for_people(scenario, rows) -> None:
+    assert list(scenario_rows(scenario)) == rows
+
+
+def test_choice_laws_are_explained() -> None:
+    assert choice_law_text("fair").startswith("fair: all alternatives")
+    assert choice_law_text("other") == "other"
+
+
+def test_json_in_a_script_cannot_end_it_and_has_no_nan() -> None:
+    value = {"</script>": ["<!--", "&amp;", 1.5, None]}
+    text = script_json(value)
+    assert not set("<>&") & set(text)
+    assert json.loads(text) == value
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        script_json(float("nan"))

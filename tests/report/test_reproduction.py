@@ -1,0 +1,84 @@
+import math
+
+import pytest
+from rich.console import Console
+
+from rebecsim.experiments.statistics import estimate, standard_error_for
+from rebecsim.metrics import DEADLINE_MISSES, JOB_REQUEST_SUCCESS
+from rebecsim.report import ReproductionRow, reproduce_figure, reproduction_table
+
+
+def plain(rows: list[ReproductionRow]) -> str:
+    console = Console(width=160, color_system=None)
+    with console.capture() as capture:
+        console.print(reproduction_table(rows, "Published and ours"))
+    return capture.get()
+
+
+@pytest.fixture
+def compare(make_cell):
+    def row(printed, metric=DEADLINE_MISSES, moments=None, **more):
+        moments = moments or [make_cell(size=n, runs=400) for n in (1, 2)]
+        return reproduce_figure(
+            table="4.3",
+            scenario="for EDF",
+            policy="EDF",
+            metric=metric,
+            printed=printed,
+            moments=moments,
+            **more,
+        )
+
+    return row
+
+
+@pytest.mark.parametrize("metric", [DEADLINE_MISSES, JOB_REQUEST_SUCCESS])
+def test_the_difference_counts_both_errors_and_the_rounding(compare, make_cell, metric) -> None:
+    moments = [make_cell(size=n, runs=400) for n in (1, 2)]
+    scale = 100 if metric.is_share else 1
+    ours = estimate(metric, moments)
+    row = compare(scale * ours.value - 0.5, metric, moments)
+    variance = (
+        (scale * ours.standard_error) ** 2
+        + (scale * standard_error_for(metric, moments, 100)) ** 2
+        + 0.01**2 / 12
+    )
+    assert row.difference_in_standard_errors == pytest.approx(0.5 / math.sqrt(variance))
+    assert row.published == pytest.approx(ours.value - 0.5 / scale)
+    assert row.ours == ours
+
+
+def test_figures_that_never_vary_may_differ_by_their_rounding(compare, make_cell) -> None:
+    constant = [make_cell(misses=0)]
+    assert compare(0.0, moments=constant).difference_in_standard_errors == 0
+    assert compare(100.0, JOB_REQUEST_SUCCESS, constant).difference_in_standard_errors == 0
+    assert compare(0.5, moments=constant).is_conspicuous
+
+
+def test_a_single_run_gives_no_difference(compare, make_cell) -> None:
+    row = compare(20.0, moments=[make_cell(runs=1)])
+    assert row.difference_in_standard_errors is None
+    assert not row.is_conspicuous
+    assert "\u2013" in plain([row])
+
+
+def test_more_published_runs_make_the_same_difference_weigh_more(compare) -> None:
+    few, many = (compare(10.0, published_runs=n) for n in (10, 1000))
+    assert 0 < few.difference_in_standard_errors < many.difference_in_standard_errors
+
+
+def test_the_table_marks_what_needs_an_explanation(compare, make_cell) -> None:
+    close = compare(estimate(DEADLINE_MISSES, [make_cell(size=1), make_cell(size=2)]).value)
+    far = compare(1.0, remark="another version of the original")
+    text = plain([close, far])
+    assert text.count("!") == 1
+    assert "another version" in text
+    assert "Fair law" not in text
+    assert "Remark" not in plain([close])
+
+
+def test_the_fair_law_stands_beside_it(compare, make_cell) -> None:
+    fair = [make_cell(size=1, seed=5), make_cell(size=2, seed=5)]
+    row = compare(20.0, fair_moments=fair)
+    assert row.fair == estimate(DEADLINE_MISSES, fair)
+    assert f"{row.fair.value:.2f} ±" in plain([row])

@@ -1,0 +1,73 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rebecsim.experiments.files import write_atomically
+from rebecsim.report import write_report
+
+FILES = {
+    "report.html",
+    "table.csv",
+    "by_cluster_size.csv",
+    *(
+        f"charts/{name}.{form}"
+        for name in ("deadline_misses", "job_request_success", "am_job_success")
+        for form in ("png", "svg")
+    ),
+}
+
+
+def test_a_report_is_these_files_and_nothing_else(make_report, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "directory"
+    written = write_report(make_report(), out)
+    found = {p.relative_to(out).as_posix() for p in out.rglob("*") if p.is_file()}
+    assert found == FILES
+    assert {written.html, written.table, written.by_cluster_size, *written.charts} == {
+        out / name for name in FILES
+    }
+
+
+def test_incomplete_results_write_nothing(make_report, make_cell, tmp_path: Path) -> None:
+    incomplete = make_report([make_cell("EDF", 1), make_cell("FIFO", 1), make_cell("FIFO", 2)])
+    with pytest.raises(ValueError, match="EDF was not run"):
+        write_report(incomplete, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_directory_that_is_a_file_is_an_os_error(make_report, tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("taken")
+    with pytest.raises(OSError, match="out"):
+        write_report(make_report(), tmp_path / "out")
+    assert (tmp_path / "out").read_text() == "taken"
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_rubbish(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "file"
+    target.write_bytes(b"old")
+
+    def full(self: Path, other: Path) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(OSError, match="no space"):
+        write_atomically(target, b"new")
+    assert target.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_importing_the_report_does_not_load_the_drawing_packages() -> None:
+    code = (
+        "import sys, rebecsim.report; "
+        "print(sorted({'matplotlib', 'plotly', 'scipy', 'jinja2'} & set(sys.modules)))"
+    )
+    # Whatever rebecsim.experiments itself needs is not the report's doing.
+    base = "import sys, rebecsim.experiments; " + code.split("; ", 1)[1]
+    loaded = [
+        subprocess.run([sys.executable, "-c", c], capture_output=True, text=True, check=True).stdout
+        for c in (code, base)
+    ]
+    assert loaded[0] == loaded[1]
