@@ -1,0 +1,60 @@
+"""What the commands share: the application, where they print, options that several have."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+__all__ = [
+    "Core",
+    "Law",
+    "Replications",
+    "ScenarioName",
+    "Workers",
+    "app",
+    "complain",
+    "err",
+    "out",
+    "say",
+]
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="A Timed Rebeca workbench: check, generate, simulate and compare actor models.",
+)
+out = Console()
+err = Console(stderr=True)
+
+
+class Law(StrEnum):
+    """How `?(...)` draws: see the choice law of scenario files."""
+
+    fair = "fair"
+    rmc = "rmc"
+
+
+Core = Annotated[bool, typer.Option("--core", help="Read the models as Core Rebeca (untimed).")]
+ScenarioName = Annotated[
+    str, typer.Argument(help="A scenario file, or the name of a built-in scenario.")
+]
+Workers = Annotated[
+    int | None, typer.Option(min=1, help="Worker processes.  [default: one per processor]")
+]
+Replications = Annotated[
+    int | None, typer.Option(min=1, help="Runs per cell, instead of the scenario's.")
+]
+
+
+def say(text: str) -> None:
+    """Print a line as it is: no markup, no highlighting, no wrapping."""
+    out.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def complain(error: object) -> None:
+    """Print a line on standard error, as it is."""
+    err.print(str(error), markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,94 @@
+"""Commands about models: check, generate, simulate."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rebecsim.cli.app import Core, Law, ScenarioName, app, complain, out, say
+
+
+class Form(StrEnum):
+    """What to generate."""
+
+    rebeca = "rebeca"
+    python = "python"
+
+
+class Scheduling(StrEnum):
+    """How the next message is picked."""
+
+    random = "random"
+    fifo = "fifo"
+
+
+@app.command()
+def check(
+    files: Annotated[list[Path], typer.Argument(help="Models (.rebeca).")],
+    core: Core = False,
+) -> None:
+    """Check models: syntax, names and types."""
+    from rebecsim.lang import RebecaError, check_file
+
+    failed = False
+    for file in files:
+        try:
+            model = check_file(file, "core" if core else "timed")
+        except RebecaError as error:
+            complain(error)
+            failed = True
+        else:
+            say(f"{file}: ok, {len(model.classes)} classes, {len(model.instances)} rebecs")
+    if failed:
+        raise typer.Exit(2)
+
+
+@app.command()
+def generate(
+    scenario: ScenarioName,
+    out: Annotated[Path, typer.Option(help="Directory for the models.")],
+    form: Annotated[Form, typer.Option(help="Timed Rebeca, or Python.")] = Form.rebeca,
+    force: Annotated[bool, typer.Option(help="Replace files that differ.")] = False,
+) -> None:
+    """Generate one model for each configuration of a scenario."""
+    from rebecsim.experiments import load_scenario
+    from rebecsim.experiments.models import generate_models, write_models
+
+    models = generate_models(load_scenario(scenario), form.value)
+    write_models(models, out, replace=force)
+    say(f"{len(models)} models in {out}")
+
+
+@app.command()
+def simulate(
+    model: Annotated[Path, typer.Argument(help="A model (.rebeca, or .py with a global `model`).")],
+    until: Annotated[int | None, typer.Option(min=0, help="Last model time to serve.")] = None,
+    steps: Annotated[int, typer.Option(min=1, help="Most messages to serve.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random choices.")] = 0,
+    law: Annotated[Law, typer.Option(help="Choice law.")] = Law.fair,
+    scheduler: Annotated[Scheduling, typer.Option(help="Order of messages.")] = Scheduling.random,
+    save: Annotated[Path | None, typer.Option(help="Write the choices of the run (JSON).")] = None,
+    replay: Annotated[Path | None, typer.Option(help="Do a saved run again.")] = None,
+    core: Core = False,
+) -> None:
+    """Run a model once and show what happens, message by message."""
+    from rebecsim.generate.load import load_model
+    from rebecsim.report.runs import event_table, run_summary
+    from rebecsim.simulate import Tracer
+    from rebecsim.simulate import simulate as run
+    from rebecsim.simulate.saved import load_run, make_scheduler, save_run
+
+    built = load_model(model, "core" if core else "timed")
+    chosen = load_run(replay) if replay else make_scheduler(scheduler.value, seed, law.value)
+    tracer = Tracer()
+    result = run(built, chosen, until=until, max_steps=steps, tracer=tracer)
+    out.print(event_table(tracer.events))
+    out.print(run_summary(result))
+    if save is not None:
+        save_run(save, chosen.run)
+        say(f"choices in {save}")
+    if result.is_violation:
+        raise typer.Exit(1)
