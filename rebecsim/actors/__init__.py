@@ -11,9 +11,9 @@ Running it: `System`, `Step`, `ready`, `alternatives`, `steps`, `enabled`, `exec
 `DeadlineMissedError`, `QueueOverflowError`, and `ModelError` for a model that does not fit
 together.
 
-Resolving nondeterminism: `RandomScheduler`, `FifoScheduler`, `ReplayScheduler`, `Recorder`,
-`RandomValues`, `FirstValues`, `Streams`, `ChoiceLaw`; a run as a record: `Run`, `Choice`,
-`ReplayError`.
+Resolving nondeterminism: `RandomScheduler`, `RankedScheduler`, `FifoScheduler`,
+`ReplayScheduler`, `Recorder`, `RandomValues`, `FirstValues`, `Streams`, `ChoiceLaw`; a run as a
+record: `Run`, `Choice`, `ReplayError`.
 """
 
 from rebecsim.actors.choice import Choice, ReplayError, Run
@@ -51,6 +51,7 @@ from rebecsim.actors.schedulers import (
     FirstValues,
     RandomScheduler,
     RandomValues,
+    RankedScheduler,
     Recorder,
     ReplayScheduler,
     Scheduler,
@@ -95,6 +96,7 @@ __all__ = [
     "QueueOverflowError",
     "RandomScheduler",
     "RandomValues",
+    "RankedScheduler",
     "Rebec",
     "RebecNamed",
     "Recorder",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from rebecsim.actors.choice import Choice, ReplayError, Run
+from rebecsim.actors.message import Message
 from rebecsim.actors.randomness import (
     ORDER_STREAM,
     ChoiceLaw,
@@ -20,6 +22,7 @@ __all__ = [
     "FirstValues",
     "RandomScheduler",
     "RandomValues",
+    "RankedScheduler",
     "Recorder",
     "ReplayScheduler",
     "Scheduler",
@@ -77,6 +80,29 @@ class RandomScheduler:
         if len(messages) == 1:
             return Step(rebec, messages[0])
         return Step(rebec, messages[self._order.below(len(messages))])
+
+
+class RankedScheduler(RandomScheduler):
+    """Messages of the lowest rank go first; what ties is drawn as `RandomScheduler` draws it.
+
+    A rank only decides between messages that may be served at the same time anyway.
+    """
+
+    def __init__(
+        self, streams: Streams, choice_law: ChoiceLaw, rank: Callable[[Message], int]
+    ) -> None:
+        super().__init__(streams, choice_law)
+        self._rank = rank
+
+    def pick(self, rebecs: list[Rebec]) -> Step:
+        """Draw the next step among those of the lowest rank."""
+        possible = steps(rebecs)
+        lowest = min(self._rank(step.message) for step in possible)
+        first = [step for step in possible if self._rank(step.message) == lowest]
+        candidates = list(dict.fromkeys(step.rebec for step in first))
+        rebec = candidates[self._order.below(len(candidates))]
+        own = [step for step in first if step.rebec is rebec]
+        return own[self._order.below(len(own))]
 
 
 class FifoScheduler:

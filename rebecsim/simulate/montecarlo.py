@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.actors import ChoiceLaw, Model, RandomScheduler, Streams, System
+from rebecsim.actors import ChoiceLaw, Model, Streams, System
+from rebecsim.simulate.order import Order, scheduler_for
 from rebecsim.simulate.simulator import OUTCOMES, simulate
 from rebecsim.simulate.trace import Event, Tracer
 
@@ -17,10 +18,14 @@ __all__ = ["Batch", "Observation", "run_batch"]
 
 @dataclass(frozen=True)
 class Observation:
-    """What to read when a run is over: these state variables of this rebec."""
+    """What to read when a run is over: these state variables of this rebec.
+
+    `tick` names its message server that passes time, which orders other than random go by.
+    """
 
     rebec: str
     variables: tuple[str, ...]
+    tick: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,7 @@ def run_batch(
     replications: range,
     until: int,
     choice_law: ChoiceLaw = "fair",
+    order: Order = "random",
     trace: bool = False,
 ) -> Batch:
     """Run the replications with these numbers; each is served up to time `until`.
@@ -58,7 +64,8 @@ def run_batch(
     events: list[tuple[Event, ...]] = []
     for place, replication in enumerate(replications):
         tracer = Tracer() if trace else None
-        scheduler = RandomScheduler(Streams(key, replication), choice_law)
+        streams = Streams(key, replication)
+        scheduler = scheduler_for(order, observation.tick, streams, choice_law)
         result = simulate(model, scheduler, until=until, tracer=tracer)
         outcomes[place] = OUTCOMES.index(result.outcome)
         values[:, place] = _observed(result.system, observation)

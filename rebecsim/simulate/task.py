@@ -10,6 +10,7 @@ from rebecsim.actors import ChoiceLaw, Model
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.simulate.montecarlo import Batch, Observation, run_batch
+from rebecsim.simulate.order import Order
 
 __all__ = ["Task", "ignore_interrupts", "run_task"]
 
@@ -25,6 +26,7 @@ class Task:
     replications: range
     until: int
     choice_law: ChoiceLaw
+    order: Order = "random"
     trace: bool = False
 
 
@@ -37,6 +39,7 @@ def run_task(task: Task) -> Batch:
         replications=task.replications,
         until=task.until,
         choice_law=task.choice_law,
+        order=task.order,
         trace=task.trace,
     )
 

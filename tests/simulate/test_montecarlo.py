@@ -65,3 +65,49 @@ def test_what_is_not_there_cannot_be_observed():
         run_batch(MODEL, Observation("nobody", ()), key=(1, 1), replications=range(1), until=1)
     with pytest.raises(AttributeError):
         run_batch(MODEL, Observation("dice", ("x",)), key=(1, 1), replications=range(1), until=1)
+
+
+RACE = """
+reactiveclass Clock(9) {
+    statevars { int unlucky; int lucky; int free; }
+    Clock() { free = 1; self.tick(); self.update() after(1); self.update() after(2); }
+    msgsrv tick() {
+        if (free == 1) { lucky++; } else { unlucky++; }
+        free = 0;
+        self.tick() after(1);
+    }
+    msgsrv update() { free = 1; }
+}
+main { Clock clock():(); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"), [("updates-first", {3}), ("ticks-first", {2}), ("random", {2, 3})]
+)
+def test_orders_decide_races_with_the_tick(order, expected):
+    """At 1 and 2 an update and a tick meet; the tick is lucky when it comes second."""
+    model = build_model(check_source(RACE, "race.rebeca"))
+    batch = run_batch(
+        model,
+        Observation("clock", ("lucky",), tick="tick"),
+        key=(1, 1),
+        replications=range(60),
+        until=2,
+        order=order,
+    )
+    seen = set(batch.columns["lucky"].tolist())
+    assert seen == expected
+
+
+def test_the_fifo_order_is_that_of_sending():
+    model = build_model(check_source(RACE, "race.rebeca"))
+    seen = run_batch(
+        model,
+        Observation("clock", ("lucky",), tick="tick"),
+        key=(1, 1),
+        replications=range(5),
+        until=2,
+        order="fifo",
+    ).columns["lucky"]
+    assert seen.tolist() == [3] * 5  # the updates were sent by the constructor, before the ticks
