@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -113,27 +115,39 @@ def reproduce_figure(
     )
 
 
-def reproduction_table(rows: Sequence[ReproductionRow], title: str | None = None) -> Table:
-    """Published figures beside ours for the terminal, a rule between scenarios.
+def reproduction_table(rows: Sequence[ReproductionRow], title: str | None = None) -> Group:
+    """Published figures beside ours for the terminal, a block for each published table.
 
-    A conspicuous difference is bold and carries an exclamation mark. The columns for the fair law
-    and for remarks appear when some row has one.
+    A conspicuous difference is bold and carries an exclamation mark; remarks stand below. The
+    column for the fair law appears when some row has one.
     """
-    table = Table(title=None if title is None else Text(title, style="table.title"))
+    parts: list[RenderableType] = [] if title is None else [Text(title, style="bold"), Text()]
+    for (number, scenario), block in groupby(rows, key=lambda row: (row.table, row.scenario)):
+        figures = list(block)
+        parts += [Text(f"Table {number} ({scenario})", style="bold"), _block(figures)]
+        remarks = dict.fromkeys(row.remark for row in figures if row.remark)
+        parts += [*(Text(f"! {remark}") for remark in remarks), Text()]
+    parts.append(
+        Text(
+            "Ours: with the half-width of the 95 % interval. Difference: ours less published, in "
+            f"standard errors of that difference; ! marks more than {CONSPICUOUS:g}.",
+            style="dim",
+        )
+    )
+    return Group(*parts)
+
+
+def _block(rows: Sequence[ReproductionRow]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("Policy")
+    table.add_column("Figure")
     has_fair = any(row.fair is not None for row in rows)
-    has_remark = any(row.remark for row in rows)
-    for name in ("Table", "Policy", "Figure"):
-        table.add_column(name)
-    for name in ("Published", "Ours", "Difference / s.e."):
-        table.add_column(name, justify="right")
-    if has_fair:
-        table.add_column("Fair law", justify="right")
-    if has_remark:
-        table.add_column("Remark")
-    for i, row in enumerate(rows):
+    for name in ("Published", "Ours", "Diff.", *(["Fair law"] if has_fair else [])):
+        table.add_column(name, justify="right", no_wrap=True)
+    for position, row in enumerate(rows):
+        repeated = position > 0 and rows[position - 1].policy == row.policy
         cells = [
-            Text(f"{row.table} {row.scenario}"),
-            Text(row.policy),
+            Text("" if repeated else row.policy),
             Text(row.metric.title),
             Text(format_value(row.metric, row.published, _PRINTED_DECIMALS)),
             Text(_shown(row.metric, row.ours)),
@@ -141,10 +155,7 @@ def reproduction_table(rows: Sequence[ReproductionRow], title: str | None = None
         ]
         if has_fair:
             cells.append(Text(DASH if row.fair is None else _shown(row.metric, row.fair)))
-        if has_remark:
-            cells.append(Text(row.remark))
-        last = i + 1 == len(rows) or rows[i + 1].table != row.table
-        table.add_row(*cells, end_section=last)
+        table.add_row(*cells)
     return table
 
 
