@@ -1,0 +1,184 @@
+"""Doing what a document says: its blocks, from top to bottom, in one directory.
+
+* `console`: every line `$ command` is run by the shell, and what it prints must be what stands
+  below it. A line `...` there stands for any number of lines, `...` within a line for any text.
+  `exit=N` is the exit code of the commands, 0 if it is not given.
+* `toml`, `rebeca`, `python`, `text` with `file=NAME`: the text is written to that file first.
+* `toml`: the text is a valid scenario; with `invalid`, it is refused.
+* `rebeca`: the text is a model that passes the checker. With `frame`, it is also the surroundings
+  of the blocks with `part=NAME`, whose text takes the place of its line `// NAME`. `core` reads
+  it as Core Rebeca, and with `error=CODE` the checker refuses it with that error alone.
+* `python`: the text is executed, in one namespace for the whole document.
+* `text output`: what the Python block before it has printed.
+* `excerpt=FILE`: the text stands in that file of the repository.
+* `sh`: commands for the reader, which are not run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rebecsim.experiments import ScenarioError, load_scenario
+from rebecsim.lang import Dialect, RebecaError, check_source
+from tests.docs.markdown import ROOT, Block, Document
+
+WIDTH = "100"
+"""Columns of the terminal in the documents."""
+
+
+class Session:
+    """A directory with a link to the repository's models, and what has been done in it."""
+
+    def __init__(self, directory: Path) -> None:
+        self.home = directory / "home"
+        self.home.mkdir()
+        (self.home / "models").symlink_to(ROOT / "models")
+        self._programs = directory / "bin"
+        self._programs.mkdir()
+        program = self._programs / "rebecsim"
+        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m rebecsim "$@"\n')
+        program.chmod(0o755)
+        self._frame = ""
+        self._names: dict[str, Any] = {"__name__": "document"}
+        self._printed = ""
+
+    def follow(self, document: Document) -> None:
+        """Do what every block says. Raises AssertionError, naming the block, if one is wrong."""
+        for block in document.blocks:
+            self.do(block)
+
+    def do(self, block: Block) -> None:
+        """Do what one block says."""
+        if "excerpt" in block.options:
+            source = (ROOT / block.options["excerpt"]).read_text("utf-8")
+            assert block.text in source, f"{block}: does not stand in {block.options['excerpt']}"
+            return
+        if "file" in block.options:
+            (self.home / block.options["file"]).write_text(block.text, "utf-8")
+        match block.language:
+            case "console":
+                self._console(block)
+            case "toml":
+                self._scenario(block)
+            case "rebeca":
+                self._model(block)
+            case "python":
+                self._python(block)
+            case "text" if "output" in block.options:
+                _expect(block, self._printed, block.text)
+            case "text" | "sh":
+                pass
+            case other:
+                raise AssertionError(f"{block}: nobody knows what to do with a block of {other!r}")
+
+    def _console(self, block: Block) -> None:
+        expected_exit = int(block.options.get("exit", 0))
+        for command, expected in commands_of(block):
+            run = subprocess.run(
+                ["/bin/sh", "-c", command],
+                cwd=self.home,
+                env={
+                    **os.environ,
+                    "COLUMNS": WIDTH,
+                    "PATH": f"{self._programs}{os.pathsep}{os.environ['PATH']}",
+                    "PYTHONUTF8": "1",
+                },
+                capture_output=True,
+                text=True,
+                encoding="utf-8",
+                timeout=120,
+                check=False,
+            )
+            printed = run.stdout + run.stderr
+            assert run.returncode == expected_exit, f"{block}: $ {command}\n{printed}"
+            _expect(block, printed, expected)
+
+    def _scenario(self, block: Block) -> None:
+        file = self.home / block.options.get("file", "unnamed.toml")
+        file.write_text(block.text, "utf-8")
+        if "invalid" in block.options:
+            with pytest.raises(ScenarioError):
+                load_scenario(file)
+        else:
+            load_scenario(file)
+
+    def _model(self, block: Block) -> None:
+        options, text = block.options, model_of(block, self._frame)
+        if "frame" in options:
+            self._frame = text
+        codes, shown = _errors_in(text, str(block), "core" if "core" in options else "timed")
+        assert codes == ([options["error"]] if "error" in options else []), f"{block}: {shown}"
+
+    def _python(self, block: Block) -> None:
+        # Padded, so that a traceback names the line of the document.
+        code = compile("\n" * (block.line - 1) + block.text, str(block.document), "exec")
+        printed = io.StringIO()
+        with contextlib.chdir(self.home), contextlib.redirect_stdout(printed):
+            exec(code, self._names)
+        self._printed = printed.getvalue()
+
+
+def _errors_in(text: str, name: str, dialect: Dialect) -> tuple[list[str], str]:
+    """Give the codes of the errors in a model, and how they are shown."""
+    try:
+        check_source(text, name, dialect)
+    except RebecaError as error:
+        return [diagnostic.code for diagnostic in error.diagnostics], str(error)
+    return [], "the checker finds no error"
+
+
+def model_of(block: Block, frame: str) -> str:
+    """Give the text of a model: the block's own, or the frame with it in its place."""
+    if "part" not in block.options:
+        return block.text
+    place = re.compile(rf"^ *// {block.options['part']}\n", re.MULTILINE)
+    assert place.search(frame), f"{block}: no place // {block.options['part']} in the frame"
+    return place.sub(lambda _: block.text, frame)
+
+
+def commands_of(block: Block) -> list[tuple[str, str]]:
+    """Give the commands of a console block, each with the output that stands below it."""
+    before, *parts = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
+    assert not before.strip(), f"{block}: begins with no command"
+    commands = []
+    for part in parts:
+        command, _, output = part.partition("\n")
+        while command.endswith("\\"):
+            more, _, output = output.partition("\n")
+            command = f"{command[:-1]} {more.strip()}"
+        commands.append((command, output))
+    return commands
+
+
+def _expect(block: Block, printed: str, expected: str) -> None:
+    assert matches(printed, expected), f"{block}: printed\n{printed}\ninstead of\n{expected}"
+
+
+def matches(printed: str, expected: str) -> bool:
+    """Whether a text is what is expected; blanks at the ends of lines and of the text are free."""
+    pattern = "".join(
+        "(?:.*\n)*" if line == "..." else _line_pattern(line) for line in _lines(expected)
+    )
+    return re.fullmatch(pattern, "".join(f"{line}\n" for line in _lines(printed))) is not None
+
+
+def _line_pattern(line: str) -> str:
+    return ".*".join(map(re.escape, line.split("..."))) + "\n"
+
+
+def _lines(text: str) -> list[str]:
+    lines = [line.rstrip() for line in text.splitlines()]
+    while lines and not lines[-1]:
+        lines.pop()
+    while lines and not lines[0]:
+        lines.pop(0)
+    return lines

@@ -1,0 +1,147 @@
+"""The tables of the reference pages, made from the program itself."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from types import NoneType
+from typing import Any, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
+from typer.models import ArgumentInfo, OptionInfo
+
+from rebecsim.cli import app
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    command.callback.__name__: command.callback
+    for command in app.registered_commands
+    if command.callback is not None
+}
+"""The functions behind the commands."""
+
+
+@dataclass(frozen=True)
+class CommandParameter:
+    """An argument or option of a command, as the program declares it."""
+
+    name: str
+    kind: Any
+    default: Any
+    info: ArgumentInfo | OptionInfo
+
+    @property
+    def shown(self) -> str:
+        """How a command line writes it."""
+        if isinstance(self.info, OptionInfo):
+            return next(iter(self.info.param_decls or ()), f"--{self.name}")
+        return self.name.upper() + ("..." if get_origin(self.kind) is list else "")
+
+
+def parameters_of(command: Callable[..., None]) -> list[CommandParameter]:
+    """The arguments and options of a command."""
+    defaults = inspect.signature(command).parameters
+    return [
+        CommandParameter(name, hint.__origin__, defaults[name].default, hint.__metadata__[-1])
+        for name, hint in get_type_hints(command, include_extras=True).items()
+        if name != "return"
+    ]
+
+
+def options_table(command: Callable[..., None]) -> str:
+    """The arguments and options of a command, with what `--help` says about them."""
+    rows = []
+    for parameter in parameters_of(command):
+        text, _, default = (parameter.info.help or "").partition("  [default: ")
+        shown = default.rstrip("]") or _default_of(parameter)
+        rows.append((f"`{parameter.shown}`", _value_of(parameter), shown, text))
+    return _table(("Argument or option", "Value", "Default", "Meaning"), rows)
+
+
+def _default_of(parameter: CommandParameter) -> str:
+    default = parameter.default
+    if default is inspect.Parameter.empty:
+        return "required"
+    return "" if default is None or default is False else f"`{default}`"
+
+
+def _value_of(parameter: CommandParameter) -> str:
+    kinds = [kind for kind in get_args(parameter.kind) or (parameter.kind,) if kind is not NoneType]
+    kind = (get_args(kinds[0]) or kinds)[0]
+    if kind is bool:
+        return ""
+    if kind is int:
+        return f"integer, at least {parameter.info.min}"
+    if issubclass(kind, StrEnum):
+        return " or ".join(f"`{value}`" for value in kind)
+    return {Path: "path", str: "text"}[kind]
+
+
+def keys_table(model: type[BaseModel]) -> str:
+    """The keys of a table of a scenario file: type, range, default and meaning."""
+    schema = model.model_json_schema()
+    required = set(schema.get("required", ()))
+    rows = []
+    for name, field in model.model_fields.items():
+        if name == "pattern" and "const" in schema["properties"][name] | {"const": ""}:
+            continue
+        default = "required" if name in required else _default(field.default)
+        rows.append(
+            (f"`{name}`", _type(schema["properties"][name]), default, field.description or "")
+        )
+    return _table(("Key", "Value", "Default", "Meaning"), rows)
+
+
+def _default(value: Any) -> str:
+    assert value is not PydanticUndefined
+    if isinstance(value, BaseModel):
+        return "see below"
+    return f"`{json.dumps(value)}`"
+
+
+def _type(schema: dict[str, Any]) -> str:
+    if "enum" in schema:
+        return " or ".join(f"`{json.dumps(value)}`" for value in schema["enum"])
+    if "$ref" in schema or schema.get("allOf"):
+        return "table"
+    match schema["type"]:
+        case "array":
+            items = schema["items"]
+            inner = "a table" if "oneOf" in items or "$ref" in items else _type(items)
+            return f"list, each {inner}"
+        case "integer":
+            return f"integer{_range(schema)}"
+        case "number":
+            return f"number{_range(schema)}"
+        case "string":
+            pattern = schema.get("pattern")
+            return f"text that matches `{pattern}`" if pattern else "text"
+    raise AssertionError(f"no words for {schema}")
+
+
+def _range(schema: dict[str, Any]) -> str:
+    steps = f", multiples of {schema['multipleOf']}" if "multipleOf" in schema else ""
+    high = schema["maximum"] if "maximum" in schema else schema["exclusiveMaximum"] - 1
+    return f" {_number(schema['minimum'])} .. {_number(high)}{steps}"
+
+
+def _number(value: float) -> str:
+    return f"{int(value) if value == int(value) else value:,}"
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "".join(f"| {' | '.join(_cell(cell) for cell in line)} |\n" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def require_table(page: Path, table: str) -> None:
+    """Assert that a page has a table. The message is the table, to be put there."""
+    assert table in page.read_text("utf-8"), f"{page} should have the table\n\n{table}"

@@ -1,0 +1,46 @@
+"""Every command, scenario, model and program in the documentation does what is said there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.docs.markdown import DOCUMENTS, ROOT, read_document
+from tests.docs.session import Session
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_the_blocks_of_a_document_are_right(path: Path, tmp_path: Path) -> None:
+    Session(tmp_path).follow(read_document(path))
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_the_links_of_a_document_lead_somewhere(path: Path) -> None:
+    for line, target in read_document(path).links:
+        if "://" in target:
+            continue
+        file, _, anchor = target.partition("#")
+        place = (path.parent / file).resolve() if file else path
+        assert place.exists(), f"{name_of(path)}:{line}: {target}"
+        if anchor:
+            assert anchor in read_document(place).anchors, f"{name_of(path)}:{line}: {target}"
+
+
+def test_the_index_names_every_page() -> None:
+    index = ROOT / "docs/README.md"
+    linked = {(index.parent / target).resolve() for _, target in read_document(index).links}
+    pages = set(ROOT.glob("docs/**/*.md")) - {index}
+    assert pages <= linked
+
+
+def test_the_first_screen_shows_commands_that_the_makefile_has() -> None:
+    first_screen = (ROOT / "README.md").read_text("utf-8").splitlines()[:40]
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    for target in ("demo", "test"):
+        assert any(line.startswith(f"make {target}") for line in first_screen)
+        assert f"\n{target}:" in makefile
