@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from rebecsim.cluster.hardware import Speeds
 from rebecsim.cluster.patterns import MAX_LENGTH, Arrivals, Lengths
 from rebecsim.cluster.policies import DispatchPolicy, dispatch_policy
 
@@ -13,6 +14,7 @@ __all__ = [
     "MAX_APP_MASTERS",
     "MAX_EPSILON",
     "MAX_QUEUE_SIZE",
+    "ClusterConfiguration",
     "ClusterSize",
     "Configuration",
     "Epsilon",
@@ -70,23 +72,18 @@ class HighPriority(BaseModel):
     )
 
 
-class Configuration(BaseModel):
-    """One policy, one workload and one cluster size: what one model is generated from."""
+class ClusterConfiguration(BaseModel):
+    """What every generated model has: a policy, a workload and a cluster."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    policy: PolicyName = Field(description="name of the dispatch policy")
+    policy: str
     arrivals: Arrivals = Field(description="jobs per time unit")
     lengths: Lengths = Field(description="time units of work per job")
     app_masters: ClusterSize
     queue_size: QueueSize
     epsilon: Epsilon
     high_priority: HighPriority = HighPriority()
-
-    @property
-    def dispatch_policy(self) -> DispatchPolicy:
-        """The policy that `policy` names."""
-        return dispatch_policy(self.policy)
 
     @property
     def file_stem(self) -> str:
@@ -99,3 +96,21 @@ class Configuration(BaseModel):
                 f"am{self.app_masters}",
             )
         )
+
+
+class Configuration(ClusterConfiguration):
+    """One dispatch policy, one workload and one cluster size: what one model is generated from."""
+
+    policy: PolicyName = Field(description="name of the dispatch policy")
+    speeds: Speeds = ()
+    horizon: int | None = Field(
+        default=None,
+        ge=1,
+        description="the model counts the time units before this one in which each AppMaster is "
+        "busy; without it, it counts none",
+    )
+
+    @property
+    def dispatch_policy(self) -> DispatchPolicy:
+        """The policy that `policy` names."""
+        return dispatch_policy(self.policy)

@@ -6,20 +6,23 @@ with that much work and time left. The running job with the largest key is evict
 waiting or evicted research job with the smallest key, and only when its own key is larger.
 Production jobs evict whatever their key, and are never evicted.
 
-The policies are those of Natjam-R: B. Cho et al., "Natjam: design and evaluation of eviction
+The policies are those of Natjam-R: Cho et al., "Natjam: design and evaluation of eviction
 policies for supporting priorities and deadlines in MapReduce clusters", SoCC 2013.
 """
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
-from rebecsim.cluster.policies import UnknownPolicyError
+from rebecsim.cluster.registry import Registry
 
-__all__ = ["EVICTION_POLICIES", "EvictionPolicy", "eviction_policy"]
+__all__ = [
+    "BUILTIN_EVICTION_POLICIES",
+    "EVICTION_POLICIES",
+    "EvictionPolicy",
+    "eviction_policies",
+    "eviction_policy",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,36 +42,31 @@ class EvictionPolicy:
     """Name of the template with the method `evictionKey`."""
 
 
-EVICTION_POLICIES: Mapping[str, EvictionPolicy] = MappingProxyType(
-    {
-        policy.name: policy
-        for policy in (
-            EvictionPolicy(
-                name="MDF",
-                title="Maximum deadline first",
-                description="the job with the most time left; of equals the first AppMaster's",
-                fragment="eviction/mdf.j2",
-            ),
-            EvictionPolicy(
-                name="MLF",
-                title="Maximum laxity first",
-                description="the job with the most time to spare, which is time left minus work "
-                "left; of equals the first AppMaster's",
-                fragment="eviction/mlf.j2",
-            ),
-        )
-    }
+eviction_policies: Registry[EvictionPolicy] = Registry("eviction policy")
+
+EVICTION_POLICIES = eviction_policies.entries
+"""The eviction policies by name, in the order of tables and charts; plug-ins come last."""
+
+BUILTIN_EVICTION_POLICIES = (
+    EvictionPolicy(
+        name="MDF",
+        title="Maximum deadline first",
+        description="the job with the most time left; of equals the first AppMaster's",
+        fragment="eviction/mdf.j2",
+    ),
+    EvictionPolicy(
+        name="MLF",
+        title="Maximum laxity first",
+        description="the job with the most time to spare, which is time left minus work "
+        "left; of equals the first AppMaster's",
+        fragment="eviction/mlf.j2",
+    ),
 )
-"""The eviction policies by name, in the order of tables and charts."""
 
 
 def eviction_policy(name: str) -> EvictionPolicy:
     """Return the eviction policy called `name`.
 
-    Raises UnknownPolicyError when there is none.
+    Raises UnknownNameError when there is none.
     """
-    if name in EVICTION_POLICIES:
-        return EVICTION_POLICIES[name]
-    close = difflib.get_close_matches(name.upper(), EVICTION_POLICIES, n=1)
-    hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(EVICTION_POLICIES)}"
-    raise UnknownPolicyError(f"no eviction policy is called {name!r}; {hint}")
+    return eviction_policies.find(name)

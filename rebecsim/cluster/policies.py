@@ -5,17 +5,23 @@ ResourceManager, which returns the slot of the chosen job, or -1 when no job wai
 taken when `m_deadline[i] > 0`; `m_deadline` holds the time left and `m_length` the work of the job.
 With `uses_priority`, `m_priority` holds the value drawn: high priority is at most HIGH_PRIORITY.
 
-None of the four looks ahead: a job that can no longer meet its deadline is dispatched like others.
+None of the built-in ones looks ahead: a job that can no longer meet its deadline is dispatched like
+others. None knows the speeds of AppMasters: the work of a job is its length.
 """
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
-__all__ = ["DISPATCH_POLICIES", "DispatchPolicy", "UnknownPolicyError", "dispatch_policy"]
+from rebecsim.cluster.registry import Registry
+
+__all__ = [
+    "BUILTIN_DISPATCH_POLICIES",
+    "DISPATCH_POLICIES",
+    "DispatchPolicy",
+    "dispatch_policies",
+    "dispatch_policy",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,54 +47,65 @@ class DispatchPolicy:
     """Whether waiting jobs move up into gaps, so that a lower slot is an earlier arrival."""
 
 
-class UnknownPolicyError(ValueError):
-    """A name that no dispatch policy has; the message lists those that exist."""
+dispatch_policies: Registry[DispatchPolicy] = Registry("dispatch policy")
 
+DISPATCH_POLICIES = dispatch_policies.entries
+"""The dispatch policies by name, in the order of tables and charts; plug-ins come last."""
 
-DISPATCH_POLICIES: Mapping[str, DispatchPolicy] = MappingProxyType(
-    {
-        policy.name: policy
-        for policy in (
-            DispatchPolicy(
-                name="EDF",
-                title="Earliest deadline first",
-                description="the job with the least time left; of equals the lowest slot",
-                fragment="policies/edf.j2",
-            ),
-            DispatchPolicy(
-                name="FIFO",
-                title="First in, first out",
-                description="the job that has waited longest",
-                fragment="policies/fifo.j2",
-                keeps_arrival_order=True,
-            ),
-            DispatchPolicy(
-                name="MDF",
-                title="Maximum deadline first",
-                description="the job with the most time left; of equals the lowest slot",
-                fragment="policies/mdf.j2",
-            ),
-            DispatchPolicy(
-                name="PRIORITY",
-                title="Priority, then earliest deadline",
-                description="earliest deadline first among the jobs of high priority; "
-                "only when there is none, among the others",
-                fragment="policies/priority.j2",
-                uses_priority=True,
-            ),
-        )
-    }
+BUILTIN_DISPATCH_POLICIES = (
+    DispatchPolicy(
+        name="EDF",
+        title="Earliest deadline first",
+        description="the job with the least time left; of equals the lowest slot",
+        fragment="policies/edf.j2",
+    ),
+    DispatchPolicy(
+        name="FIFO",
+        title="First in, first out",
+        description="the job that has waited longest",
+        fragment="policies/fifo.j2",
+        keeps_arrival_order=True,
+    ),
+    DispatchPolicy(
+        name="MDF",
+        title="Maximum deadline first",
+        description="the job with the most time left; of equals the lowest slot",
+        fragment="policies/mdf.j2",
+    ),
+    DispatchPolicy(
+        name="PRIORITY",
+        title="Priority, then earliest deadline",
+        description="earliest deadline first among the jobs of high priority; "
+        "only when there is none, among the others",
+        fragment="policies/priority.j2",
+        uses_priority=True,
+    ),
+    DispatchPolicy(
+        name="LLF",
+        title="Least laxity first",
+        description="the job with the least time to spare, which is time left minus work; "
+        "of equals the lowest slot",
+        fragment="policies/llf.j2",
+    ),
+    DispatchPolicy(
+        name="MLF",
+        title="Maximum laxity first",
+        description="the job with the most time to spare, which is time left minus work; "
+        "of equals the lowest slot",
+        fragment="policies/mlf.j2",
+    ),
+    DispatchPolicy(
+        name="SJF",
+        title="Shortest job first",
+        description="the job with the least work; of equals the lowest slot",
+        fragment="policies/sjf.j2",
+    ),
 )
-"""The dispatch policies by name, in the order of tables and charts."""
 
 
 def dispatch_policy(name: str) -> DispatchPolicy:
     """Return the dispatch policy called `name`.
 
-    Raises UnknownPolicyError when there is none.
+    Raises UnknownNameError when there is none.
     """
-    if name in DISPATCH_POLICIES:
-        return DISPATCH_POLICIES[name]
-    close = difflib.get_close_matches(name.upper(), DISPATCH_POLICIES, n=1)
-    hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(DISPATCH_POLICIES)}"
-    raise UnknownPolicyError(f"no dispatch policy is called {name!r}; {hint}")
+    return dispatch_policies.find(name)

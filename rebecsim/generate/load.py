@@ -8,9 +8,9 @@ from pathlib import Path
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
 from rebecsim.generate.module import build_model
-from rebecsim.lang import Dialect, check_file
+from rebecsim.lang import CheckedModel, Dialect, check_file
 
-__all__ = ["LoadError", "load_model"]
+__all__ = ["LoadError", "load_checked", "load_model"]
 
 
 class LoadError(UserError):
@@ -24,9 +24,20 @@ def load_model(path: Path, dialect: Dialect = "timed") -> Model:
     of the user's own: it is imported, and its global `model` is the model. Raises RebecaError for
     errors in a `.rebeca` file, LoadError otherwise.
     """
+    return load_checked(path, dialect)[0]
+
+
+def load_checked(path: Path, dialect: Dialect = "timed") -> tuple[Model, CheckedModel | None]:
+    """Load a model, and for a `.rebeca` file also what the checker knows about its names.
+
+    Raises as `load_model` does.
+    """
     if path.suffix == ".py":
-        return _from_python(path)
-    return build_model(check_file(path, dialect), path.name)
+        return _from_python(path), None
+    if path.suffix != ".rebeca":
+        raise LoadError(f"{path}: is no model: their names end in .rebeca or .py")
+    checked = check_file(path, dialect)
+    return build_model(checked, path.name), checked
 
 
 def _from_python(path: Path) -> Model:

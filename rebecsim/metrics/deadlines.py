@@ -27,6 +27,7 @@ DEADLINE_MISSES = Metric(
         "Jobs whose deadline passed in the queue or on an AppMaster, mean per run. Dropped and "
         "unfinished jobs are not counted, so a policy that lets the queue overflow can look good."
     ),
+    advantage="{better} misses {amount} fewer deadlines than {worse} per run",
 )
 
 JOB_REQUEST_SUCCESS = Metric(
@@ -37,6 +38,7 @@ JOB_REQUEST_SUCCESS = Metric(
     numerator={"completions": 1},
     denominator={"completions": 1, "queue_misses": 1, "update_misses": 1},
     note=f"Completions divided by completions plus all deadline misses. {_LEFT_OUT}",
+    advantage="{better} completes {amount} more of its decided jobs than {worse}",
 )
 
 AM_JOB_SUCCESS = Metric(
@@ -50,6 +52,7 @@ AM_JOB_SUCCESS = Metric(
         "Completions divided by completions plus misses on AppMasters: how many of the jobs that "
         f"got an AppMaster were worth it. Misses in the queue do not count. {_LEFT_OUT}"
     ),
+    advantage="{better} completes {amount} more of the jobs its AppMasters run than {worse}",
 )
 
 DISPATCH_METRICS: tuple[Metric, ...] = (DEADLINE_MISSES, JOB_REQUEST_SUCCESS, AM_JOB_SUCCESS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from string import Formatter
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
@@ -29,6 +30,9 @@ class Metric:
         numerator: counter name -> weight.
         denominator: counter name -> weight, or None for a mean.
         note: what the figure counts and what it leaves out, one or two sentences for a report.
+        advantage: how to say that one policy does better than another, a sentence without its full
+            stop in which {better}, {worse} and {amount} stand for the two policies and the
+            difference (of a share in "percentage points"); a plain sentence by default.
     """
 
     name: str
@@ -38,6 +42,7 @@ class Metric:
     numerator: Weights = field(hash=False)
     denominator: Weights | None = field(default=None, hash=False)
     note: str = ""
+    advantage: str = ""
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier():
@@ -48,6 +53,15 @@ class Metric:
             if not weights:
                 raise ValueError(f"metric {self.name}: the {part} names no counter")
             object.__setattr__(self, part, MappingProxyType(dict(weights)))
+        if self.advantage:
+            # Nothing but the three plain names: no attributes, formats or conversions.
+            fields = [part[1:] for part in Formatter().parse(self.advantage) if part[1] is not None]
+            expected = [(name, "", None) for name in ("amount", "better", "worse")]
+            if sorted(fields, key=str) != expected:
+                raise ValueError(
+                    f"metric {self.name}: the advantage must name {{better}}, {{worse}} and "
+                    f"{{amount}} once each: {self.advantage!r}"
+                )
 
     def __reduce__(self) -> tuple[object, ...]:
         # Read-only views cannot be pickled, and a metric may travel to a worker process.
@@ -60,7 +74,21 @@ class Metric:
             dict(self.numerator),
             denominator,
             self.note,
+            self.advantage,
         )
+
+    def says_advantage(self, better: str, worse: str, amount: str) -> str:
+        """Say that one policy does better than another by an amount, without a full stop.
+
+        Args:
+            better: name of the policy with the better value.
+            worse: name of the other one.
+            amount: the difference as text, with "percentage points" for a share.
+        """
+        if self.advantage:
+            return self.advantage.format(better=better, worse=worse, amount=amount)
+        unit = "" if self.is_share else f" {self.unit}"
+        return f"{self.title}: {self.better} with {better} than with {worse} by {amount}{unit}"
 
     @property
     def counters(self) -> frozenset[str]:

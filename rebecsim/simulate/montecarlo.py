@@ -78,5 +78,9 @@ def run_batch(
 def _observed(system: System | None, observation: Observation) -> Sequence[int]:
     if system is None:
         return [0] * len(observation.variables)
-    rebec = system.rebec(observation.rebec)
-    return [getattr(rebec, name) for name in observation.variables]
+    own = system.rebec(observation.rebec)
+    values = []
+    for name in observation.variables:
+        other, point, variable = name.rpartition(".")
+        values.append(getattr(system.rebec(other) if point else own, variable))
+    return values

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import signal
+import threading
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -12,7 +15,7 @@ from rebecsim.lang import check_source
 from rebecsim.simulate.montecarlo import Batch, Observation, run_batch
 from rebecsim.simulate.order import Order
 
-__all__ = ["Task", "ignore_interrupts", "run_task"]
+__all__ = ["Task", "run_task", "start_worker"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,18 @@ def _model(source: str, cell: str) -> Model:
     return build_model(check_source(source, file, "timed"), file)
 
 
-def ignore_interrupts() -> None:
-    """Leave Ctrl-C to the parent process, which ends its workers itself."""
+def start_worker() -> None:
+    """Make this process a worker that ends with its parent.
+
+    Ctrl-C is left to the parent, which ends its workers itself. A parent that was killed cannot,
+    and a worker waiting for its next task would wait for ever.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)  # nobody is left to give results to

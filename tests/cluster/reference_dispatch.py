@@ -7,9 +7,11 @@ and the tick are served in a uniformly random order.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 
@@ -28,6 +30,8 @@ class Outcome:
     update_misses: int = 0
     completions: int = 0
     dropped: int = 0
+    busy: dict[int, int] = field(default_factory=dict, compare=False)
+    """Time units before the end in which each AppMaster was busy, from 0."""
 
     @property
     def misses(self) -> int:
@@ -52,6 +56,7 @@ class Cluster:
     high_probability: int = 0
     high_length: int = 0
     ticks: int = 99
+    speeds: tuple[str, ...] = ("1",)
 
 
 def fair(generator: random.Random) -> Draw:
@@ -106,8 +111,12 @@ def _tick(cluster, time, queue, free, due, outcome, draw) -> None:
             job = _take(cluster, queue)
             if job is not None:
                 free[app_master] = False
-                missed = job.length > job.time_left
-                end = time + min(job.length, job.time_left)
+                speed = Fraction(cluster.speeds[app_master % len(cluster.speeds)])
+                needed = math.ceil(job.length / speed)
+                missed = needed > job.time_left
+                end = time + min(needed, job.time_left)
+                before = outcome.busy.get(app_master, 0)
+                outcome.busy[app_master] = before + min(end, cluster.ticks) - time
                 due.setdefault(end, []).append((app_master, missed))
     for _ in range(cluster.arrivals(time, draw)):
         if None in queue:
@@ -146,12 +155,20 @@ def _take(cluster, queue):
     if cluster.policy == "PRIORITY":
         high = [index for index in waiting if queue[index].priority <= cluster.high_probability]
         waiting = high or waiting
-    if cluster.policy == "MDF":
-        chosen = max(waiting, key=lambda index: (queue[index].time_left, -index))
-    else:
-        chosen = min(waiting, key=lambda index: (queue[index].time_left, index))
+    chosen = min(waiting, key=lambda index: (_RANKS[cluster.policy](queue[index]), index))
     job, queue[chosen] = queue[chosen], None
     return job
+
+
+_RANKS = {
+    "EDF": lambda job: job.time_left,
+    "PRIORITY": lambda job: job.time_left,
+    "MDF": lambda job: -job.time_left,
+    "LLF": lambda job: job.time_left - job.length,
+    "MLF": lambda job: job.length - job.time_left,
+    "SJF": lambda job: job.length,
+}
+"""What the chosen job has the least of; of equals it is the one at the front."""
 
 
 def _draw_priorities(cluster, queue, draw) -> None:

@@ -126,10 +126,17 @@ def test_a_pattern_survives_json(pattern):
         (Arrivals, {"pattern": "uniform", "length": 1}, "Field required"),
         (Arrivals, {"pattern": "uniform", "count": 1, "size": 1}, "Extra inputs"),
         (Arrivals, {"pattern": "bursty", "size": 1, "interval": 0}, "greater than or equal to 1"),
-        (Arrivals, {"pattern": "linear", "multiplier": 1}, "does not match"),
+        (Arrivals, {"pattern": "linear", "multiplier": 1}, "no arrival pattern is called 'linear'"),
         (Arrivals, {"pattern": "nondet", "minimum": 2, "maximum": 1}, "exchange the two"),
         (Lengths, {"pattern": "nondet", "minimum": 0, "maximum": 1000}, "narrow the range"),
-        (Lengths, {"pattern": "bursty", "size": 1, "interval": 1}, "does not match"),
+        (Lengths, {"pattern": "bursty", "size": 1, "interval": 1}, "no length pattern is called"),
+        (Lengths, {"size": 1}, "says no pattern"),
+        (Lengths, 3, "valid dictionary"),
+        (
+            Arrivals,
+            {"pattern": "sine", "mean": 9_000, "amplitude": 2_000, "period": 4},
+            "more than 10000 jobs",
+        ),
         (
             Lengths,
             {"pattern": "wave", "minimum": 0, "increment": 10_000, "points": 10_000},
@@ -158,21 +165,22 @@ def test_patterns_that_make_no_sense_are_refused(union, values, message):
 
 
 def test_the_patterns_of_both_kinds_are_complete():
-    assert [kind.names()[0] for kind in ARRIVAL_PATTERNS] == [
-        "bursty",
-        "nondet",
-        "uniform",
-        "wave",
-        "ascending",
-        "descending",
-    ]
-    assert [name for kind in LENGTH_PATTERNS for name in kind.names()] == [
-        "linear",
-        "exponential",
-        "geometric",
-        "nondet",
-        "uniform",
-        "wave",
-        "ascending",
-        "descending",
-    ]
+    both = ["nondet", "wave", "ascending", "descending", "sine", "spline"]
+    assert list(ARRIVAL_PATTERNS) == ["uniform", "bursty", *both]
+    assert list(LENGTH_PATTERNS) == ["uniform", "linear", "exponential", "geometric", *both]
+    for patterns in (ARRIVAL_PATTERNS, LENGTH_PATTERNS):
+        assert all(name in patterns[name].names() for name in patterns)
+
+
+@pytest.mark.parametrize("union", [Arrivals, Lengths])
+def test_the_schema_of_a_kind_lists_its_patterns(union):
+    schema = TypeAdapter(union).json_schema()
+    titles = {each["title"] for each in schema["oneOf"]}
+    assert {"Nondet", "Sine", "Spline"} < titles
+    assert ("Bursty" in titles) == (union is Arrivals)
+
+
+def test_a_pattern_object_must_be_of_the_right_kind():
+    with pytest.raises(ValidationError, match="linear x2 is no registered arrival pattern"):
+        TypeAdapter(Arrivals).validate_python(Linear(multiplier=2))
+    assert TypeAdapter(Lengths).validate_python(Linear(multiplier=2)) == Linear(multiplier=2)

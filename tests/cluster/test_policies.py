@@ -4,11 +4,11 @@ import dataclasses
 
 import pytest
 
-from rebecsim.cluster import DISPATCH_POLICIES, UnknownPolicyError, dispatch_policy
+from rebecsim.cluster import DISPATCH_POLICIES, UnknownNameError, dispatch_policy
 
 
-def test_the_four_published_policies_are_registered_in_table_order():
-    assert tuple(DISPATCH_POLICIES) == ("EDF", "FIFO", "MDF", "PRIORITY")
+def test_the_published_policies_are_registered_in_table_order_and_before_the_others():
+    assert tuple(DISPATCH_POLICIES) == ("EDF", "FIFO", "MDF", "PRIORITY", "LLF", "MLF", "SJF")
     assert all(dispatch_policy(name).name == name for name in DISPATCH_POLICIES)
 
 
@@ -26,7 +26,7 @@ def test_only_priority_draws_priorities_and_only_fifo_keeps_the_order_of_arrival
     [("edf", "did you mean EDF"), ("PRIORTY", "did you mean PRIORITY"), ("x", "known are EDF")],
 )
 def test_an_unknown_policy_is_named_with_what_to_write_instead(name, hint):
-    with pytest.raises(UnknownPolicyError, match=hint):
+    with pytest.raises(UnknownNameError, match=hint):
         dispatch_policy(name)
 
 

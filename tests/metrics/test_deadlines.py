@@ -60,3 +60,34 @@ def test_a_metric_needs_an_identifier_and_counters() -> None:
         Metric("m", "", "", "lower", {})
     with pytest.raises(ValueError, match="m: the denominator names no counter"):
         Metric("m", "", "", "lower", {"a": 1}, {})
+
+
+def test_an_advantage_is_said_in_the_words_of_the_metric() -> None:
+    said = DEADLINE_MISSES.says_advantage("MDF", "EDF", "3.1")
+    assert said == "MDF misses 3.1 fewer deadlines than EDF per run"
+    plain = Metric("m", "Checkpoints", "checkpoints per run", "lower", {"a": 1})
+    assert (
+        plain.says_advantage("MDF", "MLF", "2.0")
+        == "Checkpoints: lower with MDF than with MLF by 2.0 checkpoints per run"
+    )
+    share = Metric("s", "Success", "jobs", "higher", {"a": 1}, {"a": 1, "b": 1})
+    assert (
+        share.says_advantage("MDF", "{worse}", "2.0 percentage points")
+        == "Success: higher with MDF than with {worse} by 2.0 percentage points"
+    )
+    assert DEADLINE_MISSES.says_advantage("{worse}", "EDF", "1").startswith("{worse} misses 1")
+
+
+@pytest.mark.parametrize(
+    "advantage",
+    [
+        "{better} beats {worse}",
+        "{better} {worse} {amount} {amount}",
+        "{better} {worse} {amount.__class__}",
+        "{better} {worse} {amount!r}",
+        "{better} {worse} {amount:>9}",
+    ],
+)
+def test_an_advantage_names_both_policies_and_the_amount_and_no_more(advantage) -> None:
+    with pytest.raises(ValueError, match="must name"):
+        Metric("m", "", "", "lower", {"a": 1}, advantage=advantage)

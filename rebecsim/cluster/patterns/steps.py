@@ -1,107 +1,32 @@
-"""Workload patterns: how many jobs arrive in a time unit, and how long each of them runs.
-
-A pattern is a function of the time unit t = 0, 1, 2, ... Arrival patterns give jobs per time unit,
-length patterns give the time units of work of one job; all values are whole numbers. Patterns whose
-meaning is the same for both (nondet, wave, ascending, descending) are one class used for both.
-
-Every pattern but `nondet` is deterministic: all jobs of one time unit have the same length. The
-values of `nondet` are drawn anew for every time unit (arrivals) or every job (lengths).
-
-Each class names the template fragment that computes it in the generated model. The fragment defines
-a macro `assign(target, prefix, pattern)` which writes the statements that put the pattern's value
-for the time unit `m_time` into the variable `target`; the numbers it needs are constants of the
-model, named `prefix` plus the names in `constants`.
-"""
+"""The patterns of the published comparisons: constants, draws, bursts, waves and saw teeth."""
 
 from __future__ import annotations
 
-import re
 from abc import abstractmethod
-from typing import Annotated, ClassVar, Literal, Self, get_args
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
+
+from rebecsim.cluster.patterns.base import (
+    MAX_ALTERNATIVES,
+    MAX_LENGTH,
+    Points,
+    Value,
+    WorkloadPattern,
+    require_in_range,
+)
 
 __all__ = [
-    "ARRIVAL_PATTERNS",
-    "LENGTH_PATTERNS",
-    "MAX_ALTERNATIVES",
-    "MAX_ARRIVALS",
-    "MAX_LENGTH",
-    "MAX_POINTS",
-    "Arrivals",
     "Ascending",
     "Bursty",
     "Descending",
     "Geometric",
-    "Lengths",
     "Linear",
     "Nondet",
     "UniformArrivals",
     "UniformLengths",
     "Wave",
-    "WorkloadPattern",
 ]
-
-MAX_ARRIVALS = 10_000
-"""Most jobs in one time unit: each costs a pass over the queue."""
-
-MAX_LENGTH = 10_000_000
-"""Longest job in time units: whole numbers are exact in single precision only up to 2**24, and a
-deadline of MAX_LENGTH * (1 + MAX_EPSILON) still fits the 32 bits of the model's integers."""
-
-MAX_POINTS = 10_000
-"""Longest period in time units."""
-
-MAX_ALTERNATIVES = 1_000
-"""Most values a nondet pattern draws from: each is written out in the model."""
-
-Value = Annotated[int, Field(ge=0, le=MAX_LENGTH)]
-Points = Annotated[
-    int, Field(ge=1, le=MAX_POINTS, description="time units until the pattern starts again")
-]
-
-_WORDS = {"..": "to", "+": "plus", "-": "minus", "*": "times"}
-"""What the signs of a label are called where only letters and digits may stand."""
-
-
-class WorkloadPattern(BaseModel):
-    """What all patterns have: a label, the template fragment, and the values they can take."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-    fragment: ClassVar[str]
-    """Name of the template with the macro `assign`."""
-
-    uses_time: ClassVar[bool]
-    """Whether the value depends on the time unit, so that the model must count them."""
-
-    @classmethod
-    def names(cls) -> tuple[str, ...]:
-        """Return what the key `pattern` may say for this class."""
-        return get_args(cls.model_fields["pattern"].annotation)
-
-    @property
-    @abstractmethod
-    def label(self) -> str:
-        """The pattern in a few characters, different for different patterns: `nondet 1..6`."""
-
-    @property
-    def slug(self) -> str:
-        """The label with letters and digits only, for file names: `nondet1to6`."""
-        return re.sub(r"\.\.|[-+* ]", lambda sign: _WORDS.get(sign[0], ""), self.label)
-
-    @property
-    def constants(self) -> dict[str, int]:
-        """The constants of the model that the fragment reads, by the end of their names."""
-        return {}
-
-    @abstractmethod
-    def alternatives(self, time: int) -> tuple[int, ...]:
-        """Return the values possible at time unit `time` >= 0; one, unless the pattern draws."""
-
-    @abstractmethod
-    def largest(self, ticks: int) -> int:
-        """Return an upper bound of the values at the time units 0 .. ticks - 1, reached or not."""
 
 
 class Bursty(WorkloadPattern):
@@ -241,7 +166,7 @@ class Wave(WorkloadPattern):
 
     @model_validator(mode="after")
     def _top_is_in_range(self) -> Self:
-        _require_in_range(self.largest(self.points), "top of the wave")
+        require_in_range(self.largest(self.points), "top of the wave")
         return self
 
     @property
@@ -278,7 +203,7 @@ class Ascending(WorkloadPattern):
 
     @model_validator(mode="after")
     def _top_is_in_range(self) -> Self:
-        _require_in_range(self.largest(self.points), "last value")
+        require_in_range(self.largest(self.points), "last value")
         return self
 
     @property
@@ -319,7 +244,7 @@ class Descending(WorkloadPattern):
     @model_validator(mode="after")
     def _bottom_is_in_range(self) -> Self:
         # The model computes the value below 0 before it cuts it off.
-        _require_in_range(self.decrement * (self.points - 1), "whole descent")
+        require_in_range(self.decrement * (self.points - 1), "whole descent")
         return self
 
     @property
@@ -383,7 +308,7 @@ class Geometric(WorkloadPattern):
 
     @model_validator(mode="after")
     def _last_is_in_range(self) -> Self:
-        _require_in_range(self.largest(self.points), "last value base * ratio**(points - 1)")
+        require_in_range(self.largest(self.points), "last value base * ratio**(points - 1)")
         return self
 
     @property
@@ -404,34 +329,3 @@ class Geometric(WorkloadPattern):
         """Return the last value before the pattern starts again."""
         last: int = self.base * self.ratio ** (self.points - 1)
         return last
-
-
-def _require_in_range(value: int, what: str) -> None:
-    if value > MAX_LENGTH:
-        raise ValueError(f"the {what} exceeds {MAX_LENGTH}; use fewer points or smaller steps")
-
-
-def _require_few_arrivals(pattern: WorkloadPattern) -> WorkloadPattern:
-    if pattern.largest(MAX_POINTS) > MAX_ARRIVALS:
-        raise ValueError(f"more than {MAX_ARRIVALS} jobs in one time unit; use a smaller pattern")
-    return pattern
-
-
-Arrivals = Annotated[
-    Bursty | Nondet | UniformArrivals | Wave | Ascending | Descending,
-    Field(discriminator="pattern"),
-    AfterValidator(_require_few_arrivals),
-]
-"""Any arrival pattern, told apart by its key `pattern`."""
-
-Lengths = Annotated[
-    Linear | Geometric | Nondet | UniformLengths | Wave | Ascending | Descending,
-    Field(discriminator="pattern"),
-]
-"""Any length pattern, told apart by its key `pattern`."""
-
-ARRIVAL_PATTERNS: tuple[type[WorkloadPattern], ...] = get_args(get_args(Arrivals)[0])
-"""The classes of arrival patterns."""
-
-LENGTH_PATTERNS: tuple[type[WorkloadPattern], ...] = get_args(get_args(Lengths)[0])
-"""The classes of length patterns."""
