@@ -4,11 +4,20 @@
 `builtin_scenarios` lists those that come with the package. `plan_scenario` lays out its cells as a
 `Plan`, `run_plan` simulates them into `Results` (`ResultsError` says what is wrong with a
 directory). `CellMoments` of a `Cell` are what statistics are computed from: `summarise` gives a
-`Summary` with an `Estimate` for every figure. `PUBLISHED` holds the figures of the thesis.
+`Summary` with an `Estimate` for every figure. `paired_moments` are of the runs of several policies
+with the same random numbers (`PairedMoments`): `pairwise_differences` compares every two policies
+in them (`PairDifference`). `order_envelopes` puts message orders side by side (`OrderEnvelope`).
+`next_replications` says how many more runs a `Precision` needs (`parse_precision` reads one).
+`PUBLISHED` holds the figures of the thesis.
 """
 
+from rebecsim.experiments.differences import PairDifference, pairwise_differences
 from rebecsim.experiments.moments import Cell, CellMoments
+from rebecsim.experiments.order_sensitivity import OrderEnvelope, order_envelopes
+from rebecsim.experiments.paired_moments import PairedMoments
+from rebecsim.experiments.paired_results import paired_moments
 from rebecsim.experiments.plan import COUNTERS, Plan, PlannedCell, plan_scenario
+from rebecsim.experiments.precision import Precision, next_replications, parse_precision
 from rebecsim.experiments.results import Results, ResultsError
 from rebecsim.experiments.runner import available_workers, run_plan
 from rebecsim.experiments.scenario import (
@@ -25,8 +34,12 @@ __all__ = [
     "Cell",
     "CellMoments",
     "Estimate",
+    "OrderEnvelope",
+    "PairDifference",
+    "PairedMoments",
     "Plan",
     "PlannedCell",
+    "Precision",
     "Results",
     "ResultsError",
     "Scenario",
@@ -35,6 +48,11 @@ __all__ = [
     "available_workers",
     "builtin_scenarios",
     "load_scenario",
+    "next_replications",
+    "order_envelopes",
+    "paired_moments",
+    "pairwise_differences",
+    "parse_precision",
     "plan_scenario",
     "run_plan",
     "summarise",

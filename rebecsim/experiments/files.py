@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
-__all__ = ["write_atomically"]
+__all__ = ["temporary_name", "write_atomically", "writer_of"]
+
+
+def temporary_name(path: Path) -> Path:
+    """Give the name that this process writes a file under until it is whole: `.NAME.PID.tmp`."""
+    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
+
+
+def writer_of(temporary: Path) -> int | None:
+    """Give the process that writes, or wrote, a temporary file; None for any other file."""
+    found = re.fullmatch(r"\..+\.(\d+)\.tmp", temporary.name)
+    return int(found[1]) if found else None
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -13,7 +25,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 
     Raises OSError when the directory cannot be written; the old file, if any, is then unchanged.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = temporary_name(path)
     try:
         temporary.write_bytes(content)
         temporary.replace(path)

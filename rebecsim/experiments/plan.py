@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from rebecsim.cluster import Configuration, rebeca_source
+from rebecsim.cluster import (
+    ClusterConfiguration,
+    Configuration,
+    NatjamConfiguration,
+    busy_time_variables,
+    natjam_source,
+    rebeca_source,
+)
+from rebecsim.cluster.natjam import NATJAM_COUNTERS
 from rebecsim.experiments.moments import Cell
 from rebecsim.experiments.scenario import Scenario
+from rebecsim.metrics import DISPATCH_METRICS, Metric
+from rebecsim.metrics.natjam import NATJAM_METRICS
 from rebecsim.simulate import Observation
 
 __all__ = ["COUNTERS", "Plan", "PlannedCell", "cell_key", "plan_scenario"]
@@ -21,9 +32,11 @@ COUNTERS = {
     "completions": "m_jobs_complete",
     "drops": "m_dropped_jobs",
 }
-"""Columns of the results, and the state variables of the ResourceManager they are read from."""
+"""Columns of the results of a dispatch model, and the state variables of the ResourceManager they
+are read from; those of an eviction model are `NATJAM_COUNTERS`."""
 
 _MANAGER = "rm"
+_TICK = "checkQueue"
 
 
 @dataclass(frozen=True)
@@ -31,7 +44,7 @@ class PlannedCell:
     """One model to simulate: its coordinates, configuration and the key of its random streams."""
 
     cell: Cell
-    configuration: Configuration
+    configuration: ClusterConfiguration
     key: tuple[int, int]
 
     @property
@@ -39,8 +52,32 @@ class PlannedCell:
         """The stem of the cell's files."""
         return self.configuration.file_stem
 
+    @property
+    def counters(self) -> Mapping[str, str]:
+        """What is counted in each run: column of the results -> state variable it is read from.
+
+        Columns `busy_am1`, ... are the time units in which each AppMaster was busy, in models
+        that count them.
+        """
+        match self.configuration:
+            case NatjamConfiguration():
+                return NATJAM_COUNTERS
+            case Configuration(horizon=None):
+                return COUNTERS
+        variables = busy_time_variables(self.configuration.app_masters)
+        busy = {f"busy_am{number}": name for number, name in enumerate(variables, start=1)}
+        return COUNTERS | busy
+
+    @property
+    def observation(self) -> Observation:
+        """What to read from each run."""
+        return Observation(_MANAGER, tuple(self.counters.values()), _TICK)
+
     def source(self) -> str:
         """Render the cell's model as Timed Rebeca."""
+        if isinstance(self.configuration, NatjamConfiguration):
+            return natjam_source(self.configuration)
+        assert isinstance(self.configuration, Configuration)
         return rebeca_source(self.configuration)
 
 
@@ -52,9 +89,14 @@ class Plan:
     cells: tuple[PlannedCell, ...]
 
     @property
-    def observation(self) -> Observation:
-        """What to read from each run: the counters of the ResourceManager."""
-        return Observation(_MANAGER, tuple(COUNTERS.values()))
+    def counters(self) -> Mapping[str, str]:
+        """What is counted in any of the cells: column of the results -> state variable."""
+        return {name: read for cell in self.cells for name, read in cell.counters.items()}
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The figures that policies of this kind are compared by, the most important one first."""
+        return DISPATCH_METRICS if self.scenario.eviction is None else NATJAM_METRICS
 
     @property
     def until(self) -> int:
@@ -73,7 +115,7 @@ def plan_scenario(scenario: Scenario) -> Plan:
     )
 
 
-def _cell(configuration: Configuration) -> Cell:
+def _cell(configuration: ClusterConfiguration) -> Cell:
     return Cell(
         policy=configuration.policy,
         arrivals=configuration.arrivals.label,
@@ -82,7 +124,7 @@ def _cell(configuration: Configuration) -> Cell:
     )
 
 
-def cell_key(seed: int, configuration: Configuration) -> tuple[int, int]:
+def cell_key(seed: int, configuration: ClusterConfiguration) -> tuple[int, int]:
     """Give the key of a cell's random streams: two 64-bit words of a child of the seed.
 
     The child is spawned by the coordinates of the workload, not by position, so that a cell gives

@@ -3,73 +3,58 @@
     OUT/run.json            the scenario, the seed, the versions of what computed it
     OUT/parts/CELL.parquet  one row per replication: its number, the counters, how it ended
     OUT/traces/CELL.parquet one row per message served, where traces were asked for
+    OUT/checksums/CELL.b2   the checksums of these files, in the format of b2sum
+    OUT/.lock               held by the process that is writing
 
-Parts and traces are written under a temporary name and renamed when they are complete, so a
-file that is there is whole.
+Parts and traces are written under a temporary name, their checksums are written, then they are
+renamed, the part last. So a part that is there is whole and has its checksum, and whatever was
+killed left nothing but temporary files, which the next writer removes.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import platform
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from rebecsim.errors import UserError
-from rebecsim.experiments.files import write_atomically
+from rebecsim.experiments.checksums import digest_of, read_checksums, write_checksums
+from rebecsim.experiments.files import writer_of
+from rebecsim.experiments.lock import exclusive
 from rebecsim.experiments.moments import CellMoments
-from rebecsim.experiments.plan import COUNTERS, Plan, PlannedCell
+from rebecsim.experiments.parts import (
+    TRACE_SCHEMA,
+    GrowingFile,
+    footer_fault,
+    part_moments,
+    part_rows,
+    part_schema,
+    part_table,
+    row_groups,
+    rows_fault,
+    trace_table,
+)
+from rebecsim.experiments.plan import Plan, PlannedCell
+from rebecsim.experiments.record import (
+    new_record,
+    read_record,
+    recorded_scenario,
+    require_same_run,
+    versions,
+    write_record,
+)
+from rebecsim.experiments.results_error import ResultsError
 from rebecsim.experiments.scenario import Scenario
-from rebecsim.simulate import OUTCOMES, Batch
+from rebecsim.simulate import Batch
 
 __all__ = ["Results", "ResultsError", "versions"]
 
-_FORMAT = 1
-_PACKAGES = ("rebecsim", "numpy", "scipy", "jinja2", "lark", "pyarrow")
-
-_PART_SCHEMA = pa.schema(
-    [
-        pa.field("replication", pa.int64(), nullable=False),
-        *(pa.field(name, pa.int32(), nullable=False) for name in COUNTERS),
-        pa.field("outcome", pa.dictionary(pa.int8(), pa.string()), nullable=False),
-    ]
-)
-_TRACE_SCHEMA = pa.schema(
-    [
-        pa.field("replication", pa.int64(), nullable=False),
-        pa.field("step", pa.int32(), nullable=False),
-        pa.field("time", pa.int64(), nullable=False),
-        pa.field("finished", pa.int64(), nullable=False),
-        pa.field("rebec", pa.string(), nullable=False),
-        pa.field("server", pa.string(), nullable=False),
-        pa.field("sender", pa.string(), nullable=False),
-        pa.field("arrival", pa.int64(), nullable=False),
-        pa.field("deadline", pa.int64()),
-        pa.field("arguments", pa.string(), nullable=False),
-        pa.field("choices", pa.string(), nullable=False),
-        pa.field("changed", pa.string(), nullable=False),
-    ]
-)
-
-
-class ResultsError(UserError):
-    """A results directory that cannot be used as asked; the text says why and what to do."""
-
-
-def versions() -> dict[str, str]:
-    """Give the versions of Python and of the packages that results depend on."""
-    found = {"python": platform.python_version()}
-    for package in _PACKAGES:
-        found[package] = metadata.version(package)
-    return found
+_FOLDERS = ("parts", "traces", "checksums")
 
 
 @dataclass(frozen=True)
@@ -84,14 +69,12 @@ class Results:
     def create(cls, directory: Path, scenario: Scenario) -> Results:
         """Make a new results directory. Raises ResultsError if one is there or cannot be made."""
         results = cls(directory)
-        if results._record.exists():
-            raise ResultsError(
-                f"{directory}: holds the results of a run already; "
-                "go on with it by --resume, or choose another directory"
-            )
+        results._require_empty()
         try:
             results._parts.mkdir(parents=True, exist_ok=True)
-            results._write_record(scenario)
+            with exclusive(directory):
+                results._require_empty()  # again: another process may have been quicker
+                write_record(results._record, new_record(scenario))
         except OSError as error:
             raise ResultsError(f"{directory}: cannot be written: {error.strerror}") from error
         return results
@@ -104,30 +87,50 @@ class Results:
         computed by other versions, whose results might differ.
         """
         results = cls(directory)
-        record = results.record()
-        if record["scenario"] != scenario.model_dump(mode="json"):
-            raise ResultsError(
-                f"{directory}: holds a run of another scenario, seed or number of replications; "
-                "resume it with the same ones, or choose another directory"
-            )
-        if record["versions"]["rebecsim"] != versions()["rebecsim"]:
-            raise ResultsError(
-                f"{directory}: was begun by rebecsim {record['versions']['rebecsim']}, this is "
-                f"{versions()['rebecsim']}; choose another directory"
-            )
+        require_same_run(results._record, results.record(), scenario)
         return results
 
     def record(self) -> dict[str, Any]:
         """Read what was recorded of the run. Raises ResultsError if there is no run here."""
-        try:
-            record: dict[str, Any] = json.loads(self._record.read_text(encoding="utf-8"))
-        except FileNotFoundError as error:
-            raise ResultsError(f"{self.directory}: there is no run here to go on with") from error
-        except (OSError, ValueError) as error:
-            raise ResultsError(f"{self._record}: cannot be read: {error}") from error
-        if record.get("format") != _FORMAT:
-            raise ResultsError(f"{self._record}: is not of format {_FORMAT}")
-        return record
+        return read_record(self._record)
+
+    def scenario(self) -> Scenario:
+        """Rebuild the scenario of the run from its record. Raises ResultsError."""
+        return recorded_scenario(self._record, self.record())
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Be the only process that writes here, and remove what killed ones left.
+
+        Raises ResultsError when another process is writing, or the directory cannot be written.
+        """
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(exclusive(self.directory))
+                self._remove_temporary_files()
+            except OSError as error:
+                raise ResultsError(
+                    f"{self.directory}: cannot be written: {error.strerror}"
+                ) from error
+            yield
+
+    def _require_empty(self) -> None:
+        if self._record.exists():
+            raise ResultsError(
+                f"{self.directory}: holds the results of a run already; "
+                "go on with it by --resume, or choose another directory"
+            )
+
+    def _remove_temporary_files(self) -> None:
+        """Remove temporary files of processes that are gone.
+
+        Only the holder of the lock writes into the folders of parts, so nobody else's file there
+        is in use; reports are written without it, so theirs are when their process is alive.
+        """
+        for path in self.directory.rglob(".*.tmp"):
+            writer = writer_of(path)
+            if writer is not None and (path.parent.name in _FOLDERS or not _is_alive(writer)):
+                path.unlink(missing_ok=True)
 
     @property
     def _record(self) -> Path:
@@ -136,14 +139,6 @@ class Results:
     @property
     def _parts(self) -> Path:
         return self.directory / "parts"
-
-    def _write_record(self, scenario: Scenario) -> None:
-        record = {
-            "format": _FORMAT,
-            "scenario": scenario.model_dump(mode="json"),
-            "versions": versions(),
-        }
-        write_atomically(self._record, (json.dumps(record, indent=2) + "\n").encode())
 
     # --- parts ---------------------------------------------------------------------------------
 
@@ -155,47 +150,114 @@ class Results:
         """Give the path of a cell's traces."""
         return self.directory / "traces" / f"{cell.name}.parquet"
 
-    def is_complete(self, cell: PlannedCell, replications: int, trace: bool = False) -> bool:
-        """Whether a cell's part is there, readable and of that many replications."""
-        if trace and not self.trace(cell).exists():
-            return False
+    def checksums(self, cell: PlannedCell) -> Path:
+        """Give the path of the checksums of a cell's part and traces."""
+        return self.directory / "checksums" / f"{cell.name}.b2"
+
+    def is_complete(self, cell: PlannedCell, replications: int | None, trace: bool = False) -> bool:
+        """Whether a cell's part is there, undamaged and of that many replications (None: any)."""
+        there = self.part(cell).exists() and (not trace or self.trace(cell).exists())
+        return there and self.damage(cell, replications, trace) is None
+
+    def damage(
+        self, cell: PlannedCell, replications: int | None = None, trace: bool = False
+    ) -> str | None:
+        """Say which file of a cell is damaged and how; None when those that are there are not.
+
+        Args:
+            cell: whose files.
+            replications: how many the part must hold, where that is known.
+            trace: whether to look at the traces too.
+        """
+        files = [(self.part(cell), part_schema(cell.counters), replications)]
+        if trace:
+            files.append((self.trace(cell), TRACE_SCHEMA, None))
+        for path, schema, rows in files:
+            try:
+                fault = self._fault(cell, path, schema, rows)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                fault = error.strerror or str(error)
+            if fault is not None:
+                return f"part {path} is damaged: {fault}"
+        return None
+
+    def _fault(
+        self, cell: PlannedCell, path: Path, schema: pa.Schema, rows: int | None
+    ) -> str | None:
+        digest = digest_of(path)
+        recorded = read_checksums(self.checksums(cell)).get(self._relative(path))
+        if recorded is None and self.record()["format"] > 1:
+            return "its checksum is missing"
+        if recorded not in (None, digest):
+            # The reason why it cannot be read says more than that it differs.
+            return footer_fault(path, schema, rows) or "it is not what was written (checksum)"
+        fault = footer_fault(path, schema, rows)
+        if fault is None and recorded is None and path == self.part(cell):
+            return rows_fault(path)
+        return fault
+
+    def _relative(self, path: Path) -> str:
+        return path.relative_to(self.directory).as_posix()
+
+    def replications(self, cell: PlannedCell) -> int:
+        """How many replications an undamaged part holds; 0 when there is none."""
+        if not self.is_complete(cell, None):
+            return 0
+        return part_rows(self.part(cell))
+
+    def write(
+        self, cell: PlannedCell, batches: Iterable[Batch], trace: bool = False, keep: bool = False
+    ) -> None:
+        """Write a cell's part, and its traces, from batches in the order of replications.
+
+        With `keep` the batches come behind the replications that the part holds already.
+        Raises ResultsError when they cannot be written; what was there before is then still there.
+        """
         try:
-            parquet = pq.ParquetFile(self.part(cell))
-        except (OSError, pa.ArrowInvalid):
-            return False
-        with parquet:
-            return bool(
-                parquet.metadata.num_rows == replications
-                and parquet.schema_arrow.names == _PART_SCHEMA.names
-            )
+            self._write(cell, batches, trace, keep)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise ResultsError(f"{self.part(cell)}: cannot be written: {reason}") from error
 
-    def write(self, cell: PlannedCell, batches: Iterable[Batch], trace: bool = False) -> None:
-        """Write a cell's part, and its traces, from batches in the order of replications."""
-        with _ParquetParts(self.part(cell), _PART_SCHEMA) as part:
-            if not trace:
-                for batch in batches:
-                    part.write(_part_table(batch))
-                return
-            with _ParquetParts(self.trace(cell), _TRACE_SCHEMA) as traces:
-                for batch in batches:
-                    part.write(_part_table(batch))
-                    traces.write(_trace_table(batch))
+    def _write(self, cell: PlannedCell, batches: Iterable[Batch], trace: bool, keep: bool) -> None:
+        with ExitStack() as stack:
+            # Leaving the block goes backwards: the part gets its name last.
+            part = stack.enter_context(GrowingFile(self.part(cell), part_schema(cell.counters)))
+            traces = None
+            if trace:
+                traces = stack.enter_context(GrowingFile(self.trace(cell), TRACE_SCHEMA))
+            if keep:
+                for table in row_groups(self.part(cell)):
+                    part.write(table)
+            for batch in batches:
+                part.write(part_table(batch, cell.counters))
+                if traces is not None:
+                    traces.write(trace_table(batch))
+            digests = {self._relative(self.part(cell)): part.finish()}
+            if traces is not None:
+                digests[self._relative(self.trace(cell))] = traces.finish()
+            write_checksums(self.checksums(cell), digests)
 
-    def moments(self, plan: Plan) -> list[CellMoments]:
-        """Sum up every cell, a row group at a time.
+    def moments(self, plan: Plan, first: int | None = None) -> list[CellMoments]:
+        """Sum up every cell, or the `first` replications of each, a row group at a time.
 
         Raises ResultsError for a part that is missing or damaged.
         """
-        return [self._moments(cell) for cell in plan.cells]
+        return [self._moments(cell, first) for cell in plan.cells]
 
-    def _moments(self, cell: PlannedCell) -> CellMoments:
+    def _moments(self, cell: PlannedCell, first: int | None = None) -> CellMoments:
         path = self.part(cell)
-        total: CellMoments | None = None
+        if not path.exists():
+            raise ResultsError(
+                f"{self.directory}: the run is not complete, {self._relative(path)} is missing; "
+                "finish it by `rebecsim compare` with --resume"
+            )
+        if damage := self.damage(cell):
+            raise ResultsError(f"{damage}; `rebecsim compare` with --resume computes it again")
         try:
-            with pq.ParquetFile(path) as parquet:
-                for group in range(parquet.num_row_groups):
-                    some = _table_moments(cell, parquet.read_row_group(group))
-                    total = some if total is None else total.merged(some)
+            total = part_moments(path, cell, first)
         except (OSError, pa.ArrowException) as error:
             raise ResultsError(f"{path}: cannot be read: {error}; remove it and resume") from error
         if total is None:
@@ -203,48 +265,14 @@ class Results:
         return total
 
 
-class _ParquetParts:
-    """A Parquet file that grows by row groups and gets its name when it is complete."""
-
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
-        self._path = path
-        self._temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._writer = pq.ParquetWriter(self._temporary, schema, compression="zstd")
-
-    def write(self, table: pa.Table) -> None:
-        self._writer.write_table(table)
-
-    def __enter__(self) -> _ParquetParts:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._writer.close()
-        if kind is None:
-            self._temporary.replace(self._path)
-        else:
-            self._temporary.unlink(missing_ok=True)
-
-
-def _part_table(batch: Batch) -> pa.Table:
-    count = len(batch.outcomes)
-    outcomes = pa.DictionaryArray.from_arrays(batch.outcomes.astype(np.int8), list(OUTCOMES))
-    counters = [batch.columns[variable] for variable in COUNTERS.values()]
-    numbers = np.arange(batch.first, batch.first + count, dtype=np.int64)
-    return pa.Table.from_arrays([pa.array(numbers), *counters, outcomes], schema=_PART_SCHEMA)
-
-
-def _trace_table(batch: Batch) -> pa.Table:
-    rows = [
-        event.row(batch.first + place)
-        for place, events in enumerate(batch.events)
-        for event in events
-    ]
-    return pa.Table.from_pylist(rows, schema=_TRACE_SCHEMA)
-
-
-def _table_moments(cell: PlannedCell, table: pa.Table) -> CellMoments:
-    columns = {name: table.column(name).to_numpy() for name in COUNTERS}
-    counted = table.column("outcome").value_counts().to_pylist()
-    outcomes = {entry["values"]: entry["counts"] for entry in counted}
-    return CellMoments.from_columns(cell.cell, columns, outcomes)
+def _is_alive(process: int) -> bool:
+    """Whether a process of this machine is running; when in doubt it is."""
+    if sys.platform == "win32":  # where signal 0 would end it
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from itertools import islice
 
 from rebecsim.experiments.plan import Plan, PlannedCell
 from rebecsim.experiments.results import Results
 from rebecsim.simulate import Batch
-from rebecsim.simulate.task import Task, ignore_interrupts, run_task
+from rebecsim.simulate.task import Task, run_task, start_worker
 
 __all__ = ["available_workers", "run_plan"]
 
@@ -23,6 +25,11 @@ _TASKS_AHEAD = 4  # of each worker: enough to keep it busy, few enough to bound 
 
 Progress = Callable[[int], None]
 """Told the number of replications that have just been finished."""
+
+Warn = Callable[[str], None]
+"""Told, in a line of text, what a user should know and need not act on."""
+
+_log = logging.getLogger(__name__)
 
 
 def available_workers() -> int:
@@ -38,44 +45,78 @@ def run_plan(
     *,
     workers: int = 1,
     trace: bool = False,
+    replications: int | None = None,
     progress: Progress = lambda replications: None,
+    warn: Warn = _log.warning,
 ) -> None:
-    """Simulate every cell that `results` does not hold yet.
+    """Simulate every cell that `results` does not hold yet, or holds damaged.
+
+    `replications` is how many each cell gets, the scenario's number unless given; then a cell that
+    has fewer gets the missing ones, and one that has more is left as it is.
 
     Results do not depend on `workers`: each replication has its own random streams, and batches
-    are taken in order. An exception, KeyboardInterrupt included, leaves the finished cells.
+    are taken in order. An exception, KeyboardInterrupt included, leaves the finished cells, and so
+    does the end of this process in any other way. Damaged parts are named to `warn`.
+
+    Raises ResultsError when another process is writing into the directory.
     """
+    with results.writing():
+        missing = _missing(plan, results, trace, replications, progress, warn)
+        tasks = (task for each in missing for task in _tasks(plan, each.cell, each.ranges, trace))
+        with _executor(min(workers, len(missing))) as executor:
+            batches = _in_order(executor, tasks, workers, progress)
+            for each in missing:
+                mine = islice(batches, len(each.ranges))
+                results.write(each.cell, mine, trace, keep=each.ranges[0].start > 0)
+
+
+@dataclass(frozen=True)
+class _Missing:
+    """A cell, and the replications it lacks, cut into those of its tasks."""
+
+    cell: PlannedCell
+    ranges: list[range]
+
+
+def _missing(
+    plan: Plan,
+    results: Results,
+    trace: bool,
+    replications: int | None,
+    progress: Progress,
+    warn: Warn,
+) -> list[_Missing]:
+    """The cells to simulate; replications of the others are reported as finished."""
     missing = []
-    for cell in plan.cells:
-        if results.is_complete(cell, plan.scenario.replications, trace):
-            progress(plan.scenario.replications)
-        else:
-            missing.append(cell)
-    tasks = (task for cell in missing for task in _tasks(plan, cell, trace))
-    with _executor(min(workers, len(missing))) as executor:
-        batches = _in_order(executor, tasks, workers, progress)
-        for cell in missing:
-            results.write(cell, islice(batches, len(_ranges(plan, trace))), trace)
-
-
-def _ranges(plan: Plan, trace: bool) -> list[range]:
-    """Cut the replications of a cell into those of its tasks."""
     size = _TRACED_PER_TASK if trace else _REPLICATIONS_PER_TASK
-    total = plan.scenario.replications
-    return [range(first, min(first + size, total)) for first in range(0, total, size)]
+    total = replications or plan.scenario.replications
+    exactly = None if replications else total
+    for cell in plan.cells:
+        have = 0
+        if results.is_complete(cell, exactly, trace):
+            have = results.replications(cell) if replications else total
+        elif damage := results.damage(cell, exactly, trace):
+            warn(f"{damage}; computing it again")
+        if have:
+            progress(min(have, total))
+        ranges = [range(first, min(first + size, total)) for first in range(have, total, size)]
+        if ranges:
+            missing.append(_Missing(cell, ranges))
+    return missing
 
 
-def _tasks(plan: Plan, cell: PlannedCell, trace: bool) -> Iterator[Task]:
+def _tasks(plan: Plan, cell: PlannedCell, ranges: list[range], trace: bool) -> Iterator[Task]:
     source = cell.source()
-    for replications in _ranges(plan, trace):
+    for replications in ranges:
         yield Task(
             cell=cell.name,
             source=source,
-            observation=plan.observation,
+            observation=cell.observation,
             key=cell.key,
             replications=replications,
             until=plan.until,
             choice_law=plan.scenario.choice_law,
+            order=plan.scenario.order,
             trace=trace,
         )
 
@@ -91,9 +132,7 @@ def _executor(workers: int) -> AbstractContextManager[Executor | None]:
     context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
     if "forkserver" in methods:
         context.set_forkserver_preload(["rebecsim.simulate.task"])
-    return _InterruptiblePool(
-        max_workers=workers, mp_context=context, initializer=ignore_interrupts
-    )
+    return _InterruptiblePool(max_workers=workers, mp_context=context, initializer=start_worker)
 
 
 class _InterruptiblePool(ProcessPoolExecutor):

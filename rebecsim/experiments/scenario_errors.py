@@ -14,9 +14,6 @@ from rebecsim.experiments.toml_lines import FieldPath, line_of
 
 __all__ = ["Problem", "ScenarioError", "problems_of"]
 
-_TAGGED_FIELDS = ("arrivals", "lengths")
-"""Lists whose entries are told apart by a key; pydantic adds its value to the path of an error."""
-
 _LONGEST_QUOTE = 40
 
 
@@ -56,9 +53,8 @@ def problems_of(
 ) -> tuple[Problem, ...]:
     """Return what a validation found wrong, in the order of the file.
 
-    `lines` gives the lines of the keys (empty when there is no file). `fields` gives, for each
-    table, the keys it may have and what each means; the entries of a list of patterns stand under
-    the list's name and the pattern's, e.g. ("arrivals", "bursty").
+    `lines` gives the lines of the keys (empty when there is no file). `fields` gives, for the path
+    of each table, the keys it may have and what each means.
     """
     problems = []
     for details in error.errors(include_url=False):
@@ -79,8 +75,6 @@ def _is_echo(details: ErrorDetails) -> bool:
 
 def _path(details: ErrorDetails) -> FieldPath:
     path = details["loc"]
-    if path and path[0] in _TAGGED_FIELDS:
-        path = path[:2] + path[3:]
     entry = details.get("ctx", {}).get("entry")
     return path if entry is None else (*path, entry)
 
@@ -103,11 +97,6 @@ def _message(details: ErrorDetails, fields: Mapping[FieldPath, Mapping[str, str]
             return _missing(details["loc"], fields)
         case "extra_forbidden":
             return _unknown_key(details["loc"], fields)
-        case "union_tag_invalid":
-            known = [name.strip("'") for name in limits["expected_tags"].split(", ")]
-            return f"no pattern is called {limits['tag']!r}; {_suggestion(limits['tag'], known)}"
-        case "union_tag_not_found":
-            return 'says no pattern; add for example pattern = "uniform"'
         case "literal_error":
             return f"must be {limits['expected'].replace(chr(39), chr(34))}, found {_quote(value)}"
         case "value_error":
@@ -143,18 +132,12 @@ _LIMITS = {
 
 
 def _missing(loc: FieldPath, fields: Mapping[FieldPath, Mapping[str, str]]) -> str:
-    meaning = _known_keys(loc, fields).get(str(loc[-1]), "")
+    meaning = fields.get(loc[:-1], {}).get(str(loc[-1]), "")
     return f"is missing ({meaning}); add it" if meaning else "is missing; add it"
 
 
 def _unknown_key(loc: FieldPath, fields: Mapping[FieldPath, Mapping[str, str]]) -> str:
-    return f"unknown key; {_suggestion(str(loc[-1]), _known_keys(loc, fields))}"
-
-
-def _known_keys(loc: FieldPath, fields: Mapping[FieldPath, Mapping[str, str]]) -> Mapping[str, str]:
-    """Return the keys of the table that `loc` is in, with the number of the entry left out."""
-    table = tuple(step for step in loc[:-1] if isinstance(step, str))
-    return fields.get(table, {})
+    return f"unknown key; {_suggestion(str(loc[-1]), fields.get(loc[:-1], {}))}"
 
 
 def _suggestion(word: str, known: Collection[str]) -> str:

@@ -1,10 +1,10 @@
 """Point estimates and confidence intervals from the moments of cells.
 
 A cell is a stratum of independent runs, independent of the runs of the other cells that are pooled
-with it (common random numbers are for cells of different policies, which are never pooled). Every
-cell weighs the same, so a pooled figure does not depend on how many runs a cell happened to get.
-Computed exactly (`Fraction`) up to the last step, so results are identical however runs were
-batched.
+with it (common random numbers are for cells of different policies, which are never pooled but
+compared run by run, see `differences`). Every cell weighs the same, so a pooled figure does not
+depend on how many runs a cell happened to get. Computed exactly (`Fraction`) up to the last step,
+so results are identical however runs were batched.
 
 Sources: W. G. Cochran, "Sampling Techniques", 3rd edition, Wiley 1977, chapter 5 (stratified
 means) and chapter 6 (ratios; the combined ratio estimate of section 6.11, here without the
@@ -19,18 +19,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from rebecsim.experiments.exact_moments import ExactMoments
 from rebecsim.experiments.moments import CellMoments
 from rebecsim.metrics import Metric, Weights
 
 __all__ = [
     "Estimate",
+    "LinearForm",
     "estimate",
+    "estimate_of",
+    "linear_form",
+    "satterthwaite",
     "standard_error_for",
     "stratified_mean",
     "stratified_ratio",
     "student_estimate",
     "student_mean",
     "student_quantile",
+    "undefined",
 ]
 
 
@@ -127,7 +133,7 @@ def stratified_mean(
         ValueError: when there is no cell, or a cell without runs.
         KeyError: when a weight is for a counter that was not recorded.
     """
-    return _from_strata(_mean_form(moments, weights), moments, level)
+    return estimate_of(_mean_form(moments, weights), moments, level)
 
 
 def stratified_ratio(
@@ -159,9 +165,7 @@ def stratified_ratio(
         KeyError: when a weight is for a counter that was not recorded.
     """
     form = _ratio_form(moments, numerator, denominator)
-    if form is None:
-        return Estimate(math.nan, None, None, None, level, None)
-    return _from_strata(form, moments, level, within)
+    return undefined(level) if form is None else estimate_of(form, moments, level, within)
 
 
 def estimate(metric: Metric, moments: Sequence[CellMoments], level: float = 0.95) -> Estimate:
@@ -189,20 +193,22 @@ def standard_error_for(metric: Metric, moments: Sequence[CellMoments], runs: int
     """
     if runs < 1:
         raise ValueError(f"the number of runs must be positive, not {runs}")
-    if metric.denominator is None:
-        form: _LinearForm | None = _mean_form(moments, metric.numerator)
-    else:
-        form = _ratio_form(moments, metric.numerator, metric.denominator)
+    form = linear_form(moments, metric.numerator, metric.denominator)
     if form is None or any(cell.replications < 2 for cell in moments):
         return None
     return form.standard_error([cell.variance_of(form.weights) / runs for cell in moments])
 
 
 @dataclass(frozen=True, slots=True)
-class _LinearForm:
-    """A pooled value whose error is, or is nearly, linear in the means of the cells.
+class LinearForm:
+    """A pooled value whose error is, or is nearly, linear in the means of the strata.
 
-    error = sum over cells of (error of the cell's mean of `weights`) / divisor
+    error = sum over strata of (error of the stratum's mean of `weights`) / divisor
+
+    Attributes:
+        value: the pooled value.
+        weights: counter -> weight.
+        divisor: what the summed errors are divided by; not zero.
     """
 
     value: Fraction
@@ -210,53 +216,56 @@ class _LinearForm:
     divisor: Fraction
 
     def standard_error(self, variances: Sequence[Fraction]) -> float:
-        """Of the value, given the variance of each cell's mean of `weights`."""
+        """Of the value, given the variance of each stratum's mean of `weights`."""
         return math.sqrt(sum(variances, Fraction(0)) / self.divisor**2)
 
-
-def _mean_form(moments: Sequence[CellMoments], weights: Weights) -> _LinearForm:
-    cells = Fraction(len(moments))
-    return _LinearForm(_sum_of_means(moments, weights) / cells, weights, cells)
-
-
-def _ratio_form(
-    moments: Sequence[CellMoments], numerator: Weights, denominator: Weights
-) -> _LinearForm | None:
-    """The ratio with the weights of d = y - R x; None when the denominator is zero."""
-    total = _sum_of_means(moments, denominator)
-    if total == 0:
-        return None
-    ratio = _sum_of_means(moments, numerator) / total
-    residual = {name: Fraction(weight) for name, weight in numerator.items()}
-    for name, weight in denominator.items():
-        residual[name] = residual.get(name, Fraction(0)) - ratio * Fraction(weight)
-    return _LinearForm(ratio, residual, total)
+    def minus(self, other: LinearForm) -> LinearForm:
+        """The difference of two values that are estimated from the same runs."""
+        weights = {name: Fraction(w) / self.divisor for name, w in self.weights.items()}
+        for name, weight in other.weights.items():
+            weights[name] = weights.get(name, Fraction(0)) - Fraction(weight) / other.divisor
+        return LinearForm(self.value - other.value, weights, Fraction(1))
 
 
-def _sum_of_means(moments: Sequence[CellMoments], weights: Weights) -> Fraction:
-    if not moments:
-        raise ValueError("an estimate needs the runs of at least one cell")
-    if len({cell.cell for cell in moments}) != len(moments):
-        raise ValueError("a cell is given twice; merge its moments first")
-    return sum((cell.mean_of(weights) for cell in moments), Fraction(0))
+def linear_form(
+    moments: Sequence[ExactMoments], numerator: Weights, denominator: Weights | None
+) -> LinearForm | None:
+    """The pooled mean, or the ratio of pooled sums, with its linearisation.
+
+    Returns:
+        The form; None when the denominator is zero.
+
+    Raises:
+        ValueError: when there is no stratum, one is given twice, or one is without runs.
+        KeyError: when a weight is for a counter that was not recorded.
+    """
+    if denominator is None:
+        return _mean_form(moments, numerator)
+    return _ratio_form(moments, numerator, denominator)
 
 
-def _from_strata(
-    form: _LinearForm,
-    moments: Sequence[CellMoments],
-    level: float,
+def estimate_of(
+    form: LinearForm,
+    moments: Sequence[ExactMoments],
+    level: float = 0.95,
     within: tuple[float, float] = (-math.inf, math.inf),
 ) -> Estimate:
-    if any(cell.replications < 2 for cell in moments):
+    """Student's interval for a pooled value; no interval when a stratum has fewer than two runs."""
+    if any(stratum.replications < 2 for stratum in moments):
         return Estimate(float(form.value), None, None, None, level, None)
-    variances = [cell.variance_of(form.weights) / cell.replications for cell in moments]
-    degrees = _satterthwaite(variances, [cell.replications - 1 for cell in moments])
+    variances = [stratum.variance_of(form.weights) / stratum.replications for stratum in moments]
+    degrees = satterthwaite(variances, [stratum.replications - 1 for stratum in moments])
     return student_estimate(
         float(form.value), form.standard_error(variances), degrees, level, within
     )
 
 
-def _satterthwaite(variances: Sequence[Fraction], degrees: Sequence[int]) -> float:
+def undefined(level: float = 0.95) -> Estimate:
+    """The estimate of a ratio whose denominator is zero."""
+    return Estimate(math.nan, None, None, None, level, None)
+
+
+def satterthwaite(variances: Sequence[Fraction], degrees: Sequence[int]) -> float:
     """Effective degrees of freedom of a sum of independent estimated variances.
 
     (sum v_h)^2 / sum(v_h^2 / f_h), Satterthwaite 1946. Between the smallest f_h and their sum; the
@@ -266,3 +275,30 @@ def _satterthwaite(variances: Sequence[Fraction], degrees: Sequence[int]) -> flo
     if total == 0:
         return float(sum(degrees))
     return float(total**2 / sum(v**2 / f for v, f in zip(variances, degrees, strict=True)))
+
+
+def _mean_form(moments: Sequence[ExactMoments], weights: Weights) -> LinearForm:
+    strata = Fraction(len(moments))
+    return LinearForm(_sum_of_means(moments, weights) / strata, weights, strata)
+
+
+def _ratio_form(
+    moments: Sequence[ExactMoments], numerator: Weights, denominator: Weights
+) -> LinearForm | None:
+    """The ratio with the weights of d = y - R x; None when the denominator is zero."""
+    total = _sum_of_means(moments, denominator)
+    if total == 0:
+        return None
+    ratio = _sum_of_means(moments, numerator) / total
+    residual = {name: Fraction(weight) for name, weight in numerator.items()}
+    for name, weight in denominator.items():
+        residual[name] = residual.get(name, Fraction(0)) - ratio * Fraction(weight)
+    return LinearForm(ratio, residual, total)
+
+
+def _sum_of_means(moments: Sequence[ExactMoments], weights: Weights) -> Fraction:
+    if not moments:
+        raise ValueError("an estimate needs the runs of at least one cell")
+    if len({stratum.subject for stratum in moments}) != len(moments):
+        raise ValueError("a cell is given twice; merge its moments first")
+    return sum((stratum.mean_of(weights) for stratum in moments), Fraction(0))

@@ -1,6 +1,12 @@
 """Running plans: the same results whoever does the work, however often it is interrupted."""
 
 import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -73,15 +79,103 @@ def test_a_failing_worker_leaves_no_half_part(plan, tmp_path, monkeypatch):
     assert list((tmp_path / "out" / "parts").iterdir()) == []
 
 
-def test_damaged_and_foreign_parts_are_computed_again(plan, serial):
+def test_damaged_parts_are_named_and_computed_again(plan, serial):
     good = parts(serial, plan)
-    first, second, *_ = (serial.part(cell) for cell in plan.cells)
+    first, second, third, fourth = (serial.part(cell) for cell in plan.cells)
     first.write_bytes(first.read_bytes()[:100])
     pq.write_table(pq.read_table(second).slice(0, 3), second)
-    with pytest.raises(ResultsError, match="cannot be read"):
+    third.write_bytes(fourth.read_bytes())  # whole, but of another cell
+    with pytest.raises(
+        ResultsError, match=r"am1\.parquet is damaged: .*--resume computes it again"
+    ):
         serial.moments(plan)
-    run_plan(plan, serial)
+    warnings, reported = [], []
+    run_plan(plan, serial, warn=warnings.append, progress=reported.append)
     assert parts(serial, plan) == good
+    for path, text in zip((first, second, third), warnings, strict=True):
+        assert text.startswith(f"part {path} is damaged: ")
+    assert "magic bytes" in warnings[0]
+    assert "it holds 3 replications, not 6" in warnings[1]
+    assert "it is not what was written" in warnings[2]
+    assert all(text.endswith("; computing it again") for text in warnings)
+    assert sum(reported) == 4 * 6
+
+    run_plan(plan, serial, warn=warnings.append)
+    assert len(warnings) == 3
+
+
+def test_damage_is_logged_where_nobody_asks(plan, serial, caplog):
+    serial.part(plan.cells[0]).write_bytes(b"")
+    run_plan(plan, serial)
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert "is damaged" in caplog.text
+
+
+def test_two_writers_do_not_mix(plan, serial):
+    with (
+        serial.writing(),
+        pytest.raises(ResultsError, match=f"process {os.getpid()} on .* is writ"),
+    ):
+        run_plan(plan, serial)
+    run_plan(plan, serial)
+
+
+def test_temporary_files_of_the_dead_are_removed(plan, serial):
+    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], stdout=-1)
+    dead, alive = int(ended.stdout), os.getpid()
+    (serial.directory / "charts").mkdir()
+    places = {
+        "parts/.a.parquet.{}.tmp": {dead: False, alive: False},  # whoever holds the lock wrote it
+        "charts/.a.svg.{}.tmp": {dead: False, alive: True},  # a report that is being written
+        ".run.json.{}.tmp": {dead: False, alive: True},
+        "parts/.mine.tmp": {dead: True},
+    }
+    expected = {}
+    for pattern, fates in places.items():
+        for process, stays in fates.items():
+            path = serial.directory / pattern.format(process)
+            path.write_text("half")
+            expected[path] = stays
+    run_plan(plan, serial)
+    assert {path: path.exists() for path in expected} == expected
+
+
+KILLED = """
+import os, sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from rebecsim.simulate.task import start_worker
+
+if __name__ == "__main__":
+    context = get_context(sys.argv[1])
+    pool = ProcessPoolExecutor(1, mp_context=context, initializer=start_worker)
+    print(pool.submit(os.getpid).result(), flush=True)
+    os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="processes are asked for by signal 0")
+@pytest.mark.parametrize("method", ["forkserver", "spawn"])
+def test_workers_end_when_their_parent_is_killed(method, tmp_path):
+    script = tmp_path / "killed.py"
+    script.write_text(KILLED)
+    # Not run(): the pipe of standard error stays open while the worker lives.
+    with subprocess.Popen([sys.executable, script, method], stdout=-1, stderr=-3) as process:
+        worker = int(process.stdout.readline())
+        assert process.wait() == -signal.SIGKILL
+    deadline = time.monotonic() + 30
+    while is_running(worker) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not is_running(worker)
+
+
+def is_running(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{process}/stat")  # a zombie has ended, even if nobody asks for its end
+    return not (status.exists() and status.read_text().rpartition(")")[2].split()[0] == "Z")
 
 
 def test_directories_that_cannot_be_used(plan, serial, tmp_path):
@@ -96,9 +190,6 @@ def test_directories_that_cannot_be_used(plan, serial, tmp_path):
     with pytest.raises(ResultsError, match="cannot be written"):
         Results.create(tmp_path / "file", plan.scenario)
     record = serial.directory / "run.json"
-    record.write_text(record.read_text().replace('"format": 1', '"format": 0'))
-    with pytest.raises(ResultsError, match="is not of format 1"):
-        Results.resume(serial.directory, plan.scenario)
     record.write_text("{")
     with pytest.raises(ResultsError, match="cannot be read"):
         Results.resume(serial.directory, plan.scenario)

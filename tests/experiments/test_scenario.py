@@ -82,8 +82,40 @@ def test_configurations_vary_the_cluster_size_fastest(load):
     assert load(GOOD).configuration_count == len(stems)
 
 
-def test_a_scenario_survives_json(load):
-    scenario = load(GOOD)
+CURVES_AND_HARDWARE = """\
+speeds = [1.0, 0.5]
+[[arrivals]]
+pattern = "sine"
+mean = 1.5
+amplitude = 1
+period = 24
+[[lengths]]
+pattern = "spline"
+period = 6
+knots = [[0, 1], [3, 4.5], [6, 1]]
+[power]
+idle = [90]
+busy = [200, 180.5]
+time_unit = 60.0
+"""
+
+
+def test_models_count_busy_time_only_when_the_hardware_is_described(load):
+    top = GOOD[: GOOD.index("[[arrivals]]")]
+    described = load(top + CURVES_AND_HARDWARE)
+    assert described.measures_busy_time
+    assert {each.horizon for each in described.configurations()} == {100}
+    assert {each.speeds for each in described.configurations()} == {(1.0, 0.5)}
+    assert described.power.busy == (200.0, 180.5)
+    assert not load(GOOD).measures_busy_time
+    assert {each.horizon for each in load(GOOD).configurations()} == {None}
+    assert load("power = { idle = [1], busy = [2] }\n" + GOOD).measures_busy_time
+
+
+@pytest.mark.parametrize("rest", [GOOD, GOOD[: GOOD.index("[[arr")] + CURVES_AND_HARDWARE])
+def test_a_scenario_survives_json(load, rest):
+    scenario = load(rest)
+    assert scenario.replace(seed=scenario.seed) == scenario
     dumped = json.loads(json.dumps(scenario.model_dump(mode="json")))
     assert Scenario.model_validate(dumped) == scenario
 
@@ -160,7 +192,7 @@ BAD = [
     # a pattern
     (
         replaced("uniform", "unifrom"),
-        ["given.toml:6: arrivals[0]: no pattern is called 'unifrom'; did you mean uniform?"],
+        ["given.toml:6: arrivals[0]: no arrival pattern is called 'unifrom'; did you mean uni"],
     ),
     (
         replaced('pattern = "uniform"\n', ""),
@@ -177,6 +209,53 @@ BAD = [
     (
         "ticks = 1000000\n" + replaced("multiplier = 2", "multiplier = 11"),
         ["given.toml:14: lengths[1]: jobs get longer than 10000000 within 1000000 ticks"],
+    ),
+    (
+        replaced('pattern = "uniform"', 'pattern = "linear"'),
+        ["given.toml:6: arrivals[0]: no arrival pattern is called 'linear'; did you mean"],
+    ),
+    (
+        replaced('pattern = "uniform"', "pattern = 3"),
+        ['given.toml:6: arrivals[0]: says no pattern; add for example pattern = "uniform"'],
+    ),
+    (
+        GOOD + '[[lengths]]\npattern = "sine"\nmean = 3\namplitude = -1\nperod = 6\n',
+        [
+            "given.toml:16: lengths[2].period: is missing (time units until the pattern starts",
+            "given.toml:19: lengths[2].amplitude: must be at least 0, found -1",
+            "given.toml:20: lengths[2].perod: unknown key; did you mean period?",
+        ],
+    ),
+    (
+        GOOD + '[[lengths]]\npattern = "spline"\nperiod = 6\nknots = [[0, 1], [4, 2]]\n',
+        ["given.toml:19: lengths[2].knots: the knots go from time 0 to 4; begin at 0 and end at 5"],
+    ),
+    (
+        GOOD + '[[lengths]]\npattern = "spline"\nperiod = 6\nknots = [[0, 1], [0, 2]]\n',
+        ["given.toml:19: lengths[2].knots: the times of the knots must ascend"],
+    ),
+    (
+        GOOD + '[[lengths]]\npattern = "spline"\nperiod = 6\nknots = [[0, 1], [6]]\n',
+        ["given.toml:19: lengths[2].knots[1][1]: is missing"],
+    ),
+    # the hardware
+    (
+        "speeds = [1.0, 0.125]\n" + GOOD,
+        ["given.toml:1: speeds[1]: must have at most 2 digits after the point, found 0.125"],
+    ),
+    ("speeds = [0]\n" + GOOD, ["given.toml:1: speeds[0]: must be at least 0.01, found 0"]),
+    ("speeds = 2\n" + GOOD, ["given.toml:1: speeds: must be a list"]),
+    (
+        GOOD + "[power]\nidle = [90]\n",
+        ["given.toml:16: power: give the watts of both idle and busy, or of neither"],
+    ),
+    (
+        GOOD + "[power]\nidle = [90]\nbusy = [-1]\n",
+        ["given.toml:18: power.busy[0]: must be at least 0, found -1"],
+    ),
+    (
+        GOOD + "[power]\nidel = [90]\n",
+        ["given.toml:17: power.idel: unknown key; did you mean idle?"],
     ),
     # the whole
     (

@@ -1,0 +1,11 @@
+"""What is wrong with a results directory."""
+
+from __future__ import annotations
+
+from rebecsim.errors import UserError
+
+__all__ = ["ResultsError"]
+
+
+class ResultsError(UserError):
+    """A results directory that cannot be used as asked; the text says why and what to do."""

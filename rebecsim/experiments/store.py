@@ -1,0 +1,88 @@
+"""The runs below a directory.
+
+A run is a directory with `run.json` and `parts/`, as `Results` makes it, however deep it lies. Its
+name is the path from the directory that was searched.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rebecsim.experiments.plan import Plan, PlannedCell, plan_scenario
+from rebecsim.experiments.results import Results
+from rebecsim.experiments.results_error import ResultsError
+from rebecsim.experiments.scenario import Scenario
+
+__all__ = ["StoredRun", "find_runs", "open_run"]
+
+_PRIVATE = frozenset({"parts", "traces", "checksums", "charts", "orders"})
+"""Folders of a run, in which there are no other runs."""
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A run on disk, complete or not.
+
+    Attributes:
+        name: how the run is called: its path from where it was looked for.
+        results: its directory.
+        record: what `run.json` says.
+        plan: its scenario and cells.
+        finished: the cells that have a part. Whether a part is damaged shows when it is read.
+    """
+
+    name: str
+    results: Results
+    record: dict[str, Any]
+    plan: Plan
+    finished: tuple[PlannedCell, ...]
+
+    @property
+    def scenario(self) -> Scenario:
+        """What was run."""
+        return self.plan.scenario
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files of the run, its report included."""
+        total = 0
+        for folder, _, files in os.walk(self.results.directory):
+            for name in files:
+                with suppress(FileNotFoundError):  # a temporary file of a run that is going on
+                    total += (Path(folder) / name).lstat().st_size
+        return total
+
+
+def find_runs(root: Path) -> Iterator[tuple[str, Path]]:
+    """Find the runs in and below a directory: name and directory, in the order of names.
+
+    Hidden folders are not searched, symbolic links not followed. A run in `root` itself is called
+    as `root` is. Raises ResultsError when `root` is no directory.
+    """
+    if not root.is_dir():
+        raise ResultsError(f"{root}: is no directory; name one that holds runs")
+    for folder, subfolders, files in os.walk(root):
+        path = Path(folder)
+        is_run = "run.json" in files and "parts" in subfolders
+        subfolders[:] = sorted(
+            name
+            for name in subfolders
+            if not name.startswith(".") and not (is_run and name in _PRIVATE)
+        )
+        if is_run:
+            relative = path.relative_to(root).as_posix()
+            yield (root.resolve().name if relative == "." else relative), path
+
+
+def open_run(directory: Path, name: str | None = None) -> StoredRun:
+    """Open a run to read it. Raises ResultsError when there is none or its record is damaged."""
+    results = Results(directory)
+    record = results.record()
+    plan = plan_scenario(results.scenario())
+    finished = tuple(cell for cell in plan.cells if results.part(cell).exists())
+    return StoredRun(name or str(directory), results, record, plan, finished)
