@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import sys
 
-from rebecsim.cli import experiments, models
+from rebecsim.cli import experiments, models, store
 from rebecsim.cli.app import app, complain
 from rebecsim.errors import UserError
 
-__all__ = ["app", "experiments", "main", "models"]
+__all__ = ["app", "experiments", "main", "models", "store"]
 
 
 def main() -> None:

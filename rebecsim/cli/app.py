@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +12,7 @@ from rich.console import Console
 __all__ = [
     "Core",
     "Law",
+    "Plugins",
     "Replications",
     "ScenarioName",
     "Workers",
@@ -19,6 +21,7 @@ __all__ = [
     "err",
     "out",
     "say",
+    "use_plugins",
 ]
 
 app = typer.Typer(
@@ -39,6 +42,10 @@ class Law(StrEnum):
 
 
 Core = Annotated[bool, typer.Option("--core", help="Read the models as Core Rebeca (untimed).")]
+Plugins = Annotated[
+    list[Path] | None,
+    typer.Option("--plugin", help="A Python file with policies or patterns; may be repeated."),
+]
 ScenarioName = Annotated[
     str, typer.Argument(help="A scenario file, or the name of a built-in scenario.")
 ]
@@ -58,3 +65,11 @@ def say(text: str) -> None:
 def complain(error: object) -> None:
     """Print a line on standard error, as it is."""
     err.print(str(error), markup=False, highlight=False, soft_wrap=True)
+
+
+def use_plugins(files: list[Path] | None) -> None:
+    """Load the plug-ins that were given."""
+    if files:
+        from rebecsim.cluster import load_plugins
+
+        load_plugins(files)

@@ -3,25 +3,55 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rebecsim.cli.app import Law, Replications, ScenarioName, Workers, app, err, say
+from rebecsim.cli.app import (
+    Law,
+    Plugins,
+    Replications,
+    ScenarioName,
+    Workers,
+    app,
+    complain,
+    err,
+    say,
+    use_plugins,
+)
 from rebecsim.cli.app import out as out_console
 
 if TYPE_CHECKING:
     from rebecsim.experiments import Plan, Results, Scenario
+    from rebecsim.experiments.published import PublishedTable
+    from rebecsim.report import WrittenReport
+    from rebecsim.report.reproduce import Reproduction
+    from rebecsim.report.reproduction_page import PageSettings
+
+_MOST_REPLICATIONS = 10_000
+"""Runs per cell after which a wanted precision is given up, unless the user says otherwise."""
+
+
+class MessageOrder(StrEnum):
+    """Which messages of one time unit go first."""
+
+    random = "random"
+    updates_first = "updates-first"
+    ticks_first = "ticks-first"
+    fifo = "fifo"
 
 
 @app.command()
-def scenarios() -> None:
-    """List the built-in scenarios."""
+def scenarios(plugin: Plugins = None) -> None:
+    """List the built-in scenarios; with --plugin, see whether plug-ins can be loaded."""
     from rebecsim.experiments import builtin_scenarios, load_scenario
 
+    use_plugins(plugin)
     for name in builtin_scenarios():
         say(f"{name:<18} {load_scenario(name).heading}")
 
@@ -35,31 +65,65 @@ def compare(
     replications: Replications = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Instead of the scenario's.")] = None,
     law: Annotated[Law | None, typer.Option(help="Instead of the scenario's.")] = None,
+    order: Annotated[
+        MessageOrder | None,
+        typer.Option(help="Which messages of one time unit go first, instead of the scenario's."),
+    ] = None,
+    orders: Annotated[
+        bool, typer.Option(help="Run other orders too, to tell the policy from the race.")
+    ] = True,
+    precision: Annotated[
+        str | None,
+        typer.Option(help="Run until deadline misses are known so well, for example 1%."),
+    ] = None,
+    max_replications: Annotated[
+        int | None,
+        typer.Option(min=2, help="Most runs per cell with --precision.  [default: 10000]"),
+    ] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Keep every message served.")] = False,
+    plugin: Plugins = None,
 ) -> None:
     """Compare policies: tables, charts, data and a report of a scenario."""
     from rebecsim.experiments import load_scenario, plan_scenario
-    from rebecsim.report import summary_view, write_report
+    from rebecsim.experiments.order_runs import order_directory, order_plans, stored_orders
+    from rebecsim.report import report_view, write_report
     from rebecsim.report.comparison import report_input
 
+    use_plugins(plugin)
+    if precision is not None:
+        _refuse("--precision", ("--replications", replications), ("--trace", trace))
+        replications = max_replications or _MOST_REPLICATIONS
+    elif max_replications is not None:
+        raise typer.BadParameter("is for --precision only", param_hint="--max-replications")
     loaded = load_scenario(scenario).replace(
-        replications=replications, seed=seed, choice_law=law.value if law else None
+        replications=replications,
+        seed=seed,
+        choice_law=law.value if law else None,
+        order=order.value if order else None,
+        precision=precision,
     )
     results = _results(out, loaded, resume)
     plan = plan_scenario(loaded)
-    _run(plan, results, workers, trace, f"{out}: go on with --resume")
-    report = report_input(loaded, results, results.moments(plan))
+    advice = f"{out}: go on with --resume"
+    done = _run(plan, results, workers, trace, advice)
+    for name, other in order_plans(plan, done).items() if orders else ():
+        directory = order_directory(results, name)
+        existing = (directory / "run.json").exists()
+        _run(other, _results(directory, other.scenario, existing), workers, False, advice)
+    report = report_input(plan, results, stored_orders(plan, results) if orders else None)
     written = write_report(report, out)
-    out_console.print(summary_view(report.summary(), loaded.heading))
-    say(f"report  {written.html}")
-    say(f"charts  {written.charts[0].parent}")
-    say(f"data    {written.table}, {written.by_cluster_size}, {results.directory / 'parts'}")
+    out_console.print(report_view(report))
+    show_written(written, results.directory / "parts")
 
 
 @app.command()
 def reproduce(
     name: Annotated[str | None, typer.Argument(help="A published scenario; default: all.")] = None,
     out: Annotated[Path | None, typer.Option(help="Keep the results in this directory.")] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(dir_okay=False, help="Run other orders too, and write a page (Markdown)."),
+    ] = None,
     workers: Workers = None,
     replications: Replications = None,
 ) -> None:
@@ -68,26 +132,93 @@ def reproduce(
     Ours are under the choice law of the original tool; the fair law stands beside them. With
     --out, a run that was interrupted goes on where it stopped.
     """
-    from rebecsim.experiments import load_scenario, plan_scenario
+    from rebecsim.experiments.files import write_atomically
     from rebecsim.experiments.published import tables_of
     from rebecsim.report import reproduction_table
     from rebecsim.report.reproduce import reproduction_rows
+    from rebecsim.report.reproduction_page import reproduction_page
 
-    rows = []
+    if page is not None and not page.parent.is_dir():
+        raise typer.BadParameter(f"there is no directory {page.parent}", param_hint="--page")
     with _directory(out) as directory:
-        for table in tables_of(name):
-            moments = []
-            for law in ("rmc", "fair"):
-                scenario = load_scenario(table.scenario).replace(
-                    replications=replications, choice_law=law
-                )
-                place = directory / f"{table.scenario}_{law}"
-                results = _results(place, scenario, resume=place.exists())
-                plan = plan_scenario(scenario)
-                _run(plan, results, workers, False, f"{place}: go on with the same command")
-                moments.append(results.moments(plan))
-            rows += reproduction_rows(table, *moments)
-    out_console.print(reproduction_table(rows, "Published dispatch scenarios"))
+        found = [
+            _reproduced(table, directory, workers, replications, with_page=page is not None)
+            for table in tables_of(name)
+        ]
+    rows = [row for each in found for row in reproduction_rows(each.reproduction)]
+    out_console.print(reproduction_table(rows, "Published scenarios"))
+    if page is not None:
+        text = reproduction_page([each.reproduction for each in found], _page_settings(name, found))
+        write_atomically(page, text.encode())
+        say(f"page  {page}")
+
+
+@dataclass(frozen=True)
+class _Reproduced:
+    """A published table with our runs of it, and how they were made."""
+
+    reproduction: Reproduction
+    scenario: Scenario
+    order_replications: int
+    versions: Mapping[str, str]
+
+
+def _reproduced(
+    table: PublishedTable,
+    directory: Path,
+    workers: int | None,
+    replications: int | None,
+    with_page: bool,
+) -> _Reproduced:
+    """Run a published scenario in every variant that is wanted."""
+    from rebecsim.experiments import plan_scenario
+    from rebecsim.experiments.order_runs import order_directory, order_plans
+    from rebecsim.report.reproduce import Reproduction, reproduction_scenarios
+
+    def run(plan: Plan, place: Path) -> Results:
+        results = _results(place, plan.scenario, resume=(place / "run.json").exists())
+        _run(plan, results, workers, False, f"{place}: go on with the same command")
+        return results
+
+    scenarios = reproduction_scenarios(table, replications, corrected=with_page)
+    plans = {variant: plan_scenario(scenario) for variant, scenario in scenarios.items()}
+    results = {
+        variant: run(plan, directory / f"{table.scenario}_{variant}")
+        for variant, plan in plans.items()
+    }
+    original = scenarios["rmc"]
+    others = order_plans(plans["rmc"], original.replications) if with_page else {}
+    moments = {variant: results[variant].moments(plan) for variant, plan in plans.items()}
+    return _Reproduced(
+        Reproduction(
+            table=table,
+            ours=moments["rmc"],
+            fair=moments["fair"],
+            corrected=moments.get("corrected", ()),
+            orders={
+                order: run(plan, order_directory(results["rmc"], order)).moments(plan)
+                for order, plan in others.items()
+            },
+        ),
+        original,
+        max((plan.scenario.replications for plan in others.values()), default=0),
+        results["rmc"].record()["versions"],
+    )
+
+
+def _page_settings(name: str | None, found: Sequence[_Reproduced]) -> PageSettings:
+    from rebecsim.report.reproduction_page import PageSettings
+
+    first = found[0]
+    words = ("rebecsim", "reproduce", *([name] if name else []))
+    options = ("--replications", str(first.scenario.replications), "--page", "FILE")
+    return PageSettings(
+        command=" ".join((*words, *options)),
+        replications=first.scenario.replications,
+        order_replications=first.order_replications,
+        seeds=tuple(sorted({each.scenario.seed for each in found})),
+        versions=first.versions,
+    )
 
 
 @contextmanager
@@ -105,10 +236,25 @@ def _results(directory: Path, scenario: Scenario, resume: bool) -> Results:
     return (Results.resume if resume else Results.create)(directory, scenario)
 
 
-def _run(plan: Plan, results: Results, workers: int | None, trace: bool, advice: str) -> None:
+def _refuse(option: str, *others: tuple[str, object]) -> None:
+    for name, given in others:
+        if given:
+            raise typer.BadParameter(f"cannot be given with {name}", param_hint=option)
+
+
+def show_written(written: WrittenReport, *more: Path) -> None:
+    """Say where the files of a report are."""
+    say(f"report  {written.html}")
+    say(f"charts  {written.charts[0].parent}")
+    say(f"data    {', '.join(map(str, (*written.data, *more)))}")
+
+
+def _run(plan: Plan, results: Results, workers: int | None, trace: bool, advice: str) -> int:
+    """Run a plan under a progress bar; gives the replications of each cell."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from rebecsim.experiments import available_workers, run_plan
+    from rebecsim.experiments.sequential import precision_of, run_until_precise
 
     columns = (
         TextColumn("{task.description}"),
@@ -118,18 +264,29 @@ def _run(plan: Plan, results: Results, workers: int | None, trace: bool, advice:
         TimeElapsedColumn(),
     )
     scenario = plan.scenario
-    total = len(plan.cells) * scenario.replications
-    with Progress(*columns, console=err, transient=True) as bar:
-        task = bar.add_task(f"{scenario.name} ({scenario.choice_law} law)", total=total)
-        try:
+    target = precision_of(plan)
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
+        task = bar.add_task(f"{scenario.name} ({scenario.choice_law} law, {scenario.order} order)")
+
+        def run(replications: int | None) -> None:
+            total = len(plan.cells) * (replications or scenario.replications)
+            bar.reset(task, total=total)
             run_plan(
                 plan,
                 results,
                 workers=workers or available_workers(),
                 trace=trace,
+                replications=replications,
                 progress=lambda finished: bar.advance(task, finished),
+                warn=complain,
             )
+
+        try:
+            if target is not None:
+                return run_until_precise(plan, results, target, run)
+            run(None)
         except KeyboardInterrupt:
             bar.stop()
             err.print(f"interrupted; finished cells are in {advice}", markup=False, soft_wrap=True)
             raise typer.Exit(130) from None
+    return scenario.replications

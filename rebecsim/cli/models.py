@@ -8,7 +8,17 @@ from typing import Annotated
 
 import typer
 
-from rebecsim.cli.app import Core, Law, ScenarioName, app, complain, out, say
+from rebecsim.cli.app import (
+    Core,
+    Law,
+    Plugins,
+    ScenarioName,
+    app,
+    complain,
+    out,
+    say,
+    use_plugins,
+)
 
 
 class Form(StrEnum):
@@ -41,9 +51,14 @@ def check(
             complain(error)
             failed = True
         else:
-            say(f"{file}: ok, {len(model.classes)} classes, {len(model.instances)} rebecs")
+            classes, rebecs = len(model.classes), len(model.instances)
+            say(f"{file}: ok, {_count(classes, 'class', 'classes')}, {_count(rebecs, 'rebec')}")
     if failed:
         raise typer.Exit(2)
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 @app.command()
@@ -52,11 +67,13 @@ def generate(
     out: Annotated[Path, typer.Option(help="Directory for the models.")],
     form: Annotated[Form, typer.Option(help="Timed Rebeca, or Python.")] = Form.rebeca,
     force: Annotated[bool, typer.Option(help="Replace files that differ.")] = False,
+    plugin: Plugins = None,
 ) -> None:
     """Generate one model for each configuration of a scenario."""
     from rebecsim.experiments import load_scenario
     from rebecsim.experiments.models import generate_models, write_models
 
+    use_plugins(plugin)
     models = generate_models(load_scenario(scenario), form.value)
     write_models(models, out, replace=force)
     say(f"{len(models)} models in {out}")
@@ -67,9 +84,13 @@ def simulate(
     model: Annotated[Path, typer.Argument(help="A model (.rebeca, or .py with a global `model`).")],
     until: Annotated[int | None, typer.Option(min=0, help="Last model time to serve.")] = None,
     steps: Annotated[int, typer.Option(min=1, help="Most messages to serve.")] = 100,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the random choices.")] = 0,
-    law: Annotated[Law, typer.Option(help="Choice law.")] = Law.fair,
-    scheduler: Annotated[Scheduling, typer.Option(help="Order of messages.")] = Scheduling.random,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the random choices.  [default: 0]")
+    ] = None,
+    law: Annotated[Law | None, typer.Option(help="Choice law.  [default: fair]")] = None,
+    scheduler: Annotated[
+        Scheduling | None, typer.Option(help="Order of messages.  [default: random]")
+    ] = None,
     save: Annotated[Path | None, typer.Option(help="Write the choices of the run (JSON).")] = None,
     replay: Annotated[Path | None, typer.Option(help="Do a saved run again.")] = None,
     core: Core = False,
@@ -82,7 +103,14 @@ def simulate(
     from rebecsim.simulate.saved import load_run, make_scheduler, save_run
 
     built = load_model(model, "core" if core else "timed")
-    chosen = load_run(replay) if replay else make_scheduler(scheduler.value, seed, law.value)
+    if replay is None:
+        chosen = make_scheduler(
+            (scheduler or Scheduling.random).value, seed or 0, (law or Law.fair).value
+        )
+    elif (seed, law, scheduler) == (None, None, None):
+        chosen = load_run(replay)
+    else:
+        raise typer.BadParameter("a replayed run has its choices already", param_hint="--replay")
     tracer = Tracer()
     result = run(built, chosen, until=until, max_steps=steps, tracer=tracer)
     out.print(event_table(tracer.events))

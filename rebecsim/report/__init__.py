@@ -4,6 +4,7 @@
 * `write_report`: write the page, the CSV files and the charts to a directory.
 * `WrittenReport`: where they are.
 * `summary_view`: the table of policies with its notes, for the terminal.
+* `report_view`: the same with the differences between policies and the effect of message order.
 * `policy_table`: the table alone.
 * `reproduce_figure`: compare a published figure with our runs.
 * `ReproductionRow`: the result of such a comparison.
@@ -16,7 +17,7 @@ from rebecsim.report.reproduction import (
     reproduce_figure,
     reproduction_table,
 )
-from rebecsim.report.tables import policy_table, summary_view
+from rebecsim.report.tables import policy_table, report_view, summary_view
 from rebecsim.report.write import WrittenReport, write_report
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "ReproductionRow",
     "WrittenReport",
     "policy_table",
+    "report_view",
     "reproduce_figure",
     "reproduction_table",
     "summary_view",

@@ -9,12 +9,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rebecsim.experiments.differences import PairDifference
 from rebecsim.experiments.summary import Summary
+from rebecsim.report.hardware import HARDWARE_NOTES, app_master_table, size_tables
 from rebecsim.report.interactive import CONFIG, plotly_figure
 from rebecsim.report.notes import abnormal_notes, interval_notes, reading_notes
 from rebecsim.report.numbers import best_rows, decimals_for, format_estimate, level_text
+from rebecsim.report.orders import ORDER_NOTES, order_sentences, order_tables
+from rebecsim.report.pairs import (
+    by_metric,
+    method_notes,
+    pair_notes,
+    pair_sentence,
+    power_sentence,
+)
 from rebecsim.report.report_input import ReportInput
 from rebecsim.report.series import ChartData
+from rebecsim.report.utilisation import UtilisationChart
 
 __all__ = ["choice_law_text", "render_html", "scenario_rows", "script_json"]
 
@@ -48,6 +59,21 @@ class _SizeTable:
 
 
 @dataclass(frozen=True, slots=True)
+class _Pair:
+    sentence: str
+    power: str | None
+    is_shown: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _PairList:
+    """One metric: a sentence for every two policies."""
+
+    title: str
+    pairs: tuple[_Pair, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class _Figure:
     data: ChartData
     description: str
@@ -55,8 +81,21 @@ class _Figure:
     still: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Picture:
+    """A chart that is a picture on the screen too."""
+
+    data: UtilisationChart
+    source: str
+
+
 def render_html(
-    report: ReportInput, summary: Summary, charts: Sequence[ChartData], stills: Sequence[bytes]
+    report: ReportInput,
+    summary: Summary,
+    by_size: Summary,
+    charts: Sequence[ChartData],
+    stills: Sequence[bytes],
+    over_time: Sequence[tuple[UtilisationChart, bytes]] = (),
 ) -> str:
     """Render the page.
 
@@ -67,8 +106,10 @@ def render_html(
     Args:
         report: what to report; all its text is escaped.
         summary: its results.
-        charts: one per metric.
+        by_size: what is shown by cluster size.
+        charts: one per metric of `by_size`.
         stills: the same charts as SVG files.
+        over_time: utilisation over time with its SVG file, one per policy that was traced.
     """
     # Imported here: a report in the terminal needs neither.
     import jinja2
@@ -79,13 +120,17 @@ def render_html(
     )
     source = importlib.resources.files(__package__).joinpath("report.html.j2")
     template = environment.from_string(source.read_text(encoding="utf-8"))
+    differences, envelopes, parts = report.differences(), report.envelopes(), report.parts()
+    used = report.hardware_figures()
     return template.render(
         report=report,
         paragraphs=[p.strip() for p in report.description.split("\n\n") if p.strip()],
         summary=summary,
         level=level_text(summary.level),
         policy_rows=_policy_rows(summary),
-        size_tables=[_size_table(summary, column) for column in range(len(summary.metrics))],
+        size_tables=[_size_table(by_size, column) for column in range(len(by_size.metrics))],
+        parts=parts,
+        part_rows=_policy_rows(parts) if parts else [],
         figures=[_figure(c, s) for c, s in zip(charts, stills, strict=True)],
         plotly_config=script_json(CONFIG),
         plotly_js=get_plotlyjs(),
@@ -93,7 +138,18 @@ def render_html(
         choice_law=choice_law_text(report.choice_law),
         reading_notes=reading_notes(summary),
         abnormal_notes=abnormal_notes(summary),
-        interval_notes=interval_notes(summary),
+        interval_notes=interval_notes(summary) + method_notes(differences),
+        pair_lists=_pair_lists(differences),
+        pair_notes=pair_notes(differences),
+        order_tables=order_tables(envelopes),
+        order_sentences=order_sentences(envelopes),
+        order_notes=ORDER_NOTES,
+        hardware_sizes=size_tables(used) if used else (),
+        app_masters=app_master_table(used, report.hardware) if used and report.hardware else None,
+        hardware_notes=HARDWARE_NOTES
+        if any(each.cluster.energy for each in used)
+        else HARDWARE_NOTES[:1],
+        utilisation=[_Picture(chart, _svg_address(still)) for chart, still in over_time],
     )
 
 
@@ -173,6 +229,16 @@ def _size_table(summary: Summary, column: int) -> _SizeTable:
     return _SizeTable(metric.title, rows)
 
 
+def _pair_lists(differences: Sequence[PairDifference]) -> list[_PairList]:
+    return [
+        _PairList(
+            metric.title,
+            tuple(_Pair(pair_sentence(p), power_sentence(p), p.is_shown) for p in pairs),
+        )
+        for metric, pairs in by_metric(differences)
+    ]
+
+
 def _figure(chart: ChartData, still: bytes) -> _Figure:
     ends = "; ".join(
         f"{line.policy} from {line.labels[0]} to {line.labels[-1]}" for line in chart.series
@@ -184,8 +250,12 @@ def _figure(chart: ChartData, still: bytes) -> _Figure:
             f"AppMasters: {ends}. All values are in the tables by cluster size."
         ),
         plotly=script_json(plotly_figure(chart)),
-        still="data:image/svg+xml;base64," + base64.b64encode(still).decode("ascii"),
+        still=_svg_address(still),
     )
+
+
+def _svg_address(picture: bytes) -> str:
+    return "data:image/svg+xml;base64," + base64.b64encode(picture).decode("ascii")
 
 
 def script_json(value: Any) -> str:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from rebecsim.experiments.differences import PairDifference, pairwise_differences
+from rebecsim.experiments.energy import Hardware, HardwareFigures, by_policy_and_size, by_workload
 from rebecsim.experiments.moments import CellMoments
+from rebecsim.experiments.order_sensitivity import OrderEnvelope, order_envelopes
+from rebecsim.experiments.paired_moments import PairedMoments
 from rebecsim.experiments.summary import Summary, summarise
+from rebecsim.experiments.traced import UtilisationOverTime
 from rebecsim.metrics import DISPATCH_METRICS, Metric
 
 __all__ = ["ReportInput"]
@@ -26,8 +31,17 @@ class ReportInput:
         versions: package -> version.
         moments: one per cell.
         wall_clock_seconds: how long the runs took, when that is known.
-        metrics: what to report.
+        metrics: the columns of the table of policies; the first one matters most.
+        charted: what to show by cluster size; empty for the same as `metrics`.
+        breakdown: what else to show per policy: the parts that make up a metric.
         level: confidence level of the intervals, in (0, 1).
+        pairs: the same runs in pairs, one entry per workload and cluster size; empty when
+            policies are not to be compared.
+        orders: message order -> moments of every cell, for order sensitivity; empty, or
+            "random" (the order of `moments`) and others.
+        hardware: the AppMasters, where the busy time of each was counted.
+        utilisation: of the largest cluster over time, one entry for each policy whose messages
+            were kept.
     """
 
     title: str
@@ -40,7 +54,43 @@ class ReportInput:
     wall_clock_seconds: float | None = None
     metrics: tuple[Metric, ...] = DISPATCH_METRICS
     level: float = 0.95
+    charted: tuple[Metric, ...] = ()
+    breakdown: tuple[Metric, ...] = ()
+    pairs: Sequence[PairedMoments] = ()
+    orders: Mapping[str, Sequence[CellMoments]] = field(default_factory=dict)
+    hardware: Hardware | None = None
+    utilisation: Sequence[UtilisationOverTime] = ()
 
     def summary(self) -> Summary:
         """The results pooled per policy and per cluster size; raises as `summarise` does."""
         return summarise(self.moments, self.metrics, self.level)
+
+    def by_size(self) -> Summary:
+        """The results to be shown by cluster size; raises as `summarise` does."""
+        return summarise(self.moments, self.charted or self.metrics, self.level)
+
+    def parts(self) -> Summary | None:
+        """The breakdown per policy, None where there is none; raises as `summarise` does."""
+        if not self.breakdown:
+            return None
+        return summarise(self.moments, self.breakdown, self.level)
+
+    def differences(self) -> tuple[PairDifference, ...]:
+        """Every two policies compared; raises as `pairwise_differences` does."""
+        return pairwise_differences(self.metrics, self.pairs, self.level)
+
+    def envelopes(self) -> tuple[OrderEnvelope, ...]:
+        """The figures under all message orders; raises as `order_envelopes` does."""
+        return order_envelopes(self.orders, self.metrics, self.level)
+
+    def hardware_figures(self) -> tuple[HardwareFigures, ...]:
+        """Utilisation and energy per policy and cluster size; raises as `by_policy_and_size`."""
+        if self.hardware is None:
+            return ()
+        return by_policy_and_size(self.moments, self.hardware, self.level)
+
+    def hardware_by_workload(self) -> tuple[HardwareFigures, ...]:
+        """Utilisation and energy of each cell; raises as `by_policy_and_size`."""
+        if self.hardware is None:
+            return ()
+        return by_workload(self.moments, self.hardware, self.level)

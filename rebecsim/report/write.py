@@ -7,10 +7,11 @@ from pathlib import Path
 
 from rebecsim.experiments.files import write_atomically
 from rebecsim.report.charts import render_chart
-from rebecsim.report.csv import by_cluster_size_csv, table_csv
+from rebecsim.report.csv import by_cluster_size_csv, energy_csv, orders_csv, pairs_csv, table_csv
 from rebecsim.report.html import render_html
 from rebecsim.report.report_input import ReportInput
 from rebecsim.report.series import chart_data
+from rebecsim.report.utilisation import render_utilisation, utilisation_charts
 
 __all__ = ["WrittenReport", "write_report"]
 
@@ -23,17 +24,38 @@ class WrittenReport:
         html: the page.
         table: CSV, one line per policy.
         by_cluster_size: CSV, one line per policy and cluster size.
-        charts: PNG and SVG of every metric.
+        charts: PNG and SVG of every metric, and of utilisation over time where it is known.
+        pairs: CSV, one line per metric and pair of policies; None when none were compared.
+        orders: CSV, one line per metric and policy; None without runs in other message orders.
+        breakdown: CSV, one line per policy; None when nothing is broken down.
+        energy: CSV, a line for each cell and each of its AppMasters; None where busy times were
+            not counted.
     """
 
     html: Path
     table: Path
     by_cluster_size: Path
     charts: tuple[Path, ...]
+    pairs: Path | None = None
+    orders: Path | None = None
+    breakdown: Path | None = None
+    energy: Path | None = None
+
+    @property
+    def data(self) -> tuple[Path, ...]:
+        """The CSV files that were written."""
+        always = (self.table, self.by_cluster_size)
+        extra = (self.breakdown, self.pairs, self.orders, self.energy)
+        return (*always, *(file for file in extra if file is not None))
 
 
 def write_report(report: ReportInput, out_dir: Path) -> WrittenReport:
     """Write `report.html`, `table.csv`, `by_cluster_size.csv` and `charts/METRIC.{png,svg}`.
+
+    `pairs.csv` is added where policies were compared run by run, `orders.csv` where the cells were
+    run in several message orders, `breakdown.csv` where there is a breakdown, `energy.csv` where
+    busy times were counted and `charts/utilisation_POLICY.{png,svg}` where messages were kept; one
+    that an earlier report left is removed otherwise.
 
     Everything is rendered before the first file is written, and each file appears under its name
     only when it is complete.
@@ -44,28 +66,56 @@ def write_report(report: ReportInput, out_dir: Path) -> WrittenReport:
 
     Raises:
         OSError: when the directory cannot be made or written.
-        ValueError: when the results are incomplete (see `summarise`).
+        ValueError: when the results are incomplete (see `summarise`, `pairwise_differences` and
+            `order_envelopes`).
     """
-    summary = report.summary()
-    charts = [chart_data(summary, column) for column in range(len(summary.metrics))]
+    summary, by_size, parts = report.summary(), report.by_size(), report.parts()
+    differences, envelopes = report.differences(), report.envelopes()
+    used = report.hardware_by_workload()
+    charts = [chart_data(by_size, column) for column in range(len(by_size.metrics))]
     stills = [render_chart(chart, report.title, "svg") for chart in charts]
     pictures: dict[str, bytes] = {}
     for chart, still in zip(charts, stills, strict=True):
         pictures[f"charts/{chart.name}.png"] = render_chart(chart, report.title, "png")
         pictures[f"charts/{chart.name}.svg"] = still
+    over_time = [
+        (chart, render_utilisation(chart, report.title, "svg"))
+        for chart in utilisation_charts(report.utilisation, report.hardware)
+    ]
+    for each, still in over_time:
+        pictures[f"charts/{each.name}.png"] = render_utilisation(each, report.title, "png")
+        pictures[f"charts/{each.name}.svg"] = still
     texts = {
         "table.csv": table_csv(summary),
-        "by_cluster_size.csv": by_cluster_size_csv(summary),
-        "report.html": render_html(report, summary, charts, stills),
+        "by_cluster_size.csv": by_cluster_size_csv(by_size),
+        "report.html": render_html(report, summary, by_size, charts, stills, over_time),
+    }
+    extra = {
+        "pairs.csv": pairs_csv(differences) if differences else None,
+        "orders.csv": orders_csv(envelopes) if envelopes else None,
+        "breakdown.csv": table_csv(parts) if parts else None,
+        "energy.csv": energy_csv(used) if used else None,
     }
     (out_dir / "charts").mkdir(parents=True, exist_ok=True)
+    for left in list((out_dir / "charts").glob("utilisation_*.*")):
+        if left.relative_to(out_dir).as_posix() not in pictures:
+            left.unlink(missing_ok=True)
     for name, content in pictures.items():
         write_atomically(out_dir / name, content)
     for name, text in texts.items():
         write_atomically(out_dir / name, text.encode("utf-8"))
+    for name, found in extra.items():
+        if found is None:
+            (out_dir / name).unlink(missing_ok=True)
+        else:
+            write_atomically(out_dir / name, found.encode("utf-8"))
     return WrittenReport(
         html=out_dir / "report.html",
         table=out_dir / "table.csv",
         by_cluster_size=out_dir / "by_cluster_size.csv",
         charts=tuple(out_dir / name for name in pictures),
+        pairs=out_dir / "pairs.csv" if differences else None,
+        orders=out_dir / "orders.csv" if envelopes else None,
+        breakdown=out_dir / "breakdown.csv" if parts else None,
+        energy=out_dir / "energy.csv" if used else None,
     )

@@ -38,7 +38,11 @@ class CommandParameter:
     def shown(self) -> str:
         """How a command line writes it."""
         if isinstance(self.info, OptionInfo):
-            return next(iter(self.info.param_decls or ()), f"--{self.name}")
+            # Inside Annotated, typer's first positional argument is the first name.
+            given = self.info.default
+            if isinstance(given, str) and given.startswith("--"):
+                return given
+            return f"--{self.name.replace('_', '-')}"
         return self.name.upper() + ("..." if get_origin(self.kind) is list else "")
 
 
@@ -100,7 +104,7 @@ def _default(value: Any) -> str:
     assert value is not PydanticUndefined
     if isinstance(value, BaseModel):
         return "see below"
-    return f"`{json.dumps(value)}`"
+    return "" if value is None else f"`{json.dumps(value)}`"
 
 
 def _type(schema: dict[str, Any]) -> str:
@@ -108,7 +112,11 @@ def _type(schema: dict[str, Any]) -> str:
         return " or ".join(f"`{json.dumps(value)}`" for value in schema["enum"])
     if "$ref" in schema or schema.get("allOf"):
         return "table"
+    if "anyOf" in schema:  # a value or nothing
+        return _type(schema["anyOf"][0])
     match schema["type"]:
+        case "array" if "prefixItems" in schema:
+            return f"[{', '.join(map(_type, schema['prefixItems']))}]"
         case "array":
             items = schema["items"]
             inner = "a table" if "oneOf" in items or "$ref" in items else _type(items)
@@ -117,6 +125,8 @@ def _type(schema: dict[str, Any]) -> str:
             return f"integer{_range(schema)}"
         case "number":
             return f"number{_range(schema)}"
+        case "boolean":
+            return "`true` or `false`"
         case "string":
             pattern = schema.get("pattern")
             return f"text that matches `{pattern}`" if pattern else "text"

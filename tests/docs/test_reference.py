@@ -8,12 +8,15 @@ import sys
 import tomllib
 
 import pytest
+from pydantic import BaseModel
 
 from rebecsim.cluster import (
     ARRIVAL_PATTERNS,
     DISPATCH_POLICIES,
     LENGTH_PATTERNS,
+    Eviction,
     HighPriority,
+    Power,
     WorkloadPattern,
 )
 from rebecsim.experiments import Scenario
@@ -50,8 +53,8 @@ def test_help_shows_the_same_options(name: str) -> None:
     assert {option for option in shown if not option.startswith("--no-")} == declared | {"--help"}
 
 
-@pytest.mark.parametrize("model", [Scenario, HighPriority])
-def test_every_key_of_a_scenario_is_there(model: type[Scenario] | type[HighPriority]) -> None:
+@pytest.mark.parametrize("model", [Scenario, HighPriority, Power, Eviction])
+def test_every_key_of_a_scenario_is_there(model: type[BaseModel]) -> None:
     require_table(SCENARIO, keys_table(model))
 
 

@@ -1,13 +1,15 @@
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pytest
 
 from rebecsim.experiments.moments import Cell, CellMoments
+from rebecsim.experiments.paired_moments import Condition, PairedMoments
 from rebecsim.report import ReportInput
 
 MakeCell = Callable[..., CellMoments]
 MakeReport = Callable[..., ReportInput]
+MakePairs = Callable[..., list[PairedMoments]]
 
 
 def build_cell(
@@ -30,6 +32,22 @@ def build_cell(
     return CellMoments.from_columns(
         Cell(policy, "uniform 1", "uniform 3", size), columns, ends or {"time limit": runs}
     )
+
+
+def build_pairs(misses: Mapping[str, float], runs: int = 20) -> list[PairedMoments]:
+    """Two cluster sizes; policies with the same mean misses have the same runs."""
+    pairs = []
+    for size in (1, 2):
+        columns = {}
+        for policy, mean in misses.items():
+            rng = np.random.default_rng([size, round(100 * mean)])
+            columns[policy] = {
+                "queue_misses": rng.poisson(mean, runs),
+                "update_misses": rng.poisson(mean / 2, runs),
+                "completions": rng.poisson(70, runs),
+            }
+        pairs.append(PairedMoments.from_columns(Condition("uniform 1", "uniform 3", size), columns))
+    return pairs
 
 
 def build_report(moments: list[CellMoments] | None = None, **changes: object) -> ReportInput:
@@ -55,6 +73,29 @@ def build_report(moments: list[CellMoments] | None = None, **changes: object) ->
 @pytest.fixture
 def make_cell() -> MakeCell:
     return build_cell
+
+
+@pytest.fixture
+def make_pairs() -> MakePairs:
+    return build_pairs
+
+
+@pytest.fixture
+def full_report() -> ReportInput:
+    """With pairs that are shown, undecided and identical, and with three message orders."""
+    cells = {
+        order: [
+            build_cell(policy, size, misses=m + shift, seed=seed)
+            for policy, m, seed in (("EDF", 20, 1), ("FIFO", 20.5, 2), ("MDF", 60, 3))
+            for size in (1, 2)
+        ]
+        for order, shift in (("random", 0), ("updates-first", -4), ("ticks-first", 5))
+    }
+    return build_report(
+        cells["random"],
+        pairs=build_pairs({"EDF": 20, "FIFO": 20, "LLF": 20.5, "MDF": 60}),
+        orders=cells,
+    )
 
 
 @pytest.fixture

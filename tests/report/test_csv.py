@@ -2,7 +2,7 @@ import csv
 import io
 
 from rebecsim.experiments.summary import summarise
-from rebecsim.report.csv import by_cluster_size_csv, table_csv
+from rebecsim.report.csv import by_cluster_size_csv, orders_csv, pairs_csv, table_csv
 
 
 def read(text: str) -> list[dict[str, str]]:
@@ -38,3 +38,39 @@ def test_what_is_undefined_is_empty(make_cell) -> None:
     assert row["deadline_misses"] == "0.0"
     assert row["deadline_misses_low"] == ""
     assert row["job_request_success"] == ""
+
+
+def test_pairs_are_lines_with_their_verdict(full_report) -> None:
+    differences = full_report.differences()
+    rows = read(pairs_csv(differences))
+    assert len(rows) == 3 * 6
+    for row, pair in zip(rows, differences, strict=True):
+        assert (row["metric"], row["first"], row["second"]) == (
+            pair.metric.name,
+            pair.first,
+            pair.second,
+        )
+        assert int(row["replications"]) == 20
+        assert float(row["difference"]) == pair.estimate.value
+        assert float(row["difference_low"]) == pair.estimate.low
+        assert float(row["p_value"]) == pair.p_value
+        assert float(row["holm_p_value"]) == pair.adjusted_p_value
+        assert row["shown"] == ("yes" if pair.is_shown else "no")
+        assert bool(row["detectable"]) == (pair.power is not None)
+    same, undecided, shown = rows[:3]
+    assert (same["shown"], same["better"], same["replications_needed"]) == ("no", "", "")
+    assert undecided["shown"] == "no"
+    assert int(undecided["replications_needed"]) > 20
+    assert (shown["shown"], shown["better"]) == ("yes", "EDF")
+
+
+def test_orders_are_columns(full_report) -> None:
+    envelopes = full_report.envelopes()
+    rows = read(orders_csv(envelopes))
+    assert len(rows) == 3 * 3
+    first = rows[0]
+    assert (first["metric"], first["policy"]) == ("deadline_misses", "EDF")
+    assert (first["lowest_order"], first["highest_order"]) == ("updates-first", "ticks-first")
+    assert first["lowest"] == first["updates-first"]
+    assert float(first["random"]) == envelopes[0].reference.value
+    assert float(first["ticks-first_high"]) == envelopes[0].by_order["ticks-first"].high

@@ -45,10 +45,10 @@ class Page(HTMLParser):
 
 
 def render(report: ReportInput) -> str:
-    summary = report.summary()
-    charts = [chart_data(summary, column) for column in range(len(summary.metrics))]
+    by_size = report.by_size()
+    charts = [chart_data(by_size, column) for column in range(len(by_size.metrics))]
     stills = [render_chart(chart, report.title, "svg") for chart in charts]
-    return render_html(report, summary, charts, stills)
+    return render_html(report, report.summary(), by_size, charts, stills)
 
 
 def page_of(report: ReportInput) -> Page:
@@ -75,6 +75,36 @@ def test_the_page_says_what_was_run_and_what_came_out(make_report) -> None:
         assert words in page.text
     assert page.text.count("(best)") == 6
     assert "Time taken" not in page_of(make_report()).text
+
+
+def test_the_page_compares_policies_and_orders(full_report) -> None:
+    page = page_of(full_report)
+    for words in (
+        "Differences between policies",
+        "No difference can be shown between EDF and FIFO: all 20 runs of each cell gave",
+        "EDF misses ",
+        "20 runs per cell show a difference of",
+        "all 6 pairs of a metric together (Holm)",
+        "Lachin",
+        "Order of messages",
+        "Deadline misses by order of messages",
+        "Lowest to highest random updates-first ticks-first",
+        "the choice of policy by up to",
+    ):
+        assert words in page.text
+    shown = [a for tag, a in page.tags if tag == "li" and a.get("class") == "shown"]
+    assert len(shown) == sum(pair.is_shown for pair in full_report.differences())
+    ids = [a["id"] for _, a in page.tags if "id" in a]
+    assert len(set(ids)) == len(ids)
+    labels = [a["aria-labelledby"] for _, a in page.tags if "aria-labelledby" in a]
+    assert set(labels) <= set(ids)
+
+
+def test_a_plain_report_has_no_empty_sections(make_report) -> None:
+    text = page_of(make_report()).text
+    assert "Differences between policies" not in text
+    assert "Order of messages" not in text
+    assert "Holm" not in text
 
 
 def test_the_page_loads_nothing_and_forbids_itself_to(make_report) -> None:

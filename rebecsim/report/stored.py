@@ -1,0 +1,191 @@
+"""Stored runs in the terminal: their list, answers to queries, differences of two."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from itertools import islice
+from typing import IO, Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from rebecsim.experiments.diff import CellDifference, Difference, RunDifference
+from rebecsim.experiments.query import Answer
+from rebecsim.experiments.store import StoredRun
+from rebecsim.report.numbers import DASH, decimals_for, display_scale, format_estimate
+
+__all__ = ["answer_table", "diff_view", "runs_table", "write_csv", "write_json"]
+
+_SHOWN_ROWS = 100
+_UNITS = ("B", "kB", "MB", "GB", "TB")
+
+
+def runs_table(runs: Iterable[StoredRun]) -> Table:
+    """A row for each run."""
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
+    # Narrow terminals fold names, not figures.
+    for heading in ("Run", "Scenario"):
+        table.add_column(heading, overflow="fold")
+    table.add_column("Policies")
+    for heading, widest in (("Cells", "12/12"), ("Runs per cell", "10000"), ("Seed", "2015")):
+        table.add_column(heading, justify="right", min_width=len(widest), overflow="fold")
+    for heading, widest in (("Law", "fair"), ("Started (UTC)", "2015-01-02")):
+        table.add_column(heading, min_width=len(widest), overflow="fold")
+    table.add_column("Size", justify="right", min_width=len("999.9 MB"))
+    for run in runs:
+        started = run.record["started"]
+        row = (
+            run.name,
+            run.scenario.name,
+            ", ".join(run.scenario.policies),
+            f"{len(run.finished)}/{len(run.plan.cells)}",
+            str(run.scenario.replications),
+            str(run.scenario.seed),
+            run.scenario.choice_law,
+            DASH if started is None else started[:16].replace("T", " "),
+            _size(run.size),
+        )
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _size(count: int) -> str:
+    exponent = min(int(math.log(max(count, 1), 1000)), len(_UNITS) - 1)
+    digits = 1 if exponent else 0
+    return f"{count / 1000**exponent:.{digits}f} {_UNITS[exponent]}"
+
+
+def answer_table(answer: Answer) -> RenderableType:
+    """The first rows of an answer, and a line when there are more."""
+    table = Table()
+    for name in answer.columns:
+        table.add_column(Text(name))
+    for row in islice(answer.rows, _SHOWN_ROWS):
+        table.add_row(*(Text(DASH if value is None else _shown(value)) for value in row))
+    if next(answer.rows, None) is None:
+        return table
+    return Group(table, Text(f"only the first {_SHOWN_ROWS} rows; --csv or --json gives all"))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_shown, value))
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def write_csv(answer: Answer, file: IO[str]) -> None:
+    """Write an answer as CSV with a heading. NULL is an empty field; lists are written as JSON."""
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(answer.columns)
+    writer.writerows(map(_field, row) for row in answer.rows)
+
+
+def _field(value: Any) -> Any:
+    plain = _plain(value)
+    is_nested = isinstance(plain, bool | list | dict)
+    return json.dumps(plain, ensure_ascii=False) if is_nested else plain
+
+
+def write_json(answer: Answer, file: IO[str]) -> None:
+    """Write an answer as a JSON list of objects; NULL and numbers that JSON lacks are null."""
+    file.write("[")
+    for place, row in enumerate(answer.rows):
+        named = dict(zip(answer.columns, map(_plain, row), strict=True))
+        file.write(",\n " if place else "\n ")
+        file.write(json.dumps(named, ensure_ascii=False))
+    file.write("\n]\n")
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if math.isfinite(value) else None
+        case Decimal():
+            return int(value) if value == value.to_integral_value() else float(value)
+        case list() | tuple():
+            return [_plain(entry) for entry in value]
+        case dict():
+            return {str(key): _plain(entry) for key, entry in value.items()}
+        case _:
+            return str(value)
+
+
+def diff_view(diff: RunDifference) -> Group:
+    """Settings that differ, every cell that does, and how many do not."""
+    return Group(*_diff_parts(diff))
+
+
+def _diff_parts(diff: RunDifference) -> Iterator[RenderableType]:
+    if diff.settings:
+        settings = Table(title=Text("Settings that differ"))
+        for heading in ("Setting", diff.first, diff.second):
+            settings.add_column(Text(heading), overflow="fold")
+        for setting in diff.settings:
+            settings.add_row(
+                *map(Text, (setting.name, _value(setting.first), _value(setting.second)))
+            )
+        yield settings
+    else:
+        yield Text("The settings are the same.")
+    different = [cell for cell in diff.cells if not cell.identical]
+    if different:
+        yield _cells_table(diff, different)
+        yield from map(Text, _error_notes(different))
+    identical = len(diff.cells) - len(different)
+    yield Text(f"{len(diff.cells)} cells in both runs: {identical} identical.")
+    for name, only in ((diff.first, diff.only_first), (diff.second, diff.only_second)):
+        if only:
+            yield Text(f"{len(only)} cells only in {name}.")
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return DASH
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _cells_table(diff: RunDifference, cells: Sequence[CellDifference]) -> Table:
+    table = Table(title=Text("Cells that differ"))
+    for heading in ("Policy", "Arrivals", "Lengths", "AppMasters", "Metric"):
+        table.add_column(heading)
+    for heading in (diff.first, diff.second, "Difference", "Standard error"):
+        table.add_column(Text(heading), justify="right")
+    for cell in cells:
+        where = cell.cell
+        place = (where.policy, where.arrivals, where.lengths, str(where.app_masters))
+        for row, difference in enumerate(cell.differences):
+            shown = place if row == 0 else ("",) * len(place)
+            is_last = row == len(cell.differences) - 1
+            table.add_row(*map(Text, (*shown, *_figures(difference))), end_section=is_last)
+    return table
+
+
+def _figures(difference: Difference) -> tuple[str, ...]:
+    metric = difference.metric
+    both = [difference.first, difference.second]
+    decimals = decimals_for(metric, both)
+    unit = " points" if metric.is_share else ""
+    scale = display_scale(metric)
+    value, error = difference.value, difference.standard_error
+    return (
+        metric.title,
+        *(format_estimate(metric, estimate, decimals) for estimate in both),
+        DASH if math.isnan(value) else f"{scale * value:+.{decimals}f}{unit}",
+        DASH if error is None else f"{scale * error:.{decimals}f}",
+    )
+
+
+def _error_notes(cells: Sequence[CellDifference]) -> Iterator[str]:
+    yield "A difference is the second run minus the first."
+    if any(d.shares_random_numbers for cell in cells for d in cell.differences):
+        yield (
+            "Standard errors are those of independent runs. Cells with the same seed share their "
+            "random numbers, and the error of their difference is usually smaller."
+        )

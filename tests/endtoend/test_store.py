@@ -1,0 +1,267 @@
+"""Stored runs as a user sees them: runs, query, report, diff; and runs that are killed."""
+
+import csv
+import io
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from benchmarks.kill_and_resume import kill_and_resume
+from rebecsim.cli import main
+
+SCENARIO = """\
+name = "tiny"
+title = "A tiny comparison"
+policies = ["EDF", "FIFO"]
+app_masters = [1, 2]
+queue_size = 4
+epsilon = 0.5
+replications = 10
+ticks = 30
+
+[[arrivals]]
+pattern = "uniform"
+count = 1
+
+[[lengths]]
+pattern = "nondet"
+minimum = 1
+maximum = 4
+"""
+
+
+def rebecsim(*arguments, cwd):
+    return subprocess.run(
+        [sys.executable, "-m", "rebecsim", *map(str, arguments)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "COLUMNS": "150", "NO_COLOR": "1"},
+    )
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A directory with two runs, made once."""
+    place = tmp_path_factory.mktemp("store")
+    (place / "tiny.toml").write_text(SCENARIO)
+    for name, *options in (("results/fair",), ("results/old/rmc", "--law", "rmc")):
+        command = ["compare", "tiny.toml", "--out", name, "--workers", "1", *options]
+        done = rebecsim(*command, cwd=place)
+        assert done.returncode == 0, done.stderr
+    return place
+
+
+@pytest.fixture
+def store(made, tmp_path):
+    """A copy of these runs to do harm to."""
+    return shutil.copytree(made, tmp_path / "store")
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, store):
+    """Run the program in this process, in the directory above the runs."""
+
+    def call(*arguments):
+        monkeypatch.chdir(store)
+        monkeypatch.setenv("COLUMNS", "150")
+        monkeypatch.setattr(sys, "argv", ["rebecsim", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        captured = capsys.readouterr()
+        return ended.value.code, captured.out, captured.err
+
+    return call
+
+
+def snapshot(directory):
+    return {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+
+
+def test_runs_are_listed(made):
+    done = rebecsim("runs", cwd=made)
+    assert done.returncode == 0, done.stderr
+    for text in ("results/fair", "results/old/rmc", "tiny", "EDF, FIFO", "4/4", "2015", "MB"):
+        assert text in done.stdout
+    inside = rebecsim("runs", "results", cwd=made)
+    assert "\nold/rmc " in inside.stdout
+
+
+def test_queries_are_answered(made):
+    sql = "select run, policy, sum(completions) as done from replications group by all order by all"
+    table = rebecsim("query", sql, cwd=made)
+    assert table.returncode == 0, table.stderr
+    assert "results/old/rmc" in table.stdout
+    rows = list(csv.DictReader(io.StringIO(rebecsim("query", sql, "--csv", cwd=made).stdout)))
+    assert [(row["run"], row["policy"]) for row in rows] == [
+        (run, policy) for run in ("results/fair", "results/old/rmc") for policy in ("EDF", "FIFO")
+    ]
+    read = json.loads(rebecsim("query", sql, "results", "--json", cwd=made).stdout)
+    assert [str(row["done"]) for row in read] == [row["done"] for row in rows]
+
+
+def test_all_kinds_of_values_can_be_written(run):
+    sql = (
+        "select policies, true as yes, null as nothing, 'nan'::double as nan, 1.50 as d, "
+        "'a,\"b' as text, date '2015-01-02' as day, {'x': [1]} as s from runs limit 1"
+    )
+    code, out, _ = run("query", sql, "--json")
+    assert code == 0
+    assert json.loads(out) == [
+        {
+            "policies": ["EDF", "FIFO"],
+            "yes": True,
+            "nothing": None,
+            "nan": None,
+            "d": 1.5,
+            "text": 'a,"b',
+            "day": "2015-01-02",
+            "s": {"x": [1]},
+        }
+    ]
+    _, out, _ = run("query", sql, "--csv")
+    [row] = csv.DictReader(io.StringIO(out))
+    assert json.loads(row["policies"]) == ["EDF", "FIFO"]
+    assert (row["yes"], row["nothing"], row["nan"], row["d"]) == ("true", "", "", "1.5")
+    assert (row["text"], row["day"], row["s"]) == ('a,"b', "2015-01-02", '{"x": [1]}')
+    code, out, _ = run("query", sql)
+    assert code == 0
+    assert "2015-01-02" in out
+    assert json.loads(run("query", "from runs where seed = 1", "--json")[1]) == []
+
+
+def test_long_tables_say_that_there_is_more(run):
+    assert "only the first 100 rows" not in run("query", "from range(100)")[1]
+    code, out, _ = run("query", "from range(101)")
+    assert (code, out.count("│ 99")) == (0, 1)
+    assert "│ 100" not in out
+    assert "only the first 100 rows; --csv or --json gives all" in out
+    assert len(run("query", "from range(2500)", "--csv")[1].splitlines()) == 2501
+
+
+def test_a_report_is_drawn_again_without_simulating(store, run, monkeypatch):
+    original = snapshot(store / "results" / "fair")
+    monkeypatch.setattr("rebecsim.experiments.runner.run_task", lambda task: 1 / 0)
+    code, out, err = run("report", "results/fair", "--out", "again")
+    assert (code, err) == (0, "")
+    assert "A tiny comparison" in out
+    assert "again/report.html" in out
+    for path, content in original.items():
+        name = path.relative_to(store / "results" / "fair")
+        if path.suffix in (".csv", ".svg", ".png"):
+            assert (store / "again" / name).read_bytes() == content
+    assert snapshot(store / "results" / "fair") == original
+
+    page = store / "results" / "fair" / "report.html"
+    page.unlink()
+    assert run("report", "results/fair")[0] == 0
+    assert "A tiny comparison" in page.read_text()
+
+
+def test_two_runs_are_compared(run):
+    code, out, _ = run("diff", "results/fair", "results/old/rmc")
+    assert code == 0
+    for text in ("scenario.choice_law", "fair", "rmc", "Deadline misses", "Standard error"):
+        assert text in out
+    assert "4 cells in both runs: 0 identical." in out
+    code, out, _ = run("diff", "results/fair", "results/fair")
+    assert (code, out) == (
+        0,
+        "The settings are the same.\n4 cells in both runs: 4 identical.\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["runs", "nowhere"], ["nowhere", "is no directory"]),
+        (["runs", "empty"], ["empty: there are no runs", "--out"]),
+        (["query", "select 1", "empty"], ["empty: there are no runs"]),
+        (["query", "selec 1"], ["query: ", "syntax error"]),
+        (["query", "select x from runs"], ['"x" not found', "Views are"]),
+        (["query", "select * from read_text('tiny.toml')"], ["Permission Error"]),
+        (["query", "copy runs to 'stolen.csv'"], ["COPY"]),
+        (["query", "select 1", "--csv", "--json"], ["--csv and --json"]),
+        (["report", "nowhere"], ["nowhere: there is no run here"]),
+        (["report", "results"], ["results: there is no run here"]),
+        (["report", "tiny.toml"], ["tiny.toml: there is no run here"]),
+        (["diff", "results/fair", "results"], ["results: there is no run here"]),
+        (["report", "results/fair", "--out", "tiny.toml"], ["tiny.toml"]),
+    ],
+)
+def test_bad_input_leaves_the_store_as_it_is(arguments, parts, store, run):
+    (store / "empty").mkdir()
+    before = snapshot(store)
+    code, _, errors = run(*arguments)
+    assert code == 2
+    for part in parts:
+        assert part in errors
+    assert snapshot(store) == before
+
+
+def test_a_damaged_part_is_named_everywhere(store, run):
+    fair = store / "results" / "fair"
+    part = sorted((fair / "parts").iterdir())[0]
+    good = part.read_bytes()
+    content = bytearray(good)
+    content[50] ^= 4
+    part.write_bytes(content)
+    before = snapshot(store)
+    for command in (
+        ["query", "select avg(drops) from replications"],
+        ["report", "results/fair"],
+        ["diff", "results/old/rmc", "results/fair"],
+    ):
+        code, out, errors = run(*command)
+        assert (code, out) == (2, "")
+        assert f"{part.name} is damaged: " in errors
+        assert "--resume" in errors
+    assert snapshot(store) == before
+
+    done = rebecsim("compare", "tiny.toml", "--out", "results/fair", "--resume", cwd=store)
+    assert done.returncode == 0
+    assert f"part results/fair/parts/{part.name} is damaged: " in done.stderr
+    assert "; computing it again" in done.stderr
+    assert part.read_bytes() == good
+
+
+def test_a_damaged_record_is_named_and_other_runs_are_listed(store, run):
+    record = store / "results" / "old" / "rmc" / "run.json"
+    record.write_text("{")
+    code, out, errors = run("runs")
+    assert code == 2
+    assert "results/fair" in out
+    assert "results/old/rmc/run.json: cannot be read" in errors
+    code, out, errors = run("query", "from runs")
+    assert (code, out) == (2, "")
+    assert "run.json: cannot be read" in errors
+
+
+def test_a_second_writer_is_told_who_the_first_is(store):
+    long = SCENARIO.replace("replications = 10", "replications = 2000")
+    (store / "long.toml").write_text(long)
+    command = [sys.executable, "-m", "rebecsim", "compare", "long.toml", "--out", "long"]
+    with subprocess.Popen(command, cwd=store, stdout=-3, stderr=-3) as first:
+        lock, parts = store / "long" / ".lock", store / "long" / "parts"
+        while first.poll() is None and not any(parts.glob(".*.tmp")):
+            pass
+        assert lock.read_text().startswith(f"process {first.pid} ")
+        first.send_signal(signal.SIGSTOP)  # so that it does not end before the second has begun
+        second = rebecsim("compare", "long.toml", "--out", "long", "--resume", cwd=store)
+        first.kill()
+    assert second.returncode == 2
+    assert f"process {first.pid} on " in second.stderr
+    assert "is writing here" in second.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
+def test_killed_runs_go_on_with_the_same_results(tmp_path):
+    """`benchmarks/kill_and_resume.py` does the same with 20 kills."""
+    assert len(kill_and_resume(tmp_path, 5, random.Random())) == 5

@@ -1,0 +1,170 @@
+import csv
+import io
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from rebecsim.cluster import Power
+from rebecsim.experiments.energy import Hardware
+from rebecsim.experiments.moments import Cell, CellMoments
+from rebecsim.experiments.traced import UtilisationOverTime
+from rebecsim.report import report_view, write_report
+from rebecsim.report.csv import energy_csv
+from rebecsim.report.hardware import app_master_table, overview, size_tables
+from rebecsim.report.utilisation import render_utilisation, utilisation_charts, window_width
+
+HARDWARE = Hardware(100, (1.0, 0.5), Power(idle=[90.0, 20.0], busy=[200.0, 60.0], time_unit=60.0))
+
+
+def build_cell(policy, size, seed, arrivals="uniform 1"):
+    rng = np.random.default_rng([seed, size])
+    names = ("queue_misses", "update_misses", "completions", "drops")
+    columns = {name: rng.poisson(10, 20) for name in names}
+    columns |= {f"busy_am{k + 1}": rng.integers(10 * k, 40 + 10 * k, 20) for k in range(size)}
+    where = Cell(policy, arrivals, "uniform 3", size)
+    return CellMoments.from_columns(where, columns, {"time limit": 20})
+
+
+def over_time(app_masters=3, ticks=100, replications=20):
+    shares = np.linspace(0, 1, app_masters * ticks).reshape(app_masters, ticks)
+    return [UtilisationOverTime(policy, shares, replications) for policy in ("EDF", "SJF")]
+
+
+@pytest.fixture
+def report(make_report):
+    cells = [
+        build_cell(policy, size, seed, arrivals)
+        for seed, policy in enumerate(("EDF", "SJF"))
+        for arrivals in ("uniform 1", "uniform 2")
+        for size in (1, 3)
+    ]
+    return make_report(cells, hardware=HARDWARE, utilisation=over_time())
+
+
+def test_tables_are_by_policy_and_cluster_size(report):
+    figures = report.hardware_figures()
+    energy, utilisation = size_tables(figures)
+    assert energy.title == "Energy by number of AppMasters (MJ per run)"
+    assert [heading for heading, _ in energy.rows] == ["EDF", "SJF"]
+    assert [len(values) for _, values in utilisation.rows] == [2, 2]
+    shown = float(energy.rows[1][1][1].partition(" ")[0])
+    assert shown == pytest.approx(figures[3].cluster.energy.value / 1e6, abs=0.006)
+    shown = utilisation.rows[0][1][0]
+    assert shown.startswith(f"{100 * figures[0].cluster.utilisation.value:.1f} % ± ")
+
+
+def test_each_app_master_of_the_largest_cluster_has_a_row(report):
+    table = app_master_table(report.hardware_figures(), HARDWARE)
+    assert table.headings == ("Speed", "Idle", "Busy", "EDF", "SJF")
+    assert [heading for heading, _ in table.rows] == ["am1", "am2", "am3"]
+    assert [values[:3] for _, values in table.rows] == [
+        ("1", "90 W", "200 W"),
+        ("0.5", "20 W", "60 W"),
+        ("1", "90 W", "200 W"),
+    ]
+    sjf = report.hardware_figures()[3]
+    assert table.rows[2][1][4].startswith(f"{100 * sjf.each[2].utilisation.value:.1f} %")
+
+
+def test_the_terminal_shows_the_largest_cluster(report):
+    table = overview(report.hardware_figures())
+    assert table.headings == ("Energy (MJ per run)", "Utilisation", "Least used", "Most used")
+    assert [values[2][:3] + values[3][:3] for _, values in table.rows] == ["am1am3"] * 2
+    console = Console(width=120, file=io.StringIO())
+    console.print(report_view(report))
+    assert "Hardware, cluster of 3" in console.file.getvalue()
+
+
+def test_without_watts_only_utilisation_is_shown(report, make_report, tmp_path):
+    bare = make_report(report.moments, hardware=Hardware(100, (1.0, 0.5)))
+    figures = bare.hardware_figures()
+    assert [table.title[:11] for table in size_tables(figures)] == ["Utilisation"]
+    assert overview(figures).headings[0] == "Utilisation"
+    assert app_master_table(figures, bare.hardware).headings == ("Speed", "EDF", "SJF")
+    page = write_report(bare, tmp_path).html.read_text("utf-8")
+    assert "Utilisation is the time" in page
+    assert "Energy is that of all" not in page
+    rows = list(csv.DictReader(io.StringIO(energy_csv(bare.hardware_by_workload()))))
+    assert {row["energy"] for row in rows} == {""}
+
+
+def test_the_file_has_every_cell_and_app_master_with_all_digits(report):
+    cells = report.hardware_by_workload()
+    rows = list(csv.DictReader(io.StringIO(energy_csv(cells))))
+    assert len(rows) == 2 * 2 * (2 + 4)
+    wanted = [(cell, usage) for cell in cells for usage in (cell.cluster, *cell.each)]
+    for row, (cell, usage) in zip(rows, wanted, strict=True):
+        assert (row["policy"], int(row["app_masters"])) == (cell.policy, cell.app_masters)
+        assert ((row["arrivals"], row["lengths"]),) == cell.workloads
+        for name, estimate in (("utilisation", usage.utilisation), ("energy", usage.energy)):
+            assert float(row[name]) == estimate.value
+            assert float(row[f"{name}_standard_error"]) == estimate.standard_error
+            assert float(row[f"{name}_low"]) == estimate.low
+            assert float(row[f"{name}_high"]) == estimate.high
+    assert [row["app_master"] for row in rows[:6]] == ["", "am1", "", "am1", "am2", "am3"]
+
+
+def test_the_report_has_the_section_the_file_and_the_pictures(report, make_report, tmp_path):
+    written = write_report(report, tmp_path)
+    page = written.html.read_text("utf-8")
+    assert '<h2 id="hardware">Hardware</h2>' in page
+    assert page.count('<img class="picture" src="data:image/svg+xml;base64,') == 2
+    assert "Utilisation of each AppMaster over time under SJF" in page
+    assert written.energy in written.data
+    pictures = {f"utilisation_{p}.{form}" for p in ("edf", "sjf") for form in ("png", "svg")}
+    assert pictures <= {path.name for path in written.charts}
+    assert all(path.exists() for path in (*written.charts, *written.data))
+
+    again = write_report(make_report(report.moments), tmp_path)
+    assert again.energy is None
+    assert not (tmp_path / "energy.csv").exists()
+    assert not list((tmp_path / "charts").glob("utilisation_*"))
+    assert 'id="hardware"' not in again.html.read_text("utf-8")
+
+
+def test_traces_alone_give_pictures_and_no_figures(make_report, tmp_path):
+    written = write_report(make_report(utilisation=over_time()), tmp_path)
+    page = written.html.read_text("utf-8")
+    assert page.count('<img class="picture"') == 2
+    assert "Utilisation of each AppMaster, cluster" not in page
+    assert written.energy is None
+
+
+# --- over time ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ticks", "width"), [(1, 1), (50, 1), (51, 2), (100, 2), (101, 5), (500, 10), (501, 20)]
+)
+def test_windows_have_round_widths(ticks, width):
+    assert window_width(ticks) == width
+
+
+def test_a_chart_has_a_row_for_each_app_master_and_a_value_for_each_window():
+    chart = utilisation_charts(over_time(ticks=101), HARDWARE)[0]
+    assert chart.name == "utilisation_edf"
+    assert chart.rows == ("am1 (speed 1)", "am2 (speed 0.5)", "am3 (speed 1)")
+    assert (chart.edges[0], chart.edges[1], chart.edges[-2], chart.edges[-1]) == (0, 5, 100, 101)
+    assert chart.percent.shape == (3, 21)
+    assert chart.percent[2, 20] == pytest.approx(100)
+    assert chart.caption == "Mean of 20 runs, in windows of 5 time units."
+    mean = 100 * over_time(ticks=101)[0].shares[1].mean()
+    assert f"am2 (speed 0.5) {mean:.1f} %" in chart.description
+
+
+def test_equal_speeds_are_not_shown_and_one_run_is_no_mean():
+    for hardware in (None, Hardware(100), Hardware(100, (2.0,))):
+        chart = utilisation_charts(over_time(ticks=30, replications=1), hardware)[0]
+        assert chart.rows == ("am1", "am2", "am3")
+        assert chart.caption == "1 run, in windows of 1 time unit."
+
+
+@pytest.mark.parametrize("app_masters", [1, 3, 60])
+def test_pictures_are_the_same_each_time(app_masters):
+    chart = utilisation_charts(over_time(app_masters), HARDWARE)[0]
+    png, svg = (render_utilisation(chart, "$not$ mathematics", form) for form in ("png", "svg"))
+    assert png.startswith(b"\x89PNG")
+    assert b"</svg>" in svg
+    assert svg == render_utilisation(chart, "$not$ mathematics", "svg")
+    assert png == render_utilisation(chart, "$not$ mathematics", "png")

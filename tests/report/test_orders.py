@@ -1,0 +1,103 @@
+import math
+
+import pytest
+
+from rebecsim.experiments.order_sensitivity import OrderEnvelope
+from rebecsim.experiments.statistics import Estimate
+from rebecsim.metrics import DEADLINE_MISSES, JOB_REQUEST_SUCCESS, Metric
+from rebecsim.report.orders import order_sentences, order_tables
+
+
+def estimate(value: float, half: float | None) -> Estimate:
+    if half is None or math.isnan(value):
+        return Estimate(value, None, None, None, 0.95, None)
+    # Infinitely many degrees of freedom: the quantile is the normal one.
+    return Estimate(value, half / 1.959963984540054, value - half, value + half, 0.95, math.inf)
+
+
+def envelope(
+    policy: str,
+    random: float,
+    updates: float,
+    ticks: float,
+    metric: Metric = DEADLINE_MISSES,
+    half: float | None = 0.1,
+) -> OrderEnvelope:
+    values = {"random": random, "updates-first": updates, "ticks-first": ticks}
+    return OrderEnvelope(metric, policy, {o: estimate(v, half) for o, v in values.items()})
+
+
+EDF = envelope("EDF", 24.7, 19.8, 29.2)
+MDF = envelope("MDF", 22.8, 22.5, 23.0)
+
+
+def test_the_table_names_the_orders_of_the_ends() -> None:
+    (table,) = order_tables([EDF, MDF])
+    assert table.orders == ("random", "updates-first", "ticks-first")
+    edf, mdf = table.rows
+    assert edf.reference == "24.70 ± 0.10"
+    assert edf.lowest == "19.80 ± 0.10 (updates-first)"
+    assert edf.highest == "29.20 ± 0.10 (ticks-first)"
+    assert edf.envelope == "19.80 to 29.20"
+    assert mdf.by_order == {
+        "random": "22.80 ± 0.10",
+        "updates-first": "22.50 ± 0.10",
+        "ticks-first": "23.00 ± 0.10",
+    }
+
+
+@pytest.mark.parametrize(
+    ("envelopes", "sentence"),
+    [
+        (
+            [EDF, MDF],
+            "Deadline misses: the order of messages moves a policy's figure by up to 9.40 jobs per "
+            "run (EDF), the choice of policy by up to 1.90 jobs per run in random order; which "
+            "policy is best depends on the order: MDF under random and ticks-first; EDF under "
+            "updates-first.",
+        ),
+        (
+            # A different policy is ahead by less than the intervals: that may be chance.
+            [envelope("EDF", 24.7, 24.7, 24.7, half=2.0), envelope("MDF", 24, 25, 20, half=2.0)],
+            "Deadline misses: the order of messages moves a policy's figure by up to 5.00 jobs per "
+            "run (MDF), the choice of policy by up to 0.70 jobs per run in random order; MDF may "
+            "be best under every order.",
+        ),
+        (
+            [envelope("EDF", 24, 25, 24, half=None), envelope("MDF", 25, 24, 25, half=None)],
+            "Deadline misses: the order of messages moves a policy's figure by up to 1.00 jobs per "
+            "run (EDF), the choice of policy by up to 1.00 jobs per run in random order; which "
+            "policy is best cannot be told without intervals.",
+        ),
+        (
+            [envelope("EDF", 30, 30, 30), envelope("FIFO", 30, 30, 30)],
+            "Deadline misses: the order of messages moves a policy's figure by up to 0.00 jobs per "
+            "run, the choice of policy by up to 0.00 jobs per run in random order; EDF or FIFO may "
+            "be best under every order.",
+        ),
+        (
+            [
+                envelope("EDF", 0.5, 0.52, 0.5, JOB_REQUEST_SUCCESS, 0.01),
+                envelope("MDF", 0.7, 0.7, 0.71, JOB_REQUEST_SUCCESS, 0.01),
+            ],
+            "Job request success: the order of messages moves a policy's figure by up to 2.0 "
+            "percentage points (EDF), the choice of policy by up to 20.0 percentage points in "
+            "random order; MDF is best under every order.",
+        ),
+        (
+            [EDF],
+            "Deadline misses: the order of messages moves a policy's figure by up to 9.40 jobs per "
+            "run.",
+        ),
+    ],
+)
+def test_a_sentence_says_what_is_the_policy_and_what_the_race(envelopes, sentence) -> None:
+    assert order_sentences(envelopes) == [sentence]
+
+
+def test_undefined_figures_are_dashes() -> None:
+    nothing = envelope("EDF", math.nan, math.nan, math.nan, JOB_REQUEST_SUCCESS)
+    (table,) = order_tables([nothing])
+    assert table.rows[0].envelope == table.rows[0].lowest == "\u2013"
+    assert table.rows[0].reference == table.rows[0].highest == "\u2013"
+    assert order_sentences([]) == order_tables([]) == []
