@@ -1,24 +1,74 @@
-"""The rows of a reproduction: every published figure beside ours."""
+"""What to run to reproduce a published table, and its rows: every published figure beside ours."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+from rebecsim.experiments import Scenario, load_scenario
 from rebecsim.experiments.moments import CellMoments
-from rebecsim.experiments.published import PUBLISHED_RUNS, PublishedRow, PublishedTable
-from rebecsim.metrics import AM_JOB_SUCCESS, DEADLINE_MISSES, JOB_REQUEST_SUCCESS, Metric
+from rebecsim.experiments.published import (
+    MEASURED_RUNS,
+    PUBLISHED_RUNS,
+    PublishedRow,
+    PublishedTable,
+    TableKind,
+)
+from rebecsim.metrics import DISPATCH_METRICS, Metric
+from rebecsim.metrics.natjam import NATJAM_METRICS
 from rebecsim.report.reproduction import ReproductionRow, reproduce_figure
 
-__all__ = ["reproduction_rows"]
+__all__ = ["Reproduction", "reproduction_rows", "reproduction_scenarios"]
+
+_METRICS: Mapping[TableKind, tuple[Metric, ...]] = {
+    "dispatch": DISPATCH_METRICS,
+    "eviction": NATJAM_METRICS,
+}
 
 
-def reproduction_rows(
-    table: PublishedTable, ours: Sequence[CellMoments], fair: Sequence[CellMoments]
-) -> list[ReproductionRow]:
-    """Compare a published table with our cells of its scenario.
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """A published table and the cells of our runs of its scenario.
 
-    `ours` are the cells under the choice law of the original, `fair` those under the fair law.
+    Attributes:
+        table: as published.
+        ours: under the choice law of the original, with its mistakes.
+        fair: under the fair law, otherwise the same.
+        corrected: under the fair law without the original's mistake; empty when it has none or
+            this was not run.
+        orders: message order -> like `ours` in that order; empty when not run.
     """
+
+    table: PublishedTable
+    ours: Sequence[CellMoments]
+    fair: Sequence[CellMoments]
+    corrected: Sequence[CellMoments] = ()
+    orders: Mapping[str, Sequence[CellMoments]] = field(default_factory=dict)
+
+
+def reproduction_scenarios(
+    table: PublishedTable, replications: int | None = None, corrected: bool = False
+) -> dict[str, Scenario]:
+    """Return the scenarios to run for a table: "rmc" as the original, "fair" under the fair law.
+
+    The eviction models are run with the original's mistake, so that "fair" differs by the law
+    alone; with `corrected` there is a third scenario without it, under the fair law.
+    """
+    built_in = load_scenario(table.scenario).replace(replications=replications)
+    eviction = built_in.eviction
+    if eviction is None:
+        return {law: built_in.replace(choice_law=law) for law in ("rmc", "fair")}
+    original = built_in.replace(eviction=eviction.model_copy(update={"as_published": True}))
+    found = {law: original.replace(choice_law=law) for law in ("rmc", "fair")}
+    if corrected:
+        without = eviction.model_copy(update={"as_published": False})
+        found["corrected"] = built_in.replace(eviction=without, choice_law="fair")
+    return found
+
+
+def reproduction_rows(reproduction: Reproduction) -> list[ReproductionRow]:
+    """Compare every figure of a published table with ours."""
+    table = reproduction.table
     return [
         reproduce_figure(
             table=table.number,
@@ -26,18 +76,21 @@ def reproduction_rows(
             policy=row.policy,
             metric=metric,
             printed=printed,
-            moments=[each for each in ours if each.cell.policy == row.policy],
-            fair_moments=[each for each in fair if each.cell.policy == row.policy],
+            moments=_of(row, reproduction.ours),
             published_runs=PUBLISHED_RUNS,
+            remeasured=remeasured,
+            remeasured_runs=MEASURED_RUNS,
+            fair_moments=_of(row, reproduction.fair),
+            corrected_moments=_of(row, reproduction.corrected),
+            order_moments={o: _of(row, cells) for o, cells in reproduction.orders.items()},
+            remark=table.remark if name in row.unmet else "",
         )
         for row in table.rows
-        for metric, printed in _printed(row)
+        for metric, (name, printed), (_, remeasured) in zip(
+            _METRICS[table.kind], row.published.items(), row.measured.items(), strict=True
+        )
     ]
 
 
-def _printed(row: PublishedRow) -> list[tuple[Metric, float]]:
-    return [
-        (DEADLINE_MISSES, row.published.misses),
-        (JOB_REQUEST_SUCCESS, row.published.request_success),
-        (AM_JOB_SUCCESS, row.published.app_master_success),
-    ]
+def _of(row: PublishedRow, cells: Sequence[CellMoments]) -> list[CellMoments]:
+    return [each for each in cells if each.cell.policy == row.policy]

@@ -82,3 +82,35 @@ def test_the_fair_law_stands_beside_it(compare, make_cell) -> None:
     row = compare(20.0, fair_moments=fair)
     assert row.fair == estimate(DEADLINE_MISSES, fair)
     assert f"{row.fair.value:.2f} ±" in plain([row])
+
+
+def test_a_remark_stands_only_below_a_difference_that_needs_one(compare, make_cell) -> None:
+    value = estimate(DEADLINE_MISSES, [make_cell(size=1), make_cell(size=2)]).value
+    assert "another version" not in plain([compare(value, remark="another version")])
+
+
+def test_what_the_original_tools_give_again_is_compared_like_what_is_published(compare) -> None:
+    row = compare(20.0, remeasured=20.0, remeasured_runs=100)
+    assert row.difference_from_remeasured == row.difference_in_standard_errors
+    assert row.remeasured == row.published
+    more = compare(20.0, remeasured=20.0, remeasured_runs=1000)
+    assert abs(more.difference_from_remeasured) > abs(row.difference_from_remeasured)
+    assert compare(20.0).difference_from_remeasured is None
+
+
+def test_a_difference_from_either_calls_for_a_remark(compare, make_cell) -> None:
+    value = estimate(DEADLINE_MISSES, [make_cell(size=n, runs=400) for n in (1, 2)]).value
+    assert not compare(value, remeasured=value).calls_for_a_remark
+    assert compare(1.0, remeasured=value).calls_for_a_remark
+    assert compare(value, remeasured=1.0).calls_for_a_remark
+    assert not compare(value, remeasured=1.0).is_conspicuous
+
+
+def test_the_mistake_of_the_original_and_the_orders_stand_beside_it(compare, make_cell) -> None:
+    corrected = [make_cell(size=1, seed=5), make_cell(size=2, seed=5)]
+    fifo = [make_cell(size=1, seed=6), make_cell(size=2, seed=6)]
+    row = compare(20.0, corrected_moments=corrected, order_moments={"fifo": fifo})
+    assert row.corrected == estimate(DEADLINE_MISSES, corrected)
+    assert row.by_order == {"fifo": estimate(DEADLINE_MISSES, fifo)}
+    assert compare(20.0).corrected is None
+    assert compare(20.0).by_order == {}

@@ -1,7 +1,7 @@
 from rich.console import Console, RenderableType
 
 from rebecsim.experiments.summary import summarise
-from rebecsim.report import policy_table, summary_view
+from rebecsim.report import policy_table, report_view, summary_view
 
 
 def plain(renderable: RenderableType, width: int = 120) -> str:
@@ -49,3 +49,22 @@ def test_runs_that_ended_otherwise_are_reported(make_cell) -> None:
     text = plain(summary_view(summarise([make_cell("EDF"), broken])))
     assert "Warning: FIFO: 5 of 20 runs did not reach the time limit (deadlock: 5)." in text
     assert "Warning: EDF" not in text
+
+
+def test_the_whole_report_adds_differences_and_orders(full_report) -> None:
+    text = plain(report_view(full_report), width=160)
+    assert "Differences: Deadline misses" in text
+    assert "  No difference can be shown between EDF and FIFO: all 20 runs of each cell" in text
+    assert "  EDF misses " in text
+    assert "    20 runs per cell show a difference of" in text
+    assert "decided for all 6 pairs of a metric together (Holm)" in text
+    assert "Deadline misses by order of messages" in text
+    rows = [line for line in text.splitlines() if "(ticks-first)" in line]
+    assert rows
+    assert all("(updates-first)" in line for line in rows)
+    assert "Deadline misses: the order of messages moves a policy's figure by up to" in text
+
+
+def test_without_pairs_and_orders_the_report_is_the_summary(make_report) -> None:
+    report = make_report()
+    assert plain(report_view(report)) == plain(summary_view(report.summary(), report.title))

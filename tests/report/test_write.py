@@ -71,3 +71,15 @@ def test_importing_the_report_does_not_load_the_drawing_packages() -> None:
         for c in (code, base)
     ]
     assert loaded[0] == loaded[1]
+
+
+def test_pairs_and_orders_have_files_of_their_own(full_report, make_report, tmp_path: Path) -> None:
+    written = write_report(full_report, tmp_path)
+    assert (written.pairs, written.orders) == (tmp_path / "pairs.csv", tmp_path / "orders.csv")
+    assert len(written.pairs.read_text().splitlines()) == 1 + 3 * 6
+    assert len(written.orders.read_text().splitlines()) == 1 + 3 * 3
+    # A later report without them does not leave the old ones beside it.
+    written = write_report(make_report(), tmp_path)
+    assert written.pairs is written.orders is None
+    assert not (tmp_path / "pairs.csv").exists()
+    assert not (tmp_path / "orders.csv").exists()
