@@ -22,6 +22,7 @@ from rebecsim.report.numbers import DASH, decimals_for, display_scale, format_es
 __all__ = ["answer_table", "diff_view", "runs_table", "write_csv", "write_json"]
 
 _SHOWN_ROWS = 100
+_NAME_WIDTH = 24  # names up to it are not folded in a narrow terminal
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
@@ -29,8 +30,10 @@ def runs_table(runs: Iterable[StoredRun]) -> Table:
     """A row for each run."""
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     # Narrow terminals fold names, not figures.
-    for heading in ("Run", "Scenario"):
-        table.add_column(heading, overflow="fold")
+    runs = list(runs)
+    longest = max((len(run.name) for run in runs), default=0)
+    table.add_column("Run", overflow="fold", min_width=min(longest, _NAME_WIDTH))
+    table.add_column("Scenario", overflow="fold")
     table.add_column("Policies")
     for heading, widest in (("Cells", "12/12"), ("Runs per cell", "10000"), ("Seed", "2015")):
         table.add_column(heading, justify="right", min_width=len(widest), overflow="fold")
