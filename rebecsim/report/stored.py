@@ -155,18 +155,19 @@ def _value(value: Any) -> str:
 
 
 def _cells_table(diff: RunDifference, cells: Sequence[CellDifference]) -> Table:
-    table = Table(title=Text("Cells that differ"))
-    for heading in ("Policy", "Arrivals", "Lengths", "AppMasters", "Metric"):
-        table.add_column(heading)
-    for heading in (diff.first, diff.second, "Difference", "Standard error"):
-        table.add_column(Text(heading), justify="right")
+    """The figures of each cell, below a row that says which one it is."""
+    table = Table(title=Text("Cells that differ"), box=None, pad_edge=False)
+    table.add_column("Metric", no_wrap=True)
+    for heading in (diff.first, diff.second, "Difference", "Std. error"):
+        table.add_column(Text(heading), justify="right", overflow="fold")
     for cell in cells:
         where = cell.cell
-        place = (where.policy, where.arrivals, where.lengths, str(where.app_masters))
-        for row, difference in enumerate(cell.differences):
-            shown = place if row == 0 else ("",) * len(place)
-            is_last = row == len(cell.differences) - 1
-            table.add_row(*map(Text, (*shown, *_figures(difference))), end_section=is_last)
+        size = f"{where.app_masters} AppMaster{'' if where.app_masters == 1 else 's'}"
+        table.add_row()
+        table.add_row(Text(f"{where.policy}, {size}", style="bold"))
+        table.add_row(Text(f"{where.arrivals}; {where.lengths}", style="dim"))
+        for difference in cell.differences:
+            table.add_row(*map(Text, _figures(difference)))
     return table
 
 

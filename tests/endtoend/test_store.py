@@ -168,7 +168,7 @@ def test_a_report_is_drawn_again_without_simulating(store, run, monkeypatch):
 def test_two_runs_are_compared(run):
     code, out, _ = run("diff", "results/fair", "results/old/rmc")
     assert code == 0
-    for text in ("scenario.choice_law", "fair", "rmc", "Deadline", "Standard error"):
+    for text in ("scenario.choice_law", "fair", "rmc", "Deadline misses", "EDF, 1 AppMaster"):
         assert text in out
     assert "4 cells in both runs: 0 identical." in out
     code, out, _ = run("diff", "results/fair", "results/fair")
