@@ -39,6 +39,7 @@ class QueueOverflowError(Violation):
 
     def __init__(self, message: Message, capacity: int) -> None:
         super().__init__(f"no place for {message} in a queue of {capacity}")
+        self.message = message
 
 
 class DeadlineMissedError(Violation):

@@ -1,0 +1,82 @@
+"""All that a model can do: state spaces, verdicts and the paths that show them.
+
+Exploring: `explore` and its `Checks`, `Limits`, `Result`, `Violated`, `Verdict`, `Progress`;
+`OnDemand` and `Successor` for expanding a space by hand.
+
+Models, strategies and paths are three things. The model: `TransitionSystem` and its `Mode`. The
+strategy: `Strategy`, `BreadthFirst`, `DepthFirst`, `DepthBounded`, `RandomWalks`, walking a
+`Search`, which ends by `SearchEnded`. The path: `Path` and `PathStep`, made by `path_along`; what
+is wrong at its end is a `Breach`.
+
+`Recorded`: a counterexample and the `Question` it answers, for files (`save_recorded`,
+`load_recorded`); `replay` goes its way again.
+
+Races: `find_races` and its `Races`, `RaceGroup`, `RaceKind`, `Contender`.
+
+`UnsupportedPropertyError` and `AbstractedVariableError` are raised for properties that cannot be
+checked.
+"""
+
+from rebecsim.explore.exploring import Checks, explore
+from rebecsim.explore.limits import Bound, Limits
+from rebecsim.explore.on_demand import OnDemand, Successor
+from rebecsim.explore.outcome import Breach, Verdict
+from rebecsim.explore.path import Path, PathStep, path_along
+from rebecsim.explore.predicates import AbstractedVariableError
+from rebecsim.explore.properties import UnsupportedPropertyError
+from rebecsim.explore.races import Contender, RaceGroup, RaceKind, Races, find_races
+from rebecsim.explore.recorded import (
+    Question,
+    Recorded,
+    load_recorded,
+    replay,
+    save_recorded,
+)
+from rebecsim.explore.result import Result, Violated
+from rebecsim.explore.search import Progress, Search, SearchEnded
+from rebecsim.explore.strategies import (
+    BreadthFirst,
+    DepthBounded,
+    DepthFirst,
+    RandomWalks,
+    Strategy,
+)
+from rebecsim.explore.transitions import Mode, TransitionSystem
+
+__all__ = [
+    "AbstractedVariableError",
+    "Bound",
+    "Breach",
+    "BreadthFirst",
+    "Checks",
+    "Contender",
+    "DepthBounded",
+    "DepthFirst",
+    "Limits",
+    "Mode",
+    "OnDemand",
+    "Path",
+    "PathStep",
+    "Progress",
+    "Question",
+    "RaceGroup",
+    "RaceKind",
+    "Races",
+    "RandomWalks",
+    "Recorded",
+    "Result",
+    "Search",
+    "SearchEnded",
+    "Strategy",
+    "Successor",
+    "TransitionSystem",
+    "UnsupportedPropertyError",
+    "Verdict",
+    "Violated",
+    "explore",
+    "find_races",
+    "load_recorded",
+    "path_along",
+    "replay",
+    "save_recorded",
+]

@@ -1,0 +1,246 @@
+"""Exploring a model: a transition system, checks, a strategy and limits in, a result out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rebecsim.actors import Model, Violation
+from rebecsim.explore.limits import Bound, Limits, Meter
+from rebecsim.explore.outcome import Verdict
+from rebecsim.explore.path import path_along
+from rebecsim.explore.properties import Predicate, Properties, Property, abstraction
+from rebecsim.explore.reduction import SymmetricSystem, reduced
+from rebecsim.explore.result import Result, Violated
+from rebecsim.explore.search import Finding, Progress, Search, SearchEnded, StopAt
+from rebecsim.explore.strategies import BreadthFirst, Strategy
+from rebecsim.explore.transitions import Mode, TransitionSystem
+from rebecsim.explore.vocabulary import vocabulary
+from rebecsim.lang import CheckedModel, CheckedProperties, PropertyFile
+
+__all__ = ["Checks", "Problem", "explore", "pose"]
+
+
+@dataclass(frozen=True)
+class Checks:
+    """What is looked for besides failed assertions.
+
+    `deadlines`: a message served after its deadline. `overflows`: a message to a full queue;
+    without this check queues have no bounds. `deadlock`: a state without any message, unless one
+    of the expressions `terminal` is true in it. `invariants`: expressions over the variables of
+    rebecs, `rebec.variable`, that must be true in every state but the initial one.
+    `properties`: a property file, of which the `Assertion` sections are checked.
+    """
+
+    deadlines: bool = True
+    overflows: bool = True
+    deadlock: bool = True
+    terminal: Sequence[str] = ()
+    invariants: Sequence[str] = ()
+    properties: PropertyFile | CheckedProperties | None = None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A transition system and what is to be checked of it."""
+
+    system: TransitionSystem
+    properties: tuple[Property, ...]
+    terminal: tuple[Predicate, ...]
+    left_out: tuple[str, ...]
+
+
+def pose(
+    model: Model,
+    *,
+    mode: Mode | None = None,
+    checks: Checks | None = None,
+    checked: CheckedModel | None = None,
+    abstract: Sequence[str] = (),
+    absolute: bool = False,
+    reduce: bool = False,
+) -> Problem:
+    """Build the transition system of a model and compile what is to be checked.
+
+    Raises Violation if a constructor does, UserError or RebecaError for what does not fit.
+    """
+    wanted = checks or Checks()
+    left_out = abstraction(model, abstract)
+    system = TransitionSystem(
+        model,
+        mode,
+        absolute=absolute,
+        deadlines=wanted.deadlines,
+        overflows=wanted.overflows,
+        abstracted=left_out.attributes,
+    )
+    names = Properties(system, checked or vocabulary(model), left_out)
+    properties = [names.invariant(text) for text in wanted.invariants]
+    if wanted.properties is not None:
+        properties += names.assertions(wanted.properties)
+    terminal = tuple(names.condition(text, "<terminal>") for text in wanted.terminal)
+    if reduce:
+        system = reduced(system, wanted, checked, left_out.written)
+    return Problem(system, tuple(properties), terminal, left_out.written)
+
+
+def explore(
+    model: Model,
+    *,
+    mode: Mode | None = None,
+    strategy: Strategy | None = None,
+    checks: Checks | None = None,
+    checked: CheckedModel | None = None,
+    limits: Limits | None = None,
+    stop_at: StopAt = "first",
+    abstract: Sequence[str] = (),
+    reduce: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+) -> Result:
+    """Try all orders of messages and all choices of a model.
+
+    `mode` None is floating time for a timed model, core for a core one. `checked` is the model as
+    it was read from Rebeca text, if it was; properties then know its constants and classes.
+    `abstract` names variables, as `rebec.variable` or `Class.variable`, that are left out of the
+    state. With `stop_at` "first" the search ends at the first violation, whose counts are then
+    those so far; "all" goes on behind it. With `reduce`, states that differ by an exchange of
+    interchangeable rebecs are one. `progress` is called about twice a second.
+
+    Raises UserError or RebecaError for a model, property or name that does not fit.
+    """
+    bounds = limits or Limits()
+    meter = Meter(bounds)
+    try:
+        problem = pose(
+            model,
+            mode=mode,
+            checks=checks,
+            checked=checked,
+            abstract=abstract,
+            absolute=bounds.horizon is not None,
+            reduce=reduce,
+        )
+    except Violation as violation:
+        return _failed_construction(model, mode, violation, meter, tuple(abstract))
+    search = Search(
+        problem.system,
+        properties=problem.properties,
+        deadlock=(checks or Checks()).deadlock,
+        terminal=problem.terminal,
+        limits=bounds,
+        stop_at=stop_at,
+        progress=progress,
+    )
+    chosen = strategy or BreadthFirst()
+    try:
+        chosen.run(search)
+    except SearchEnded:
+        pass
+    except MemoryError:
+        search.cut("memory")
+    if progress is not None:
+        progress(search.progress())
+    return _result(problem, search, chosen)
+
+
+def _result(problem: Problem, search: Search, strategy: Strategy) -> Result:
+    system = problem.system
+    seconds = search.meter.seconds
+    grown = search.meter.memory() - search.meter.before
+    violations = tuple(_violated(system, finding) for finding in search.findings.values())
+    verdict: Verdict = "satisfied"
+    message, path = "", None
+    if violations:
+        first = violations[0]
+        verdict, message, path = first.verdict, first.message, first.path
+    elif search.bounds:
+        verdict, message = "out of bounds", _how_far(search)
+    return Result(
+        model=system.model.name,
+        mode=system.mode,
+        strategy=strategy.name,
+        verdict=verdict,
+        message=message,
+        states=len(search.states),
+        transitions=search.transitions,
+        frontier=search.frontier,
+        seconds=seconds,
+        peak_memory=search.meter.peak,
+        memory_per_state=max(grown, 0) / len(search.states),
+        path=path,
+        violations=violations,
+        bounds=tuple(search.bounds),
+        abstraction=problem.left_out,
+        absolute_time=_why_absolute(system),
+        symmetries=len(system.group) if isinstance(system, SymmetricSystem) else 1,
+    )
+
+
+def _violated(system: TransitionSystem, finding: Finding) -> Violated:
+    breach = finding.breach
+    ordinals = finding.ordinals
+    if isinstance(system, SymmetricSystem):
+        ordinals = system.unfolded(ordinals)
+        system = system.full
+    path = path_along(system, ordinals, breach if finding.of_state else None)
+    shown = path.breach or breach
+    return Violated(shown.verdict, shown.text, path, finding.count)
+
+
+def _why_absolute(system: TransitionSystem) -> str | None:
+    if not system.absolute:
+        return None
+    return "horizon" if system.reads_time is None else f"{system.reads_time} reads it"
+
+
+def _failed_construction(
+    model: Model,
+    mode: Mode | None,
+    violation: Violation,
+    meter: Meter,
+    abstract: tuple[str, ...],
+) -> Result:
+    verdict: Verdict = violation.verdict
+    message = f"{violation}, in a constructor" if str(violation) else "in a constructor"
+    return Result(
+        model=model.name,
+        mode=mode or ("core" if model.core else "FTTS"),
+        strategy="",
+        verdict=verdict,
+        message=message,
+        states=0,
+        transitions=0,
+        frontier=0,
+        seconds=meter.seconds,
+        peak_memory=meter.peak,
+        memory_per_state=0.0,
+        path=None,
+        violations=(Violated(verdict, message, None, 1),),
+        bounds=(),
+        abstraction=abstract,
+        absolute_time=None,
+    )
+
+
+_STOPPED_BY: dict[Bound, str] = {
+    "states": "the limit of states was reached",
+    "seconds": "the time was used up",
+    "memory": "the limit of memory was reached",
+    "horizon": "states beyond the horizon were not followed",
+    "depth": "deeper states were not looked at",
+    "walks": "random walks do not cover everything",
+}
+
+
+def _how_far(search: Search) -> str:
+    """Say what an unfinished search has covered."""
+    reasons = " and ".join(_STOPPED_BY[bound] for bound in search.bounds)
+    deepest = len(search.way_to(len(search.states) - 1))
+    text = (
+        f"{reasons}; nothing wrong so far: {len(search.states):,} states found, "
+        f"{search.transitions:,} transitions, {search.frontier:,} states not fully expanded; "
+        f"the last state found is {deepest:,} transitions from the start"
+    )
+    if search.system.absolute:
+        text += f", at time {search.states[-1][-1]:,}"
+    return text

@@ -1,0 +1,214 @@
+"""The state of one rebec, interned: equal states of a rebec are one object.
+
+A state of the system is a tuple of these, so that comparing and hashing it costs no more than
+comparing and hashing as many pointers, and what a rebec does next is worked out once per state of
+the rebec and not once per state of the system. That is sound because rebecs share nothing: what
+a message server does depends on the variables, clock and message of its own rebec alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rebecsim.actors import Rebec
+
+if TYPE_CHECKING:
+    from rebecsim.explore.outcome import Outcome, Sending
+    from rebecsim.explore.suspension import Suspension
+
+__all__ = ["NEVER", "NO_DEADLINE", "Local", "LocalStore", "Waiting"]
+
+NEVER = 1 << 62
+"""The next time of a rebec that has nothing to do; later than any time."""
+
+NO_DEADLINE = math.inf
+
+
+class Waiting(NamedTuple):
+    """A message in a bag, times relative to the time of the state, rebecs as their positions.
+
+    The fields are in the order of a canonical bag: arrival, priority and number of the message
+    server, sender, deadline, arguments. `order` ranks the arguments, which may be of any kind.
+    """
+
+    arrival: int
+    priority: int
+    number: int
+    sender: int
+    deadline: int | float
+    order: tuple[Any, ...]
+    arguments: tuple[Any, ...]
+
+    def earlier(self, units: int) -> Waiting:
+        """Give the message as it is seen `units` later."""
+        arrival, priority, number, sender, deadline, order, arguments = self
+        return Waiting(
+            arrival - units, priority, number, sender, deadline - units, order, arguments
+        )
+
+
+Bag = tuple[Waiting, ...]
+
+
+class Local:
+    """The state of one rebec; times are relative to the time of the system's state.
+
+    `clock` is how long the rebec stays busy (floating time only), `next` when it can act, NEVER
+    if it has no message. The rest is filled in when it is first needed: `outcomes` of its
+    messages at the time `outcomes_at`, `received` and `shifted` are neighbours of this state.
+    """
+
+    __slots__ = (
+        "bag",
+        "clock",
+        "next",
+        "outcomes",
+        "outcomes_at",
+        "owner",
+        "received",
+        "shifted",
+        "suspension",
+        "urgency",
+        "variables",
+    )
+
+    def __init__(
+        self,
+        owner: int,
+        variables: tuple[Any, ...],
+        clock: int,
+        suspension: Suspension | None,
+        bag: Bag,
+    ) -> None:
+        self.owner = owner
+        self.variables = variables
+        self.clock = clock
+        self.suspension = suspension
+        self.bag = bag
+        self.next = NEVER
+        self.urgency = 0
+        self.outcomes: tuple[Outcome, ...] | None = None
+        self.outcomes_at = 0
+        self.received = _NONE_RECEIVED
+        self.shifted = _NONE_SHIFTED
+
+    def add_received(self, sending: Sending, after: Local | None) -> None:
+        """Note the state with one more message; None if the bag is full."""
+        if self.received is _NONE_RECEIVED:
+            self.received = {}
+        self.received[sending] = after
+
+    def add_shifted(self, units: int, later: Local) -> None:
+        """Note the state some time later."""
+        if self.shifted is _NONE_SHIFTED:
+            self.shifted = {}
+        self.shifted[units] = later
+
+
+# Shared and always empty: many states are met once, and a dictionary of their own costs memory.
+_NONE_RECEIVED: dict[Sending, Local | None] = {}
+_NONE_SHIFTED: dict[int, Local] = {}
+
+
+class LocalStore:
+    """All states of rebecs met so far.
+
+    `abstracted` holds, for each rebec, the positions of variables that are left out of identity:
+    of states that differ in these only, the first one met stands for all.
+    """
+
+    def __init__(
+        self,
+        rebecs: Sequence[Rebec],
+        abstracted: Sequence[frozenset[int]],
+        core: bool,
+        uses_global_priority: bool,
+    ) -> None:
+        self._rebecs = rebecs
+        self._abstracted = abstracted
+        self._core = core
+        self._known: list[dict[tuple[Any, ...], Local]] = [{} for _ in rebecs]
+        self._global_urgencies = (
+            [
+                [server.global_priority for server in type(rebec).__servers__.values()]
+                for rebec in rebecs
+            ]
+            if uses_global_priority
+            else None
+        )
+
+    def __len__(self) -> int:
+        return sum(map(len, self._known))
+
+    def intern(
+        self,
+        owner: int,
+        variables: tuple[Any, ...],
+        clock: int,
+        suspension: Suspension | None,
+        bag: Bag,
+    ) -> Local:
+        """Give the one object for a state of a rebec; the bag must be in canonical order."""
+        compared = variables
+        left_out = self._abstracted[owner]
+        if left_out:
+            compared = tuple(
+                None if position in left_out else value for position, value in enumerate(variables)
+            )
+        key = (compared, clock, None if suspension is None else suspension.identity, bag)
+        known = self._known[owner]
+        local = known.get(key)
+        if local is None:
+            local = known[key] = Local(owner, variables, clock, suspension, bag)
+            self._complete(local)
+        return local
+
+    def _complete(self, local: Local) -> None:
+        """Note when the rebec can act next and how urgent it is then."""
+        head: Waiting | None = None
+        if local.suspension is not None:
+            head, local.next = local.suspension.message, local.suspension.resume
+        elif local.bag:
+            head = local.bag[0]
+            local.next = max(local.clock, head.arrival, 0)
+        local.urgency = self._rebecs[local.owner]._priority
+        if self._global_urgencies is not None and head is not None:
+            local.urgency = self._global_urgencies[local.owner][head.number]
+
+    def alternatives(self, local: Local) -> Bag:
+        """Give the messages that a rebec may serve, as `rebecsim.actors.alternatives` does."""
+        bag = local.bag
+        if self._core or len(bag) == 1:
+            return bag[:1]
+        arrival, priority = bag[0].arrival, bag[0].priority
+        count = 1
+        while (
+            count < len(bag) and bag[count].arrival == arrival and bag[count].priority == priority
+        ):
+            count += 1
+        return bag[:count]
+
+    def put(self, bag: Bag, message: Waiting) -> Bag:
+        """Give the bag with one more message: sorted if timed, a queue if core."""
+        return self.arrange((*bag, message))
+
+    def arrange(self, messages: Iterable[Waiting]) -> Bag:
+        """Put messages, given in the order of sending, into canonical order."""
+        if self._core:
+            return tuple(sorted(messages, key=lambda message: message.priority))
+        return tuple(sorted(messages))
+
+    def shift(self, local: Local, units: int) -> Local:
+        """Give the state of a rebec as it is `units` later, when nothing has happened to it."""
+        suspension = local.suspension
+        shifted = self.intern(
+            local.owner,
+            local.variables,
+            max(local.clock - units, 0),
+            None if suspension is None else suspension.earlier(units),
+            tuple([message.earlier(units) for message in local.bag]),
+        )
+        local.add_shifted(units, shifted)
+        return shifted

@@ -1,0 +1,248 @@
+"""The way to a state, step by step, for people and for doing it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from rebecsim.actors import Choice, Rebec, Run, Step, Violation, enabled, execute
+from rebecsim.explore.local import NO_DEADLINE, Local, Waiting
+from rebecsim.explore.origins import Origins
+from rebecsim.explore.outcome import Breach, Outcome
+from rebecsim.explore.transitions import Cause, State, TransitionSystem
+from rebecsim.explore.values import OddFloat, Reference
+
+__all__ = ["Path", "PathStep", "path_along", "shown_value", "step_of", "written_name"]
+
+StepKind = Literal["message", "resume", "time"]
+
+
+@dataclass(frozen=True)
+class PathStep:
+    """One transition. Times are absolute model time units.
+
+    `kind`: a message is served; a message server goes on after a delay (timed transition system);
+    time passes, and the rest is empty. `finished` is when the rebec is free again, or its delay
+    over; None after a breach. `choices` are (index, count) of what was drawn in this step,
+    `changed` the state variables with new values. `sent_in` is the position on the path of the
+    step in which the message was sent; None if that was in a constructor, or is not known.
+    """
+
+    kind: StepKind
+    time: int
+    finished: int | None
+    rebec: str = ""
+    server: str = ""
+    sender: str = ""
+    arguments: tuple[Any, ...] = ()
+    arrival: int = 0
+    deadline: int | None = None
+    choices: tuple[tuple[int, int], ...] = ()
+    changed: tuple[tuple[str, Any], ...] = ()
+    sent_in: int | None = None
+
+    def __str__(self) -> str:
+        if self.kind == "time":
+            return f"{self.time:>6}  time passes"
+        arguments = ", ".join(map(_text, self.arguments))
+        parts = [f"{self.time:>6}  {self.sender} -> {self.rebec}: {self.server}({arguments})"]
+        if self.kind == "resume":
+            parts[0] = f"{self.time:>6}  {self.rebec} goes on with {self.server}({arguments})"
+        if self.choices:
+            drawn = ", ".join(f"{index + 1} of {count}" for index, count in self.choices)
+            parts.append(f"chooses {drawn}")
+        parts += [f"{name} = {_text(value)}" for name, value in self.changed]
+        return "; ".join(parts)
+
+
+@dataclass(frozen=True)
+class Path:
+    """The steps from the initial state to another, and what is wrong there, if anything.
+
+    `ordinals` is the transition taken in each state, `start` the time of the initial state. `run`
+    does the same in simulation; it is None in the timed transition system, where message servers
+    are interrupted, and where abstraction has left out what the run depends on.
+    """
+
+    model: str
+    mode: str
+    start: int
+    ordinals: tuple[int, ...]
+    steps: tuple[PathStep, ...]
+    breach: Breach | None
+    run: Run | None
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __str__(self) -> str:
+        lines = [str(step) for step in self.steps]
+        if self.breach is not None:
+            lines.append(f"        {self.breach.verdict}: {self.breach.text}")
+        return "\n".join(lines)
+
+
+def path_along(
+    system: TransitionSystem, ordinals: Sequence[int], breach: Breach | None = None
+) -> Path:
+    """Follow transitions by their ordinals from the initial state.
+
+    `breach` is what is wrong with the last state; one of the last transition is found here.
+    Raises ValueError for a transition that does not exist.
+    """
+    steps: list[PathStep] = []
+    causes: list[tuple[Cause, int]] = []
+    state, time = system.initial, system.start_time
+    origins = Origins(system)
+    for cause, target in _transitions(system, ordinals):
+        causes.append((cause, time))
+        step = step_of(system, state, cause, time)
+        if isinstance(cause, Outcome):
+            step = replace(step, sent_in=origins.of(cause.owner, cause.message, time))
+        steps.append(step)
+        if isinstance(target, Breach):
+            breach = _in_absolute_time(system, state, cause, time, target)
+            break
+        time += system.elapsed(state, cause, target)
+        state = target
+        origins.reached(state, time, len(steps) - 1)
+    return Path(
+        model=system.model.name,
+        mode=system.mode,
+        start=system.start_time,
+        ordinals=tuple(ordinals),
+        steps=tuple(steps),
+        breach=breach,
+        run=_run(system, causes),
+    )
+
+
+def _transitions(
+    system: TransitionSystem, ordinals: Sequence[int]
+) -> Iterator[tuple[Cause, State | Breach]]:
+    state: State | Breach = system.initial
+    for place, ordinal in enumerate(ordinals):
+        found = [] if isinstance(state, Breach) else system.expand(state)
+        if not 0 <= ordinal < len(found):
+            raise ValueError(f"step {place}: there is no transition {ordinal}")
+        yield found[ordinal]
+        state = found[ordinal][1]
+
+
+def step_of(system: TransitionSystem, state: State, cause: Cause, time: int) -> PathStep:
+    """Describe a transition of a state at that absolute time."""
+    if not isinstance(cause, Outcome):
+        return PathStep("time", time, None)
+    owner, message = cause.owner, cause.message
+    rebec = system.runner.rebecs[owner]
+    before: Local = state[owner]
+    return PathStep(
+        kind="resume" if cause.resumed else "message",
+        time=time,
+        finished=_finished(system, cause, time),
+        rebec=str(rebec),
+        server=system.runner.server_of(owner, message).name,
+        sender=str(system.runner.rebecs[message.sender]),
+        arguments=tuple(map(shown_value, message.arguments)),
+        arrival=message.arrival + time,
+        deadline=None if message.deadline == NO_DEADLINE else int(message.deadline) + time,
+        choices=cause.choices[cause.drawn_before :],
+        changed=tuple(_changed(system, rebec, before.variables, cause.variables)),
+    )
+
+
+def _finished(system: TransitionSystem, cause: Outcome, time: int) -> int | None:
+    after = cause.local
+    if after is None:
+        return None
+    return time + (after.clock if after.suspension is None else after.suspension.resume)
+
+
+def _changed(
+    system: TransitionSystem, rebec: Rebec, before: tuple[Any, ...], after: tuple[Any, ...]
+) -> Iterator[tuple[str, Any]]:
+    names = system.runner.names[rebec._index]
+    for name, old, new in zip(names, before, after, strict=True):
+        if old != new:
+            yield written_name(rebec, name), shown_value(new)
+
+
+def written_name(rebec: Rebec, name: str) -> str:
+    """Give a variable's name in Rebeca; one that is not declared keeps its name in Python."""
+    for variable in type(rebec).__state_variables__:
+        if variable.name == name:
+            return variable.rebeca_name
+    return name
+
+
+def shown_value(value: Any) -> Any:
+    """Give an encoded value as plain data: a rebec by its name, a list as a list."""
+    match value:
+        case Reference(name=name):
+            return name
+        case OddFloat():
+            return float(value.value)
+        case tuple():
+            return [shown_value(each) for each in value]
+        case _:
+            return value
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "null" if value is None else str(value)
+
+
+def _in_absolute_time(
+    system: TransitionSystem, state: State, cause: Cause, time: int, breach: Breach
+) -> Breach:
+    """Give a breach with the times that a run from the start would show."""
+    if not isinstance(cause, Outcome) or cause.breach is None:
+        return breach
+    again = system.runner.run(state[cause.owner], cause.message, cause.choices, time)
+    return breach if again.breach is None else again.breach
+
+
+# --- as a run of the simulator -------------------------------------------------------------------
+
+
+def _run(system: TransitionSystem, causes: Sequence[tuple[Cause, int]]) -> Run | None:
+    """Do the same steps on fresh rebecs and note the choices that this takes."""
+    if system.mode == "TTS":
+        return None
+    choices: list[Choice] = []
+    pending: list[tuple[int, int]] = []
+
+    def choose(rebec: Rebec, count: int, site: int) -> int:
+        index, _ = pending.pop(0)
+        choices.append(Choice("value", index, count))
+        return index
+
+    rebecs = system.model.start(choose)
+    for number, (cause, time) in enumerate(causes, 1):
+        assert isinstance(cause, Outcome)
+        steps = enabled(rebecs)
+        index = _position(system, steps, cause.owner, cause.message, time)
+        if index is None:
+            return None
+        choices.append(Choice("step", index, len(steps)))
+        pending[:] = cause.choices
+        try:
+            execute(rebecs, steps[index], deadlines=cause.breach is not None)
+        except Violation:
+            if number < len(causes):  # a check that is switched off
+                return None
+        except IndexError:  # more choices than the abstracted state had
+            return None
+    return Run(tuple(choices))
+
+
+def _position(
+    system: TransitionSystem, steps: Sequence[Step], owner: int, message: Waiting, time: int
+) -> int | None:
+    for position, step in enumerate(steps):
+        if step.rebec._index == owner and system.runner.encode(step.message, time) == message:
+            return position
+    return None

@@ -1,0 +1,134 @@
+"""What must hold in every state: invariants and the assertions of property files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rebecsim.actors import Model
+from rebecsim.errors import UserError
+from rebecsim.explore.outcome import Breach
+from rebecsim.explore.predicates import PredicateCompiler
+from rebecsim.explore.transitions import State, TransitionSystem
+from rebecsim.lang import (
+    CheckedModel,
+    CheckedProperties,
+    PropertyFile,
+    check_property,
+    parse_expression,
+)
+from rebecsim.lang.property_syntax import AssertionProperty
+
+__all__ = ["Abstraction", "Properties", "Property", "UnsupportedPropertyError", "abstraction"]
+
+Predicate = Callable[[State], bool]
+
+
+class UnsupportedPropertyError(UserError):
+    """A property that can be written but not checked yet."""
+
+
+@dataclass(frozen=True)
+class Property:
+    """A condition on states, and the breach of a state that does not meet it."""
+
+    holds: Predicate
+    breach: Breach
+
+
+@dataclass(frozen=True)
+class Abstraction:
+    """Variables left out of the state: for each rebec their names in Python, and as written."""
+
+    attributes: tuple[frozenset[str], ...]
+    written: tuple[str, ...]
+
+
+def abstraction(model: Model, names: Sequence[str]) -> Abstraction:
+    """Find the variables that `rebec.variable` and `Class.variable` name.
+
+    Raises UserError, naming the variables there are, for one that does not exist.
+    """
+    attributes: list[set[str]] = [set() for _ in model.instances]
+    for name in names:
+        owner, _, variable = name.partition(".")
+        found = False
+        for place, instance in enumerate(model.instances):
+            reactive_class = instance.reactive_class
+            if owner not in (instance.name, *(each.__name__ for each in reactive_class.__mro__)):
+                continue
+            for declared in reactive_class.__state_variables__:
+                if declared.rebeca_name == variable:
+                    attributes[place].add(declared.name)
+                    found = True
+        if not found:
+            raise UserError(f"abstraction: there is no {name!r}; {_variables_there_are(model)}")
+    return Abstraction(tuple(map(frozenset, attributes)), tuple(names))
+
+
+def _variables_there_are(model: Model) -> str:
+    names = [
+        f"{instance.name}.{variable.rebeca_name}"
+        for instance in model.instances
+        for variable in instance.reactive_class.__state_variables__
+    ]
+    return f"the state variables are {', '.join(names)}" if names else "the model has no variables"
+
+
+class Properties:
+    """Checks property texts and files against a model and compiles them for its states.
+
+    `checked` is the model as the language knows it.
+    """
+
+    def __init__(
+        self, system: TransitionSystem, checked: CheckedModel, left_out: Abstraction
+    ) -> None:
+        self._system = system
+        self._checked = checked
+        self._left_out = left_out
+
+    def condition(self, text: str, what: str) -> Predicate:
+        """Compile one condition; `what` says in errors where it was given.
+
+        Raises RebecaError, with the position, for a text that is wrong or does not fit the model.
+        """
+        expression = parse_expression(text, what)
+        assertion = AssertionProperty(what, expression, span=expression.span)
+        tree = PropertyFile((), (assertion,), (), (), span=expression.span)
+        checked = check_property(tree, self._checked, text)
+        return self._compiler(checked).compile(expression)
+
+    def invariant(self, text: str) -> Property:
+        """Make a property of an expression that must be true in every state."""
+        holds = self.condition(text, "<invariant>")
+        return Property(holds, Breach("property violated", text))
+
+    def assertions(self, properties: PropertyFile | CheckedProperties) -> list[Property]:
+        """Make properties of the `Assertion` sections of a property file.
+
+        Raises RebecaError for a file that does not fit the model, UnsupportedPropertyError for
+        one with LTL or TCTL formulas.
+        """
+        checked = properties
+        if isinstance(checked, PropertyFile):
+            checked = check_property(checked, self._checked)
+        tree = checked.tree
+        for kind, formulas in (("LTL", tree.ltl), ("TCTL", tree.tctl)):
+            if formulas:
+                span = formulas[0].span
+                raise UnsupportedPropertyError(
+                    f"{span.file}:{span.line}:{span.column}: {kind} formulas are not supported; "
+                    "take the section out, or write what must hold in every state as an Assertion"
+                )
+        compiler = self._compiler(checked)
+        return [
+            Property(
+                compiler.compile(assertion.expression),
+                Breach("assertion failed", assertion.name),
+            )
+            for assertion in tree.assertions
+        ]
+
+    def _compiler(self, checked: CheckedProperties) -> PredicateCompiler:
+        return PredicateCompiler(checked, self._system, self._left_out.attributes)

@@ -1,0 +1,81 @@
+"""What came of an exploration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rebecsim.explore.limits import Bound
+from rebecsim.explore.outcome import Verdict
+from rebecsim.explore.path import Path
+from rebecsim.explore.transitions import Mode
+
+__all__ = ["Result", "Violated"]
+
+
+@dataclass(frozen=True)
+class Violated:
+    """Something forbidden that can happen, the path to it, and how often it was met."""
+
+    verdict: Verdict
+    message: str
+    path: Path | None
+    count: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """The verdict on a model and how it was reached.
+
+    `transitions` counts as RMC does: the edges explored, and one for the initial state.
+    `seconds` is wall time; `peak_memory` the most memory the process took up meanwhile and
+    `memory_per_state` its growth per state, both in bytes. `violations` are all that were found,
+    the first one also being verdict, message and path. `bounds` are those that kept the search
+    from covering everything. `abstraction` names the variables left out of the state: what the
+    verdict says, it says of the model without them. `absolute_time` is why states were not
+    compared modulo time (a message server that reads it, or the horizon), otherwise None.
+    `symmetries` is how many exchanges of rebecs, the trivial one included, were used to reduce the
+    state space; the counts are those of the reduced one.
+    """
+
+    model: str
+    mode: Mode
+    strategy: str
+    verdict: Verdict
+    message: str
+    states: int
+    transitions: int
+    frontier: int
+    seconds: float
+    peak_memory: int
+    memory_per_state: float
+    path: Path | None
+    violations: tuple[Violated, ...]
+    bounds: tuple[Bound, ...]
+    abstraction: tuple[str, ...]
+    absolute_time: str | None
+    symmetries: int = 1
+
+    @property
+    def is_violation(self) -> bool:
+        """Whether the model can do what it must not."""
+        return self.verdict not in ("satisfied", "out of bounds")
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the verdict and the figures as plain values."""
+        return {
+            "model": self.model,
+            "mode": self.mode,
+            "strategy": self.strategy,
+            "verdict": self.verdict,
+            "message": self.message,
+            "states": self.states,
+            "transitions": self.transitions,
+            "frontier": self.frontier,
+            "seconds": self.seconds,
+            "peak_memory": self.peak_memory,
+            "memory_per_state": self.memory_per_state,
+            "bounds": list(self.bounds),
+            "abstraction": list(self.abstraction),
+            "absolute_time": self.absolute_time,
+        }

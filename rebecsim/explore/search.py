@@ -1,0 +1,241 @@
+"""A search in progress: the states found so far, how each was reached, what was found wrong."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rebecsim.explore.limits import Bound, Limits, Meter
+from rebecsim.explore.outcome import Breach
+from rebecsim.explore.properties import Predicate, Property
+from rebecsim.explore.transitions import Cause, State, TransitionSystem
+
+__all__ = ["Finding", "Progress", "Search", "SearchEnded", "StopAt"]
+
+StopAt = Literal["first", "all"]
+
+_CHECK_EVERY = 256  # expanded states between two looks at clock and memory
+_REPORT_EVERY = 0.5  # seconds between two reports of progress
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a search is. `frontier`: states found but not yet (fully) expanded."""
+
+    states: int
+    transitions: int
+    frontier: int
+    seconds: float
+
+    @property
+    def states_per_second(self) -> float:
+        """States found per second of wall time."""
+        return self.states / self.seconds if self.seconds > 0 else 0.0
+
+
+@dataclass
+class Finding:
+    """A breach, the way to it as the transition taken in each state, and how often it was met.
+
+    Breaches of the same kind and text are one finding, with the way to the first one met.
+    `of_state`: the breach is of the state that the way leads to, not of its last transition.
+    """
+
+    breach: Breach
+    ordinals: tuple[int, ...]
+    of_state: bool
+    count: int = 1
+
+
+class SearchEnded(Exception):  # noqa: N818 - no error: the search has nothing more to do
+    """A search stops before it has covered everything; caught by `explore`."""
+
+
+class Search:
+    """Stores states and checks them; a strategy says which one is expanded next.
+
+    States are numbered as they are found, the initial one is 0. `deadlock` tells whether a state
+    without transitions is a breach, unless a predicate of `terminal` allows it.
+    """
+
+    def __init__(
+        self,
+        system: TransitionSystem,
+        *,
+        properties: Sequence[Property] = (),
+        deadlock: bool = True,
+        terminal: Sequence[Predicate] = (),
+        limits: Limits | None = None,
+        stop_at: StopAt = "first",
+        progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.system = system
+        self.limits = limits or Limits()
+        self.meter = Meter(self.limits)
+        self.states: list[State] = [system.initial]
+        self.transitions = 1  # as the reference counts: storing the initial state is one
+        self.expanded = 0
+        self._followed = 0
+        self.findings: dict[Breach, Finding] = {}
+        self.bounds: list[Bound] = []
+        self._numbers: dict[State, int] = {system.initial: 0}
+        self._parents = array("L", [0])
+        self._ordinals = array("L", [0])
+        self._properties = properties
+        self._deadlock = deadlock
+        self._terminal = terminal
+        self._stop_at = stop_at
+        self._progress = progress
+        self._reported = 0.0
+        self._most = self.limits.states
+
+    @property
+    def frontier(self) -> int:
+        """How many states have been found of which not every transition has been followed."""
+        return len(self.states) - self.expanded
+
+    def expand(self, number: int) -> list[int]:
+        """Follow every transition of a state and give the numbers of the states that are new.
+
+        Raises SearchEnded when a limit is reached or the first breach was wanted.
+        """
+        if not self.expanded % _CHECK_EVERY:
+            self.check_limits()
+        state = self.states[number]
+        self.expanded += 1
+        if self.is_beyond(state):
+            return []
+        found = self.system.expand(state)
+        if not found:
+            self._ends_in(number)
+            return []
+        numbers = self._numbers
+        new: list[int] = []
+        for ordinal, (_, target) in enumerate(found):
+            if type(target) is Breach:
+                self.breached(target, number, ordinal)
+                continue
+            self.transitions += 1
+            if target not in numbers:
+                assert not isinstance(target, Breach)
+                new.append(self._store(target, number, ordinal))
+        return new
+
+    def follow(self, number: int, pick: Callable[[int], int]) -> int | None:
+        """Follow one transition of a state, the one that `pick` gives when told their number.
+
+        Gives the number of the state it leads to, None if there is none. Raises SearchEnded as
+        `expand` does.
+        """
+        if not self._followed % _CHECK_EVERY:
+            self.check_limits()
+        state = self.states[number]
+        self._followed += 1
+        if self.is_beyond(state):
+            return None
+        found = self.system.expand(state)
+        if not found:
+            self._ends_in(number)
+            return None
+        ordinal = pick(len(found))
+        _, target = found[ordinal]
+        if isinstance(target, Breach):
+            self.breached(target, number, ordinal)
+            return None
+        self.transitions += 1
+        return self.number_of(target, number, ordinal)
+
+    def successors(self, number: int) -> list[tuple[Cause, int | Breach]]:
+        """Give every transition of a state with the number of the state it leads to."""
+        return [
+            (
+                cause,
+                target if isinstance(target, Breach) else self.number_of(target, number, ordinal),
+            )
+            for ordinal, (cause, target) in enumerate(self.system.expand(self.states[number]))
+        ]
+
+    def number_of(self, state: State, parent: int, ordinal: int) -> int:
+        """Give the number of a state reached from another, which is new if it was not known."""
+        known = self._numbers.get(state)
+        return self._store(state, parent, ordinal) if known is None else known
+
+    def way_to(self, number: int) -> tuple[int, ...]:
+        """Give the transition to take in each state on the way to a state."""
+        ordinals = []
+        while number:
+            ordinals.append(self._ordinals[number])
+            number = self._parents[number]
+        return tuple(reversed(ordinals))
+
+    # --- what goes wrong -----------------------------------------------------------------------
+
+    def breached(self, breach: Breach, number: int, ordinal: int | None) -> None:
+        """Note a breach in a state, or in one of its transitions."""
+        known = self.findings.get(breach)
+        if known is not None:
+            known.count += 1
+        else:
+            way = self.way_to(number)
+            if ordinal is not None:
+                way = (*way, ordinal)
+            self.findings[breach] = Finding(breach, way, ordinal is None)
+        if self._stop_at == "first":
+            raise SearchEnded
+
+    def _ends_in(self, number: int) -> None:
+        """Judge a state without transitions."""
+        if not self._deadlock:
+            return
+        state = self.states[number]
+        if not any(allowed(state) for allowed in self._terminal):
+            self.breached(Breach("deadlock", "no message is left"), number, None)
+
+    def _store(self, state: State, parent: int, ordinal: int) -> int:
+        number = len(self.states)
+        if number == self._most:
+            self.stop("states")
+        self._numbers[state] = number
+        self.states.append(state)
+        self._parents.append(parent)
+        self._ordinals.append(ordinal)
+        for each in self._properties:
+            if not each.holds(state):
+                self.breached(each.breach, number, None)
+        return number
+
+    # --- limits --------------------------------------------------------------------------------
+
+    def stop(self, bound: Bound) -> None:
+        """End the search because a bound is reached."""
+        self.bounds.append(bound)
+        raise SearchEnded
+
+    def cut(self, bound: Bound) -> None:
+        """Note that a bound has kept something out of the search, which goes on."""
+        if bound not in self.bounds:
+            self.bounds.append(bound)
+
+    def check_limits(self) -> None:
+        """Report progress, and end the search if its time or memory is used up."""
+        seconds = self.meter.seconds
+        if self._progress is not None and seconds - self._reported >= _REPORT_EVERY:
+            self._reported = seconds
+            self._progress(self.progress())
+        bound = self.meter.exceeded(self._numbers, 16 * _CHECK_EVERY)
+        if bound is not None:
+            self.stop(bound)
+
+    def progress(self) -> Progress:
+        """Say how far the search is."""
+        return Progress(len(self.states), self.transitions, self.frontier, self.meter.seconds)
+
+    def is_beyond(self, state: State) -> bool:
+        """Say whether a state lies behind the horizon, and note that there is one."""
+        horizon = self.limits.horizon
+        if horizon is None or not self.system.absolute or state[-1] <= horizon:
+            return False
+        self.cut("horizon")
+        return True

@@ -1,0 +1,176 @@
+"""A state space as a graph, for exports and pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from rebecsim.explore.exploring import Problem
+from rebecsim.explore.limits import Limits
+from rebecsim.explore.outcome import Breach, Outcome
+from rebecsim.explore.path import shown_value, written_name
+from rebecsim.explore.search import Search, SearchEnded
+from rebecsim.explore.transitions import Cause, State, TransitionSystem
+
+__all__ = ["Edge", "QueuedMessage", "RebecState", "StateSpace", "state_space"]
+
+
+class Edge(NamedTuple):
+    """A transition between two states, by their numbers. Without a `rebec`, only time passes.
+
+    `duration` is the time between the two, `choices` are (index, count) for each choice drawn.
+    """
+
+    source: int
+    target: int
+    sender: str
+    rebec: str
+    server: str
+    arguments: tuple[Any, ...]
+    choices: tuple[tuple[int, int], ...]
+    duration: int
+
+
+class QueuedMessage(NamedTuple):
+    """A message in a bag; arrival and deadline count from the time of the state."""
+
+    sender: str
+    server: str
+    arguments: tuple[Any, ...]
+    arrival: int
+    deadline: float
+
+
+class RebecState(NamedTuple):
+    """A rebec in a state: its name and class, its variables by name, its bag.
+
+    `busy` is how long it is not free yet.
+    """
+
+    rebec: str
+    reactive_class: str
+    variables: dict[str, Any]
+    bag: tuple[QueuedMessage, ...]
+    busy: int
+
+
+@dataclass(frozen=True)
+class StateSpace:
+    """The states, numbered from 0, the initial one, and the edges in the order of their sources.
+
+    `wrong` gives the breaches of states. A breach of a transition has a number of its own behind
+    all states, which is the target of the edge. Not `complete`: a limit was reached.
+    """
+
+    system: TransitionSystem
+    states: tuple[State, ...]
+    edges: tuple[Edge, ...]
+    wrong: dict[int, Breach]
+    complete: bool
+
+    @property
+    def nodes(self) -> int:
+        """How many numbers there are: of states, and of breaches of transitions."""
+        return len(self.states) + sum(number >= len(self.states) for number in self.wrong)
+
+    def rebecs(self, number: int) -> list[RebecState]:
+        """Describe a state."""
+        runner = self.system.runner
+        return [
+            RebecState(
+                str(rebec),
+                type(rebec).__name__,
+                {
+                    written_name(rebec, name): shown_value(value)
+                    for name, value in zip(names, local.variables, strict=True)
+                },
+                tuple(
+                    QueuedMessage(
+                        str(runner.rebecs[message.sender]),
+                        runner.server_of(local.owner, message).name,
+                        tuple(map(shown_value, message.arguments)),
+                        message.arrival,
+                        message.deadline,
+                    )
+                    for message in local.bag
+                ),
+                local.clock if local.suspension is None else local.suspension.resume,
+            )
+            for rebec, names, local in zip(
+                runner.rebecs, runner.names, self.states[number], strict=False
+            )
+        ]
+
+
+def state_space(problem: Problem, limits: Limits | None = None) -> StateSpace:
+    """Build the whole state space, breadth first, up to the limits."""
+    search = Search(problem.system, limits=limits)
+    system = problem.system
+    found: list[tuple[int, Cause, int | Breach]] = []
+    stuck: list[int] = []
+    number = 0
+    try:
+        while number < len(search.states):
+            if not number % 256:
+                search.check_limits()
+            if not search.is_beyond(search.states[number]):
+                following = search.successors(number)
+                found += [(number, cause, target) for cause, target in following]
+                if not following:
+                    stuck.append(number)
+            number += 1
+    except SearchEnded:
+        pass
+    wrong = _wrong_states(problem, search.states, stuck)
+    breaches: dict[Breach, int] = {}
+    edges = []
+    for source, cause, target in found:
+        if isinstance(target, Breach):
+            target = _without_times(system, cause, target)
+            node = breaches.setdefault(target, len(search.states) + len(breaches))
+            edges.append(_edge(system, source, cause, node, 0))
+        else:
+            state = search.states
+            duration = system.elapsed(state[source], cause, state[target])
+            edges.append(_edge(system, source, cause, target, duration))
+    wrong |= {node: breach for breach, node in breaches.items()}
+    return StateSpace(system, tuple(search.states), tuple(edges), wrong, not search.bounds)
+
+
+def _without_times(system: TransitionSystem, cause: Cause, breach: Breach) -> Breach:
+    """Name the message that missed its deadline; a state stands for many times."""
+    if breach.verdict != "deadline missed" or system.absolute or not isinstance(cause, Outcome):
+        return breach
+    server = system.runner.server_of(cause.owner, cause.message).name
+    return Breach(breach.verdict, f"{system.runner.rebecs[cause.owner]}.{server}")
+
+
+def _wrong_states(problem: Problem, states: list[State], stuck: list[int]) -> dict[int, Breach]:
+    """Find the states that violate a property, and those in which nothing can happen."""
+    wrong = {
+        number: each.breach
+        for each in reversed(problem.properties)
+        for number, state in enumerate(states)
+        if number and not each.holds(state)
+    }
+    for number in stuck:
+        if not any(allowed(states[number]) for allowed in problem.terminal):
+            wrong.setdefault(number, Breach("deadlock", "no message is left"))
+    return wrong
+
+
+def _edge(system: TransitionSystem, source: int, cause: Cause, target: int, duration: int) -> Edge:
+    if not isinstance(cause, Outcome):
+        return Edge(source, target, "", "", "", (), (), duration)
+    runner = system.runner
+    message = cause.message
+    return Edge(
+        source,
+        target,
+        str(runner.rebecs[message.sender]),
+        str(runner.rebecs[cause.owner]),
+        runner.server_of(cause.owner, message).name,
+        tuple(map(shown_value, message.arguments)),
+        cause.choices[cause.drawn_before :],
+        duration,
+    )

@@ -1,0 +1,80 @@
+"""The names of a model that is given as Python classes, as the checker of properties knows them.
+
+For a model that was read from Rebeca text the `CheckedModel` itself is better: it also has env
+constants and the classes of known rebecs.
+"""
+
+from __future__ import annotations
+
+from rebecsim.actors import Array, Kind, Model, Rebec
+from rebecsim.lang import CheckedClass, CheckedInstance, CheckedModel, Symbol, syntax
+from rebecsim.lang.types import ANY_REBEC, PRIMITIVES, ArrayType, Type
+
+__all__ = ["vocabulary"]
+
+
+def vocabulary(model: Model) -> CheckedModel:
+    """Give the rebecs, classes and variables of a model as a checked model without bodies."""
+    names = _class_names(model)
+    return CheckedModel(
+        tree=syntax.Model((), (), ()),
+        dialect="core" if model.core else "timed",
+        env={},
+        classes={name: _class(name, each) for each, name in names.items()},
+        instances=tuple(
+            CheckedInstance(
+                instance.name,
+                names[instance.reactive_class],
+                tuple(instance.knows),
+                (),
+                None,
+                instance.priority,
+                syntax.Instance(names[instance.reactive_class], instance.name, (), ()),
+            )
+            for instance in model.instances
+        ),
+        uses_global_priority=model.uses_global_priority,
+        reads_now=False,
+    )
+
+
+def _class_names(model: Model) -> dict[type[Rebec], str]:
+    """Give every class a name of its own; Python allows two classes of one name."""
+    names: dict[type[Rebec], str] = {}
+    for instance in model.instances:
+        each = instance.reactive_class
+        if each not in names:
+            name = each.__name__
+            while name in names.values():
+                name += "_"
+            names[each] = name
+    return names
+
+
+def _class(name: str, reactive_class: type[Rebec]) -> CheckedClass:
+    return CheckedClass(
+        name=name,
+        base=None,
+        abstract=False,
+        queue_size=reactive_class.__queue_size__,
+        known_rebecs=tuple(
+            Symbol("known", known.name, ANY_REBEC) for known in reactive_class.__known_rebecs__
+        ),
+        state_variables=tuple(
+            Symbol("state", variable.rebeca_name, _type(variable.kind))
+            for variable in reactive_class.__state_variables__
+        ),
+        servers=(),
+        methods={},
+        constructors=(),
+        tree=syntax.ReactiveClass(
+            name, None, syntax.IntLiteral(reactive_class.__queue_size__), (), (), (), (), ()
+        ),
+        ancestors=(),
+    )
+
+
+def _type(kind: Kind | Array) -> Type:
+    if isinstance(kind, Array):
+        return ArrayType(_type(kind.element), kind.length)
+    return PRIMITIVES.get(kind.name, ANY_REBEC)

@@ -1,0 +1,168 @@
+"""State spaces and topologies as files."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rebecsim.actors import Model
+from rebecsim.errors import UserError
+from rebecsim.explore import Checks, Limits, Mode, explore
+from rebecsim.explore.exploring import pose
+from rebecsim.explore.space import StateSpace, state_space
+from rebecsim.generate import build_model
+from rebecsim.lang import check_source
+from rebecsim.report.graphs import draw_space, draw_topology
+from rebecsim.report.state_spaces import MOST_DOT_STATES, write_state_space
+
+ENDINGS = (".dot", ".aut", ".jsonl", ".graphml", ".xml")
+SVG = "{http://www.w3.org/2000/svg}"
+GRAPHML = "{http://graphml.graphdrawing.org/xmlns}"
+
+LATE = """
+reactiveclass A(3) {
+    knownrebecs { B b; }
+    A() { self.go(); }
+    msgsrv go() { b.work(true) deadline(1); b.work(false) deadline(1); }
+}
+reactiveclass B(4) {
+    statevars { int[2] done; }
+    msgsrv work(boolean first) { done[0] = ?(1, 2); delay(2); }
+}
+main { A a(b):(); B b():(); }
+"""
+
+
+def late() -> Model:
+    return build_model(check_source(LATE, "late.rebeca", "timed"), "late.rebeca")
+
+
+@pytest.fixture
+def tickets(shipped: Callable[[str], Model]) -> Model:
+    return shipped("ticket_service.rebeca")
+
+
+def space(model: Model, mode: Mode | None = None, states: int | None = None) -> StateSpace:
+    return state_space(pose(model, mode=mode), Limits(states=states))
+
+
+def written(model_space: StateSpace, ending: str, folder: Path) -> str:
+    file = folder / f"space{ending}"
+    write_state_space(file, model_space)
+    return file.read_text("utf-8")
+
+
+@pytest.mark.parametrize("mode", ["FTTS", "TTS"])
+def test_a_space_has_the_states_and_edges_of_exploring(tickets: Model, mode: Mode) -> None:
+    found = space(tickets, mode)
+    result = explore(tickets, mode=mode)
+    assert (len(found.states), len(found.edges) + 1) == (result.states, result.transitions)
+    assert found.complete
+    assert found.wrong == {}
+
+
+def test_breaches_are_nodes_and_carry_no_times_of_one_path() -> None:
+    found = space(late())
+    assert found.wrong == {len(found.states): ("deadline missed", "b.work")}
+    assert found.nodes == len(found.states) + 1
+    result = explore(late(), checks=Checks(deadlock=False), stop_at="all")
+    assert len(found.states) == result.states
+    assert sum(edge.target < len(found.states) for edge in found.edges) == result.transitions - 1
+
+
+def test_states_that_violate_are_marked(tickets: Model) -> None:
+    problem = pose(tickets, checks=Checks(invariants=("office.left > 0",)))
+    found = state_space(problem)
+    for number in range(1, len(found.states)):
+        left = found.rebecs(number)[0].variables["left"]
+        assert (number in found.wrong) == (left <= 0)
+
+
+def test_a_limit_cuts_the_space(tickets: Model) -> None:
+    found = space(tickets, states=100)
+    assert not found.complete
+    assert len(found.states) == 100
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_files_are_the_same_every_time(ending: str, tmp_path: Path) -> None:
+    assert written(space(late()), ending, tmp_path) == written(space(late()), ending, tmp_path)
+
+
+def test_aldebaran_has_the_counts_and_numbers_of_its_header(tickets: Model, tmp_path: Path) -> None:
+    found = space(tickets)
+    header, *lines = written(found, ".aut", tmp_path).splitlines()
+    assert header == f"des (0, {len(found.edges)}, {found.nodes})"
+    assert len(lines) == len(found.edges)
+    shape = re.compile(r'\((\d+), "([^"]+)", (\d+)\)')
+    ends = [shape.fullmatch(line) for line in lines]
+    assert all(each and int(each[1]) < found.nodes > int(each[3]) for each in ends)
+
+
+def test_json_lines_hold_every_state_and_edge(tmp_path: Path) -> None:
+    found = space(late())
+    rows = [json.loads(line) for line in written(found, ".jsonl", tmp_path).splitlines()]
+    kinds = [row["kind"] for row in rows]
+    assert kinds.count("state") == found.nodes
+    assert kinds.count("edge") == len(found.edges)
+    assert rows[1]["rebecs"]["b"]["variables"] == {"done": [0, 0]}
+    assert rows[2]["rebecs"]["b"]["bag"][0]["arguments"] in ([True], [False])
+
+
+def test_graphml_and_xml_are_well_formed_and_complete(tmp_path: Path) -> None:
+    found = space(late(), "TTS")
+    graph = ElementTree.fromstring(written(found, ".graphml", tmp_path))
+    assert len(list(graph.iter(f"{GRAPHML}node"))) == found.nodes
+    assert len(list(graph.iter(f"{GRAPHML}edge"))) == len(found.edges)
+    system = ElementTree.fromstring(written(found, ".xml", tmp_path))
+    assert len(system.findall("state")) == found.nodes
+    transitions = system.findall("transition")
+    assert len(transitions) == len(found.edges)
+    served = transitions[0].find("messageserver")
+    assert served is not None
+    assert served.attrib == {"sender": "a", "owner": "a", "title": "go"}
+    assert any(each.find("time") is not None for each in transitions)
+
+
+def test_dot_is_bounded(tickets: Model, tmp_path: Path) -> None:
+    text = written(space(tickets), ".dot", tmp_path)
+    assert len(re.findall(r"^  \d+ \[label", text, re.M)) == MOST_DOT_STATES
+    assert f"{8028 - MOST_DOT_STATES:,} more states are left out" in text
+    assert max(map(len, re.findall(r'label="([^"]*)"', text))) < 700
+
+
+def test_an_unknown_ending_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"x\.png: must end in one of \.dot, \.aut"):
+        write_state_space(tmp_path / "x.png", space(late()))
+
+
+def test_a_topology_shows_rebecs_and_whom_they_know(tickets: Model, tmp_path: Path) -> None:
+    file = tmp_path / "topology.svg"
+    draw_topology(tickets, file)
+    root = ElementTree.parse(file).getroot()
+    names = {each.text for each in root.iter(f"{SVG}text") if each.get("class") == "name"}
+    assert names == {"office", "ann", "bob"}
+    assert sum(each.get("class") == "edge" for each in root.iter(f"{SVG}path")) == 2
+    draw_topology(tickets, tmp_path / "topology.dot")
+    dot = (tmp_path / "topology.dot").read_text()
+    assert '"ann" -> "office" [label="office"];' in dot
+    with pytest.raises(UserError, match="must end in"):
+        draw_topology(tickets, tmp_path / "topology.png")
+
+
+def test_small_state_spaces_are_drawn_and_large_ones_refused(
+    tickets: Model, tmp_path: Path
+) -> None:
+    file = tmp_path / "space.svg"
+    found = space(late())
+    draw_space(found, file)
+    root = ElementTree.parse(file).getroot()
+    boxes = [each for each in root.iter(f"{SVG}rect") if "box" in each.get("class", "")]
+    assert len(boxes) == found.nodes
+    with pytest.raises(UserError, match="up to 60 states"):
+        draw_space(space(tickets, states=61), file)

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from models import ticket_service
+from rebecsim.errors import UserError
+from rebecsim.explore import (
+    BreadthFirst,
+    Checks,
+    DepthBounded,
+    Limits,
+    Progress,
+    RandomWalks,
+    explore,
+)
+from rebecsim.explore.limits import Meter, _grows
+from tests.explore.conformance import MANIFEST, SUITE, model
+
+MODEL = ticket_service.model
+
+
+def test_the_limit_of_states_is_exact() -> None:
+    whole = explore(MODEL)
+    assert explore(MODEL, limits=Limits(states=whole.states)).verdict == "satisfied"
+    found = explore(MODEL, limits=Limits(states=whole.states - 1))
+    assert (found.verdict, found.bounds, found.states) == (
+        "out of bounds",
+        ("states",),
+        whole.states - 1,
+    )
+    assert not found.is_violation
+    assert "limit of states" in found.message
+    assert f"{found.states:,} states found" in found.message
+
+
+def test_time_that_is_used_up() -> None:
+    found = explore(model("unbounded_counter.rebeca"), limits=Limits(seconds=0.05))
+    assert (found.verdict, found.bounds) == ("out of bounds", ("seconds",))
+    assert found.states > 1
+
+
+@pytest.mark.skipif(not MANIFEST.is_file(), reason=f"the conformance suite is not at {SUITE}")
+@pytest.mark.skipif(sys.platform != "linux", reason="measures the peak in /proc")
+def test_memory_that_is_used_up_ends_in_a_verdict() -> None:
+    program = r"""
+import json, re, sys
+from pathlib import Path
+from rebecsim.explore import Limits, explore
+from rebecsim.generate.load import load_model
+model = load_model(Path(sys.argv[1]) / "ticket3.rebeca")
+found = explore(model, mode="TTS", limits=Limits(memory=100))
+status = Path("/proc/self/status").read_text()
+peak = int(re.search(r"VmHWM:\s*(\d+) kB", status)[1]) * 1024
+print(json.dumps({**found.to_json(), "measured": peak}))
+"""
+    output = subprocess.run(
+        [sys.executable, "-c", program, str(SUITE)],
+        env={"PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    found = json.loads(output)
+    assert (found["verdict"], found["bounds"]) == ("out of bounds", ["memory"])
+    assert found["states"] > 50_000
+    assert "limit of memory" in found["message"]
+    assert found["measured"] < 100_000_000
+
+
+def test_memory_is_measured() -> None:
+    ballast = [bytearray(1000) for _ in range(1000)]
+    assert Meter(Limits(memory=1)).exceeded(ballast, 1) == "memory"
+    assert Meter(Limits(memory=10**6)).exceeded(ballast, 1) is None
+
+
+def test_when_a_dictionary_grows_is_known() -> None:
+    table: dict[int, None] = {}
+    size = sys.getsizeof(table)
+    for number in range(100_000):
+        grows = _grows(number, 1) and number >= 5
+        table[number] = None
+        assert (sys.getsizeof(table) > size) == grows or number < 5
+        size = sys.getsizeof(table)
+
+
+def test_the_horizon_makes_unbounded_counters_finite() -> None:
+    found = explore(model("unbounded_counter.rebeca"), limits=Limits(horizon=10))
+    assert (found.verdict, found.bounds, found.absolute_time) == (
+        "out of bounds",
+        ("horizon",),
+        "horizon",
+    )
+    assert found.states == 12  # the times 0 to 10, and 11, which is not followed
+    wanted = Checks(invariants=["a.x <= 11"])
+    assert explore(
+        model("unbounded_counter.rebeca"), checks=wanted, limits=Limits(horizon=10)
+    ).bounds == ("horizon",)
+
+
+def test_the_horizon_does_not_hide_violations_before_it() -> None:
+    wanted = Checks(invariants=["a.x <= 5"])
+    found = explore(model("unbounded_counter.rebeca"), checks=wanted, limits=Limits(horizon=10))
+    assert found.verdict == "property violated"
+    assert found.path is not None
+    assert found.path.steps[-1].time == 5
+
+
+def test_limits_that_make_no_sense() -> None:
+    for limits in ({"states": 0}, {"seconds": -1}, {"memory": 0}, {"horizon": -1}):
+        with pytest.raises(UserError):
+            Limits(**limits)  # type: ignore[arg-type]
+
+
+def test_depth_bounded_sees_what_is_near() -> None:
+    shallow = explore(MODEL, strategy=DepthBounded(3))
+    assert (shallow.verdict, shallow.bounds) == ("out of bounds", ("depth",))
+    deep = explore(MODEL, strategy=DepthBounded(10_000))
+    assert (deep.verdict, deep.states) == ("satisfied", explore(MODEL).states)
+    wanted = Checks(invariants=["ann.tickets < 1"])
+    short = explore(MODEL, checks=wanted)
+    assert short.path is not None
+    near = explore(MODEL, checks=wanted, strategy=DepthBounded(len(short.path)))
+    assert near.path == short.path
+
+
+def test_random_walks_find_and_prove_nothing_else() -> None:
+    wanted = Checks(invariants=["ann.tickets < 2"])
+    first = explore(MODEL, checks=wanted, strategy=RandomWalks(walks=20, length=200, seed=7))
+    again = explore(MODEL, checks=wanted, strategy=RandomWalks(walks=30, length=200, seed=7))
+    assert first.verdict == again.verdict == "property violated"
+    assert first.path == again.path
+    other = explore(MODEL, strategy=RandomWalks(walks=5, length=100, seed=1))
+    assert (other.verdict, other.bounds) == ("out of bounds", ("walks",))
+    assert other.transitions == 501
+
+
+def test_progress_is_reported() -> None:
+    seen: list[Progress] = []
+    found = explore(MODEL, strategy=BreadthFirst(), progress=seen.append)
+    assert seen[-1].states == found.states
+    assert seen[-1].transitions == found.transitions
+    assert seen[-1].frontier == 0
+    assert seen[-1].states_per_second > 0
+
+
+def test_results_are_plain_data() -> None:
+    found = explore(MODEL)
+    assert json.loads(json.dumps(found.to_json()))["states"] == found.states
+    assert found.peak_memory > 10_000_000
