@@ -1,6 +1,7 @@
 """The command line: one verb for each capability, thin over the packages.
 
-Exit codes: 0 done, 1 a model's run or exploration ended in a violation, 2 bad input, 130
+Exit codes: 0 done, 1 a model's run or exploration ended in a violation, 2 bad input, 3 an
+exploration was cut off by a bound and found nothing wrong, 130
 interrupted. Packages that take long to import are imported where they are used, so that every
 verb starts at once. `main` is the program.
 """
@@ -9,11 +10,21 @@ from __future__ import annotations
 
 import sys
 
-from rebecsim.cli import experiments, models, store
+from rebecsim.cli import conformance, draw, experiments, explore, models, races, store
 from rebecsim.cli.app import app, complain
 from rebecsim.errors import UserError
 
-__all__ = ["app", "experiments", "main", "models", "store"]
+__all__ = [
+    "app",
+    "conformance",
+    "draw",
+    "experiments",
+    "explore",
+    "main",
+    "models",
+    "races",
+    "store",
+]
 
 
 def main() -> None:

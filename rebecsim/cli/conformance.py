@@ -1,0 +1,58 @@
+"""The command that compares with the reference: conformance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from rebecsim.cli.app import app, out, say
+
+
+@app.command()
+def conformance(
+    directory: Annotated[
+        Path, typer.Argument(help="A suite: models and a `manifest.json`.", show_default=False)
+    ],
+    max_states: Annotated[
+        int,
+        typer.Option("--max-states", min=1, help="States after which a model is given up."),
+    ] = 1_000_000,
+) -> None:
+    """Compare verdicts and counts with those of a suite. Exit code 1 if any differ."""
+    from rebecsim.report.conformance import compare_suite
+
+    table = Table(box=None, pad_edge=False)
+    for name in ("Model", "Mode", "Expected", "Found", ""):
+        table.add_column(name)
+    same = differ = skipped = 0
+    for each in compare_suite(directory, max_states):
+        if each.skipped:
+            skipped += 1
+            word = "skipped"
+        elif each.agrees:
+            same += 1
+            word = "ok"
+        else:
+            differ += 1
+            word = "DIFFERS"
+        source = " (recounted)" if each.recounted else " (ideal)" if each.ideal else ""
+        table.add_row(
+            *map(
+                Text,
+                (each.file, each.mode, _shown(each.expected) + source, _shown(each.found), word),
+            ),
+            style="bold red" if word == "DIFFERS" else None,
+        )
+    out.print(table)
+    say(f"{same} agree, {differ} differ, {skipped} skipped (properties that are not supported)")
+    if differ:
+        raise typer.Exit(1)
+
+
+def _shown(result: tuple[str, int | None, int | None]) -> str:
+    verdict, states, transitions = result
+    return verdict if states is None else f"{verdict} {states:,}/{transitions:,}"

@@ -1,0 +1,37 @@
+"""The command that draws models: draw."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rebecsim.cli.app import Core, app, say
+from rebecsim.cli.explore import ModelFile, Tts
+
+
+@app.command()
+def draw(
+    model: ModelFile,
+    out: Annotated[Path, typer.Option(help="The drawing: .svg or .dot.")],
+    states: Annotated[
+        bool, typer.Option("--states", help="Draw the state space, if it is small.")
+    ] = False,
+    tts: Tts = False,
+    core: Core = False,
+) -> None:
+    """Draw who knows whom in a model, or its state space."""
+    from rebecsim.explore import Limits
+    from rebecsim.explore.exploring import pose
+    from rebecsim.explore.space import state_space
+    from rebecsim.generate.load import load_checked
+    from rebecsim.report.graphs import MOST_DRAWN_STATES, draw_space, draw_topology
+
+    built, checked = load_checked(model, "core" if core else "timed")
+    if states:
+        problem = pose(built, mode="TTS" if tts else None, checked=checked)
+        draw_space(state_space(problem, Limits(states=MOST_DRAWN_STATES + 1)), out)
+    else:
+        draw_topology(built, out)
+    say(f"drawing in {out}")

@@ -1,0 +1,342 @@
+"""Commands that try everything a model can do: explore, replay."""
+
+from __future__ import annotations
+
+import json as json_format
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rebecsim.cli.app import Core, app, complain, err, out, say
+from rebecsim.errors import UserError
+
+if TYPE_CHECKING:
+    from rebecsim.actors import Model
+    from rebecsim.explore import Limits, Progress, Question, Result, Strategy
+    from rebecsim.lang import CheckedModel
+
+OUT_OF_BOUNDS = 3
+"""Exit code of a search that found nothing wrong but did not see everything."""
+
+
+class Search(StrEnum):
+    """The order in which states are looked at."""
+
+    breadth = "breadth"
+    depth = "depth"
+    bounded = "bounded"
+    walks = "walks"
+
+
+class StopAt(StrEnum):
+    """When to stop looking."""
+
+    first = "first"
+    all = "all"
+
+
+ModelFile = Annotated[Path, typer.Argument(help="A model (.rebeca, or .py with a global `model`).")]
+Tts = Annotated[
+    bool, typer.Option("--tts", help="Timed transition system instead of floating time.")
+]
+
+
+@app.command()
+def explore(
+    model: ModelFile,
+    core: Core = False,
+    tts: Tts = False,
+    property: Annotated[
+        Path | None, typer.Option(help="A property file; its `Assertion` sections are checked.")
+    ] = None,
+    invariant: Annotated[
+        list[str] | None,
+        typer.Option(help="What must hold in every state; may be repeated."),
+    ] = None,
+    deadlines: Annotated[bool, typer.Option(help="Look for missed deadlines.")] = True,
+    overflow: Annotated[
+        bool, typer.Option(help="Look for full queues; else queues have no bounds.")
+    ] = True,
+    deadlock: Annotated[bool, typer.Option(help="Look for states without any message.")] = True,
+    terminal: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A state without messages is no deadlock if this holds; may be repeated."
+        ),
+    ] = None,
+    strategy: Annotated[
+        Search, typer.Option(help="Which state is looked at next.")
+    ] = Search.breadth,
+    depth: Annotated[
+        int | None,
+        typer.Option(min=1, help="Transitions from the start, for `bounded`, or in a walk."),
+    ] = None,
+    walks: Annotated[
+        int | None, typer.Option(min=1, help="Number of random walks.  [default: 100]")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the random walks.  [default: 0]")
+    ] = None,
+    max_states: Annotated[
+        int | None, typer.Option("--max-states", min=1, help="Most states to store.")
+    ] = None,
+    max_time: Annotated[
+        int | None, typer.Option("--max-time", min=1, help="Most seconds to search.")
+    ] = None,
+    max_memory: Annotated[
+        int | None, typer.Option("--max-memory", min=1, help="Most megabytes of memory.")
+    ] = None,
+    horizon: Annotated[
+        int | None, typer.Option(min=0, help="Model time behind which states are not followed.")
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(help="A variable to leave out of the state, `rebec.variable`; repeatable."),
+    ] = None,
+    stop_at: Annotated[
+        StopAt, typer.Option("--stop-at", help="Stop at the first violation, or find all.")
+    ] = StopAt.first,
+    reduce: Annotated[
+        bool, typer.Option("--reduce", help="Take states that differ by equal rebecs for one.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as one object.")] = False,
+    save: Annotated[
+        Path | None, typer.Option(help="Write the counterexample, for `replay` (JSON).")
+    ] = None,
+    svg: Annotated[
+        Path | None, typer.Option(help="Draw the counterexample as a sequence diagram.")
+    ] = None,
+    as_test: Annotated[
+        Path | None, typer.Option("--as-test", help="Write the counterexample as a Python test.")
+    ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(help="Write the state space: .dot, .aut, .jsonl, .graphml or .xml."),
+    ] = None,
+) -> None:
+    """Try all orders of messages and all choices of a model.
+
+    Exit code 0: satisfied. 1: something is violated, or a deadlock. 2: bad input. 3: out of
+    bounds, nothing wrong was found but not everything was seen.
+    """
+    from rebecsim.explore import Limits, Question
+    from rebecsim.explore import explore as search
+    from rebecsim.generate.load import load_checked
+    from rebecsim.report.state_spaces import check_ending
+
+    if export is not None:
+        check_ending(export)
+    built, checked = load_checked(model, "core" if core else "timed")
+    question = Question(
+        mode="core" if built.core else "TTS" if tts else "FTTS",
+        deadlines=deadlines,
+        overflows=overflow,
+        deadlock=deadlock,
+        terminal=tuple(terminal or ()),
+        invariants=tuple(invariant or ()),
+        file="" if property is None else str(property),
+        properties="" if property is None else _text_of(property),
+        abstract=tuple(ignore or ()),
+        absolute=horizon is not None,
+    )
+    if tts and built.core:
+        raise typer.BadParameter("a core model has no time", param_hint="--tts")
+    limits = Limits(states=max_states, seconds=max_time, memory=max_memory, horizon=horizon)
+    chosen = _strategy(strategy, depth, walks, seed)
+    with _progress() as progress:
+        result = search(
+            built,
+            mode=question.mode,
+            strategy=chosen,
+            checks=question.checks(),
+            checked=checked,
+            limits=limits,
+            stop_at=stop_at.value,
+            abstract=question.abstract,
+            reduce=reduce,
+            progress=progress,
+        )
+    if reduce and not json:
+        say(f"reduced by {result.symmetries} symmetries")
+    if json:
+        out.file.write(json_format.dumps(_plain(result), ensure_ascii=False) + "\n")
+    else:
+        _show(result)
+    _write_counterexample(result, question, model, save, svg, as_test)
+    if export is not None:
+        _export(export, built, checked, question, limits)
+    if result.is_violation:
+        raise typer.Exit(1)
+    if result.verdict == "out of bounds":
+        raise typer.Exit(OUT_OF_BOUNDS)
+
+
+def _text_of(file: Path) -> str:
+    from rebecsim.lang.parser import read_source
+
+    return read_source(file)
+
+
+def _strategy(search: Search, depth: int | None, walks: int | None, seed: int | None) -> Strategy:
+    """Give the strategy; an option that it has no use for is refused."""
+    from rebecsim.explore import BreadthFirst, DepthBounded, DepthFirst, RandomWalks
+
+    if search is not Search.walks and (walks, seed) != (None, None):
+        hint = "--seed" if walks is None else "--walks"
+        raise typer.BadParameter("only `--strategy walks` has it", param_hint=hint)
+    match search:
+        case Search.bounded:
+            if depth is None:
+                raise typer.BadParameter("`--strategy bounded` needs it", param_hint="--depth")
+            return DepthBounded(depth)
+        case Search.walks:
+            return RandomWalks(walks=walks or 100, length=depth or 10_000, seed=seed or 0)
+    if depth is not None:
+        raise typer.BadParameter(
+            "only `--strategy bounded` and `walks` have it", param_hint="--depth"
+        )
+    return BreadthFirst() if search is Search.breadth else DepthFirst()
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[Progress], None] | None]:
+    """Show how far a search is, if somebody looks."""
+    if not err.is_terminal:
+        yield None
+        return
+    with err.status("exploring") as status:
+
+        def show(progress: Progress) -> None:
+            status.update(
+                f"{progress.states:,} states, {progress.transitions:,} transitions, "
+                f"frontier {progress.frontier:,}, {progress.states_per_second:,.0f} states/s"
+            )
+
+        yield show
+
+
+# --- results -------------------------------------------------------------------------------------
+
+
+def _plain(result: Result) -> dict[str, object]:
+    from rebecsim.report.counterexample import path_to_json
+
+    return {
+        **result.to_json(),
+        "transitions_counted_as": "edges explored, and one for the initial state",
+        "violations": [
+            {
+                "verdict": violated.verdict,
+                "message": violated.message,
+                "count": violated.count,
+                "path": None if violated.path is None else path_to_json(violated.path),
+            }
+            for violated in result.violations
+        ],
+    }
+
+
+def _show(result: Result) -> None:
+    from rebecsim.report.counterexample import path_table, result_lines
+
+    for line in result_lines(result):
+        say(line)
+    for violated in result.violations:
+        say("")
+        times = "" if violated.count == 1 else f" ({violated.count:,} times)"
+        message = f": {violated.message}" if violated.message else ""
+        say(f"{violated.verdict}{message}{times}")
+        if violated.path is not None:
+            out.print(path_table(violated.path))
+
+
+def _write_counterexample(
+    result: Result,
+    question: Question,
+    model: Path,
+    save: Path | None,
+    svg: Path | None,
+    as_test: Path | None,
+) -> None:
+    from rebecsim.explore import Recorded, save_recorded
+    from rebecsim.report.pytest_source import pytest_source
+    from rebecsim.report.sequence import sequence_diagram
+
+    if (save, svg, as_test) == (None, None, None):
+        return
+    if result.path is None or result.path.breach is None:
+        complain(f"{result.verdict}: there is no counterexample to write")
+        return
+    recorded = Recorded.of(result.path, question)
+    if save is not None:
+        save_recorded(save, recorded)
+        complain(f"counterexample in {save}")
+    if svg is not None:
+        svg.write_text(sequence_diagram(result.path), encoding="utf-8")
+        complain(f"sequence diagram in {svg}")
+    if as_test is not None:
+        as_test.write_text(pytest_source(recorded, model, as_test), encoding="utf-8")
+        complain(f"test in {as_test}")
+
+
+def _export(
+    file: Path, model: Model, checked: CheckedModel | None, question: Question, limits: Limits
+) -> None:
+    from rebecsim.explore.exploring import pose
+    from rebecsim.explore.space import state_space
+    from rebecsim.report.state_spaces import write_state_space
+
+    problem = pose(
+        model,
+        mode=question.mode,
+        checks=question.checks(),
+        checked=checked,
+        abstract=question.abstract,
+        absolute=question.absolute,
+    )
+    space = state_space(problem, limits)
+    write_state_space(file, space)
+    cut = "" if space.complete else ", cut off at a limit"
+    complain(f"{len(space.states):,} states, {len(space.edges):,} edges in {file}{cut}")
+
+
+# --- counterexamples ------------------------------------------------------------------------------
+
+
+@app.command()
+def replay(
+    run: Annotated[Path, typer.Argument(help="A counterexample written by `explore --save`.")],
+    model: ModelFile,
+    step: Annotated[bool, typer.Option("--step", help="Wait for Enter after each step.")] = False,
+    svg: Annotated[Path | None, typer.Option(help="Draw a sequence diagram.")] = None,
+) -> None:
+    """Do a saved counterexample again, step by step, and check that it fits the model."""
+    from rebecsim.actors import ReplayError
+    from rebecsim.explore import load_recorded
+    from rebecsim.explore import replay as do_again
+    from rebecsim.generate.load import load_checked
+    from rebecsim.report.counterexample import path_table
+    from rebecsim.report.sequence import sequence_diagram
+
+    recorded = load_recorded(run)
+    built, checked = load_checked(model, "core" if recorded.question.mode == "core" else "timed")
+    try:
+        path = do_again(recorded, built, checked)
+    except ReplayError as error:
+        raise UserError(f"{run}: {error}") from error
+    if step:
+        for number, each in enumerate(path.steps, 1):
+            say(f"{number}/{len(path)} {each}")
+            if number < len(path):
+                out.input()
+    else:
+        out.print(path_table(path))
+    say(f"{recorded.breach.verdict}: {recorded.breach.text}")
+    if svg is not None:
+        svg.write_text(sequence_diagram(path), encoding="utf-8")
+        complain(f"sequence diagram in {svg}")
+    raise typer.Exit(1)

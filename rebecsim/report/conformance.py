@@ -1,0 +1,134 @@
+"""The comparison with the reference on a suite of models: its manifest, and what comes out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rebecsim.errors import UserError
+from rebecsim.explore import Checks, Limits, UnsupportedPropertyError, explore
+from rebecsim.explore.transitions import MODES
+from rebecsim.generate.load import load_checked
+from rebecsim.lang import RebecaError, parse_property_file
+
+__all__ = ["Comparison", "compare_suite"]
+
+UNBOUNDED = 10_000
+"""States after which a model that the manifest calls unbounded is believed to be so."""
+
+_RECOUNTED: dict[tuple[str, str, int | None, int | None], tuple[int | None, int | None]] = {
+    ("nondet_duplicate.rebeca", "TTS", 6, 13): (5, 12)
+}
+"""Counts of the manifest that are wrong, and the right ones; docs/conformance.md shows why."""
+
+_DEFERRED = "not supported"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One run of the suite: what should come out, what did.
+
+    Counts are None where they are not compared: the reference stopped at a violation, or counts
+    something else. `ideal`: the manifest holds that the reference is wrong here. `recounted`: the
+    manifest's own counts are wrong and replaced by the right ones.
+    """
+
+    file: str
+    mode: str
+    property_file: str
+    ideal: bool
+    recounted: bool
+    expected: tuple[str, int | None, int | None]
+    found: tuple[str, int | None, int | None]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the verdict, and the counts that are compared, are the same."""
+        return all(
+            wanted is None or wanted == got
+            for wanted, got in zip(self.expected, self.found, strict=True)
+        )
+
+    @property
+    def skipped(self) -> bool:
+        """Whether the property is of a kind that is not supported."""
+        return self.found[0] == _DEFERRED
+
+
+def compare_suite(directory: Path, max_states: int) -> Iterator[Comparison]:
+    """Explore every model of a suite as its `manifest.json` says, one result after the other.
+
+    A state space of more than `max_states` gives the verdict `out of bounds`. Raises UserError,
+    naming the entry, for a manifest that cannot be read.
+    """
+    manifest = directory / "manifest.json"
+    try:
+        entries = json.loads(manifest.read_text("utf-8"))["models"]
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise UserError(f"{manifest}: is no manifest of a suite: {error}") from error
+    for place, entry in enumerate(entries):
+        try:
+            results = [
+                (entry["file"], entry["language"], result, result["mode"], result["verdict"])
+                for result in entry["results"]
+            ]
+        except (LookupError, TypeError) as error:
+            raise UserError(
+                f"{manifest}: models[{place}]: needs `file`, `language` and `results`, each with "
+                "`mode` and `verdict`"
+            ) from error
+        for file, language, result, mode, _ in results:
+            if mode not in MODES:
+                raise UserError(f"{manifest}: models[{place}]: there is no mode {mode!r}")
+            yield _compare(directory, file, language, result, max_states)
+
+
+def _compare(
+    directory: Path, file: str, language: str, result: dict[str, Any], max_states: int
+) -> Comparison:
+    wanted = {**result, **result.get("ideal", {})}
+    unbounded = wanted["verdict"] == "unbounded"
+    verdict = "out of bounds" if unbounded else wanted["verdict"]
+    counted = (
+        not unbounded
+        and "formula" not in result
+        and ("states" in result.get("ideal", {}) or "ideal" not in result)
+        and (not result.get("partial") or result.get("order_independent"))
+    )
+    counts = (wanted.get("states"), wanted.get("transitions")) if counted else (None, None)
+    right = _RECOUNTED.get((file, result["mode"], *counts), counts)
+    limit = UNBOUNDED if unbounded else max_states
+    return Comparison(
+        file=file,
+        mode=result["mode"],
+        property_file=result.get("property", ""),
+        ideal="ideal" in result,
+        recounted=right != counts,
+        expected=(verdict, *right),
+        found=_explore(directory, file, language, result, limit),
+    )
+
+
+def _explore(
+    directory: Path, file: str, language: str, result: dict[str, Any], limit: int
+) -> tuple[str, int | None, int | None]:
+    try:
+        model, checked = load_checked(directory / file, "core" if language == "core" else "timed")
+        properties = None
+        if "property" in result:
+            properties = parse_property_file(directory / result["property"])
+        found = explore(
+            model,
+            mode=result["mode"],
+            checked=checked,
+            checks=Checks(properties=properties),
+            limits=Limits(states=limit),
+        )
+    except UnsupportedPropertyError:
+        return _DEFERRED, None, None
+    except RebecaError:
+        return "compile error", None, None
+    return found.verdict, found.states, found.transitions

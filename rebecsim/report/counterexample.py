@@ -1,0 +1,86 @@
+"""Results of explorations for people to read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from rebecsim.explore import Path, PathStep, Result
+from rebecsim.explore.recorded import step_to_json
+
+__all__ = ["path_table", "path_to_json", "result_lines", "value_text"]
+
+
+def result_lines(result: Result) -> list[str]:
+    """The verdict and the figures, one fact a line."""
+    message = f": {result.message}" if result.message else ""
+    rate = result.states / result.seconds if result.seconds > 0 else 0.0
+    lines = [
+        f"{result.model} ({result.mode}): {result.verdict}{message}",
+        f"{result.states:,} states, {result.transitions:,} transitions (edges + 1), "
+        f"{result.seconds:.2f} s, {rate:,.0f} states/s, "
+        f"{result.peak_memory / 1e6:,.0f} MB at most, {result.memory_per_state:,.0f} bytes a state",
+    ]
+    if result.is_violation and result.frontier:
+        lines.append(f"the search stopped there; {result.frontier:,} states were not expanded")
+    if result.abstraction:
+        lines.append(f"left out of the state: {', '.join(result.abstraction)}")
+    if result.absolute_time is not None:
+        lines.append(f"states of different times are kept apart: {result.absolute_time}")
+    return lines
+
+
+def path_table(path: Path) -> Table:
+    """One row for each step: when, who to whom, with what, which choices, what it changed."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("Step", justify="right")
+    table.add_column("Time", justify="right")
+    for name in ("From", "To: message", "Deadline", "Choices", "Changed"):
+        table.add_column(name, justify="right" if name == "Deadline" else "left")
+    for number, step in enumerate(path.steps, 1):
+        last = number == len(path) and path.breach is not None
+        table.add_row(*map(Text, (str(number), *_cells(step))), style="bold red" if last else None)
+    return table
+
+
+def _cells(step: PathStep) -> tuple[str, ...]:
+    if step.kind == "time":
+        return str(step.time), "", "(time passes)", "", "", ""
+    time = str(step.time)
+    if step.finished is not None and step.finished > step.time:
+        time += f"-{step.finished}"
+    arguments = ", ".join(map(value_text, step.arguments))
+    resumed = " (goes on)" if step.kind == "resume" else ""
+    return (
+        time,
+        step.sender,
+        f"{step.rebec}: {step.server}({arguments}){resumed}",
+        "" if step.deadline is None else str(step.deadline),
+        ", ".join(f"{index + 1} of {count}" for index, count in step.choices),
+        ", ".join(f"{name} = {value_text(value)}" for name, value in step.changed),
+    )
+
+
+def value_text(value: object) -> str:
+    """A value as Rebeca writes it."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case None:
+            return "null"
+        case list() | tuple():
+            return f"[{', '.join(map(value_text, value))}]"
+    return str(value)
+
+
+def path_to_json(path: Path) -> dict[str, Any]:
+    """A path as plain values: its steps, and what is wrong at its end."""
+    return {
+        "start": path.start,
+        "steps": [step_to_json(step) for step in path.steps],
+        "breach": None
+        if path.breach is None
+        else {"verdict": path.breach.verdict, "message": path.breach.text},
+    }

@@ -1,0 +1,48 @@
+"""Writing SVG: elements with escaped text and attributes."""
+
+from __future__ import annotations
+
+from xml.sax.saxutils import escape, quoteattr
+
+__all__ = ["document", "element", "shortened", "text"]
+
+_VISIBLE = {code: "�" for code in (*range(32), 0xFFFE, 0xFFFF) if chr(code) not in "\t\n"}
+
+
+def element(name: str, content: str = "", **attributes: object) -> str:
+    """Give one element; `content` is SVG already. `_` in attribute names stands for `-`."""
+    written = "".join(
+        f" {key.rstrip('_').replace('_', '-')}={quoteattr(_number(value))}"
+        for key, value in attributes.items()
+    )
+    return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
+
+
+def text(shown: str, full: str = "", **attributes: object) -> str:
+    """Give a text; where it is cut, `full` is what a pointer over it shows."""
+    title = "" if full in ("", shown) else element("title", _escaped(full))
+    return element("text", title + _escaped(shown), **attributes)
+
+
+def shortened(words: str, length: int) -> str:
+    """Cut a text to a number of characters."""
+    return words if len(words) <= length else words[: length - 1] + "…"
+
+
+def document(width: float, height: float, style: str, title: str, content: list[str]) -> str:
+    """Give a whole picture on a white ground; sizes in pixels."""
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
+        f'viewBox="0 0 {width:g} {height:g}" role="img">'
+    )
+    ground = element("rect", width=width, height=height, fill="#ffffff")
+    parts = [head, element("title", _escaped(title)), f"<style>{style}</style>", ground]
+    return "\n".join([*parts, *content, "</svg>"]) + "\n"
+
+
+def _escaped(words: str) -> str:
+    return escape(words.translate(_VISIBLE))
+
+
+def _number(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value).translate(_VISIBLE)
