@@ -12,13 +12,13 @@ from pydantic import BaseModel
 
 from rebecsim.cluster import (
     ARRIVAL_PATTERNS,
-    DISPATCH_POLICIES,
     LENGTH_PATTERNS,
     Eviction,
     HighPriority,
     Power,
     WorkloadPattern,
 )
+from rebecsim.cluster.policies import BUILTIN_DISPATCH_POLICIES
 from rebecsim.experiments import Scenario
 from rebecsim.lang import parse_model, syntax, walk
 from tests.docs.markdown import ROOT, read_document
@@ -66,7 +66,7 @@ def test_every_pattern_is_there(pattern: type[WorkloadPattern]) -> None:
 
 
 def test_every_policy_is_there() -> None:
-    for policy in DISPATCH_POLICIES.values():
+    for policy in BUILTIN_DISPATCH_POLICIES:
         assert f"| `{policy.name}` | {policy.description} |\n" in SCENARIO.read_text("utf-8")
 
 
