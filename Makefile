@@ -10,7 +10,8 @@ demo: $(INSTALLED)  ## Compare the EDF scenario; ends with the table and the pat
 	$(BIN)/rebecsim compare for_edf --out demo-results
 
 test: lint  ## Everything that CI runs: lint, types, import contracts, tests with coverage.
-	$(BIN)/pytest -n auto --cov --cov-report=term:skip-covered
+	$(BIN)/pytest -n auto -m large --no-cov
+	$(BIN)/pytest -n auto -m "not large" --cov --cov-report=term:skip-covered
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

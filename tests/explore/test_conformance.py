@@ -8,6 +8,8 @@ from rebecsim.explore import Checks, Limits, UnsupportedPropertyError, explore
 from rebecsim.lang import RebecaCheckError, parse_property_file
 from tests.explore.conformance import MANIFEST, SUITE, entries, load
 
+pytestmark = pytest.mark.large
+
 HUGE = {"resource_manager_edf3.rebeca"}  # half a million states of long message servers
 
 # The manifest's own count of a correct tool is one too high here. x is 0 at the start and never

@@ -41,6 +41,8 @@ from rebecsim.explore.local import NEVER
 from rebecsim.simulate import simulate
 from tests.explore.conformance import MANIFEST, SUITE, model
 
+pytestmark = pytest.mark.large
+
 TIMED = [
     "busy_wait_time.rebeca",
     "ctor_delay.rebeca",

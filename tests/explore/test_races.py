@@ -19,6 +19,8 @@ from rebecsim.lang import check_file, check_source, parse_property_file
 from rebecsim.report.race_text import race_lines
 from tests.explore.conformance import entries, load
 
+pytestmark = pytest.mark.large
+
 RACES = Path(__file__).resolve().parents[2] / "models" / "races"
 MIRROR = RACES / "mirror.property"
 NATJAM = ("natjam_race.rebeca", "natjam_no_lock.rebeca", "natjam_last_unit.rebeca")

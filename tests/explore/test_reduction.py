@@ -16,6 +16,8 @@ from rebecsim.lang import CheckedModel, RebecaError, check_source, parse_propert
 from rebecsim.simulate import simulate
 from tests.explore.conformance import SUITE, entries, load
 
+pytestmark = pytest.mark.large
+
 OFFICE = """
 reactiveclass Office(8) {
   statevars { int left; Customer last; }
