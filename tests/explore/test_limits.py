@@ -45,6 +45,7 @@ def test_time_that_is_used_up() -> None:
 
 @pytest.mark.skipif(not MANIFEST.is_file(), reason=f"the conformance suite is not at {SUITE}")
 @pytest.mark.skipif(sys.platform != "linux", reason="measures the peak in /proc")
+@pytest.mark.large  # coverage needs memory of its own
 def test_memory_that_is_used_up_ends_in_a_verdict() -> None:
     program = r"""
 import json, re, sys
