@@ -11,6 +11,8 @@ from rich.console import Console
 
 __all__ = [
     "Core",
+    "EngineChoice",
+    "EngineName",
     "Law",
     "Plugins",
     "Replications",
@@ -41,6 +43,17 @@ class Law(StrEnum):
     rmc = "rmc"
 
 
+class EngineChoice(StrEnum):
+    """What runs the models."""
+
+    auto = "auto"
+    python = "python"
+    native = "native"
+
+
+EngineName = Annotated[
+    EngineChoice, typer.Option("--engine", help="What runs the models; the results are the same.")
+]
 Core = Annotated[bool, typer.Option("--core", help="Read the models as Core Rebeca (untimed).")]
 Plugins = Annotated[
     list[Path] | None,

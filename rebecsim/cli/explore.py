@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rebecsim.cli.app import Core, app, complain, err, out, say
+from rebecsim.cli.app import Core, EngineChoice, EngineName, app, complain, err, out, say
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
@@ -43,6 +43,30 @@ ModelFile = Annotated[Path, typer.Argument(help="A model (.rebeca, or .py with a
 Tts = Annotated[
     bool, typer.Option("--tts", help="Timed transition system instead of floating time.")
 ]
+PropertyOption = Annotated[
+    Path | None, typer.Option(help="A property file; its `Assertion` sections are checked.")
+]
+Invariants = Annotated[
+    list[str] | None,
+    typer.Option(help="What must hold in every state; may be repeated."),
+]
+Terminal = Annotated[
+    list[str] | None,
+    typer.Option(help="A state without messages is no deadlock if this holds; may be repeated."),
+]
+MaxStates = Annotated[int | None, typer.Option("--max-states", min=1, help="Most states to store.")]
+MaxTime = Annotated[int | None, typer.Option("--max-time", min=1, help="Most seconds to search.")]
+MaxMemory = Annotated[
+    int | None, typer.Option("--max-memory", min=1, help="Most megabytes of memory.")
+]
+Horizon = Annotated[
+    int | None, typer.Option(min=0, help="Model time behind which states are not followed.")
+]
+Ignored = Annotated[
+    list[str] | None,
+    typer.Option(help="A variable to leave out of the state, `rebec.variable`; repeatable."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as one object.")]
 
 
 @app.command()
@@ -50,24 +74,14 @@ def explore(
     model: ModelFile,
     core: Core = False,
     tts: Tts = False,
-    property: Annotated[
-        Path | None, typer.Option(help="A property file; its `Assertion` sections are checked.")
-    ] = None,
-    invariant: Annotated[
-        list[str] | None,
-        typer.Option(help="What must hold in every state; may be repeated."),
-    ] = None,
+    property: PropertyOption = None,
+    invariant: Invariants = None,
     deadlines: Annotated[bool, typer.Option(help="Look for missed deadlines.")] = True,
     overflow: Annotated[
         bool, typer.Option(help="Look for full queues; else queues have no bounds.")
     ] = True,
     deadlock: Annotated[bool, typer.Option(help="Look for states without any message.")] = True,
-    terminal: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A state without messages is no deadlock if this holds; may be repeated."
-        ),
-    ] = None,
+    terminal: Terminal = None,
     strategy: Annotated[
         Search, typer.Option(help="Which state is looked at next.")
     ] = Search.breadth,
@@ -81,29 +95,25 @@ def explore(
     seed: Annotated[
         int | None, typer.Option(min=0, help="Seed of the random walks.  [default: 0]")
     ] = None,
-    max_states: Annotated[
-        int | None, typer.Option("--max-states", min=1, help="Most states to store.")
-    ] = None,
-    max_time: Annotated[
-        int | None, typer.Option("--max-time", min=1, help="Most seconds to search.")
-    ] = None,
-    max_memory: Annotated[
-        int | None, typer.Option("--max-memory", min=1, help="Most megabytes of memory.")
-    ] = None,
-    horizon: Annotated[
-        int | None, typer.Option(min=0, help="Model time behind which states are not followed.")
-    ] = None,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(help="A variable to leave out of the state, `rebec.variable`; repeatable."),
-    ] = None,
+    max_states: MaxStates = None,
+    max_time: MaxTime = None,
+    max_memory: MaxMemory = None,
+    horizon: Horizon = None,
+    ignore: Ignored = None,
     stop_at: Annotated[
         StopAt, typer.Option("--stop-at", help="Stop at the first violation, or find all.")
     ] = StopAt.first,
     reduce: Annotated[
         bool, typer.Option("--reduce", help="Take states that differ by equal rebecs for one.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as one object.")] = False,
+    engine: EngineName = EngineChoice.auto,
+    compact: Annotated[
+        bool,
+        typer.Option(
+            "--compact", help="Hash compaction: keep fingerprints of states; some may be missed."
+        ),
+    ] = False,
+    json: Json = False,
     save: Annotated[
         Path | None, typer.Option(help="Write the counterexample, for `replay` (JSON).")
     ] = None,
@@ -147,7 +157,7 @@ def explore(
         raise typer.BadParameter("a core model has no time", param_hint="--tts")
     limits = Limits(states=max_states, seconds=max_time, memory=max_memory, horizon=horizon)
     chosen = _strategy(strategy, depth, walks, seed)
-    with _progress() as progress:
+    with showing_progress() as progress:
         result = search(
             built,
             mode=question.mode,
@@ -158,6 +168,8 @@ def explore(
             stop_at=stop_at.value,
             abstract=question.abstract,
             reduce=reduce,
+            engine=engine.value,
+            compact=compact,
             progress=progress,
         )
     if reduce and not json:
@@ -203,7 +215,7 @@ def _strategy(search: Search, depth: int | None, walks: int | None, seed: int | 
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[Progress], None] | None]:
+def showing_progress() -> Iterator[Callable[[Progress], None] | None]:
     """Show how far a search is, if somebody looks."""
     if not err.is_terminal:
         yield None

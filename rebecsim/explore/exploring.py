@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rebecsim.actors import Model, Violation
+from rebecsim.explore.collection import collecting_rarely
+from rebecsim.explore.engines import NativeEngineError, run_search
 from rebecsim.explore.limits import Bound, Limits, Meter
 from rebecsim.explore.outcome import Verdict
 from rebecsim.explore.path import path_along
@@ -17,6 +19,8 @@ from rebecsim.explore.strategies import BreadthFirst, Strategy
 from rebecsim.explore.transitions import Mode, TransitionSystem
 from rebecsim.explore.vocabulary import vocabulary
 from rebecsim.lang import CheckedModel, CheckedProperties, PropertyFile
+from rebecsim.native.engines import FINGERPRINT_BITS, Engine
+from rebecsim.native.errors import TimeTooLargeError
 
 __all__ = ["Checks", "Problem", "explore", "pose"]
 
@@ -95,6 +99,8 @@ def explore(
     stop_at: StopAt = "first",
     abstract: Sequence[str] = (),
     reduce: bool = False,
+    engine: Engine = "auto",
+    compact: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> Result:
     """Try all orders of messages and all choices of a model.
@@ -104,7 +110,11 @@ def explore(
     `abstract` names variables, as `rebec.variable` or `Class.variable`, that are left out of the
     state. With `stop_at` "first" the search ends at the first violation, whose counts are then
     those so far; "all" goes on behind it. With `reduce`, states that differ by an exchange of
-    interchangeable rebecs are one. `progress` is called about twice a second.
+    interchangeable rebecs are one. The `engine` "native" is compiled code, which there is for
+    breadth-first search without `reduce`; "auto" begins in Python and goes on in compiled code
+    where there are many states. The result is the same. `compact` is hash compaction: the native
+    engine tells states apart by fingerprints; the result says how likely it is that one was missed.
+    `progress` is called about twice a second.
 
     Raises UserError or RebecaError for a model, property or name that does not fit.
     """
@@ -122,28 +132,39 @@ def explore(
         )
     except Violation as violation:
         return _failed_construction(model, mode, violation, meter, tuple(abstract))
-    search = Search(
-        problem.system,
-        properties=problem.properties,
-        deadlock=(checks or Checks()).deadlock,
-        terminal=problem.terminal,
-        limits=bounds,
-        stop_at=stop_at,
-        progress=progress,
-    )
     chosen = strategy or BreadthFirst()
+
+    def searched(engine: Engine) -> Search:
+        search = Search(
+            problem.system,
+            properties=problem.properties,
+            deadlock=(checks or Checks()).deadlock,
+            terminal=problem.terminal,
+            limits=bounds,
+            stop_at=stop_at,
+            progress=progress,
+        )
+        try:
+            with collecting_rarely():
+                run_search(search, chosen, engine, compact)
+        except SearchEnded:
+            pass
+        except MemoryError:
+            search.cut("memory")
+        return search
+
     try:
-        chosen.run(search)
-    except SearchEnded:
-        pass
-    except MemoryError:
-        search.cut("memory")
+        search = searched(engine)
+    except TimeTooLargeError as error:
+        if compact or engine == "native":
+            raise NativeEngineError("has no place for times this large") from error
+        search = searched("python")
     if progress is not None:
         progress(search.progress())
-    return _result(problem, search, chosen)
+    return _result(problem, search, chosen, compact)
 
 
-def _result(problem: Problem, search: Search, strategy: Strategy) -> Result:
+def _result(problem: Problem, search: Search, strategy: Strategy, compact: bool) -> Result:
     system = problem.system
     seconds = search.meter.seconds
     grown = search.meter.memory() - search.meter.before
@@ -173,7 +194,18 @@ def _result(problem: Problem, search: Search, strategy: Strategy) -> Result:
         abstraction=problem.left_out,
         absolute_time=_why_absolute(system),
         symmetries=len(system.group) if isinstance(system, SymmetricSystem) else 1,
+        engine=search.engine,
+        omission=omission(len(search.states)) if compact else 0.0,
     )
+
+
+def omission(states: int) -> float:
+    """Bound the probability that hash compaction has taken some state for another.
+
+    Each of these states has met all the others, and two have the same fingerprint of b bits with
+    probability 2**-b; so it is at most states * (states - 1) / 2 / 2**b.
+    """
+    return min(1.0, states * (states - 1) / (2 << FINGERPRINT_BITS))
 
 
 def _violated(system: TransitionSystem, finding: Finding) -> Violated:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sized
+from collections.abc import Iterator, Sized
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -87,6 +88,18 @@ class Meter:
         now = resident_bytes() or 0
         self.peak = max(self.peak, now)
         return now
+
+    @contextmanager
+    def leaving_out(self) -> Iterator[None]:
+        """Do not count what is taken up meanwhile as growth; limits still count it."""
+        before = self.memory()
+        yield
+        self.before += self.memory() - before
+
+    def would_exceed(self, more: int) -> bool:
+        """Say whether taking so many more bytes would go beyond the limit of memory."""
+        limit = self._limits.memory
+        return limit is not None and self.memory() + more > limit * _MEGABYTE
 
     def exceeded(self, table: Sized, coming: int) -> Bound | None:
         """Say which of time and memory is used up, before it is too late.

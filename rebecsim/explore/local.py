@@ -9,7 +9,7 @@ a message server does depends on the variables, clock and message of its own reb
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rebecsim.actors import Rebec
@@ -126,10 +126,12 @@ class LocalStore:
         core: bool,
         uses_global_priority: bool,
     ) -> None:
-        self._rebecs = rebecs
-        self._abstracted = abstracted
+        self._priorities = [rebec._priority for rebec in rebecs]
+        self._abstracted = abstracted if any(abstracted) else None
         self._core = core
         self._known: list[dict[tuple[Any, ...], Local]] = [{} for _ in rebecs]
+        self._bags: list[dict[Bag, Bag]] = [{} for _ in rebecs]  # one object for equal ones
+        self._later: list[dict[tuple[Bag, int], Bag]] = [{} for _ in rebecs]
         self._global_urgencies = (
             [
                 [server.global_priority for server in type(rebec).__servers__.values()]
@@ -152,28 +154,32 @@ class LocalStore:
     ) -> Local:
         """Give the one object for a state of a rebec; the bag must be in canonical order."""
         compared = variables
-        left_out = self._abstracted[owner]
-        if left_out:
+        if self._abstracted is not None:
+            left_out = self._abstracted[owner]
             compared = tuple(
                 None if position in left_out else value for position, value in enumerate(variables)
             )
-        key = (compared, clock, None if suspension is None else suspension.identity, bag)
+        identity = None if suspension is None else suspension.identity
         known = self._known[owner]
-        local = known.get(key)
+        local = known.get((compared, clock, identity, bag))
         if local is None:
-            local = known[key] = Local(owner, variables, clock, suspension, bag)
+            bag = self._bags[owner].setdefault(bag, bag)
+            local = Local(owner, variables, clock, suspension, bag)
+            known[compared, clock, identity, bag] = local
             self._complete(local)
         return local
 
     def _complete(self, local: Local) -> None:
         """Note when the rebec can act next and how urgent it is then."""
         head: Waiting | None = None
-        if local.suspension is not None:
-            head, local.next = local.suspension.message, local.suspension.resume
+        suspension, clock = local.suspension, local.clock
+        if suspension is not None:
+            head, local.next = suspension.message, suspension.resume
         elif local.bag:
             head = local.bag[0]
-            local.next = max(local.clock, head.arrival, 0)
-        local.urgency = self._rebecs[local.owner]._priority
+            arrival = head.arrival
+            local.next = arrival if arrival > clock else clock
+        local.urgency = self._priorities[local.owner]
         if self._global_urgencies is not None and head is not None:
             local.urgency = self._global_urgencies[local.owner][head.number]
 
@@ -190,25 +196,29 @@ class LocalStore:
             count += 1
         return bag[:count]
 
-    def put(self, bag: Bag, message: Waiting) -> Bag:
-        """Give the bag with one more message: sorted if timed, a queue if core."""
-        return self.arrange((*bag, message))
-
-    def arrange(self, messages: Iterable[Waiting]) -> Bag:
+    def arrange(self, messages: Bag) -> Bag:
         """Put messages, given in the order of sending, into canonical order."""
+        if len(messages) < 2:
+            return messages
         if self._core:
             return tuple(sorted(messages, key=lambda message: message.priority))
         return tuple(sorted(messages))
 
     def shift(self, local: Local, units: int) -> Local:
         """Give the state of a rebec as it is `units` later, when nothing has happened to it."""
-        suspension = local.suspension
+        owner, suspension, bag = local.owner, local.suspension, local.bag
+        if bag:
+            seen = self._later[owner].get((bag, units))
+            if seen is None:
+                seen = tuple([message.earlier(units) for message in bag])
+                self._later[owner][bag, units] = seen
+            bag = seen
         shifted = self.intern(
-            local.owner,
+            owner,
             local.variables,
             max(local.clock - units, 0),
             None if suspension is None else suspension.earlier(units),
-            tuple([message.earlier(units) for message in local.bag]),
+            bag,
         )
         local.add_shifted(units, shifted)
         return shifted

@@ -1,12 +1,14 @@
-"""What can come of serving one message: the effect of a message server under given choices."""
+"""What can come of serving one message: effects of message servers, and outcomes for a state."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from rebecsim.explore.local import Local, Waiting
+if TYPE_CHECKING:
+    from rebecsim.explore.local import Local, Waiting
+    from rebecsim.explore.suspension import Suspension
 
-__all__ = ["Breach", "Outcome", "Sending", "Verdict"]
+__all__ = ["Breach", "Effect", "Outcome", "Sending", "Verdict"]
 
 Verdict = Literal[
     "satisfied",
@@ -36,24 +38,30 @@ class Sending:
         self.message = message
 
 
-class Outcome:
-    """One way in which a rebec serves, or goes on serving, a message.
+class Effect:
+    """What a message server does under given choices, whatever else waits in the bag of its rebec.
 
     `choices` are (index, count) for every choice drawn since the message was taken, of which the
-    first `drawn_before` belong to parts before a delay. `local` is the rebec afterwards, before
-    time moves on; it is None after a `breach`. `variables` is what the rebec holds at the end, in
-    any case. `sendings` go to other rebecs, in the order of sending.
+    first `drawn_before` belong to parts before a delay. `variables`, `clock` and `suspension` are
+    those of the rebec afterwards, before time moves on; after a `breach`, `variables` is what it
+    holds then. `own` are the messages it has sent to itself, in the order of a bag, `sendings`
+    those to others, in the order of sending. `places` is how many places there must be beside the
+    other waiting messages, for it to come to this: one for the message being served, and one for
+    each that was sent, or tried, to itself.
     """
 
     __slots__ = (
         "breach",
         "choices",
+        "clock",
         "drawn_before",
-        "local",
         "message",
+        "own",
         "owner",
+        "places",
         "resumed",
         "sendings",
+        "suspension",
         "variables",
     )
 
@@ -62,19 +70,78 @@ class Outcome:
         owner: int,
         message: Waiting,
         choices: tuple[tuple[int, int], ...],
-        drawn_before: int,
-        resumed: bool,
-        local: Local | None,
+        resumed: Suspension | None,
+        variables: tuple[Any, ...],
+        clock: int,
+        suspension: Suspension | None,
+        own: tuple[Waiting, ...],
+        places: int,
         sendings: tuple[Sending, ...],
         breach: Breach | None,
-        variables: tuple[Any, ...],
     ) -> None:
         self.owner = owner
         self.message = message
         self.choices = choices
-        self.drawn_before = drawn_before
-        self.resumed = resumed
-        self.local = local
+        self.drawn_before = 0 if resumed is None else len(resumed.recipe.choices)
+        self.resumed = resumed is not None
+        self.variables = variables
+        self.clock = clock
+        self.suspension = suspension
+        self.own = own
+        self.places = places
         self.sendings = sendings
         self.breach = breach
-        self.variables = variables
+
+
+class Outcome:
+    """One way in which a rebec in some state serves, or goes on serving, a message.
+
+    `local` is the rebec afterwards, before time moves on; it is None after a breach. The rest is
+    that of the `Effect`.
+    """
+
+    __slots__ = ("effect", "local")
+
+    def __init__(self, effect: Effect, local: Local | None) -> None:
+        self.effect = effect
+        self.local = local
+
+    @property
+    def owner(self) -> int:
+        """The position of the rebec."""
+        return self.effect.owner
+
+    @property
+    def message(self) -> Waiting:
+        """The message that is served."""
+        return self.effect.message
+
+    @property
+    def resumed(self) -> bool:
+        """Whether the message server goes on after a delay."""
+        return self.effect.resumed
+
+    @property
+    def choices(self) -> tuple[tuple[int, int], ...]:
+        """(index, count) for every choice drawn since the message was taken."""
+        return self.effect.choices
+
+    @property
+    def drawn(self) -> tuple[tuple[int, int], ...]:
+        """The choices that were drawn in this part of the message server."""
+        return self.effect.choices[self.effect.drawn_before :]
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        """What the rebec holds afterwards, also after a breach."""
+        return self.effect.variables
+
+    @property
+    def sendings(self) -> tuple[Sending, ...]:
+        """The messages to other rebecs, in the order of sending."""
+        return self.effect.sendings
+
+    @property
+    def breach(self) -> Breach | None:
+        """What the message server does that is forbidden."""
+        return self.effect.breach

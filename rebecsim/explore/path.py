@@ -147,7 +147,7 @@ def step_of(system: TransitionSystem, state: State, cause: Cause, time: int) -> 
         arguments=tuple(map(shown_value, message.arguments)),
         arrival=message.arrival + time,
         deadline=None if message.deadline == NO_DEADLINE else int(message.deadline) + time,
-        choices=cause.choices[cause.drawn_before :],
+        choices=cause.drawn,
         changed=tuple(_changed(system, rebec, before.variables, cause.variables)),
     )
 
@@ -201,7 +201,7 @@ def _in_absolute_time(
     """Give a breach with the times that a run from the start would show."""
     if not isinstance(cause, Outcome) or cause.breach is None:
         return breach
-    again = system.runner.run(state[cause.owner], cause.message, cause.choices, time)
+    again = system.runner.again(state[cause.owner], cause, time)
     return breach if again.breach is None else again.breach
 
 

@@ -63,6 +63,8 @@ class PredicateCompiler:
         self._rebecs = system.runner.rebecs
         self._names = system.runner.names
         self._abstracted = abstracted
+        self.reads: set[int] = set()
+        """The rebecs whose part of a state the compiled expressions look at."""
 
     def compile(self, node: syntax.Expression) -> Function:
         """Give the function that evaluates an expression in a state.
@@ -140,6 +142,7 @@ class PredicateCompiler:
                 "left out of the state, so no property can depend on it"
             )
         position = self._names[owner].index(attribute)
+        self.reads.add(owner)
         if symbol.type == FLOAT:
             return lambda state: _plain(state[owner].variables[position])
         return lambda state: state[owner].variables[position]

@@ -16,6 +16,7 @@ from rebecsim.lang import (
     PropertyFile,
     check_property,
     parse_expression,
+    syntax,
 )
 from rebecsim.lang.property_syntax import AssertionProperty
 
@@ -30,10 +31,13 @@ class UnsupportedPropertyError(UserError):
 
 @dataclass(frozen=True)
 class Property:
-    """A condition on states, and the breach of a state that does not meet it."""
+    """A condition on states, the breach of a state that does not meet it, and which rebecs' parts
+    of the state it looks at.
+    """
 
     holds: Predicate
     breach: Breach
+    reads: frozenset[int]
 
 
 @dataclass(frozen=True)
@@ -93,16 +97,21 @@ class Properties:
 
         Raises RebecaError, with the position, for a text that is wrong or does not fit the model.
         """
+        compiler, expression = self._parsed(text, what)
+        return compiler.compile(expression)
+
+    def _parsed(self, text: str, what: str) -> tuple[PredicateCompiler, syntax.Expression]:
         expression = parse_expression(text, what)
         assertion = AssertionProperty(what, expression, span=expression.span)
         tree = PropertyFile((), (assertion,), (), (), span=expression.span)
         checked = check_property(tree, self._checked, text)
-        return self._compiler(checked).compile(expression)
+        return self._compiler(checked), expression
 
     def invariant(self, text: str) -> Property:
         """Make a property of an expression that must be true in every state."""
-        holds = self.condition(text, "<invariant>")
-        return Property(holds, Breach("property violated", text))
+        compiler, expression = self._parsed(text, "<invariant>")
+        holds = compiler.compile(expression)
+        return Property(holds, Breach("property violated", text), frozenset(compiler.reads))
 
     def assertions(self, properties: PropertyFile | CheckedProperties) -> list[Property]:
         """Make properties of the `Assertion` sections of a property file.
@@ -121,14 +130,13 @@ class Properties:
                     f"{span.file}:{span.line}:{span.column}: {kind} formulas are not supported; "
                     "take the section out, or write what must hold in every state as an Assertion"
                 )
+        return [self._assertion(each, checked) for each in tree.assertions]
+
+    def _assertion(self, assertion: AssertionProperty, checked: CheckedProperties) -> Property:
         compiler = self._compiler(checked)
-        return [
-            Property(
-                compiler.compile(assertion.expression),
-                Breach("assertion failed", assertion.name),
-            )
-            for assertion in tree.assertions
-        ]
+        holds = compiler.compile(assertion.expression)
+        breach = Breach("assertion failed", assertion.name)
+        return Property(holds, breach, frozenset(compiler.reads))
 
     def _compiler(self, checked: CheckedProperties) -> PredicateCompiler:
         return PredicateCompiler(checked, self._system, self._left_out.attributes)

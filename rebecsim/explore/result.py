@@ -9,6 +9,7 @@ from rebecsim.explore.limits import Bound
 from rebecsim.explore.outcome import Verdict
 from rebecsim.explore.path import Path
 from rebecsim.explore.transitions import Mode
+from rebecsim.native.engines import EngineUsed
 
 __all__ = ["Result", "Violated"]
 
@@ -35,7 +36,9 @@ class Result:
     verdict says, it says of the model without them. `absolute_time` is why states were not
     compared modulo time (a message server that reads it, or the horizon), otherwise None.
     `symmetries` is how many exchanges of rebecs, the trivial one included, were used to reduce the
-    state space; the counts are those of the reduced one.
+    state space; the counts are those of the reduced one. `engine` is "native" if compiled code did
+    the search, or went on with it. `omission` bounds the probability that hash compaction missed
+    states; it is 0 without.
     """
 
     model: str
@@ -55,6 +58,8 @@ class Result:
     abstraction: tuple[str, ...]
     absolute_time: str | None
     symmetries: int = 1
+    engine: EngineUsed = "python"
+    omission: float = 0.0
 
     @property
     def is_violation(self) -> bool:
@@ -67,6 +72,8 @@ class Result:
             "model": self.model,
             "mode": self.mode,
             "strategy": self.strategy,
+            "engine": self.engine,
+            "omission": self.omission,
             "verdict": self.verdict,
             "message": self.message,
             "states": self.states,

@@ -1,16 +1,17 @@
 """Running message servers on given states of rebecs, to find out what they do.
 
-The rebecs of one `rebecsim.actors.System` are used again and again: a rebec is given the variables,
-clock and bag of a state, `rebecsim.actors.execute` serves a message, and what has changed is read
-off. Bags of other rebecs catch what is sent to them.
+The rebecs of one `rebecsim.actors.System` are used again and again: a rebec is given the variables
+of a state, `rebecsim.actors.execute` serves a message, and what has changed is read off. Outboxes
+in place of the bags catch what is sent.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
+from operator import itemgetter
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from rebecsim.actors import (
     Message,
@@ -25,22 +26,41 @@ from rebecsim.actors import (
     execute,
 )
 from rebecsim.explore.isolation import hidden_class
-from rebecsim.explore.local import NEVER, NO_DEADLINE, Local, LocalStore, Waiting
-from rebecsim.explore.outcome import Breach, Outcome, Sending
+from rebecsim.explore.local import NEVER, NO_DEADLINE, Waiting
+from rebecsim.explore.outbox import Outbox
+from rebecsim.explore.outcome import Breach, Effect, Sending
 from rebecsim.explore.suspension import Recipe, Suspended, Suspension, place_of
 from rebecsim.explore.values import PLAIN, UnsuitableValueError, Values, rank
 
-__all__ = ["Runner"]
+__all__ = ["Choices", "Runner"]
 
 _ENGINE = frozenset({"_system", "_bag", "_now", "_name", "_index", "_priority", "delay"})
 
 Choices = tuple[tuple[int, int], ...]
 
 
-class _Stopped(NamedTuple):
-    """A message server that has come to a delay: the rebec then, and what it has sent."""
+class _Start(NamedTuple):
+    """Where a message server is run from, and how many places its rebec has for its messages.
 
-    local: Local
+    If it is `suspended`, it is run again up to where it stopped.
+    """
+
+    owner: int
+    variables: tuple[Any, ...]
+    message: Waiting
+    suspended: Suspension | None
+    time: int
+    room: int
+
+
+class _End(NamedTuple):
+    """What a message server has come to, at its end or at a delay."""
+
+    variables: tuple[Any, ...]
+    clock: int
+    suspension: Suspension | None
+    own: tuple[Waiting, ...]
+    places: int
     sendings: tuple[Sending, ...]
 
 
@@ -68,7 +88,9 @@ class Runner:
         self.rebecs = system.rebecs
         self.values = Values(self.rebecs)
         self.names = tuple(_variable_names(rebec) for rebec in self.rebecs)
-        self.store: LocalStore
+        self.capacities = tuple(
+            rebec._bag.capacity if overflows else NEVER for rebec in self.rebecs
+        )
         self._deadlines = deadlines
         self._start_matters = start_matters
         self._floating = not (splits or model.core)
@@ -80,128 +102,97 @@ class Runner:
         self._numbers = {
             server: number for servers in self._servers for number, server in enumerate(servers)
         }
-        self._capacities = tuple(
-            rebec._bag.capacity if overflows else NEVER for rebec in self.rebecs
-        )
-        self._bags = tuple(rebec._bag for rebec in self.rebecs)
+        known = [[each.name for each in shown.__known_rebecs__] for shown in self._shown]
+        self._get_variables = tuple(map(_getter, self.names))
+        self._get_known = tuple(map(_getter, known))
         self._known = tuple(
-            {known.name: getattr(rebec, known.name) for known in type(rebec).__known_rebecs__}
-            for rebec in self.rebecs
+            get(vars(rebec)) for get, rebec in zip(self._get_known, self.rebecs, strict=True)
         )
+        engine = len(_ENGINE) - (not splits)
+        self._attributes = tuple(
+            len(names) + len(bound) + engine
+            for names, bound in zip(self.names, self._known, strict=True)
+        )
+        self._same: list[dict[tuple[Any, ...], tuple[Any, ...]]] = [{} for _ in self.rebecs]
         self._sendings: dict[tuple[int, Waiting], Sending] = {}
-        self.initial_bags = tuple(tuple(bag.messages) for bag in self._bags)
-        self.initial_variables = tuple(self._variables(rebec._index) for rebec in self.rebecs)
-        system.choose = self._choose
         self._orders: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+        self.initial_bags = tuple(tuple(rebec._bag.messages) for rebec in self.rebecs)
+        self._sent: list[tuple[int, Message]] = []
+        self._outboxes = tuple(Outbox(rebec._index, NEVER, self._sent) for rebec in self.rebecs)
+        system.choose = self._choose
         # of the message server that runs:
+        self._start: _Start
         self._taken: list[tuple[int, int]] = []
         self._prefix: Choices = ()
         self._delays = 0
-        self._recipe: Recipe | None = None
-        self._started_with: tuple[Any, ...] = ()
-        self._elapsed = 0
-        self._time = 0
-        self._own: Local
-        self._serving: Waiting
-        self._stopped: _Stopped | None = None
-        for rebec in self.rebecs:
+        self._stopped: _End | None = None
+        for rebec, outbox in zip(self.rebecs, self._outboxes, strict=True):
+            rebec._bag = outbox
             if splits:
                 rebec.__dict__["delay"] = self._splitting_delay(rebec)
-            self._leave(rebec._index)
+        self.initial_variables = tuple(self._variables(rebec._index) for rebec in self.rebecs)
+        for rebec, hidden in zip(self.rebecs, self._hidden, strict=True):
+            rebec.__class__ = hidden
 
-    # --- what comes of a state -----------------------------------------------------------------
-
-    def outcomes(self, local: Local, time: int) -> tuple[Outcome, ...]:
-        """Give every outcome of every message that the rebec may serve; it must be its turn.
-
-        `time` is the absolute time of the state. The order is that of the bag, then of the
-        choices, the last one drawn moving fastest.
-        """
-        if local.suspension is not None:
-            return tuple(self._of_message(local, local.suspension.message, time))
-        return tuple(
-            outcome
-            for message in self.store.alternatives(local)
-            for outcome in self._of_message(local, message, time)
-        )
-
-    def _of_message(self, local: Local, message: Waiting, time: int) -> Iterator[Outcome]:
-        suspension = local.suspension
-        fixed: Choices = () if suspension is None else suspension.recipe.choices
-        prefix: Choices | None = fixed
-        while prefix is not None:
-            outcome = self.run(local, message, prefix, time)
-            yield outcome
-            prefix = _next_choices(outcome.choices, len(fixed))
-
-    def run(self, local: Local, message: Waiting, prefix: Choices, time: int) -> Outcome:
+    def run(
+        self,
+        owner: int,
+        variables: tuple[Any, ...],
+        message: Waiting,
+        suspended: Suspension | None,
+        prefix: Choices,
+        time: int,
+        room: int,
+    ) -> Effect:
         """Serve a message, or go on with a suspended one, with these choices and then first ones.
 
-        Raises ModelError if the message server does what exploration cannot follow.
+        It must be the rebec's turn at the absolute `time`. `room` is how many places the other
+        waiting messages leave. Raises ModelError if the message server does what exploration
+        cannot follow.
         """
-        owner, suspension = local.owner, local.suspension
         rebec = self.rebecs[owner]
+        self._start = start = _Start(owner, variables, message, suspended, time, room)
         taken: list[tuple[int, int]] = []
-        self._taken, self._prefix, self._delays = taken, prefix, 0
-        self._own, self._serving, self._time = local, message, time
-        self._stopped = None
-        if suspension is None:
-            self._started_with, self._elapsed = local.variables, 0
-            self._recipe = None
-        else:
-            self._recipe = suspension.recipe
-            self._started_with, self._elapsed = self._recipe.variables, self._recipe.elapsed
+        self._taken = taken
+        self._prefix, self._delays, self._stopped = prefix, 0, None
         served = self._decode(owner, message, 0, time)
-        self._enter(local, served)
-        sendings: tuple[Sending, ...]
+        self._enter(start)
         breach = None
         try:
             execute(self.system, Step(rebec, served), self._deadlines)
         except Suspended:
             pass
         except QueueOverflowError as violation:
-            text = str(QueueOverflowError(violation.message, self._capacities[owner]))
+            text = str(QueueOverflowError(violation.message, self.capacities[owner]))
             breach = Breach(violation.verdict, text)
         except Violation as violation:
             breach = Breach(violation.verdict, str(violation))
-        stopped: _Stopped | None = self._stopped
-        if stopped is not None:  # also if a `finally` of the model raised something after it
-            after: Local | None = stopped.local
-            sendings, breach = stopped.sendings, None
+        end: _End | None = self._stopped
+        if end is not None:  # also if a `finally` of the model raised something after it
+            breach = None
         else:
-            sendings = self._sent(owner)
-            after = self._read(owner) if breach is None else None
-        variables = self._variables(owner) if after is None else after.variables
-        self._leave(owner)
-        return Outcome(
+            end = self._end(rebec._now, None)
+        rebec.__class__ = self._hidden[owner]
+        self._sent.clear()
+        return Effect(
             owner,
             message,
             tuple(taken),
-            0 if suspension is None else len(suspension.recipe.choices),
-            suspension is not None,
-            after,
-            sendings,
+            suspended,
+            end.variables,
+            end.clock,
+            end.suspension,
+            end.own,
+            end.places,
+            end.sendings,
             breach,
-            variables,
         )
 
     def overflow(self, receiver: int, message: Waiting, time: int) -> Breach:
         """Give the breach of a message that finds the receiver's bag full."""
-        capacity = self._capacities[receiver]
+        capacity = self.capacities[receiver]
         error = QueueOverflowError(self._decode(receiver, message, 0, time), capacity)
         return Breach("queue overflow", str(error))
-
-    def receive(self, local: Local, sending: Sending) -> Local | None:
-        """Give the receiver's state with the message in its bag; None if the bag is full."""
-        taken = len(local.bag) + (local.suspension is not None)
-        after = None
-        if taken < self._capacities[local.owner]:
-            bag = self.store.put(local.bag, sending.message)
-            after = self.store.intern(
-                local.owner, local.variables, local.clock, local.suspension, bag
-            )
-        local.add_received(sending, after)
-        return after
 
     # --- choices and delays ----------------------------------------------------------------------
 
@@ -218,9 +209,9 @@ class Runner:
         def delay(duration: int) -> None:
             advance(rebec, duration)
             self._delays += 1
-            recipe = self._recipe
-            if recipe is not None and self._delays <= recipe.delays:
-                if self._delays == recipe.delays:
+            suspended = self._start.suspended
+            if suspended is not None and self._delays <= suspended.recipe.delays:
+                if self._delays == suspended.recipe.delays:
                     self._forget_sendings()
                 return
             self._stop(rebec, sys._getframe(1))
@@ -230,120 +221,108 @@ class Runner:
 
     def _forget_sendings(self) -> None:
         """Drop what the part before the delay has sent: it was sent when that part ran."""
-        for bag in self._bags:
-            bag.messages.clear()
-        self._bags[self._own.owner].capacity = self._room(self._own)
+        self._sent.clear()
+        outbox = self._outboxes[self._start.owner]
+        outbox.tried, outbox.capacity = 0, self._start.room
 
     def _stop(self, rebec: Rebec, caller: FrameType) -> None:
         """Note the rebec as it is now, before `finally` clauses of the model can change it."""
-        owner = rebec._index
+        owner, variables, message, suspended, time, _ = self._start
         held = [rebec.__dict__[name] for name in self.names[owner]]
+        if suspended is not None:
+            variables = suspended.recipe.variables
         elapsed = rebec._now - self.system.started
-        recipe = Recipe(self._started_with, tuple(self._taken), self._delays, elapsed)
+        recipe = Recipe(variables, tuple(self._taken), self._delays, elapsed)
         place = place_of(caller, execute.__code__, held, self.values)
         if place is None:
             place = recipe  # its whole history tells it apart, if nothing less can
         elif owner in self._start_matters:
             place = (place, elapsed)
-        suspension = Suspension(rebec._now - self._time, self._serving, place, recipe)
-        sendings = self._sent(owner)
-        self._stopped = _Stopped(self._read(owner, suspension), sendings)
+        self._stopped = self._end(time, Suspension(rebec._now - time, message, place, recipe))
 
     # --- states of rebecs in and out -----------------------------------------------------------
 
-    def _enter(self, local: Local, served: Message) -> None:
-        """Make a rebec be at the start of a message server, and able to see its variables.
-
-        Its bag holds the message to serve only; the others just take their places.
-        """
-        owner = local.owner
+    def _enter(self, start: _Start) -> None:
+        """Make a rebec be at the start of a message server, and able to see its variables."""
+        owner, variables, _, suspended, time, room = start
         rebec = self.rebecs[owner]
         rebec.__class__ = self._shown[owner]
+        outbox = self._outboxes[owner]
+        outbox.tried = 0
+        if suspended is None:
+            outbox.capacity = room
+            rebec._now = time
+        else:
+            variables = suspended.recipe.variables
+            outbox.capacity = NEVER
+            rebec._now = time - suspended.recipe.elapsed
         attributes = rebec.__dict__
         decode = self.values.decode
-        for name, value in zip(self.names[owner], self._started_with, strict=True):
+        for name, value in zip(self.names[owner], variables, strict=True):
             attributes[name] = value if type(value) in PLAIN else decode(value)
-        rebec._now = self._time + local.clock - self._elapsed
-        bag = self._bags[owner]
-        bag.messages[:] = (served,)
-        bag.capacity = self._room(local) if self._recipe is None else NEVER
-        self.system.sequence = 0
 
-    def _room(self, local: Local) -> int:
-        """Give the capacity left when the waiting messages have their places."""
-        waiting = len(local.bag) - (local.suspension is None)
-        return self._capacities[local.owner] - waiting
+    def _end(self, now: int, suspension: Suspension | None) -> _End:
+        """Read off what the rebec has come to."""
+        owner, _, _, _, time, _ = self._start
+        own: tuple[Waiting, ...] = ()
+        sendings: tuple[Sending, ...] = ()
+        if self._sent:
+            sent = [(receiver, self.encode(message, time)) for receiver, message in self._sent]
+            own = tuple([message for receiver, message in sent if receiver == owner])
+            sendings = tuple([self._sending(each) for each in sent if each[0] != owner])
+        return _End(
+            self._variables(owner),
+            now - time if self._floating else 0,
+            suspension,
+            own,
+            1 + self._outboxes[owner].tried,
+            sendings,
+        )
 
-    def _leave(self, owner: int) -> None:
-        """Make a rebec one of the others: its variables hidden, its bag an empty outbox."""
-        self.rebecs[owner].__class__ = self._hidden[owner]
-        self._bags[owner].capacity = NEVER
-        self._bags[owner].messages.clear()
-
-    def _read(self, owner: int, suspension: Suspension | None = None) -> Local:
-        """Give the state that a rebec has come to."""
-        time, bag = self._time, self._own.bag
-        if self._recipe is None:
-            place = bag.index(self._serving)
-            bag = bag[:place] + bag[place + 1 :]
-        sent = self._bags[owner].messages
-        if sent:
-            bag = self.store.arrange([*bag, *(self.encode(message, time) for message in sent)])
-        clock = self.rebecs[owner]._now - time if self._floating else 0
-        return self.store.intern(owner, self._variables(owner), clock, suspension, bag)
+    def _sending(self, sent: tuple[int, Waiting]) -> Sending:
+        """Give the one object for a message to a rebec."""
+        known = self._sendings.get(sent)
+        if known is None:
+            known = self._sendings[sent] = Sending(*sent)
+        return known
 
     def _variables(self, owner: int) -> tuple[Any, ...]:
         """Give the variables of a rebec, encoded."""
-        rebec = self.rebecs[owner]
-        attributes = rebec.__dict__
-        names = self.names[owner]
-        self._check_attributes(rebec, len(names))
+        attributes = self.rebecs[owner].__dict__
+        if (
+            len(attributes) != self._attributes[owner]
+            or self._get_known[owner](attributes) != self._known[owner]
+        ):
+            self._refuse_attributes(owner)
+        found = self._get_variables[owner](attributes)
         encode = self.values.encode
-        found = []
-        for name in names:
-            value = attributes[name]
-            if type(value) not in PLAIN:
-                try:
-                    value = encode(value)
-                except UnsuitableValueError as error:
-                    raise ModelError(f"{rebec}: `{name}`: {error}") from error
-            found.append(value)
-        return tuple(found)
+        try:
+            if not PLAIN.issuperset(map(type, found)):
+                found = tuple([value if type(value) in PLAIN else encode(value) for value in found])
+            return self._same[owner].setdefault(found, found)
+        except UnsuitableValueError:
+            for name, value in zip(self.names[owner], found, strict=True):
+                self._check_suitable(owner, name, value)
+            raise
 
-    def _check_attributes(self, rebec: Rebec, variables: int) -> None:
-        attributes = rebec.__dict__
-        known = self._known[rebec._index]
-        engine = len(_ENGINE) - ("delay" not in attributes)
-        if len(attributes) != variables + len(known) + engine:
-            raise ModelError(
-                f"{rebec}: a message server makes or deletes an attribute; "
-                "declare it as a state variable"
-            )
-        for name, bound in known.items():
-            if attributes[name] is not bound:
-                raise ModelError(f"{rebec}: a message server changes the known rebec `{name}`")
+    def _check_suitable(self, owner: int, name: str, value: object) -> None:
+        try:
+            self.values.encode(value)
+        except UnsuitableValueError as error:
+            raise ModelError(f"{self.rebecs[owner]}: `{name}`: {error}") from error
 
-    def _sent(self, owner: int) -> tuple[Sending, ...]:
-        """Give what lies in the bags of the other rebecs, in the order of sending; empty them."""
-        time = self._time
-        found = [
-            (message.sequence, receiver, message)
-            for receiver, bag in enumerate(self._bags)
-            if bag.messages and receiver != owner
-            for message in bag.messages
-        ]
-        if not found:
-            return ()
-        found.sort()
-        sendings = []
-        for _, receiver, message in found:
-            self._bags[receiver].messages.clear()
-            key = receiver, self.encode(message, time)
-            sending = self._sendings.get(key)
-            if sending is None:
-                sending = self._sendings[key] = Sending(*key)
-            sendings.append(sending)
-        return tuple(sendings)
+    def _refuse_attributes(self, owner: int) -> NoReturn:
+        """Raise the ModelError for a rebec whose attributes are not those that it had."""
+        rebec = self.rebecs[owner]
+        for known, bound in zip(type(rebec).__known_rebecs__, self._known[owner], strict=True):
+            if rebec.__dict__.get(known.name, bound) is not bound:
+                raise ModelError(
+                    f"{rebec}: a message server changes the known rebec `{known.name}`"
+                )
+        raise ModelError(
+            f"{rebec}: a message server makes or deletes an attribute; "
+            "declare it as a state variable"
+        )
 
     def encode(self, message: Message, time: int) -> Waiting:
         """Give a message as part of a state at that time."""
@@ -397,13 +376,8 @@ def _variable_names(rebec: Rebec) -> tuple[str, ...]:
     return (*declared, *others)
 
 
-def _next_choices(taken: Choices, fixed: int) -> Choices | None:
-    """Turn the odometer: the last choice that has another alternative takes it.
-
-    The first `fixed` choices stay. None if there is nothing left.
-    """
-    for position in range(len(taken) - 1, fixed - 1, -1):
-        index, count = taken[position]
-        if index + 1 < count:
-            return (*taken[:position], (index + 1, count))
-    return None
+def _getter(names: Sequence[str]) -> Callable[[dict[str, Any]], tuple[Any, ...]]:
+    """Make a function that gives the values of these names as a tuple, quickly."""
+    if len(names) > 1:
+        return itemgetter(*names)
+    return lambda attributes: tuple([attributes[name] for name in names])

@@ -7,10 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rebecsim.explore.limits import Bound, Limits, Meter
 from rebecsim.explore.outcome import Breach
 from rebecsim.explore.properties import Predicate, Property
 from rebecsim.explore.transitions import Cause, State, TransitionSystem
+from rebecsim.native.engines import EngineUsed
 
 __all__ = ["Finding", "Progress", "Search", "SearchEnded", "StopAt"]
 
@@ -74,16 +78,20 @@ class Search:
         self.system = system
         self.limits = limits or Limits()
         self.meter = Meter(self.limits)
-        self.states: list[State] = [system.initial]
+        self._states: list[State] = [system.initial]
+        self._parents = array("L", [0])
+        self._ordinals = array("L", [0])
+        self.states: Sequence[State] = self._states
+        self.parents: Sequence[int] | NDArray[np.uint32] = self._parents
+        self.ordinals: Sequence[int] | NDArray[np.uint32] = self._ordinals
         self.transitions = 1  # as the reference counts: storing the initial state is one
         self.expanded = 0
+        self.engine: EngineUsed = "python"
         self._followed = 0
         self.findings: dict[Breach, Finding] = {}
         self.bounds: list[Bound] = []
         self._numbers: dict[State, int] = {system.initial: 0}
-        self._parents = array("L", [0])
-        self._ordinals = array("L", [0])
-        self._properties = properties
+        self.properties = properties
         self._deadlock = deadlock
         self._terminal = terminal
         self._stop_at = stop_at
@@ -109,7 +117,7 @@ class Search:
             return []
         found = self.system.expand(state)
         if not found:
-            self._ends_in(number)
+            self.ends_in(number)
             return []
         numbers = self._numbers
         new: list[int] = []
@@ -137,7 +145,7 @@ class Search:
             return None
         found = self.system.expand(state)
         if not found:
-            self._ends_in(number)
+            self.ends_in(number)
             return None
         ordinal = pick(len(found))
         _, target = found[ordinal]
@@ -157,6 +165,13 @@ class Search:
             for ordinal, (cause, target) in enumerate(self.system.expand(self.states[number]))
         ]
 
+    def adopt(
+        self, states: Sequence[State], parents: NDArray[np.uint32], ordinals: NDArray[np.uint32]
+    ) -> None:
+        """Let another store keep the states and how each was found; `expand` is over then."""
+        self.states, self.parents, self.ordinals = states, parents, ordinals
+        self._states, self._numbers = [], {}
+
     def number_of(self, state: State, parent: int, ordinal: int) -> int:
         """Give the number of a state reached from another, which is new if it was not known."""
         known = self._numbers.get(state)
@@ -166,8 +181,8 @@ class Search:
         """Give the transition to take in each state on the way to a state."""
         ordinals = []
         while number:
-            ordinals.append(self._ordinals[number])
-            number = self._parents[number]
+            ordinals.append(int(self.ordinals[number]))
+            number = int(self.parents[number])
         return tuple(reversed(ordinals))
 
     # --- what goes wrong -----------------------------------------------------------------------
@@ -185,7 +200,7 @@ class Search:
         if self._stop_at == "first":
             raise SearchEnded
 
-    def _ends_in(self, number: int) -> None:
+    def ends_in(self, number: int) -> None:
         """Judge a state without transitions."""
         if not self._deadlock:
             return
@@ -198,10 +213,10 @@ class Search:
         if number == self._most:
             self.stop("states")
         self._numbers[state] = number
-        self.states.append(state)
+        self._states.append(state)
         self._parents.append(parent)
         self._ordinals.append(ordinal)
-        for each in self._properties:
+        for each in self.properties:
             if not each.holds(state):
                 self.breached(each.breach, number, None)
         return number

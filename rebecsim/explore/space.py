@@ -9,7 +9,7 @@ from rebecsim.explore.exploring import Problem
 from rebecsim.explore.limits import Limits
 from rebecsim.explore.outcome import Breach, Outcome
 from rebecsim.explore.path import shown_value, written_name
-from rebecsim.explore.search import Search, SearchEnded
+from rebecsim.explore.state_graph import build_graph
 from rebecsim.explore.transitions import Cause, State, TransitionSystem
 
 __all__ = ["Edge", "QueuedMessage", "RebecState", "StateSpace", "state_space"]
@@ -104,37 +104,22 @@ class StateSpace:
 
 def state_space(problem: Problem, limits: Limits | None = None) -> StateSpace:
     """Build the whole state space, breadth first, up to the limits."""
-    search = Search(problem.system, limits=limits)
-    system = problem.system
-    found: list[tuple[int, Cause, int | Breach]] = []
-    stuck: list[int] = []
-    number = 0
-    try:
-        while number < len(search.states):
-            if not number % 256:
-                search.check_limits()
-            if not search.is_beyond(search.states[number]):
-                following = search.successors(number)
-                found += [(number, cause, target) for cause, target in following]
-                if not following:
-                    stuck.append(number)
-            number += 1
-    except SearchEnded:
-        pass
-    wrong = _wrong_states(problem, search.states, stuck)
+    graph = build_graph(problem, limits=limits)
+    system, states = problem.system, graph.search.states
+    wrong = {number: breach for number, breach in enumerate(graph.breaches) if breach is not None}
     breaches: dict[Breach, int] = {}
     edges = []
-    for source, cause, target in found:
-        if isinstance(target, Breach):
-            target = _without_times(system, cause, target)
-            node = breaches.setdefault(target, len(search.states) + len(breaches))
-            edges.append(_edge(system, source, cause, node, 0))
-        else:
-            state = search.states
-            duration = system.elapsed(state[source], cause, state[target])
-            edges.append(_edge(system, source, cause, target, duration))
+    for source, following in enumerate(graph.edges):
+        for cause, target in following or ():
+            if isinstance(target, Breach):
+                target = _without_times(system, cause, target)
+                node = breaches.setdefault(target, len(states) + len(breaches))
+                edges.append(_edge(system, source, cause, node, 0))
+            else:
+                duration = system.elapsed(states[source], cause, states[target])
+                edges.append(_edge(system, source, cause, target, duration))
     wrong |= {node: breach for breach, node in breaches.items()}
-    return StateSpace(system, tuple(search.states), tuple(edges), wrong, not search.bounds)
+    return StateSpace(system, tuple(states), tuple(edges), wrong, not graph.search.bounds)
 
 
 def _without_times(system: TransitionSystem, cause: Cause, breach: Breach) -> Breach:
@@ -143,20 +128,6 @@ def _without_times(system: TransitionSystem, cause: Cause, breach: Breach) -> Br
         return breach
     server = system.runner.server_of(cause.owner, cause.message).name
     return Breach(breach.verdict, f"{system.runner.rebecs[cause.owner]}.{server}")
-
-
-def _wrong_states(problem: Problem, states: list[State], stuck: list[int]) -> dict[int, Breach]:
-    """Find the states that violate a property, and those in which nothing can happen."""
-    wrong = {
-        number: each.breach
-        for each in reversed(problem.properties)
-        for number, state in enumerate(states)
-        if number and not each.holds(state)
-    }
-    for number in stuck:
-        if not any(allowed(states[number]) for allowed in problem.terminal):
-            wrong.setdefault(number, Breach("deadlock", "no message is left"))
-    return wrong
 
 
 def _edge(system: TransitionSystem, source: int, cause: Cause, target: int, duration: int) -> Edge:
@@ -171,6 +142,6 @@ def _edge(system: TransitionSystem, source: int, cause: Cause, target: int, dura
         str(runner.rebecs[cause.owner]),
         runner.server_of(cause.owner, message).name,
         tuple(map(shown_value, message.arguments)),
-        cause.choices[cause.drawn_before :],
+        cause.drawn,
         duration,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from rebecsim.explore.collection import collecting_rarely
 from rebecsim.explore.exploring import Problem
 from rebecsim.explore.limits import Limits
 from rebecsim.explore.outcome import Breach
@@ -46,11 +47,12 @@ def build_graph(
     search = Search(problem.system, limits=limits, progress=progress)
     edges: list[tuple[Edge, ...] | None] = []
     try:
-        while len(edges) < len(search.states):
-            if not len(edges) % _CHECK_EVERY:
-                search.check_limits()
-            edges.append(_edges(search, len(edges)))
-            search.expanded = len(edges)
+        with collecting_rarely():
+            while len(edges) < len(search.states):
+                if not len(edges) % _CHECK_EVERY:
+                    search.check_limits()
+                edges.append(_edges(search, len(edges)))
+                search.expanded = len(edges)
     except SearchEnded:
         pass
     except MemoryError:
@@ -64,9 +66,7 @@ def build_graph(
 
 
 def _edges(search: Search, number: int) -> tuple[Edge, ...] | None:
-    horizon = search.limits.horizon
-    if horizon is not None and search.system.absolute and search.states[number][-1] > horizon:
-        search.cut("horizon")
+    if search.is_beyond(search.states[number]):
         return None
     found = tuple(search.successors(number))
     search.transitions += sum(not isinstance(target, Breach) for _, target in found)

@@ -35,10 +35,21 @@ class BreadthFirst:
 
     def run(self, search: Search) -> None:
         """Expand every state."""
-        number = 0
+        self.run_from(search, 0)
+
+    def run_from(self, search: Search, number: int) -> None:
+        """Expand every state from the one with that number on."""
         while number < len(search.states):
             search.expand(number)
             number += 1
+
+    def run_to(self, search: Search, states: int) -> int:
+        """Expand states until so many are found, and give the number of the next one."""
+        number = 0
+        while number < len(search.states) < states:
+            search.expand(number)
+            number += 1
+        return number
 
 
 @dataclass(frozen=True)

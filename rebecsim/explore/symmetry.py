@@ -50,7 +50,7 @@ class Renaming:
                 tuple(map(self._value, local.variables)),
                 local.clock,
                 None,
-                store.arrange([self.message(message) for message in local.bag]),
+                store.arrange(tuple([self.message(message) for message in local.bag])),
             )
         return known
 

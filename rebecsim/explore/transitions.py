@@ -13,15 +13,14 @@ Programming 98 (2015). Shift equivalence is exact here: all times of all rebecs 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Literal
 
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
 from rebecsim.explore.absolute_time import reads_absolute_time, reads_waiting_time
 from rebecsim.explore.local import NEVER, Local, LocalStore
-from rebecsim.explore.outcome import Breach, Outcome
-from rebecsim.explore.runner import Runner
+from rebecsim.explore.outcome import Breach, Outcome, Sending
+from rebecsim.explore.remembering import RememberingRunner
 
 __all__ = ["MODES", "TIME", "Cause", "Mode", "State", "TimePasses", "TransitionSystem"]
 
@@ -73,8 +72,9 @@ class TransitionSystem:
         timed = not model.core
         self.reads_time = reads_absolute_time(model) if timed else None
         self.absolute = timed and (absolute or self.reads_time is not None)
-        self.runner = Runner(
+        self.runner = RememberingRunner(
             model,
+            remembers=self.reads_time is None,
             splits=self.mode == "TTS",
             deadlines=deadlines,
             overflows=overflows,
@@ -104,7 +104,9 @@ class TransitionSystem:
                 variables,
                 0,
                 None,
-                self.locals.arrange([runner.encode(message, self.start_time) for message in bag]),
+                self.locals.arrange(
+                    tuple([runner.encode(message, self.start_time) for message in bag])
+                ),
             )
             for owner, (variables, bag) in enumerate(
                 zip(runner.initial_variables, bags, strict=True)
@@ -128,14 +130,15 @@ class TransitionSystem:
             enabled = [local for local in enabled if local.urgency == first]
         if self.mode == "TTS" and not enabled:
             return self._time_step(state)
-        return list(self._messages(state, parts, enabled))
+        return self._messages(state, parts, enabled)
 
     def _messages(
         self, state: State, parts: State, enabled: list[Local]
-    ) -> Iterator[tuple[Cause, State | Breach]]:
+    ) -> list[tuple[Cause, State | Breach]]:
         time = state[-1] if self.absolute else 0
         read_at = time if self.reads_time is not None else 0
-        floating = self.mode == "FTTS"
+        floating, absolute = self.mode == "FTTS", self.absolute
+        found: list[tuple[Cause, State | Breach]] = []
         for local in enabled:
             outcomes = local.outcomes
             if outcomes is None or local.outcomes_at != read_at:
@@ -143,27 +146,34 @@ class TransitionSystem:
                 local.outcomes_at = read_at
             owner = local.owner
             for outcome in outcomes:
+                effect = outcome.effect
+                breach = effect.breach
                 after: list[Any] = list(parts)
                 after[owner] = outcome.local
-                breach = outcome.breach
-                for sending in outcome.sendings:
-                    receiver = sending.receiver
-                    before = after[receiver]
-                    try:
-                        got = before.received[sending]
-                    except KeyError:
-                        got = self.runner.receive(before, sending)
-                    if got is None:
-                        breach = self.runner.overflow(receiver, sending.message, time)
-                        break
-                    after[receiver] = got
+                if effect.sendings:
+                    breach = self._deliver(effect.sendings, after, time) or breach
                 if breach is not None:
-                    yield outcome, breach
+                    found.append((outcome, breach))
                     continue
                 units = self._settle(after) if floating else 0
-                if self.absolute:
+                if absolute:
                     after.append(time + units)
-                yield outcome, tuple(after)
+                found.append((outcome, tuple(after)))
+        return found
+
+    def _deliver(self, sendings: tuple[Sending, ...], parts: list[Any], time: int) -> Breach | None:
+        """Put messages into the bags of their receivers; give the breach if one is full."""
+        for sending in sendings:
+            receiver = sending.receiver
+            before = parts[receiver]
+            try:
+                after = before.received[sending]
+            except KeyError:
+                after = self.runner.receive(before, sending)
+            if after is None:
+                return self.runner.overflow(receiver, sending.message, time)
+            parts[receiver] = after
+        return None
 
     def _settle(self, parts: list[Any]) -> int:
         """Move the time of the parts to the next event and give by how many units it was moved.

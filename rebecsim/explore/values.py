@@ -41,8 +41,14 @@ class OddFloat(Enum):
     MINUS_ZERO = "-0.0"
 
 
+class _Mixed(tuple[Any, ...]):
+    """A list in which some values look different inside a state; other lists are plain tuples."""
+
+    __slots__ = ()
+
+
 class _Fixed(tuple[Any, ...]):
-    """A Python tuple; plain tuples inside states stand for lists."""
+    """A Python tuple."""
 
     __slots__ = ()
 
@@ -66,7 +72,7 @@ class Values:
         if kind is list:
             if PLAIN.issuperset(map(type, value)):
                 return tuple(value)
-            return tuple(map(self.encode, value))
+            return _Mixed(map(self.encode, value))
         if kind is tuple:
             return _Fixed(map(self.encode, value))
         if isinstance(value, Rebec):
@@ -84,8 +90,8 @@ class Values:
         if kind in PLAIN or kind is float:
             return value
         if kind is tuple:
-            if PLAIN.issuperset(map(type, value)):
-                return list(value)
+            return list(value)
+        if kind is _Mixed:
             return list(map(self.decode, value))
         if kind is _Fixed:
             return tuple(map(self.decode, value))

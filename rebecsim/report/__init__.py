@@ -9,16 +9,25 @@
 * `reproduce_figure`: compare a published figure with our runs.
 * `ReproductionRow`: the result of such a comparison.
 * `reproduction_table`: these results as a table for the terminal.
+
+They are loaded when they are asked for: drawing a counterexample needs none of what reports of
+comparisons do.
 """
 
-from rebecsim.report.report_input import ReportInput
-from rebecsim.report.reproduction import (
-    ReproductionRow,
-    reproduce_figure,
-    reproduction_table,
-)
-from rebecsim.report.tables import policy_table, report_view, summary_view
-from rebecsim.report.write import WrittenReport, write_report
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rebecsim.report.report_input import ReportInput
+    from rebecsim.report.reproduction import (
+        ReproductionRow,
+        reproduce_figure,
+        reproduction_table,
+    )
+    from rebecsim.report.tables import policy_table, report_view, summary_view
+    from rebecsim.report.write import WrittenReport, write_report
 
 __all__ = [
     "ReportInput",
@@ -31,3 +40,22 @@ __all__ = [
     "summary_view",
     "write_report",
 ]
+
+_MODULES = {
+    "ReportInput": "report_input",
+    "ReproductionRow": "reproduction",
+    "WrittenReport": "write",
+    "policy_table": "tables",
+    "report_view": "tables",
+    "reproduce_figure": "reproduction",
+    "reproduction_table": "reproduction",
+    "summary_view": "tables",
+    "write_report": "write",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its module."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -20,11 +20,16 @@ def result_lines(result: Result) -> list[str]:
     lines = [
         f"{result.model} ({result.mode}): {result.verdict}{message}",
         f"{result.states:,} states, {result.transitions:,} transitions (edges + 1), "
-        f"{result.seconds:.2f} s, {rate:,.0f} states/s, "
+        f"{result.seconds:.2f} s on the {result.engine} engine, {rate:,.0f} states/s, "
         f"{result.peak_memory / 1e6:,.0f} MB at most, {result.memory_per_state:,.0f} bytes a state",
     ]
     if result.is_violation and result.frontier:
         lines.append(f"the search stopped there; {result.frontier:,} states were not expanded")
+    if result.omission:
+        lines.append(
+            f"states were told apart by fingerprints: with a probability of at most "
+            f"{result.omission:.1g} some were missed"
+        )
     if result.abstraction:
         lines.append(f"left out of the state: {', '.join(result.abstraction)}")
     if result.absolute_time is not None:

@@ -96,7 +96,7 @@ def _observed(system: TransitionSystem, rebecs: System) -> Any:
             ),
             max(rebec._now - now, 0),
             None,
-            runner.store.arrange([runner.encode(message, now) for message in rebec._bag]),
+            runner.store.arrange(tuple([runner.encode(message, now) for message in rebec._bag])),
         )
         for rebec in rebecs.rebecs
     )

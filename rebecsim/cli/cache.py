@@ -1,0 +1,41 @@
+"""The command about compiled code: cache."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rebecsim.cli.app import app, say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rebecsim.native.cache import CacheFolder
+
+
+@app.command()
+def cache(
+    clear: Annotated[bool, typer.Option("--clear", help="Delete all compiled code.")] = False,
+) -> None:
+    """Show the compiled code that the native engine keeps between runs."""
+    from rebecsim.native.cache import cache_directory, cache_folders, clear_cache
+
+    directory = cache_directory()
+    if directory is None:
+        say("There is no home directory; set REBECSIM_CACHE to keep compiled code.")
+        return
+    folders = cache_folders()
+    say(f"{directory}: {_amount(folders)}")
+    if clear:
+        clear_cache()
+        say("cleared")
+        return
+    for folder in folders:
+        say(f"  numba {folder.numba}, python {folder.python}: {_amount([folder])}")
+
+
+def _amount(folders: Sequence[CacheFolder]) -> str:
+    entries = sum(each.entries for each in folders)
+    size = sum(each.size for each in folders) / 1e6
+    return f"{entries} {'function' if entries == 1 else 'functions'}, {size:.1f} MB"

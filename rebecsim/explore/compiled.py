@@ -1,0 +1,245 @@
+"""Breadth-first search by the compiled engine: the same states in the same order, faster.
+
+Python begins, so that a small search is over before a compiled one is loaded; a larger one is
+handed over with all it has found. See `rebecsim.native.breadth_first` for how it goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebecsim.explore.collapsed import Collapsed
+from rebecsim.explore.outcome import Breach
+from rebecsim.explore.search import Search
+from rebecsim.explore.transitions import State
+from rebecsim.native import control as at
+from rebecsim.native import reasons
+from rebecsim.native.breadth_first import (
+    NEVER,
+    expand_states,
+    fingerprint_of,
+    insert_held,
+)
+from rebecsim.native.packing import layout_for, packed, words_of
+from rebecsim.native.stores import CompactStore, ExactStore, Store
+
+__all__ = ["CompiledSearch", "load_compiled_code"]
+
+_BUDGET = 20_000  # states to expand between two looks at clock, memory and interrupts
+
+Integers = NDArray[np.int64]
+
+
+def load_compiled_code() -> None:
+    """Read the compiled loop from disk, or compile it."""
+    made = getattr(expand_states, "made", None)  # None: plain Python is wanted
+    if made is not None:
+        made.prepare()
+
+
+class PackedStates(Sequence[State]):
+    """The states of a compiled search, unpacked when they are looked at."""
+
+    def __init__(self, search: CompiledSearch) -> None:
+        self._search = search
+
+    def __len__(self) -> int:
+        return int(self._search.control[at.STATES])
+
+    @overload
+    def __getitem__(self, number: int) -> State: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[State]: ...
+    def __getitem__(self, number: int | slice) -> State | list[State]:
+        if isinstance(number, slice):
+            return [self._search.state(each) for each in range(*number.indices(len(self)))]
+        return self._search.state(range(len(self))[number])
+
+
+class CompiledSearch:
+    """Takes over a search that expands states in the order of being found."""
+
+    def __init__(self, search: Search, number: int, compact: bool = False) -> None:
+        """Take over; `number` is the first state that has not been expanded.
+
+        With hash compaction, `compact`, that must be the initial one.
+        """
+        self._search = search
+        system = search.system
+        self._collapsed = Collapsed(system)
+        self.control = np.zeros(at.LENGTH, dtype=np.int64)
+        limits = search.limits
+        for place, value in {
+            at.STATES: len(search.states),
+            at.TRANSITIONS: search.transitions,
+            at.EXPANDED: search.expanded,
+            at.NUMBER: number,
+            at.ORDINAL: -1,
+            at.REBECS: len(system.runner.rebecs),
+            at.MOST: NEVER if limits.states is None else limits.states,
+            at.HORIZON: NEVER if limits.horizon is None else limits.horizon,
+            at.FLOATING: system.mode == "FTTS",
+            at.TIMED: system.mode == "TTS",
+            at.ABSOLUTE: system.absolute,
+            at.BY_TIME: system.reads_time is not None,
+            at.PROPERTIES: len(search.properties),
+            at.COMPACT: compact,
+        }.items():
+            self.control[place] = value
+        self._store = self._take_over(compact)
+        self._use_store()
+
+    def _take_over(self, compact: bool) -> Store:
+        search, collapsed = self._search, self._collapsed
+        states = len(search.states)
+        parts = np.array([collapsed.parts_of(state) for state in search.states], dtype=np.int64)
+        absolute = search.system.absolute
+        self._latest = int(parts[:, -1].max()) if absolute else 0
+        layout = layout_for(collapsed.largest_parts(self._latest))
+        store: Store
+        if compact:
+            rebecs = len(search.system.runner.rebecs)
+            time = self._latest if absolute else 0
+            fingerprint = fingerprint_of(parts[0, :rebecs].copy(), time)
+            store = CompactStore(layout, packed(parts, layout), fingerprint)
+        else:
+            store = ExactStore(layout, packed(parts, layout))
+        store.parents[:states] = search.parents
+        store.ordinals[:states] = search.ordinals
+        return store
+
+    def _use_store(self) -> None:
+        """Go on with what the store has become."""
+        store, control = self._store, self.control
+        words = words_of(store.layout)
+        control[at.WORDS] = words
+        control[at.CAPACITY] = store.capacity
+        masks = [
+            self._collapsed.mask_of(sorted(each.reads), store.layout)
+            for each in self._search.properties
+        ]
+        self._masks = np.array(masks, dtype=np.int64).reshape(-1, words)
+        self._held = np.zeros((1024, words + 1), dtype=np.int64)
+        self._answers = 0
+        self._search.adopt(PackedStates(self), store.parents, store.ordinals)
+
+    def state(self, number: int) -> State:
+        """Unpack a state; with hash compaction, one that has not been expanded yet."""
+        return self._collapsed.state_of(self._store.words_at(number), self._store.layout)
+
+    # --- the loop ------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Expand all states. Raises SearchEnded as `Search.expand` does."""
+        reason = reasons.BUDGET
+        while reason != reasons.FINISHED:
+            if reason == reasons.BUDGET:
+                self._search.check_limits()
+            reason = self._expand()
+            self._search.transitions = int(self.control[at.TRANSITIONS])
+            self._search.expanded = int(self.control[at.EXPANDED])
+            if self.control[at.BEYOND]:
+                self._search.cut("horizon")
+            self._answer(reason)
+
+    def _expand(self) -> int:
+        store, collapsed = self._store, self._collapsed
+        return int(
+            expand_states(
+                self.control,
+                store.layout,
+                collapsed.local_at,
+                collapsed.locals.array,
+                collapsed.batches.array,
+                collapsed.outcomes.array,
+                collapsed.sendings.array,
+                collapsed.keys,
+                collapsed.values,
+                store.table,
+                store.order,
+                store.parents,
+                store.ordinals,
+                store.queue,
+                self._masks,
+                self._held,
+                _BUDGET,
+            )
+        )
+
+    def _answer(self, reason: int) -> None:
+        asked, other = self.control[at.ASKED : at.ASKED + 2].tolist()
+        match reason:
+            case reasons.OUTCOMES:
+                self._collapsed.work_out_outcomes(asked, other)
+            case reasons.RECEIVE:
+                self._collapsed.work_out_received(asked, other)
+            case reasons.LATER:
+                self._collapsed.work_out_later(asked, other)
+            case reasons.WIDTH:
+                self._relay(other)
+            case reasons.GROW:
+                self._grow()
+            case reasons.LIMIT:
+                self._search.stop("states")
+            case reasons.CHECK:
+                self._check(asked)
+            case reasons.BREACH:
+                self._breached(self._collapsed.breach_of(asked))
+            case reasons.OVERFLOW:
+                number = int(self.control[at.NUMBER])
+                time = self.state(number)[-1] if self._search.system.absolute else 0
+                self._breached(self._collapsed.overflow(other, time))
+            case reasons.DEADLOCK:
+                self._search.ends_in(asked)
+
+    def _breached(self, breach: Breach) -> None:
+        """Note a breach of the transition that was followed last."""
+        number, ordinal = self.control[[at.NUMBER, at.ORDINAL]].tolist()
+        self._search.breached(breach, number, ordinal - 1)
+
+    # --- properties ----------------------------------------------------------------------------
+
+    def _check(self, number: int) -> None:
+        """Look at the properties of a new state, and remember what was found."""
+        state = self.state(number)
+        store = self._store
+        words = words_of(store.layout)
+        found = store.words_at(number)
+        for place, each in enumerate(self._search.properties):
+            holds = each.holds(state)
+            row = np.zeros((1, words + 1), dtype=np.int64)
+            row[0, :words] = found & self._masks[place]
+            row[0, words] = place + 1 << 1 | holds
+            self._remember(row, words)
+            if not holds:
+                self._search.breached(each.breach, number, None)
+
+    def _remember(self, row: Integers, words: int) -> None:
+        self._answers += 1
+        if 2 * self._answers > len(self._held):
+            held = self._held
+            self._held = np.zeros((2 * len(held), words + 1), dtype=np.int64)
+            insert_held(self._held, held, words)
+        insert_held(self._held, row, words)
+
+    # --- growing -------------------------------------------------------------------------------
+
+    def _grow(self) -> None:
+        """Make room for more states, if there is memory for it."""
+        states = len(self._search.states)
+        if self._search.meter.would_exceed(self._store.growth(states)):
+            self._search.stop("memory")
+        self._store.grow(states, int(self.control[at.NUMBER]))
+        self._use_store()
+
+    def _relay(self, time: int) -> None:
+        """Lay states out for the numbers there are by now, and that time."""
+        self._latest = max(self._latest, 2 * time)
+        layout = layout_for(self._collapsed.largest_parts(self._latest))
+        states = len(self._search.states)
+        self._store.relay(layout, states, int(self.control[at.NUMBER]))
+        self._use_store()

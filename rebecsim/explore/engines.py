@@ -1,0 +1,68 @@
+"""The engine that searches: Python, or compiled code for what is large."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rebecsim.errors import UserError
+from rebecsim.explore.reduction import SymmetricSystem
+from rebecsim.explore.search import Search
+from rebecsim.explore.strategies import BreadthFirst, Strategy
+from rebecsim.native.engines import Engine
+
+__all__ = ["HANDED_OVER_AT", "NativeEngineError", "run_search"]
+
+HANDED_OVER_AT = 20_000
+"""The states after which compiled code goes on: by then loading it takes less than it saves."""
+
+_COMPILER = 300_000_000  # bytes that loading compiled code may take
+
+
+class NativeEngineError(UserError):
+    """The native engine was asked for something that only the Python engine can do."""
+
+    def __init__(self, obstacle: str) -> None:
+        super().__init__(f"the native engine {obstacle}; use the engine python or auto")
+
+
+def run_search(search: Search, strategy: Strategy, engine: Engine, compact: bool) -> None:
+    """Let a strategy expand states, in compiled code where that is asked for or worth it.
+
+    Raises SearchEnded as `Search.expand` does, NativeEngineError if compiled code was asked for
+    (as hash compaction does too) and has no such search, TimeTooLargeError where only Python can
+    go on.
+    """
+    if compact and engine == "python":
+        raise UserError("only the native engine has hash compaction")
+    obstacle = _obstacle(search, strategy)
+    needed = compact or engine == "native"
+    if needed and obstacle is not None:
+        raise NativeEngineError(obstacle)
+    if engine == "python" or obstacle is not None:
+        strategy.run(search)
+        return
+    breadth_first = BreadthFirst()
+    number = 0
+    if not needed:
+        number = breadth_first.run_to(search, HANDED_OVER_AT)
+        if number == len(search.states):
+            return
+        if search.meter.would_exceed(_COMPILER):
+            breadth_first.run_from(search, number)
+            return
+    search.engine = "native"
+    with search.meter.leaving_out():  # the compiler's memory says nothing about states
+        from rebecsim.explore.compiled import CompiledSearch, load_compiled_code
+
+        load_compiled_code()
+    with np.errstate(over="ignore"):  # hashes wrap; without a compiler NumPy would warn of that
+        CompiledSearch(search, number, compact).run()
+
+
+def _obstacle(search: Search, strategy: Strategy) -> str | None:
+    """Say why compiled code cannot do a search, if it cannot."""
+    if not isinstance(strategy, BreadthFirst):
+        return "searches breadth first only"
+    if isinstance(search.system, SymmetricSystem):
+        return "does not reduce by symmetry"
+    return None

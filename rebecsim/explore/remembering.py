@@ -1,0 +1,150 @@
+"""What comes of serving messages: outcomes for the state of a rebec.
+
+What a message server does depends on the variables of its rebec and on the message, and on the
+other messages in the bag only as far as they leave too few places for what it sends to its own
+rebec. So a message server is run once for all bags that leave enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rebecsim.actors import Model
+from rebecsim.explore.local import Local, LocalStore, Waiting
+from rebecsim.explore.outcome import Effect, Outcome, Sending
+from rebecsim.explore.runner import Choices, Runner
+from rebecsim.explore.suspension import Suspension
+
+__all__ = ["RememberingRunner"]
+
+
+class RememberingRunner(Runner):
+    """Serves messages in states of rebecs and puts messages into their bags.
+
+    It `remembers` what message servers do, which must be false if they can read the absolute
+    time. `store` is set when it is known. The other arguments are those of `Runner`.
+    """
+
+    store: LocalStore
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        remembers: bool,
+        splits: bool,
+        deadlines: bool = True,
+        overflows: bool = True,
+        start_matters: frozenset[int] = frozenset(),
+    ) -> None:
+        super().__init__(
+            model,
+            splits=splits,
+            deadlines=deadlines,
+            overflows=overflows,
+            start_matters=start_matters,
+        )
+        self._remembers = remembers
+        self._remembered: list[dict[tuple[Any, ...], tuple[Effect, ...]]] = [
+            {} for _ in self.rebecs
+        ]
+
+    def outcomes(self, local: Local, time: int) -> tuple[Outcome, ...]:
+        """Give every outcome of every message that the rebec may serve; it must be its turn.
+
+        `time` is the absolute time of the state. The order is that of the bag, then of the
+        choices, the last one drawn moving fastest.
+        """
+        suspension, bag = local.suspension, local.bag
+        if suspension is not None:
+            return self._of_message(local, suspension.message, bag, time)
+        if len(bag) == 1:
+            return self._of_message(local, bag[0], (), time)
+        return tuple(
+            outcome
+            for place, message in enumerate(self.store.alternatives(local))
+            for outcome in self._of_message(local, message, bag[:place] + bag[place + 1 :], time)
+        )
+
+    def again(self, local: Local, outcome: Outcome, time: int) -> Effect:
+        """Serve a message as an outcome of this state does, at another absolute time."""
+        others = len(local.bag) - (local.suspension is None)
+        return self.run(
+            local.owner,
+            local.variables,
+            outcome.message,
+            local.suspension,
+            outcome.choices,
+            time,
+            self.capacities[local.owner] - others,
+        )
+
+    def receive(self, local: Local, sending: Sending) -> Local | None:
+        """Give the receiver's state with the message in its bag; None if the bag is full."""
+        taken = len(local.bag) + (local.suspension is not None)
+        after = None
+        if taken < self.capacities[local.owner]:
+            bag = self.store.arrange((*local.bag, sending.message))
+            after = self.store.intern(
+                local.owner, local.variables, local.clock, local.suspension, bag
+            )
+        local.add_received(sending, after)
+        return after
+
+    def _of_message(
+        self, local: Local, message: Waiting, others: tuple[Waiting, ...], time: int
+    ) -> tuple[Outcome, ...]:
+        owner, variables, suspension = local.owner, local.variables, local.suspension
+        capacity = self.capacities[owner]
+        effects = None
+        if self._remembers:
+            known = self._remembered[owner]
+            key = variables, message, None if suspension is None else suspension.identity
+            effects = known.get(key)
+            if effects is None:
+                effects = tuple(
+                    self._effects(owner, variables, message, suspension, time, capacity)
+                )
+                known[key] = effects
+        room = capacity - len(others)
+        if effects is None or (others and any(effect.places > room for effect in effects)):
+            effects = tuple(self._effects(owner, variables, message, suspension, time, room))
+        arrange, intern = self.store.arrange, self.store.intern
+        outcomes = []
+        for effect in effects:
+            after = None
+            if effect.breach is None:
+                bag = arrange((*others, *effect.own)) if effect.own else others
+                after = intern(owner, effect.variables, effect.clock, effect.suspension, bag)
+            outcomes.append(Outcome(effect, after))
+        return tuple(outcomes)
+
+    def _effects(
+        self,
+        owner: int,
+        variables: tuple[Any, ...],
+        message: Waiting,
+        suspension: Suspension | None,
+        time: int,
+        room: int,
+    ) -> Iterator[Effect]:
+        """Run a message server with all choices."""
+        fixed: Choices = () if suspension is None else suspension.recipe.choices
+        prefix: Choices | None = fixed
+        while prefix is not None:
+            effect = self.run(owner, variables, message, suspension, prefix, time, room)
+            yield effect
+            prefix = _next_choices(effect.choices, len(fixed))
+
+
+def _next_choices(taken: Choices, fixed: int) -> Choices | None:
+    """Turn the odometer: the last choice that has another alternative takes it.
+
+    The first `fixed` choices stay. None if there is nothing left.
+    """
+    for position in range(len(taken) - 1, fixed - 1, -1):
+        index, count = taken[position]
+        if index + 1 < count:
+            return (*taken[:position], (index + 1, count))
+    return None

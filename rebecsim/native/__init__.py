@@ -1,0 +1,1 @@
+"""Compiled code: the loops that simulate and explore."""

@@ -1,0 +1,388 @@
+"""Compiled functions, kept on disk between runs.
+
+A function of integers, floats and arrays is compiled by Numba for one signature, when it is first
+used, and its machine code is kept in the user's cache directory:
+
+    from rebecsim.native.cache import compiled
+
+    @compiled("int64(int64[::1], int64)")
+    def total(cells, count):
+        ...
+
+* Use it as any other function, from Python or from another compiled function. Nothing is compiled
+  or read from disk before that, so that a program pays only for what it calls: functions inside
+  an entry that was found on disk are not looked at.
+* One signature for each function; arguments that cannot be converted to it are a TypeError.
+* With `NUMBA_DISABLE_JIT=1` the function stays plain Python; integers of NumPy wrap silently.
+* Division by zero gives 0 or an infinity and indices are not checked: compiled code raises nothing.
+
+An entry is found by its content: the bytecode of the function, its signature, the constants and
+functions it refers to, theirs in turn, and the versions of Python, Numba, LLVM and the processor.
+So an edited function is never mistaken for its former self, and equal functions of different
+models share one entry. Entries carry a checksum; a damaged one is compiled again. They are
+written under a temporary name and renamed, so that processes that compile the same function at
+the same time do not disturb each other. Where the directory cannot be read or written, functions
+are compiled for this process only.
+
+Numba is imported where the first function is made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import platform
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any, TypeVar
+
+__all__ = ["CacheFolder", "cache_directory", "cache_folders", "clear_cache", "compiled", "is_plain"]
+
+_SUFFIX = ".native"
+_MAGIC = b"rebecsim compiled code 1\n"
+_CHECKSUM = hashlib.sha256
+_FOLDER = re.compile(r"numba-(?P<numba>[^-]+)-(?P<python>[^-]+)-[0-9a-f]{8}")
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+# --- where ---------------------------------------------------------------------------------------
+
+
+def cache_directory() -> Path | None:
+    """Give the directory of compiled code, which need not exist; None: there is no home for it.
+
+    It is `REBECSIM_CACHE` if that is set, and otherwise `rebecsim` in the user's cache directory.
+    """
+    if chosen := os.environ.get("REBECSIM_CACHE"):
+        return Path(chosen)
+    try:
+        return _user_cache() / "rebecsim"
+    except RuntimeError:  # no home directory
+        return None
+
+
+def _user_cache() -> Path:
+    if chosen := os.environ.get("XDG_CACHE_HOME"):
+        return Path(chosen)
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    return Path.home() / ".cache"
+
+
+@dataclass(frozen=True)
+class CacheFolder:
+    """The compiled functions of one version of Numba and Python: how many, and their bytes."""
+
+    path: Path
+    numba: str
+    python: str
+    entries: int
+    size: int
+
+
+def cache_folders() -> list[CacheFolder]:
+    """Describe what is in the cache, in the order of names. Raises OSError."""
+    found = []
+    for path, match in _folders():
+        sizes = [entry.stat().st_size for entry in path.glob(f"*{_SUFFIX}")]
+        found.append(CacheFolder(path, match["numba"], match["python"], len(sizes), sum(sizes)))
+    return found
+
+
+def clear_cache() -> None:
+    """Delete all compiled code, of every version; nothing else in the directory is touched.
+
+    Raises OSError.
+    """
+    for path, _ in _folders():
+        for entry in (*path.glob(f"*{_SUFFIX}"), *path.glob("*.tmp")):
+            entry.unlink(missing_ok=True)
+        with suppress(OSError):  # another process has put something there just now
+            path.rmdir()
+
+
+def _folders() -> Iterator[tuple[Path, re.Match[str]]]:
+    directory = cache_directory()
+    if directory is None or not directory.is_dir():
+        return
+    for path in sorted(directory.iterdir()):
+        match = _FOLDER.fullmatch(path.name)
+        if match and path.is_dir():
+            yield path, match
+
+
+# --- what ----------------------------------------------------------------------------------------
+
+
+def is_plain() -> bool:
+    """Whether functions are left as plain Python (`NUMBA_DISABLE_JIT=1`)."""
+    return bool(_config().DISABLE_JIT)
+
+
+def _config() -> Any:
+    """Give Numba's configuration, whose fields its annotations do not know."""
+    from numba import config
+
+    return config
+
+
+def compiled(
+    signature: str, *, borrows: bool = False, inner: bool = False, inline: bool = False
+) -> Callable[[Function], Function]:
+    """Decorate a function that is compiled for this signature, in Numba's notation, when used.
+
+    A function that `borrows` makes no arrays, copies none by assigning slices and keeps none; then
+    no time is lost on counting who refers to its arguments, which costs more than small functions
+    do themselves. An `inner` one is called from compiled functions only, which halves the time to
+    compile it; one that is `inline` is inner and becomes a part of those that call it.
+    """
+    options = {
+        "error_model": "numpy",
+        "nogil": True,
+        "_nrt": not borrows,
+        "forceinline": inline,
+        "no_cpython_wrapper": inner or inline,
+        "no_cfunc_wrapper": inner or inline,
+    }
+
+    def decorate(function: Function) -> Function:
+        if is_plain():
+            return function
+        assert isinstance(function, FunctionType)
+        return _Compiled(function, signature, options).dispatcher
+
+    return decorate
+
+
+_results: dict[str, Any] = {}  # Numba's results of this process, by digest
+
+
+class _Compiled:
+    """A function, its one signature, and Numba's dispatcher, which is told what to compile.
+
+    Numba compiles a dispatcher for whatever types it is first called with. Here the two doors to
+    that, a call from Python and a call in another compiled function, lead to `prepare` instead.
+    """
+
+    def __init__(self, function: FunctionType, signature: str, options: dict[str, Any]) -> None:
+        import numba
+
+        self.function = function
+        self.signature = signature
+        self.options = f"{signature} {options}"
+        self.dispatcher: Any = numba.njit(**options)(function)
+        if options["no_cpython_wrapper"]:  # nothing that Python could call
+            self.dispatcher.add_overload = self._add_overload
+        self._template = self.dispatcher.get_call_template
+        self.dispatcher.get_call_template = self._get_call_template
+        self.dispatcher._compile_for_args = self._compile_for_args
+        self.dispatcher.get_compile_result = self._get_compile_result
+        self.dispatcher.made = self
+
+    def _get_call_template(self, args: Any, kws: Any) -> Any:
+        self.prepare()
+        return self._template(args, kws)
+
+    def _add_overload(self, result: Any) -> None:
+        self.dispatcher.overloads[tuple(result.signature.args)] = result
+
+    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
+        if self.dispatcher.overloads or "add_overload" in vars(self.dispatcher):
+            raise TypeError(f"{self.function.__name__} is compiled for {self.signature} only")
+        self.prepare()
+        return self.dispatcher
+
+    def _get_compile_result(self, signature: Any) -> Any:
+        self.prepare()
+        return self.dispatcher.overloads[tuple(signature.args)]
+
+    def prepare(self) -> None:
+        """Load or compile the function, unless that has been done."""
+        if self.dispatcher.overloads:
+            return
+        digest = _digest(self)
+        known = _results.get(digest)
+        if known is not None:
+            self.dispatcher.add_overload(known)
+            self.dispatcher.disable_compile()
+            return
+        # Symbols of machine code must differ wherever the code does, in all processes.
+        self.function.__qualname__ = f"{self.function.__name__}_{digest[:24]}"
+        self.dispatcher._cache = _Entry(self.function.__name__, digest)
+        self.dispatcher.compile(self.signature)
+        self.dispatcher.disable_compile()
+
+
+class _Entry:
+    """One function on disk; the part of Numba's interface of caches that a dispatcher calls."""
+
+    def __init__(self, name: str, digest: str) -> None:
+        self._digest = digest
+        self._file = f"{name}-{digest[:32]}{_SUFFIX}"
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """Give the compiled function, or None."""
+        payload = _read(self._file)
+        if payload is None:
+            return None
+        from numba.core import compiler
+
+        rebuild: Any = compiler.CompileResult._rebuild
+        target_context.refresh()
+        try:
+            # Written by this program, as the checksum shows, to a directory of the user's own.
+            parts = pickle.loads(payload)  # noqa: S301
+            result = rebuild(target_context, *parts)
+        except Exception:  # whatever reading what is no entry may raise
+            return None
+        _results[self._digest] = result
+        return result
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        """Keep a function that has just been compiled."""
+        _results[self._digest] = result
+        from numba.core import serialize
+
+        dumps: Any = serialize.dumps
+        _write(self._file, dumps(result._reduce()))
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def _read(file: str) -> bytes | None:
+    directory = cache_directory()
+    if directory is None:
+        return None
+    try:
+        content = (directory / _folder_name() / file).read_bytes()
+    except OSError:
+        return None
+    start = len(_MAGIC) + _CHECKSUM().digest_size
+    payload = content[start:]
+    if content[:start] != _MAGIC + _CHECKSUM(payload).digest():
+        return None
+    return payload
+
+
+def _write(file: str, payload: bytes) -> None:
+    directory = cache_directory()
+    if directory is None:
+        return
+    folder = directory / _folder_name()
+    with suppress(OSError):  # the directory cannot be written: the function is compiled next time
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(suffix=".tmp", dir=folder)
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(_MAGIC + _CHECKSUM(payload).digest() + payload)
+            Path(temporary).replace(folder / file)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+
+def _folder_name() -> str:
+    import numba
+
+    python = platform.python_version()
+    mark = hashlib.sha256("\n".join(_environment()).encode()).hexdigest()[:8]
+    return f"numba-{numba.__version__}-{python}-{mark}"
+
+
+def _environment() -> list[str]:
+    """Everything beside the function itself that machine code depends on."""
+    import numba
+    from numba.core.registry import cpu_target
+
+    config = _config()
+    return [
+        numba.__version__,
+        metadata.version("llvmlite"),
+        sys.implementation.cache_tag or sys.implementation.name,
+        platform.python_version(),
+        repr(cpu_target.target_context.codegen().magic_tuple()),
+        repr((config.OPT, config.LOOP_VECTORIZE, config.SLP_VECTORIZE)),
+    ]
+
+
+# --- content -------------------------------------------------------------------------------------
+
+
+def _digest(made: _Compiled) -> str:
+    """Hash what a function is made of."""
+    lines = [*_environment(), *_content(made.function, made.options, {made.function})]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _content(function: FunctionType, options: str, above: set[FunctionType]) -> Iterator[str]:
+    yield f"{function.__name__} {options} {function.__defaults__!r}"
+    yield from _code(function.__code__)
+    names = sorted(set(_names(function.__code__)) & function.__globals__.keys())
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    values = {name: function.__globals__[name] for name in names}
+    values |= {name: cell.cell_contents for name, cell in cells}
+    for name, value in values.items():
+        made = getattr(value, "made", None)
+        if not isinstance(made, _Compiled):
+            made = None
+        referred = value if made is None else made.function
+        if isinstance(value, ModuleType):
+            yield f"{name} = {value.__name__} with {_constants(value, function.__code__)}"
+        elif not isinstance(referred, FunctionType):
+            yield f"{name} = {_shown(name, value)}"
+        elif referred not in above:
+            yield f"{name}:"
+            yield from _content(referred, made.options if made else "", above | {referred})
+
+
+def _code(code: CodeType) -> Iterator[str]:
+    yield code.co_code.hex()
+    yield repr((code.co_names, code.co_varnames, code.co_argcount, code.co_freevars))
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _code(constant)
+        else:
+            yield repr(constant)
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def _constants(module: ModuleType, code: CodeType) -> list[tuple[str, object]]:
+    """Give the numbers of a module that code may refer to by its name."""
+    return [
+        (name, vars(module)[name])
+        for name in sorted(set(_names(code)) & vars(module).keys())
+        if isinstance(vars(module)[name], bool | int | float)
+    ]
+
+
+def _shown(name: str, value: Any) -> str:
+    """Write a global that code refers to, so that different values differ."""
+    if isinstance(value, type | BuiltinFunctionType):
+        return f"{value.__module__}.{value.__qualname__}"
+    if value is None or isinstance(value, bool | int | float | str | bytes):
+        return repr(value)
+    if isinstance(value, tuple):
+        return ", ".join(_shown(name, each) for each in value)
+    import numpy as np
+
+    if isinstance(value, np.generic | np.ndarray):
+        return f"{value.dtype} {np.shape(value)} {value.tobytes().hex()}"
+    raise TypeError(f"{name}: a compiled function may not refer to a {type(value).__name__}")

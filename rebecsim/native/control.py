@@ -1,0 +1,33 @@
+"""The places in the control array: how far the search is, and what it asks for."""
+
+STATES = 0
+TRANSITIONS = 1
+EXPANDED = 2
+NUMBER = 3
+"""The state being expanded, in the order of being found."""
+ORDINAL = 4
+"""How many of its transitions have been followed; -1 before it was looked at."""
+ASKED = 5
+"""Two places: what the reason to return is about."""
+REBECS = 7
+WORDS = 8
+MOST = 9
+"""The state that would be one too many."""
+HORIZON = 10
+BEYOND = 11
+"""Whether a state lay behind the horizon."""
+FLOATING = 12
+"""Floating time: the time moves on within a transition."""
+TIMED = 13
+"""Timed transition system: the time moves on in transitions of its own."""
+ABSOLUTE = 14
+"""The time is the last part of a state."""
+BY_TIME = 15
+"""What a message leads to depends on the time of the state."""
+CAPACITY = 16
+"""How many states the table of states holds before it has to grow."""
+PROPERTIES = 17
+COMPACT = 18
+"""Hash compaction: states are told apart by fingerprints."""
+LENGTH = 19
+"""Of the array."""

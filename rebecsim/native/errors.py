@@ -1,0 +1,9 @@
+"""What compiled code cannot do."""
+
+from __future__ import annotations
+
+__all__ = ["TimeTooLargeError"]
+
+
+class TimeTooLargeError(Exception):
+    """A time, or span of time, that has no place in the tables of compiled code."""

@@ -1,0 +1,180 @@
+"""Where the compiled search keeps states: in full, or as fingerprints."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebecsim.native.breadth_first import (
+    insert_states,
+    move_fingerprints,
+    move_states,
+    repack_states,
+)
+from rebecsim.native.packing import relaid, words_of
+
+__all__ = ["CompactStore", "ExactStore", "Store"]
+
+_FULLEST = 0.7  # of the places of a table
+_SMALLEST = 1 << 12  # places
+_LARGE = 1 << 21  # places
+
+Integers = NDArray[np.int64]
+Numbers = NDArray[np.uint32]
+
+
+class Store(Protocol):
+    """States by their numbers, in the order of being found, and how each was found.
+
+    The arrays are those that `rebecsim.native.breadth_first.expand_states` describes; there is
+    room for `capacity` states in them.
+    """
+
+    layout: Integers
+    table: Integers
+    order: Numbers
+    parents: Numbers
+    ordinals: Numbers
+    queue: Integers
+
+    @property
+    def capacity(self) -> int:
+        """How many states fit in."""
+
+    def words_at(self, number: int) -> Integers:
+        """Give the words of a state; with fingerprints, of one that may still be expanded."""
+
+    def growth(self, states: int) -> int:
+        """Give the bytes that growing takes."""
+
+    def grow(self, states: int, expanding: int) -> None:
+        """Make room for more than these states, of which that one is being expanded."""
+
+    def relay(self, layout: Integers, states: int, expanding: int) -> None:
+        """Lay the states out in another way."""
+
+
+class ExactStore:
+    """A table of states in full."""
+
+    def __init__(self, layout: Integers, packed: Integers) -> None:
+        """Begin with packed states, an array of shape (states, words)."""
+        states = len(packed)
+        places = _SMALLEST
+        while int(places * _FULLEST) < 2 * states:
+            places *= 2
+        self.queue = np.zeros((1, words_of(layout)), dtype=np.int64)
+        self._make(layout, places)
+        insert_states(self.table, self.order, packed, 0, words_of(layout))
+
+    def _make(self, layout: Integers, places: int) -> None:
+        self.layout = layout
+        self.table = np.zeros((places, words_of(layout)), dtype=np.int64)
+        self.order, self.parents, self.ordinals = _columns(places, 3)
+
+    @property
+    def capacity(self) -> int:
+        """How many states fit in."""
+        return len(self.order)
+
+    def words_at(self, number: int) -> Integers:
+        """Give the words of a state."""
+        words: Integers = self.table[self.order[number]]
+        return words
+
+    def growth(self, states: int) -> int:
+        """Give the bytes that growing takes."""
+        return _factor(self.table) * (self.table.nbytes + 3 * self.order.nbytes)
+
+    def grow(self, states: int, expanding: int) -> None:
+        """Move to a larger table."""
+        table, kept = self.table, (self.order, self.parents, self.ordinals)
+        self._make(self.layout, _factor(table) * len(table))
+        self._keep(kept, states)
+        move_states(table, self.table, self.order, states, words_of(self.layout))
+
+    def relay(self, layout: Integers, states: int, expanding: int) -> None:
+        """Move to a table of another layout."""
+        old, table, kept = self.layout, self.table, (self.order, self.parents, self.ordinals)
+        self._make(layout, len(table))
+        self._keep(kept, states)
+        repack_states(table, self.table, self.order, states, old, layout, words_of(layout))
+        self.queue = np.zeros((1, words_of(layout)), dtype=np.int64)
+
+    def _keep(self, kept: tuple[Numbers, ...], states: int) -> None:
+        for new, old in zip((self.order, self.parents, self.ordinals), kept, strict=True):
+            new[:states] = old[:states]
+
+
+class CompactStore:
+    """A table of fingerprints, and a ring of the states that are still to be expanded.
+
+    Hash compaction: Wolper and Leroy, "Reliable hashing without collision detection", CAV 1993.
+    """
+
+    def __init__(self, layout: Integers, packed: Integers, fingerprint: int) -> None:
+        """Begin with one packed state, an array of shape (1, words), and its fingerprint."""
+        self.layout = layout
+        self.order = np.zeros(0, dtype=np.uint32)
+        self.table = np.zeros((_SMALLEST, 1), dtype=np.int64)
+        self.parents, self.ordinals = _columns(_SMALLEST, 2)
+        self.queue = np.zeros((1024, words_of(layout)), dtype=np.int64)
+        self.queue[0] = packed[0]
+        move_fingerprints(np.array([[fingerprint]], dtype=np.int64), self.table)
+
+    @property
+    def capacity(self) -> int:
+        """How many states fit in."""
+        return len(self.parents)
+
+    def words_at(self, number: int) -> Integers:
+        """Give the words of a state that has not been expanded yet, or just is."""
+        words: Integers = self.queue[number % len(self.queue)]
+        return words
+
+    def growth(self, states: int) -> int:
+        """Give the bytes that growing takes."""
+        if states < self.capacity:
+            return 2 * self.queue.nbytes
+        return _factor(self.table) * (self.table.nbytes + 2 * self.parents.nbytes)
+
+    def grow(self, states: int, expanding: int) -> None:
+        """Move to a larger table or ring, whichever is full."""
+        if states < self.capacity:
+            waiting = self._waiting(states, expanding)
+            self.queue = np.zeros((2 * len(self.queue), self.queue.shape[1]), dtype=np.int64)
+            self._queue_up(waiting, states, expanding)
+            return
+        table, kept = self.table, (self.parents, self.ordinals)
+        self.table = np.zeros((_factor(table) * len(table), 1), dtype=np.int64)
+        self.parents, self.ordinals = _columns(len(self.table), 2)
+        self.parents[:states], self.ordinals[:states] = (old[:states] for old in kept)
+        move_fingerprints(table, self.table)
+
+    def relay(self, layout: Integers, states: int, expanding: int) -> None:
+        """Lay the waiting states out in another way; fingerprints do not depend on it."""
+        waiting = relaid(self._waiting(states, expanding), self.layout, layout)
+        self.layout = layout
+        self.queue = np.zeros((len(self.queue), words_of(layout)), dtype=np.int64)
+        self._queue_up(waiting, states, expanding)
+
+    def _waiting(self, states: int, expanding: int) -> Integers:
+        rows: Integers = self.queue[np.arange(expanding, states) % len(self.queue)]
+        return rows
+
+    def _queue_up(self, waiting: Integers, states: int, expanding: int) -> None:
+        self.queue[np.arange(expanding, states) % len(self.queue)] = waiting
+
+
+def _columns(places: int, count: int) -> list[Numbers]:
+    return [np.empty(int(places * _FULLEST), dtype=np.uint32) for _ in range(count)]
+
+
+def _factor(table: Integers) -> int:
+    """Say how much larger the next table is.
+
+    Small ones grow faster: moving the states takes longer than clearing memory.
+    """
+    return 4 if len(table) < _LARGE else 2

@@ -1,0 +1,151 @@
+"""Compiled functions are kept on disk, found again, and never trusted when damaged."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from rebecsim.cli import app
+from rebecsim.native.cache import cache_directory, compiled, is_plain
+
+pytestmark = pytest.mark.skipif(is_plain(), reason="nothing is compiled")
+
+PROGRAM = """
+import sys
+from numba.core import event
+from rebecsim.native.cache import compiled
+
+FACTOR = {factor}
+
+@compiled("int64(int64)", inner=True)
+def scaled(x):
+    return FACTOR * x
+
+@compiled("int64(int64)")
+def total(n):
+    s = 0
+    for i in range(n):
+        s += scaled(i)
+    return s
+
+with event.install_recorder("numba:compile") as recorder:
+    result = total(5)
+print(result, sum(each.is_start for _, each in recorder.buffer))
+"""
+
+
+def run(directory, factor=3, **environment):
+    """Give the result of the program, and how many functions it compiled."""
+    finished = subprocess.run(
+        [sys.executable, "-c", PROGRAM.format(factor=factor)],
+        env=os.environ | {"REBECSIM_CACHE": str(directory)} | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stderr
+    result, number = finished.stdout.split()
+    return int(result), int(number)
+
+
+def entries(directory):
+    return sorted(Path(directory).glob("*/*.native"))
+
+
+def test_a_function_is_compiled_once_and_again_when_its_content_changes(tmp_path):
+    assert run(tmp_path) == (30, 2)
+    assert run(tmp_path) == (30, 0)
+    assert run(tmp_path, factor=4) == (40, 2)  # a constant of a function that is called
+    assert len(entries(tmp_path)) == 4
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: b"",
+        lambda content: content[:-7],
+        lambda content: content[:200] + bytes([content[200] ^ 1]) + content[201:],
+        lambda content: b"another version\n" + content,
+    ],
+    ids=["empty", "truncated", "one bit", "another format"],
+)
+def test_damaged_entries_are_compiled_again(tmp_path, damage):
+    run(tmp_path)
+    for path in entries(tmp_path):
+        path.write_bytes(damage(path.read_bytes()))
+    assert run(tmp_path) == (30, 2)
+    assert run(tmp_path) == (30, 0)
+
+
+def test_an_entry_that_is_whole_but_unreadable_is_compiled_again(tmp_path):
+    import hashlib
+
+    run(tmp_path)
+    for path in entries(tmp_path):
+        magic = path.read_bytes().split(b"\n")[0] + b"\n"
+        payload = b"no pickle"
+        path.write_bytes(magic + hashlib.sha256(payload).digest() + payload)
+    assert run(tmp_path) == (30, 2)
+
+
+def test_processes_that_compile_at_the_same_time_do_not_disturb_each_other(tmp_path):
+    command = [sys.executable, "-c", PROGRAM.format(factor=3)]
+    environment = os.environ | {"REBECSIM_CACHE": str(tmp_path)}
+    running = [
+        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    assert [process.communicate()[0].split()[0] for process in running] == ["30"] * 3
+    assert run(tmp_path) == (30, 0)
+    assert not list(tmp_path.glob("*/*.tmp"))
+
+
+def test_a_directory_that_cannot_be_made_is_no_hindrance(tmp_path):
+    (tmp_path / "file").write_text("")
+    assert run(tmp_path / "file" / "cache") == (30, 2)
+
+
+def test_the_directory_follows_the_environment(monkeypatch, tmp_path):
+    monkeypatch.delenv("REBECSIM_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_directory() == tmp_path / "rebecsim"
+    monkeypatch.setenv("REBECSIM_CACHE", str(tmp_path / "own"))
+    assert cache_directory() == tmp_path / "own"
+
+
+def test_the_command_shows_and_clears_the_cache(monkeypatch, tmp_path):
+    monkeypatch.setenv("REBECSIM_CACHE", str(tmp_path))
+    show = lambda *options: CliRunner().invoke(app, ["cache", *options])  # noqa: E731
+    assert f"{tmp_path}: 0 functions, 0.0 MB" in show().output
+    run(tmp_path)
+    (tmp_path / "notes.txt").write_text("mine")
+    shown = show().output
+    assert f"{tmp_path}: 2 functions" in shown
+    assert "numba" in shown.splitlines()[1]
+    assert "cleared" in show("--clear").output
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_other_types_of_arguments_are_refused():
+    @compiled("int64(int64[::1])")
+    def first(cells):
+        return cells[0]
+
+    assert first(np.arange(3) + 7) == 7
+    with pytest.raises(TypeError):
+        first(np.arange(3.0))
+
+
+def test_what_cannot_be_hashed_is_refused():
+    thing = object()
+
+    @compiled("int64(int64)")
+    def odd(x):
+        return x if thing is None else 0
+
+    with pytest.raises(TypeError, match="thing: a compiled function may not refer to a object"):
+        odd(1)
