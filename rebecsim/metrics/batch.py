@@ -1,0 +1,156 @@
+"""The classical metrics of batch schedules.
+
+Definitions after D. G. Feitelson and L. Rudolph, "Metrics and benchmarking for parallel job
+scheduling" (JSSPP 1998), the bound of the slowdown after Feitelson (JSSPP 2001); for a job that is
+submitted at s, starts at b, runs for r and takes p processors:
+
+* wait b - s, response b + r - s, slowdown response / r,
+* bounded slowdown max(1, response / max(r, 10 s)), which very short jobs do not dominate,
+* AWRT and AWSD: means of response and slowdown weighted by p * r, so that a schedule does not look
+  better by splitting jobs or by preferring small ones,
+* makespan: from the first submission to the last end,
+* utilisation: sum of p * r over processors times makespan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebecsim.workloads.schedule import Schedule
+
+__all__ = [
+    "SLOWDOWN_BOUND",
+    "BatchMetrics",
+    "Spread",
+    "batch_metrics",
+    "batch_metrics_by",
+    "bounded_slowdown",
+    "response",
+    "slowdown",
+]
+
+SLOWDOWN_BOUND = 10
+"""Run times below this count as this in a bounded slowdown; seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A quantity over jobs. Percentiles interpolate linearly between neighbours (type 7)."""
+
+    mean: float
+    median: float
+    percentile_90: float
+    percentile_95: float
+    percentile_99: float
+    most: float
+
+
+@dataclass(frozen=True, slots=True)
+class BatchMetrics:
+    """The metrics of a schedule, or of some of its jobs.
+
+    Attributes:
+        jobs: how many there are.
+        wait, response: seconds.
+        slowdown, bounded_slowdown: without a unit.
+        awrt: average weighted response time, seconds.
+        awsd: average weighted slowdown.
+        makespan: seconds.
+        utilisation: share of the processors that these jobs used during the makespan of them all,
+            0 to 1.
+    """
+
+    jobs: int
+    wait: Spread
+    response: Spread
+    slowdown: Spread
+    bounded_slowdown: Spread
+    awrt: float
+    awsd: float
+    makespan: int
+    utilisation: float
+
+
+def response(schedule: Schedule) -> NDArray[np.int64]:
+    """Give the response time of each job, from submission to end; seconds."""
+    return schedule.end - schedule.workload.submit
+
+
+def slowdown(schedule: Schedule) -> NDArray[np.float64]:
+    """Give the response time of each job over the time it ran."""
+    return np.asarray(response(schedule) / _positive(schedule.duration), dtype=np.float64)
+
+
+def bounded_slowdown(schedule: Schedule) -> NDArray[np.float64]:
+    """Give the bounded slowdown of each job, with a bound of 10 s."""
+    lasts = np.maximum(schedule.duration, SLOWDOWN_BOUND)
+    return np.asarray(np.maximum(response(schedule) / lasts, 1.0), dtype=np.float64)
+
+
+def batch_metrics(
+    schedule: Schedule, *, processors: int | None = None, only: NDArray[Any] | None = None
+) -> BatchMetrics:
+    """Give the metrics of a schedule.
+
+    Args:
+        schedule: one job or more, each running for a second or longer.
+        processors: of the machine; the workload's capacity if not given.
+        only: the jobs that count, as a mask or as indices; all jobs if not given. The makespan is
+            that of the whole schedule all the same.
+
+    Raises ValueError if there is no job, or one that ran for no time.
+    """
+    chosen = schedule if only is None else schedule.select(only)
+    if not len(chosen):
+        raise ValueError("metrics of no job")
+    responses, slowdowns = response(chosen), slowdown(chosen)
+    area = (chosen.workload.processors * chosen.duration).astype(np.float64)
+    makespan = int(schedule.end.max() - schedule.workload.submit.min())
+    machine = schedule.workload.capacity if processors is None else processors
+    return BatchMetrics(
+        jobs=len(chosen),
+        wait=_spread(chosen.wait),
+        response=_spread(responses),
+        slowdown=_spread(slowdowns),
+        bounded_slowdown=_spread(bounded_slowdown(chosen)),
+        awrt=float(np.average(responses, weights=area)),
+        awsd=float(np.average(slowdowns, weights=area)),
+        makespan=makespan,
+        utilisation=float(area.sum()) / (machine * makespan),
+    )
+
+
+def batch_metrics_by(
+    schedule: Schedule,
+    group: NDArray[np.int64],
+    *,
+    processors: int | None = None,
+    only: NDArray[Any] | None = None,
+) -> dict[int, BatchMetrics]:
+    """Give the metrics of each group of jobs, by its number, ascending.
+
+    `group` has shape (jobs,): `schedule.workload.user` or `.queue`, for instance; `only` chooses
+    jobs as in `batch_metrics`. The utilisations of the groups add up to that of the schedule.
+    """
+    view = np.arange(len(schedule)) if only is None else np.arange(len(schedule))[only]
+    order = view[np.argsort(group[view], kind="stable")]
+    names, firsts = np.unique(group[order], return_index=True)
+    return {
+        int(name): batch_metrics(schedule, processors=processors, only=jobs)
+        for name, jobs in zip(names, np.split(order, firsts[1:]), strict=True)
+    }
+
+
+def _positive(duration: NDArray[np.int64]) -> NDArray[np.int64]:
+    if (duration < 1).any():
+        raise ValueError("the slowdown of a job that ran for no time is not defined")
+    return duration
+
+
+def _spread(values: NDArray[Any]) -> Spread:
+    percentiles = np.percentile(values, (50, 90, 95, 99, 100)).tolist()
+    return Spread(float(values.mean()), *percentiles)

@@ -1,0 +1,170 @@
+"""Cleaning: which rows of a log are jobs that a scheduler can be given.
+
+A row that breaks a rule is skipped and counted under the rule's reason; a row that breaks several
+counts under the first. The rules are one table, `RULES`, in the order in which they are asked.
+Partial executions and zero run times are those of the archive's own guidance (Feitelson, Tsafrir
+and Krakov, "Experience with using the Parallel Workloads Archive", JPDC 74(10), 2014).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebecsim.workloads.job import Integers
+
+__all__ = ["RULES", "CleaningRules", "Rows", "Rule", "clean"]
+
+_PARTIAL = (2, 3, 4)
+
+
+@dataclass(frozen=True, slots=True)
+class CleaningRules:
+    """How rows are read, and what is asked of one beyond a submission, a run time and processors.
+
+    Attributes:
+        size: which field says how many processors a job takes; the other one does where that one
+            is unknown. Logs differ by the processors that were not asked for but came along.
+        fits_machine: a job may not be larger than the machine.
+        sort: put rows in the order of submission, instead of skipping a row that was submitted
+            before one above it.
+        needs_wait: a row must have a wait, as rows of a schedule do.
+    """
+
+    size: Literal["requested", "allocated"] = "requested"
+    fits_machine: bool = True
+    sort: bool = False
+    needs_wait: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """What the rules read: columns of all rows of a log, and the size of the machine."""
+
+    job: Integers
+    submit: Integers
+    wait: Integers
+    run: Integers
+    processors: Integers
+    status: Integers
+    capacity: int | None
+
+    @classmethod
+    def columns(cls) -> tuple[str, ...]:
+        """Give the names of the columns."""
+        return tuple(each.name for each in fields(cls) if each.name != "capacity")
+
+    def select(self, kept: Integers) -> Rows:
+        """Give some of the rows, by their indices."""
+        chosen = {name: getattr(self, name)[kept] for name in self.columns()}
+        return Rows(**chosen, capacity=self.capacity)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Which rows are skipped.
+
+    Attributes:
+        reason: its name in counts.
+        meaning: what such a row is, and why it is no job here.
+        breaks: gives the rows that break the rule.
+        applies: whether the rule is asked at all.
+    """
+
+    reason: str
+    meaning: str
+    breaks: Callable[[Rows], NDArray[np.bool_]]
+    applies: Callable[[CleaningRules], bool] = lambda rules: True
+
+
+def _larger(rows: Rows) -> NDArray[np.bool_]:
+    if rows.capacity is None:
+        return np.zeros(len(rows.job), dtype=bool)
+    return rows.processors > rows.capacity
+
+
+def _repeated(rows: Rows) -> NDArray[np.bool_]:
+    repeated = np.ones(len(rows.job), dtype=bool)
+    repeated[np.unique(rows.job, return_index=True)[1]] = False
+    return repeated
+
+
+RULES = (
+    Rule(
+        "partial execution",
+        "status 2, 3 or 4: a part of a job between checkpoints; the whole job has its own row",
+        lambda rows: np.isin(rows.status, _PARTIAL),
+    ),
+    Rule(
+        "submission unknown",
+        "submit time below 0",
+        lambda rows: rows.submit < 0,
+    ),
+    Rule(
+        "run time unknown",
+        "run time -1: the log does not say when the job ended",
+        lambda rows: rows.run == -1,
+    ),
+    Rule(
+        "end before start",
+        "run time below -1",
+        lambda rows: rows.run < -1,
+    ),
+    Rule(
+        "no run time",
+        "run time 0: cancelled, or over within the second; a slowdown is not defined for it",
+        lambda rows: rows.run == 0,
+    ),
+    Rule(
+        "processors unknown",
+        "neither requested nor allocated processors above 0",
+        lambda rows: rows.processors < 1,
+    ),
+    Rule(
+        "larger than the machine",
+        "more processors than the machine has: it would wait for ever",
+        _larger,
+        lambda rules: rules.fits_machine,
+    ),
+    Rule(
+        "wait unknown",
+        "wait below 0, in a schedule",
+        lambda rows: rows.wait < 0,
+        lambda rules: rules.needs_wait,
+    ),
+    Rule(
+        "job number repeated",
+        "the number of a job above it",
+        _repeated,
+    ),
+    Rule(
+        "submitted earlier than the job above",
+        "submit times going back: the log's order is that of submission",
+        lambda rows: rows.submit < np.maximum.accumulate(rows.submit),
+        lambda rules: not rules.sort,
+    ),
+)
+
+
+def clean(rows: Rows, rules: CleaningRules) -> tuple[Integers, dict[str, int]]:
+    """Give the indices of the rows that are jobs, in the order of submission, and the counts.
+
+    The counts have a reason for each rule that some row broke. A rule is asked about the rows
+    that broke none before, so that a damaged row cannot make those below it look wrong.
+    """
+    kept = np.arange(len(rows.job))
+    left = rows
+    skipped = {}
+    for rule in RULES:
+        broken = rule.breaks(left) if rule.applies(rules) else np.zeros(len(kept), dtype=bool)
+        if broken.any():
+            skipped[rule.reason] = int(np.count_nonzero(broken))
+            kept = kept[~broken]
+            left = rows.select(kept)
+    if rules.sort:
+        kept = kept[np.argsort(left.submit, kind="stable")]
+    return kept, skipped

@@ -1,0 +1,18 @@
+"""What is wrong with a workload file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rebecsim.errors import UserError
+
+__all__ = ["WorkloadError"]
+
+
+class WorkloadError(UserError):
+    """A workload that cannot be read, made or changed as asked. The text names file and line."""
+
+    @classmethod
+    def at(cls, path: Path, line: int, problem: str) -> WorkloadError:
+        """Make the error for a line of a file, counted from 1."""
+        return cls(f"{path}:{line}: {problem}")

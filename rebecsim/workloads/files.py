@@ -1,0 +1,107 @@
+"""Workload files: plain or compressed, read in bounded pieces, written whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from rebecsim.workloads.errors import WorkloadError
+
+__all__ = ["LONGEST_LINE", "replacing", "whole_lines"]
+
+LONGEST_LINE = 1 << 16
+"""Bytes that a line of a log may have. A line of SWF has some hundred."""
+
+_BLOCK = 1 << 20
+_GZIP = b"\x1f\x8b"
+
+
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+class _Writable(Protocol):
+    def write(self, data: bytes, /) -> int: ...
+
+
+def whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Read a file, gzip or plain, in pieces of whole lines, each with the number of its first.
+
+    Pieces are about a megabyte, whatever the file is like. Which of the two it is, is seen from
+    its first bytes. Raises WorkloadError for a line that is longer than `LONGEST_LINE` and for
+    compressed data that are damaged or cut off; OSError when the file cannot be read.
+    """
+    line, rest = 1, b""
+    with _opened(path) as file:
+        while piece := _piece(path, line, file):
+            whole, newline, rest = (rest + piece).rpartition(b"\n")
+            if newline:
+                _require_short_lines(path, line, whole)
+                yield line, whole
+                line += whole.count(b"\n") + 1
+            _require_short_lines(path, line, rest)
+    if rest:
+        yield line, rest
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[_Writable]:
+    """Open a file to be written, with gzip if it is named `.gz`; it is there once all is written.
+
+    The same content gives the same bytes. Raises OSError when the directory cannot be written;
+    a file that was there before is then unchanged.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("wb") as raw:
+            if path.suffix == ".gz":
+                # No name and no time within: the same content, the same bytes.
+                with gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as packed:
+                    yield packed
+            else:
+                yield raw
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[_Readable]:
+    with path.open("rb") as raw:
+        compressed = raw.read(len(_GZIP)) == _GZIP
+        raw.seek(0)
+        if compressed:
+            with gzip.GzipFile(fileobj=raw, mode="rb") as unpacked:
+                yield unpacked
+        else:
+            yield raw
+
+
+def _piece(path: Path, line: int, file: _Readable) -> bytes:
+    """Read the next bytes, those of about a line; nothing at the end."""
+    try:
+        return file.read(_BLOCK)
+    except EOFError:
+        raise WorkloadError.at(
+            path, line, "about here the compressed data are cut off; fetch the file again"
+        ) from None
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise WorkloadError.at(
+            path, line, f"about here the compressed data are damaged ({error})"
+        ) from None
+
+
+def _require_short_lines(path: Path, first: int, text: bytes) -> None:
+    """Raise WorkloadError, with its number, if a line is too long to be one of a log."""
+    if len(text) <= LONGEST_LINE:
+        return
+    for number, each in enumerate(text.split(b"\n"), start=first):
+        if len(each) > LONGEST_LINE:
+            raise WorkloadError.at(
+                path, number, f"a line of more than {LONGEST_LINE:,} bytes; this is no workload log"
+            )

@@ -1,0 +1,190 @@
+"""Jobs as columns: what a workload is in memory.
+
+A workload of a million jobs is a dozen and a half arrays, not a million objects. The columns are
+those of the Standard Workload Format (Chapin et al., "Benchmarks and Standards for the Evaluation
+of Parallel Job Schedulers", JSSPP 1999; version 2.2 of the Parallel Workloads Archive), and one
+more: `processors`, how many processors a job takes on the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rebecsim.workloads.errors import WorkloadError
+
+__all__ = ["COLUMNS", "UNKNOWN", "Integers", "Workload"]
+
+Integers = NDArray[np.int64]
+
+UNKNOWN = -1
+"""The value of a field that a log does not know."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Workload:
+    """Jobs of a log or of a generator, in the order of their submission.
+
+    Every column has one value per job; -1 is unknown. Times are whole seconds. The arrays are
+    read-only.
+
+    Attributes:
+        job: number of the job in its log; unique.
+        submit: when the job was submitted, from the log's beginning.
+        wait: how long it waited on the machine that was logged, or in a simulated schedule.
+        run: how long it ran, at least 1.
+        processors: how many processors it takes, at least 1: as requested, or as allocated where
+            the request is unknown, or the other way round (`CleaningRules.size`).
+        capacity: processors of the machine: of the log's header, or as given; where neither is
+            known, of the largest job.
+        allocated: processors that it was given.
+        cpu_time: processor time used per processor, the only column that may be fractional.
+        memory_used: KB per processor.
+        requested_processors: as in the log.
+        requested_time: the user's estimate of `run`, the time limit on most machines.
+        requested_memory: KB per processor.
+        status: 0 failed, 1 completed, 5 cancelled.
+        user, group, executable, queue, partition: numbers of the log; queue 0 is interactive.
+        preceding: job that had to end before this one was submitted.
+        think_time: seconds between that end and this submission.
+        header: comments of the log by their name; values of a repeated name are lines.
+        skipped: rows of the log that are no jobs here, by the reason.
+    """
+
+    job: Integers
+    submit: Integers
+    wait: Integers
+    run: Integers
+    allocated: Integers
+    cpu_time: NDArray[np.float64]
+    memory_used: Integers
+    requested_processors: Integers
+    requested_time: Integers
+    requested_memory: Integers
+    status: Integers
+    user: Integers
+    group: Integers
+    executable: Integers
+    queue: Integers
+    partition: Integers
+    preceding: Integers
+    think_time: Integers
+    processors: Integers
+    capacity: int
+    header: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    skipped: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __post_init__(self) -> None:
+        count = len(self.submit)
+        for name in (*COLUMNS, "processors"):
+            column = getattr(self, name)
+            kind = np.float64 if name == "cpu_time" else np.int64
+            if column.shape != (count,) or column.dtype != kind:
+                raise ValueError(f"{name} should be {count} values of {kind.__name__}")
+            column.setflags(write=False)
+        if self.capacity < 1:
+            raise ValueError(f"a machine of {self.capacity} processors")
+        object.__setattr__(self, "header", MappingProxyType(dict(self.header)))
+        object.__setattr__(self, "skipped", MappingProxyType(dict(self.skipped)))
+
+    @classmethod
+    def of(
+        cls,
+        submit: ArrayLike,
+        run: ArrayLike,
+        processors: ArrayLike,
+        *,
+        capacity: int | None = None,
+        header: Mapping[str, str] | None = None,
+        **columns: ArrayLike,
+    ) -> Workload:
+        """Make a workload of what is known; jobs are numbered from 1 and the rest is unknown.
+
+        `capacity` is that of the largest job if it is not given. Raises WorkloadError for a
+        workload without jobs, and for values that no job can have: a submission before time 0 or
+        before the one of the job ahead, a run time or a number of processors below 1, a job
+        larger than the machine.
+        """
+        given = {"submit": submit, "run": run, "processors": processors, **columns}
+        arrays: dict[str, Any] = {name: _column(name, values) for name, values in given.items()}
+        count = len(arrays["submit"])
+        if count == 0:
+            raise WorkloadError("a workload without jobs")
+        taken = arrays["processors"]
+        machine = int(taken.max()) if capacity is None else capacity
+        _require_jobs(arrays["submit"], arrays["run"], taken, machine)
+        arrays.setdefault("job", np.arange(1, count + 1))
+        arrays.setdefault("requested_processors", taken.copy())
+        for name in COLUMNS:
+            kind = np.float64 if name == "cpu_time" else np.int64
+            arrays.setdefault(name, np.full(count, UNKNOWN, dtype=kind))
+        return cls(capacity=machine, header=header or {}, **arrays)
+
+    def __len__(self) -> int:
+        return len(self.submit)
+
+    @property
+    def estimate(self) -> Integers:
+        """The requested times, and the run times of the jobs that have none; seconds."""
+        return np.where(self.requested_time > 0, self.requested_time, self.run)
+
+    @property
+    def area(self) -> Integers:
+        """Processors times run time of each job: processor seconds."""
+        return self.processors * self.run
+
+    @property
+    def memory(self) -> Integers:
+        """Memory of each job: KB, requested, or used where the request is unknown, or else 0."""
+        known = np.where(self.requested_memory > 0, self.requested_memory, self.memory_used)
+        return np.maximum(known, 0) * self.processors
+
+    def select(self, jobs: NDArray[Any]) -> Workload:
+        """Give the jobs of a mask or of an array of indices, in that order.
+
+        `skipped` and `header` are those of the whole.
+        """
+        return self.with_columns(
+            **{name: getattr(self, name)[jobs] for name in (*COLUMNS, "processors")}
+        )
+
+    def with_columns(self, **changed: Any) -> Workload:
+        """Give the same workload with other columns, header or capacity."""
+        return replace(self, **changed)
+
+
+COLUMNS = tuple(
+    each.name
+    for each in fields(Workload)
+    if each.name not in ("processors", "capacity", "header", "skipped")
+)
+"""The columns of the Standard Workload Format, in its order."""
+
+
+def _column(name: str, values: ArrayLike) -> NDArray[Any]:
+    if name not in (*COLUMNS, "processors"):
+        raise TypeError(f"a workload has no column {name!r}")
+    array = np.asarray(values)
+    if name == "cpu_time":
+        return array.astype(np.float64)
+    if array.size and not np.can_cast(array.dtype, np.int64):
+        raise TypeError(f"{name} should be whole numbers, not {array.dtype}")
+    return array.astype(np.int64)
+
+
+def _require_jobs(submit: Integers, run: Integers, processors: Integers, capacity: int) -> None:
+    wrong = (
+        (submit < 0, "is submitted before time 0"),
+        (np.diff(submit, prepend=submit[:1]) < 0, "is submitted before the job ahead of it"),
+        (run < 1, "has a run time below 1 s"),
+        (processors < 1, "takes no processor"),
+        (processors > capacity, f"is larger than the machine of {capacity} processors"),
+    )
+    for jobs, problem in wrong:
+        if jobs.any():
+            raise WorkloadError(f"job {int(np.argmax(jobs)) + 1} {problem}")

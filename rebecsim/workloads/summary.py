@@ -1,0 +1,140 @@
+"""What a workload is like, in numbers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebecsim.workloads.job import Integers, Workload
+from rebecsim.workloads.transform import offered_load
+
+__all__ = ["Distribution", "WorkloadSummary", "local_clock", "summarise"]
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """Where the values of a column lie. Quantiles interpolate linearly between neighbours.
+
+    Attributes:
+        name: of what.
+        unit: of the values.
+        count: how many are known; the rest is of these.
+    """
+
+    name: str
+    unit: str
+    count: int
+    mean: float
+    least: float
+    lower_quartile: float
+    median: float
+    upper_quartile: float
+    percentile_95: float
+    most: float
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadSummary:
+    """A workload in numbers.
+
+    Attributes:
+        jobs: how many.
+        skipped: rows of the log that are no jobs, by reason.
+        capacity: processors of the machine.
+        users, groups, queues, executables: how many different ones; 0 if unknown.
+        span: seconds from the first to the last submission.
+        offered_load: see `transform.offered_load`.
+        work: processor seconds of all jobs.
+        serial: share of jobs with one processor.
+        power_of_two: share of jobs with two, four, eight, ... processors.
+        estimated: share of jobs with a requested time.
+        overrun: share of the jobs with a requested time that ran longer than that.
+        half_of_work: the fewest users that have half of the work; 0 if users are unknown.
+        distributions: of run times, requested times, processors, work and times between arrivals.
+    """
+
+    jobs: int
+    skipped: dict[str, int]
+    capacity: int
+    users: int
+    groups: int
+    queues: int
+    executables: int
+    span: int
+    offered_load: float
+    work: int
+    serial: float
+    power_of_two: float
+    estimated: float
+    overrun: float
+    half_of_work: int
+    distributions: tuple[Distribution, ...]
+
+
+def summarise(workload: Workload) -> WorkloadSummary:
+    """Describe a workload of one job or more."""
+    taken = workload.processors
+    requested = workload.requested_time > 0
+    overrun = (workload.run > workload.requested_time)[requested]
+    return WorkloadSummary(
+        jobs=len(workload),
+        skipped=dict(workload.skipped),
+        capacity=workload.capacity,
+        users=_different(workload.user),
+        groups=_different(workload.group),
+        queues=_different(workload.queue),
+        executables=_different(workload.executable),
+        span=int(workload.submit[-1] - workload.submit[0]),
+        offered_load=offered_load(workload),
+        work=int(workload.area.sum()),
+        serial=float((taken == 1).mean()),
+        power_of_two=float(((taken > 1) & (taken & (taken - 1) == 0)).mean()),
+        estimated=float(requested.mean()),
+        overrun=float(overrun.mean()) if len(overrun) else 0.0,
+        half_of_work=_users_of_half(workload),
+        distributions=tuple(
+            _distribution(name, unit, values)
+            for name, unit, values in (
+                ("run time", "s", workload.run),
+                ("requested time", "s", workload.requested_time[requested]),
+                ("processors", "", taken),
+                ("work", "processor h", workload.area / 3600),
+                ("between arrivals", "s", np.diff(workload.submit)),
+            )
+            if len(values)
+        ),
+    )
+
+
+def local_clock(workload: Workload) -> tuple[Integers, bool]:
+    """Give the seconds of each submission from a midnight, and whether it is the machine's own.
+
+    It is, where the header says when the log begins (UnixStartTime) and in which zone (TimeZone,
+    seconds east of Greenwich). Otherwise seconds are counted from the log's beginning.
+    """
+    begin, zone = (workload.header.get(key, "") for key in ("UnixStartTime", "TimeZone"))
+    if not (re.fullmatch(r"\d+", begin) and re.fullmatch(r"[+-]?\d+", zone)):
+        return workload.submit, False
+    return workload.submit + (int(begin) + int(zone)) % 86_400, True
+
+
+def _different(column: Integers) -> int:
+    return len(np.unique(column[column >= 0]))
+
+
+def _users_of_half(workload: Workload) -> int:
+    known = workload.user >= 0
+    if not known.any():
+        return 0
+    _, owner = np.unique(workload.user[known], return_inverse=True)
+    work = np.sort(np.bincount(owner, weights=workload.area[known]))[::-1]
+    return int(np.searchsorted(np.cumsum(work), work.sum() / 2)) + 1
+
+
+def _distribution(name: str, unit: str, values: NDArray[Any]) -> Distribution:
+    quantiles = np.quantile(values, (0.0, 0.25, 0.5, 0.75, 0.95, 1.0)).tolist()
+    return Distribution(name, unit, len(values), float(values.mean()), *quantiles)
