@@ -1,0 +1,290 @@
+"""Gives rebecs their turns and takes over what they did, one lock around all of it.
+
+The threads of rebecs run message servers at the same time. What one did takes effect when it has
+ended, all at once: its messages are put into the bags and it is noted in the log. The order of the
+log is therefore one in which the semantics could have served the messages one after the other;
+`rebecsim.live.check` shows that it is.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rebecsim.actors import (
+    Message,
+    QueueOverflowError,
+    Rebec,
+    Stream,
+    System,
+    Violation,
+    alternatives,
+)
+from rebecsim.live.log import Ending
+from rebecsim.live.records import Record
+from rebecsim.live.turns import OneByOne, Turns, has_priorities
+from rebecsim.live.view import Outgoing, View
+
+__all__ = ["Conductor", "Limits", "Serving"]
+
+_HESITATES = 16
+"""One rebec in so many lets others go first, although it is due.
+
+Else few orders would ever be seen: a short message server would always end before a long one.
+"""
+
+Tell = Callable[[Message], None]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long a run goes on.
+
+    `until` is the last model time that is served, `steps` the most messages. `speed` is in model
+    time units per second of real time, 0 for virtual time.
+    """
+
+    until: int | None = None
+    steps: int | None = None
+    speed: float = 0.0
+
+
+Serving = tuple[Rebec, Message, float]
+"""A rebec that has been given a message to serve, and when (`time.monotonic`)."""
+
+_Overflow = tuple[QueueOverflowError, int]
+"""What went wrong, and which of the messages sent has found no place."""
+
+
+class Conductor:
+    """One live run, as all its threads see it.
+
+    `tell` gives a rebec, by its position, a message to serve. `records` only grows; who reads it
+    needs no lock. `paced`: model time passes with real time. `ended` is set when no message will
+    be served any more; `ending` then says why.
+    """
+
+    def __init__(self, system: System, stream: Stream, limits: Limits) -> None:
+        self.records: list[Record] = []
+        self.ended = threading.Event()
+        self.ending: Ending | None = None
+        self.error: Exception | None = None
+        self.tell: list[Tell] = []
+        self.paced = bool(limits.speed)
+        self._lock = threading.Lock()
+        self._alarm = threading.Condition(self._lock)
+        self._opens: int | None = None
+        self._stream = stream
+        self._limits = limits
+        self._granted = 0
+        self._serving: dict[int, Serving] = {}
+        self._waiting: dict[int, Rebec] = {}  # due, but not given their turns yet
+        self._sequence = system.sequence
+        self._origin = time.monotonic()
+        self._winding_up: Ending | None = None
+        self._turns = (OneByOne if has_priorities(system) else Turns)(system, stream)
+        for rebec in system.rebecs:
+            if rebec._bag.messages:
+                self._turns.is_due(rebec)
+
+    # --- from the outside ----------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Start the time and give the first turns."""
+        with self._lock:
+            self._origin = time.monotonic()
+            self._move_on()
+
+    def wind_up(self, ending: Ending) -> None:
+        """Give no more turns; the run ends when those who serve now have ended."""
+        with self._lock:
+            self._winding_up = ending
+            if not self._serving:
+                self._end(ending)
+
+    def end(self, ending: Ending) -> None:
+        """End the run now; what is still being served does not count."""
+        with self._lock:
+            self._end(ending)
+
+    def serving(self) -> list[Serving]:
+        """Give what is being served."""
+        with self._lock:
+            return list(self._serving.values())
+
+    def while_serving(self, view: View, action: Callable[[], None]) -> None:
+        """Do something if the rebec is in a message server, and while it cannot have left it."""
+        with self._lock:
+            if view.serving and view.owner._index in self._serving:
+                action()
+
+    def keep_time(self) -> None:
+        """Let model time pass with real time until the run has ended, in a thread of its own."""
+        with self._lock:
+            while self.ending is None:
+                if self._opens is None:
+                    self._alarm.wait()
+                    continue
+                wait = self._due(self._opens) - time.monotonic()
+                if wait > 0.0:
+                    self._alarm.wait(wait)
+                else:
+                    opens, self._opens = self._opens, None
+                    self._open(opens)
+
+    # --- from the threads of rebecs ------------------------------------------------------------
+
+    def late(self, rebec: Rebec, message: Message) -> float:
+        """Give by how many seconds of real time a rebec is late with a message, if `paced`."""
+        return max(time.monotonic() - self._due(max(rebec._now, message.arrival)), 0.0)
+
+    def take_over(
+        self, view: View, message: Message, late: float, failure: Exception | None
+    ) -> Message | None:
+        """Let what a message server did take effect; it ended with this failure, if any.
+
+        Gives the message that the rebec is to serve next, if it can go on at once.
+        """
+        rebec = view.owner
+        with self._lock:
+            if self.ending is not None:
+                self._serving.pop(rebec._index, None)
+                return None
+            if failure is not None and not isinstance(failure, Violation):
+                self.error = failure
+                self._end(Ending("failed", _text_of(failure), str(rebec), str(message)))
+            else:
+                overflow = self._admit(view)
+                self._note(view, message, late, overflow)
+                violation = failure if overflow is None else overflow[0]
+                if violation is not None:
+                    self._end(Ending(violation.verdict, str(violation)))
+            del self._serving[rebec._index]
+            return self._go_on(rebec, view.kept) if self.ending is None else None
+
+    def _admit(self, view: View) -> _Overflow | None:
+        """Put what a message server has sent into the bags, up to a message without a place.
+
+        A message that is being served still takes its place.
+        """
+        serving = self._serving
+        for place, (bag, kept, *_) in enumerate(view.kept):
+            self._sequence = sequence = self._sequence + 1
+            message = Message(kept[0], kept[1], sequence, kept[3], kept[4], kept[5], kept[6])
+            try:
+                bag.admit(message, bag.owner._index in serving)
+            except QueueOverflowError as error:
+                return error, place
+        return None
+
+    def _note(self, view: View, message: Message, late: float, overflow: _Overflow | None) -> None:
+        """Note a message served in the log; one that overflows a bag has ended there."""
+        rebec = view.owner
+        finished, choices, sent = rebec._now, view.choices, view.kept
+        before = view.before
+        view.before = after = view.read(rebec)
+        if overflow is not None:
+            _, place = overflow
+            _, _, finished, drawn, after = sent[place]
+            choices, sent = choices[:drawn], sent[:place]
+        start = max(view.free, message.arrival)
+        self.records.append((rebec, message, start, finished, choices, before, after, sent, late))
+
+    # --- turns, under the lock -----------------------------------------------------------------
+
+    def _go_on(self, rebec: Rebec, sent: Sequence[Outgoing]) -> Message | None:
+        """Give the turns that the end of a message server has made possible.
+
+        Gives the message that the rebec itself may serve next, if any.
+        """
+        serving, waiting, turns = self._serving, self._waiting, self._turns
+        following = None
+        if self._winding_up is None:
+            for outgoing in sent:
+                other = outgoing[0].owner
+                index = other._index
+                if index not in serving and index not in waiting and turns.is_due(other):
+                    waiting[index] = other
+            if rebec._bag.messages and rebec._index not in waiting and turns.is_due(rebec):
+                waiting[rebec._index] = rebec
+            if waiting:
+                following = self._draw_turns(rebec)
+        if not serving:
+            self._move_on()
+        return following
+
+    def _draw_turns(self, current: Rebec | None) -> Message | None:
+        """Give turns to rebecs that are due, though not always to all of them.
+
+        Gives the message for the current rebec, which needs not be told by its mailbox.
+        """
+        waiting, below = self._waiting, self._stream.below
+        chosen = [rebec for rebec in waiting.values() if below(_HESITATES)]
+        if not (chosen or self._serving):
+            chosen = [list(waiting.values())[below(len(waiting))]]
+        following = None
+        for rebec in chosen:
+            message = self._turn(rebec)
+            if message is None:
+                break
+            del waiting[rebec._index]
+            if rebec is current:
+                following = message
+            else:
+                self.tell[rebec._index](message)
+        return following
+
+    def _turn(self, rebec: Rebec) -> Message | None:
+        """Take the message that a rebec serves next out of its bag; None at the limit of steps."""
+        if self._granted == self._limits.steps:
+            return None
+        self._granted += 1
+        choice = alternatives(rebec)
+        message = choice[0] if len(choice) == 1 else choice[self._stream.below(len(choice))]
+        rebec._bag.messages.remove(message)
+        self._serving[rebec._index] = rebec, message, time.monotonic()
+        return message
+
+    def _move_on(self) -> None:
+        """Go to the next model time, at once or when it has come."""
+        if self._winding_up is not None:
+            self._end(self._winding_up)
+            return
+        if self._granted == self._limits.steps:
+            self._end(Ending("step limit"))
+            return
+        opens = self._turns.upcoming()
+        if opens is None:
+            self._end(Ending("deadlock"))
+        elif self._limits.until is not None and opens > self._limits.until:
+            self._end(Ending("time limit"))
+        elif self.paced and time.monotonic() < self._due(opens):
+            self._opens = opens
+            self._alarm.notify()
+        else:
+            self._open(opens)
+
+    def _open(self, opens: int) -> None:
+        self._waiting = {rebec._index: rebec for rebec in self._turns.move_to(opens)}
+        self._draw_turns(None)
+
+    def _due(self, model_time: int) -> float:
+        return self._origin + model_time / self._limits.speed
+
+    def _end(self, ending: Ending) -> None:
+        if self.ending is None:
+            self.ending = ending
+            self.ended.set()
+            self._alarm.notify_all()
+
+
+def _text_of(error: Exception) -> str:
+    """Say what was raised, and where, in the innermost place."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    at = "" if place is None else f" ({place.tb_frame.f_code.co_filename}:{place.tb_lineno})"
+    text = f": {error}" if str(error) else ""
+    return f"{type(error).__name__}{text}{at}"

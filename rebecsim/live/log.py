@@ -1,0 +1,229 @@
+"""What happened in a live run: every message served, what it sent, and how the run ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from rebecsim.actors import Rebec, ReplayError
+from rebecsim.live.files import write_json
+from rebecsim.simulate import OUTCOMES, Event
+from rebecsim.simulate import Outcome as SimulatedOutcome
+
+__all__ = ["ENDINGS", "Ending", "Log", "Outcome", "Sent", "Served", "load_log", "plain", "save_log"]
+
+FORMAT = "rebecsim live run 1"
+
+LiveOutcome = Literal["failed", "not answering", "interrupted"]
+Outcome = SimulatedOutcome | LiveOutcome
+ENDINGS: tuple[Outcome, ...] = (*OUTCOMES, *get_args(LiveOutcome))
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A message on its way. Times are model time units; the arguments are plain values."""
+
+    receiver: str
+    server: str
+    arguments: tuple[Any, ...]
+    arrival: int
+    deadline: int | None
+
+
+@dataclass(frozen=True)
+class Served:
+    """A message served: the event as in any trace, and what was sent meanwhile.
+
+    `late` is by how many seconds of real time it was served after its time; 0 in virtual time.
+    """
+
+    event: Event
+    sent: tuple[Sent, ...]
+    late: float = 0.0
+
+
+@dataclass(frozen=True)
+class Ending:
+    """Why a run ended, and the text that explains it.
+
+    `rebec` and `server` name what was being served when an actor failed or did not answer; that
+    message is not in the log, since it was not served.
+    """
+
+    outcome: Outcome
+    detail: str = ""
+    rebec: str = ""
+    server: str = ""
+
+    @property
+    def is_violation(self) -> bool:
+        """Whether the model forbids what happened, or has a mistake in Python."""
+        return self.outcome in (
+            "deadline missed",
+            "queue overflow",
+            "assertion failed",
+            "failed",
+            "not answering",
+        )
+
+
+@dataclass(frozen=True)
+class Log:
+    """A live run: messages in the order in which they took effect, and how it ended.
+
+    `until` and `max_steps` are the limits it had. `speed` is in model time units a second, 0 in
+    virtual time; `seed` is where the random numbers started.
+    """
+
+    model: str
+    core: bool
+    speed: float
+    seed: int
+    until: int | None
+    max_steps: int | None
+    served: tuple[Served, ...]
+    ending: Ending
+
+    def to_json(self) -> dict[str, Any]:
+        """Give plain values."""
+        return {
+            "format": FORMAT,
+            **{
+                name: getattr(self, name)
+                for name in ("model", "core", "speed", "seed", "until", "max_steps")
+            },
+            "ending": vars(self.ending),
+            "served": [
+                vars(each.event)
+                | {
+                    "arguments": list(each.event.arguments),
+                    "choices": list(each.event.choices),
+                    "sent": [
+                        vars(sent) | {"arguments": list(sent.arguments)} for sent in each.sent
+                    ],
+                    "late": each.late,
+                }
+                for each in self.served
+            ],
+        }
+
+    @classmethod
+    def from_json(cls, data: object) -> Log:
+        """Read what `to_json` gave. Raises ReplayError, naming the place, for anything else."""
+        match data:
+            case {"format": str(form)} if form != FORMAT:
+                raise ReplayError(f"`format` is {form!r}, not {FORMAT!r}")
+            case {"format": str(), "ending": dict(ending), "served": list(rows), **rest}:
+                head = _checked("the run", rest, _HEAD)
+                return cls(
+                    **head,
+                    served=tuple(_served(row, place) for place, row in enumerate(rows, 1)),
+                    ending=_ending(ending),
+                )
+        raise ReplayError("a live run is an object with `format`, `model`, `served` and `ending`")
+
+
+def plain(value: Any) -> Any:
+    """Give a value as it stands in a log: a rebec by its name, what JSON does not have as text."""
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, Rebec):
+        return str(value)
+    if value is None or type(value) in (bool, int, str):
+        return value
+    if type(value) is float and value - value == 0.0:  # neither infinite nor NaN
+        return value
+    return str(value)
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+_Kinds = Mapping[str, tuple[type, ...]]
+
+_OPTIONAL = (int, type(None))
+_HEAD: _Kinds = {
+    "model": (str,),
+    "core": (bool,),
+    "speed": (int, float),
+    "seed": (int,),
+    "until": _OPTIONAL,
+    "max_steps": _OPTIONAL,
+}
+_SENT: _Kinds = {
+    "receiver": (str,),
+    "server": (str,),
+    "arguments": (list,),
+    "arrival": (int,),
+    "deadline": _OPTIONAL,
+}
+_EVENT: _Kinds = {
+    "step": (int,),
+    "time": (int,),
+    "finished": (int,),
+    "rebec": (str,),
+    "server": (str,),
+    "sender": (str,),
+    "arrival": (int,),
+    "deadline": _OPTIONAL,
+    "arguments": (list,),
+    "choices": (list,),
+    "changed": (dict,),
+}
+
+
+def _checked(place: str, data: object, kinds: _Kinds) -> dict[str, Any]:
+    """Give the values of these keys, lists as tuples. Raises ReplayError for a wrong one."""
+    if not isinstance(data, dict):
+        raise ReplayError(f"{place}: is not an object")
+    found: dict[str, Any] = {}
+    for name, wanted in kinds.items():
+        if name not in data:
+            raise ReplayError(f"{place}: `{name}` is missing")
+        value = data[name]
+        if type(value) not in wanted:
+            raise ReplayError(f"{place}: `{name}` cannot be {value!r}")
+        found[name] = tuple(value) if type(value) is list else value
+    return found
+
+
+def _served(row: object, place: int) -> Served:
+    where = f"message {place}"
+    event = Event(**_checked(where, row, _EVENT))
+    if not all(type(index) is int and index >= 0 for index in event.choices):
+        raise ReplayError(f"{where}: `choices` are the numbers of alternatives, from 0")
+    rest = _checked(where, row, {"sent": (list,), "late": (int, float)})
+    sent = tuple(Sent(**_checked(f"{where}, `sent`", each, _SENT)) for each in rest["sent"])
+    return Served(event, sent, rest["late"])
+
+
+def _ending(data: dict[Any, Any]) -> Ending:
+    found = _checked("`ending`", data, {field.name: (str,) for field in fields(Ending)})
+    if found["outcome"] not in ENDINGS:
+        raise ReplayError(f"`ending`: there is no outcome {found['outcome']!r}")
+    return Ending(**found)
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def save_log(path: Path, log: Log, choices: Mapping[str, Any]) -> None:
+    """Write a run as JSON, all or nothing, with the choices that do the same in simulation.
+
+    `choices` are those of `rebecsim.actors.Run.to_json`. Raises OSError.
+    """
+    write_json(path, {**log.to_json(), **choices})
+
+
+def load_log(path: Path) -> Log:
+    """Read a run. Raises ReplayError, naming the file, when it is none."""
+    try:
+        return Log.from_json(json.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise ReplayError(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise ReplayError(f"{path}: is not JSON: {error}") from error
+    except ReplayError as error:
+        raise ReplayError(f"{path}: {error}") from error

@@ -1,0 +1,66 @@
+"""What the conductor notes of a message server, quickly; made readable later by another thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rebecsim.actors import Message, Rebec
+from rebecsim.live.log import Sent, Served, plain
+from rebecsim.live.view import Outgoing
+from rebecsim.simulate import Event
+
+__all__ = ["Record", "served"]
+
+
+Record = tuple[
+    Rebec,
+    Message,
+    int,
+    int,
+    Sequence[int],
+    tuple[Any, ...],
+    tuple[Any, ...],
+    Sequence[Outgoing],
+    float,
+]
+"""A message served, with the values as they are in Python.
+
+The rebec, the message, the times of its beginning and its end, the choices, the state variables
+before and after, what was sent, and the lateness in seconds of real time.
+"""
+
+
+def served(record: Record, number: int) -> Served:
+    """Give a record as it stands in a log; `number` is its place there, from 0."""
+    rebec, message, start, finished, choices, before, after, sent, late = record
+    names = [variable.rebeca_name for variable in type(rebec).__state_variables__]
+    event = Event(
+        step=number,
+        time=start,
+        finished=finished,
+        rebec=str(rebec),
+        server=message.server.name,
+        sender=str(message.sender),
+        arrival=message.arrival,
+        deadline=message.deadline,
+        arguments=tuple(map(plain, message.arguments)),
+        choices=tuple(choices),
+        changed={
+            name: plain(new)
+            for name, old, new in zip(names, before, after, strict=True)
+            if new != old
+        },
+    )
+    return Served(event, tuple(map(_sent, sent)), late)
+
+
+def _sent(outgoing: Outgoing) -> Sent:
+    bag, message, *_ = outgoing
+    return Sent(
+        str(bag.owner),
+        message.server.name,
+        tuple(map(plain, message.arguments)),
+        message.arrival,
+        message.deadline,
+    )

@@ -1,0 +1,193 @@
+"""A live run from start to end: threads are started, watched, and are gone when it is over."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pykka
+
+from rebecsim.actors import Model, RandomValues, Streams, Violation
+from rebecsim.actors.randomness import ORDER_STREAM
+from rebecsim.errors import UserError
+from rebecsim.live.actor import RebecActor
+from rebecsim.live.conductor import Conductor, Limits
+from rebecsim.live.interrupts import noting_interrupts
+from rebecsim.live.log import Ending, Log, Served
+from rebecsim.live.records import served
+from rebecsim.live.view import SharedBag, View
+
+__all__ = ["LiveRun", "run_live"]
+
+_LOOK_EVERY = 0.02  # seconds between two looks at what has happened
+_LOOK_UNWATCHED = 0.1  # the same when nobody watches, which leaves the threads more time
+_GRACE = 1.0  # seconds for a thread to end before it is stopped, and again after that
+
+_INTERRUPTED = Ending("interrupted")
+
+
+@dataclass(frozen=True)
+class LiveRun:
+    """What came of a live run.
+
+    `seconds` is the real time from the first turn to the end. `error` is what an actor raised.
+    `unstopped` names the rebecs whose threads could not be ended.
+    """
+
+    log: Log
+    seconds: float
+    error: Exception | None
+    unstopped: tuple[str, ...]
+
+
+def run_live(
+    model: Model,
+    limits: Limits | None = None,
+    *,
+    seed: int = 0,
+    patience: float = 10.0,
+    watch: Callable[[Served], None] | None = None,
+) -> LiveRun:
+    """Run a model for real: every rebec is a pykka actor with a thread of its own.
+
+    `seed` starts the streams from which `?(...)` and the order of messages in a bag are drawn; who
+    of several threads comes first is up to the operating system. A message server that runs longer
+    than `patience` (seconds) ends the run. `watch` is called in this thread with every message
+    served, soon after; what it raises ends the run and is raised again.
+
+    Ctrl-C ends the run with the outcome `interrupted`. Violations are outcomes, not raised. Raises
+    ValueError for a speed that is no finite number from 0, and for a core model with a speed, since
+    it has no time; UserError when the system has no threads for so many rebecs.
+    """
+    bounds = limits or Limits()
+    if not 0.0 <= bounds.speed < math.inf:
+        raise ValueError(f"the speed {bounds.speed} is no finite number from 0")
+    if model.core and bounds.speed:
+        raise ValueError("a core model has no time, so it has no speed")
+    words = np.random.SeedSequence(seed).generate_state(2, np.uint64)
+    streams = Streams((int(words[0]), int(words[1])), replication=0)
+    try:
+        system = model.start()
+    except Violation as violation:
+        ending = Ending(violation.verdict, f"{violation}, in a constructor")
+        return LiveRun(_log(model, bounds, seed, (), ending), 0.0, None, ())
+    draw = RandomValues(streams).choose
+    for rebec in system.rebecs:
+        rebec._bag = SharedBag(rebec)
+    conductor = Conductor(system, streams[ORDER_STREAM], bounds)
+    company = _Company([View(system, rebec, draw) for rebec in system.rebecs], conductor)
+    audience = _Audience(conductor, watch)
+    started = time.monotonic()
+    try:
+        with noting_interrupts() as interrupt:
+            company.start()
+            started = time.monotonic()
+            conductor.begin()
+            while not conductor.ended.wait(_LOOK_EVERY if watch else _LOOK_UNWATCHED):
+                if watch is not None:
+                    audience.look()
+                company.look_for_endless(patience)
+                if interrupt.seen:
+                    conductor.wind_up(_INTERRUPTED)
+                    conductor.ended.wait(_GRACE)
+                    break
+    finally:
+        conductor.end(_INTERRUPTED)
+        seconds = time.monotonic() - started
+        unstopped = company.stop()
+    audience.look()
+    assert conductor.ending is not None
+    log = _log(model, bounds, seed, tuple(audience.seen), conductor.ending)
+    return LiveRun(log, seconds, conductor.error, unstopped)
+
+
+def _log(
+    model: Model, limits: Limits, seed: int, entries: tuple[Served, ...], ending: Ending
+) -> Log:
+    return Log(
+        model.name, model.core, limits.speed, seed, limits.until, limits.steps, entries, ending
+    )
+
+
+class _Audience:
+    """Reads what has happened as it happens."""
+
+    def __init__(self, conductor: Conductor, watch: Callable[[Served], None] | None) -> None:
+        self.seen: list[Served] = []
+        self._records = conductor.records
+        self._watch = watch
+
+    def look(self) -> None:
+        """Read what is new."""
+        for number in range(len(self.seen), len(self._records)):
+            entry = served(self._records[number], number)
+            self.seen.append(entry)
+            if self._watch is not None:
+                self._watch(entry)
+
+
+class _Company:
+    """The actors of a run and their threads."""
+
+    def __init__(self, views: list[View], conductor: Conductor) -> None:
+        self._views = views
+        self._conductor = conductor
+        self._actors: list[RebecActor] = []
+        self._timekeeper: threading.Thread | None = None
+        for view in views:
+            view.owner._system = view
+
+    def start(self) -> None:
+        """Start the threads, and one that keeps the time, if the run is paced."""
+        for view in self._views:
+            reference = self._started(view)
+            actor = reference._actor_weakref()
+            assert actor is not None
+            self._actors.append(actor)
+            self._conductor.tell.append(reference.tell)
+        if self._conductor.paced:
+            self._timekeeper = threading.Thread(
+                target=self._conductor.keep_time, name="timekeeper", daemon=True
+            )
+            self._timekeeper.start()
+
+    def _started(self, view: View) -> pykka.ActorRef[RebecActor]:
+        try:
+            return RebecActor.start(view, self._conductor)
+        except RuntimeError as error:  # from `threading`
+            raise UserError(
+                f"{view.model.name}: each of its {len(self._views)} rebecs needs a thread, after "
+                f"{len(self._actors)} there are no more: {error}"
+            ) from error
+
+    def look_for_endless(self, patience: float) -> None:
+        """End the run if a message server has been running for too long."""
+        now = time.monotonic()
+        for rebec, message, since in self._conductor.serving():
+            if now - since > patience:
+                detail = f"the message server has been running for more than {patience:g} s"
+                self._conductor.end(Ending("not answering", detail, str(rebec), str(message)))
+
+    def stop(self) -> tuple[str, ...]:
+        """Stop every actor, and give the names of the rebecs whose threads go on all the same."""
+        for actor in self._actors:
+            actor.stop()
+        alive = self._wait(self._actors)
+        for actor in alive:
+            self._conductor.while_serving(actor.view, actor.stop_server)
+        alive = self._wait(alive)
+        if self._timekeeper is not None:
+            self._timekeeper.join()
+        return tuple(str(actor.view.owner) for actor in alive)
+
+    def _wait(self, actors: list[RebecActor]) -> list[RebecActor]:
+        """Wait for threads to end, and give those that do not."""
+        until = time.monotonic() + _GRACE
+        for actor in actors:
+            if actor.thread is not None:
+                actor.thread.join(max(until - time.monotonic(), 0.0))
+        return [each for each in actors if each.thread is not None and each.thread.is_alive()]

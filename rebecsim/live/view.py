@@ -1,0 +1,151 @@
+"""The system as the thread of one rebec sees it, and what a message server leaves behind.
+
+Message servers of several rebecs run at the same time. Each has a `System` of its own to run in,
+so that `rebecsim.actors.execute` is used as it is; what it sends is kept back until it has ended.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any
+
+from rebecsim.actors import Array, Message, MessageServer, ModelError, QueueOverflowError, Rebec
+from rebecsim.actors.message import Bag
+from rebecsim.actors.system import Choose, System
+
+__all__ = ["Outgoing", "SharedBag", "View", "variables_reader"]
+
+Values = tuple[Any, ...]
+
+Outgoing = tuple["SharedBag", Message, int, int, Values]
+"""A message kept back: its bag, the message, and how far its message server was at the sending.
+
+That is the rebec's time, how many choices it had drawn, and its variables. If the message finds no
+place, this is where the message server has ended. A plain tuple: one is made for each message.
+"""
+
+
+class SharedBag(Bag):
+    """A bag that the threads of other rebecs send to.
+
+    Only who holds the conductor's lock changes it. A message server that sends leaves its message
+    with its own rebec until it has ended; the conductor then lets it in with `admit`.
+    """
+
+    __slots__ = ("owner",)
+
+    def __init__(self, owner: Rebec) -> None:
+        super().__init__(owner._bag.capacity)
+        self.owner = owner
+        self.messages = owner._bag.messages
+
+    def put(self, message: Message, reserved: int = 0) -> None:
+        """Keep a message back.
+
+        Raises QueueOverflowError when this message server alone has sent more than fits, which
+        ends one that would go on sending for ever.
+        """
+        sender = message.sender
+        view = sender._system
+        assert isinstance(view, View)
+        kept = view.kept
+        kept.append((self, message, sender._now, len(view.choices), view.read(sender)))
+        if len(kept) > self.capacity and sum(each[0] is self for each in kept) > self.capacity:
+            raise QueueOverflowError(message, self.capacity)
+
+    def admit(self, message: Message, reserved: int) -> None:
+        """Add a message that was kept back. Raises QueueOverflowError when the bag is full."""
+        super().put(message, reserved)
+
+    def remove(self, message: Message) -> None:
+        """Do nothing: the message was taken out when the rebec was given its turn."""
+
+
+class _Serving(threading.local):
+    """The view in which the current thread runs a message server."""
+
+    view: View | None = None
+
+
+_serving = _Serving()
+
+
+class View(System):
+    """The system during the message servers of one rebec, which run in one thread.
+
+    `choices` and `kept` are what the current one has drawn and sent. `free` is the rebec's time
+    and `before` its variables when it began; nobody else can have changed them since the last.
+    `read` reads the variables, arrays as copies.
+    """
+
+    __slots__ = ("_draw", "before", "choices", "free", "kept", "owner", "read")
+
+    def __init__(self, system: System, rebec: Rebec, draw: Choose) -> None:
+        # A copy, and no System.__init__: the rebecs are there already, and are shared.
+        for name in System.__slots__:
+            if hasattr(system, name):
+                setattr(self, name, getattr(system, name))
+        self.owner = self.actor = rebec
+        self.choose = self._noted
+        self.choices: list[int] = []
+        self.kept: list[Outgoing] = []
+        self._draw = draw
+        self.read = variables_reader(type(rebec))
+        self.free = 0
+        self.before = self.read(rebec)
+
+    def use_in_this_thread(self) -> None:
+        """Let what is sent in the current thread be sent by the rebec of this view."""
+        _serving.view = self
+
+    def prepare(self) -> None:
+        """Forget what the message server before has drawn and sent, before another one runs."""
+        self.choices = []
+        self.kept = []
+        self.free = self.owner._now
+
+    def send(
+        self,
+        receiver: Rebec,
+        server: MessageServer,
+        arguments: tuple[Any, ...],
+        after: int,
+        deadline: int | None,
+    ) -> None:
+        """Send a message from the rebec of the current thread; this is the receiver's view.
+
+        Raises what `System.send` does, and ModelError in a thread that is none of a rebec's.
+        """
+        sending = _serving.view
+        if sending is None:
+            raise ModelError(
+                f"{receiver}.{server.name}: a message can only be sent by the message server of "
+                "a rebec, in the thread that runs it"
+            )
+        System.send(sending, receiver, server, arguments, after, deadline)
+
+    def _noted(self, rebec: Rebec, count: int, site: int) -> int:
+        index = self._draw(rebec, count, site)
+        self.choices.append(index)
+        return index
+
+
+def variables_reader(reactive_class: type[Rebec]) -> Callable[[Rebec], Values]:
+    """Give the function that reads the state variables of a rebec, in the order declared."""
+    variables = reactive_class.__state_variables__
+    names = [variable.name for variable in variables]
+    if not names:
+        return lambda rebec: ()
+    get = attrgetter(*names)
+    if any(isinstance(variable.kind, Array) for variable in variables):
+        both = get if len(names) > 1 else lambda rebec: (get(rebec),)
+        return lambda rebec: tuple([_copied(value) for value in both(rebec)])
+    if len(names) == 1:
+        return lambda rebec: (get(rebec),)
+    return get
+
+
+def _copied(value: Any) -> Any:
+    return [_copied(each) for each in value] if type(value) is list else value

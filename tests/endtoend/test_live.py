@@ -1,0 +1,192 @@
+"""`rebecsim live` as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from rebecsim.cli import main
+
+MODELS = Path(__file__).resolve().parents[2] / "models"
+TICKETS = MODELS / "ticket_service.rebeca"
+
+TROUBLE = """\
+import os, time
+from rebecsim.actors import Instance, Int, Model, Rebec, message_server, state_variable
+
+class Culprit(Rebec, queue_size=2):
+    count: int = state_variable(Int)
+
+    def __init__(self) -> None:
+        self.go(os.environ["TROUBLE"])
+
+    @message_server
+    def go(self, trouble: str) -> None:
+        self.count += 1
+        if trouble == "raise":
+            raise KeyError("lost")
+        while trouble == "loop":
+            self.count += 1
+        if trouble == "block":
+            time.sleep(600)
+        if trouble == "full":
+            self.go("quiet")
+            self.go("quiet")
+
+model = Model("trouble", (Instance("culprit", Culprit),))
+"""
+
+
+def start(*arguments: object, **options: object) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "rebecsim", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "COLUMNS": "120", "NO_COLOR": "1", "PYTHONUNBUFFERED": "1"}
+        | options.pop("environment", {}),
+        **options,
+    )
+
+
+def rebecsim(*arguments: object, **options: object) -> tuple[int, str, str]:
+    process = start(*arguments, **options)
+    printed, complaints = process.communicate(timeout=60)
+    return process.returncode, printed, complaints
+
+
+@pytest.fixture
+def trouble(tmp_path: Path) -> Path:
+    file = tmp_path / "trouble.py"
+    file.write_text(TROUBLE)
+    return file
+
+
+def test_a_run_is_shown_and_checked_and_kept(tmp_path) -> None:
+    log = tmp_path / "run.json"
+    code, printed, _ = rebecsim(
+        "live", TICKETS, "--until", 20, "--speed", 0, "--seed", 1, "--log", log
+    )
+    assert code == 0
+    lines = printed.splitlines()
+    assert lines[0] == "ticket_service: 3 rebecs, virtual time, seed 1"
+    assert re.match(r" +Time  From    To: message", lines[1])
+    assert re.match(r" +1-[23]  ann +office: buy\(ann\) +12  [12] ", lines[3] + lines[4])
+    assert "time limit" in lines[-3]
+    assert lines[-2] == "checked: every message served was enabled, and did what the model says"
+    assert lines[-1] == f"run in {log}"
+    served = len(json.loads(log.read_text())["served"])
+
+    code, again, _ = rebecsim("live", TICKETS, "--replay", log)
+    assert code == 0
+    assert again.splitlines()[1 : 1 + served] == lines[2 : 2 + served]
+
+    code, simulated, _ = rebecsim("simulate", TICKETS, "--replay", log, "--steps", 1000)
+    assert code == 0
+    assert f"end of record ({served} messages served" in simulated
+
+
+def test_a_forged_log_is_refused(tmp_path) -> None:
+    log = tmp_path / "run.json"
+    rebecsim("live", TICKETS, "--until", 20, "--speed", 0, "--seed", 1, "--log", log)
+    data = json.loads(log.read_text())
+    data["served"][3], data["served"][9] = data["served"][9], data["served"][3]
+    log.write_text(json.dumps(data))
+    code, printed, complaint = rebecsim("live", TICKETS, "--replay", log)
+    assert (code, printed) == (2, "")
+    assert complaint.startswith(f"{log}: message 4, at time ")
+    assert "it is not enabled; what is: " in complaint
+
+
+def test_scaled_time_and_checking_at_once() -> None:
+    began = time.monotonic()
+    code, printed, _ = rebecsim(
+        "live", TICKETS, "--until", 20, "--speed", 20, "--check", "--tolerance", 5000, "--quiet"
+    )
+    assert code == 0
+    assert time.monotonic() - began > 0.8
+    first, end, checked, on_time = printed.splitlines()
+    assert re.fullmatch(r"ticket_service: 3 rebecs, 20 time units a second, seed \d+", first)
+    assert end.startswith("time limit (")
+    assert checked.startswith("checked:")
+    assert re.fullmatch(r"on time: no message was more than \d+\.\d ms late", on_time)
+
+
+def test_lateness_is_reported() -> None:
+    code, printed, _ = rebecsim(
+        "live", TICKETS, "--until", 20, "--speed", 100, "--tolerance", 0, "--quiet"
+    )
+    assert code == 0
+    assert re.search(r"^late: \d+ of \d+ messages were served more than 0 ms after", printed, re.M)
+
+
+@pytest.mark.parametrize(
+    ("kind", "report"),
+    [
+        ("raise", r"failed: culprit, serving go\(raise\): KeyError: 'lost' \(.*trouble.py:14\)"),
+        ("loop", r"not answering: culprit, serving go\(loop\): .* for more than 1 s"),
+        ("block", r"not answering: culprit, .*\n.*the thread of culprit could not be stopped"),
+        ("full", r"queue overflow: no place for go\(quiet\) in a queue of 2"),
+    ],
+)
+def test_trouble_is_reported_with_the_culprit_and_the_program_ends(trouble, kind, report) -> None:
+    code, printed, complaint = rebecsim(
+        "live", trouble, "--patience", 1, "--speed", 0, environment={"TROUBLE": kind}
+    )
+    assert code == 1
+    assert re.search(report, printed), printed
+    assert complaint == ""
+
+
+def interrupted(process: subprocess.Popen[str], signals: int = 1) -> tuple[int, str, str]:
+    """Send Ctrl-C once the run has begun."""
+    first = process.stdout.readline() + process.stdout.readline()
+    time.sleep(0.5)
+    for _ in range(signals):
+        process.send_signal(signal.SIGINT)
+    printed, complaint = process.communicate(timeout=20)
+    return process.returncode, first + printed, complaint
+
+
+def test_ctrl_c_gives_a_report() -> None:
+    code, printed, complaint = interrupted(start("live", TICKETS, "--until", 10**6))
+    assert code == 130
+    assert re.search(r"^interrupted \(\d+ messages served", printed, re.M)
+    assert "checked: every message served was enabled" in printed
+    assert complaint == ""
+
+
+@pytest.mark.parametrize("kind", ["loop", "block"])
+def test_ctrl_c_ends_a_message_server_that_does_not_end(trouble, kind) -> None:
+    code, printed, _ = interrupted(start("live", trouble, environment={"TROUBLE": kind}))
+    assert code == 130
+    assert "interrupted (0 messages served)" in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nothing.rebeca"], "nothing.rebeca"),
+        ([TICKETS, "--replay", "no.json"], "no.json: No such file"),
+        ([TICKETS, "--replay", "no.json", "--seed", "1"], "--replay"),
+        ([TICKETS, "--core", "--speed", "2"], "no `delay`"),
+        ([TICKETS, "--speed", "nan"], "--speed"),
+        ([TICKETS, "--until", "3", "--speed", "0", "--log", "no/run.json"], "No such file"),
+    ],
+)
+def test_bad_input_is_refused(arguments, message, monkeypatch, capfd, tmp_path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["rebecsim", "live", *map(str, arguments)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert message in capfd.readouterr().err
+    assert list(tmp_path.iterdir()) == []
