@@ -7,15 +7,16 @@ indices, casts and nested assignments (`require`, `element`, `refer`, `store`, `
 `Model`, `Instance` and `RebecNamed` for main.
 
 Running it: `System`, `Step`, `ready`, `alternatives`, `steps`, `enabled`, `execute`,
-`next_time`; what can go wrong: `Violation` and its kinds `AssertionFailedError`,
-`DeadlineMissedError`, `QueueOverflowError`, and `ModelError` for a model that does not fit
-together.
+`next_time`, and `Agenda` for systems of many rebecs; what can go wrong: `Violation` and its kinds
+`AssertionFailedError`, `DeadlineMissedError`, `QueueOverflowError`, and `ModelError` for a model
+that does not fit together.
 
 Resolving nondeterminism: `RandomScheduler`, `RankedScheduler`, `FifoScheduler`,
 `ReplayScheduler`, `Recorder`, `RandomValues`, `FirstValues`, `Streams`, `ChoiceLaw`; a run as a
 record: `Run`, `Choice`, `ReplayError`.
 """
 
+from rebecsim.actors.agenda import Agenda
 from rebecsim.actors.choice import Choice, ReplayError, Run
 from rebecsim.actors.kinds import (
     Array,
@@ -75,6 +76,7 @@ from rebecsim.actors.violations import (
 
 __all__ = [
     "CHOICE_LAWS",
+    "Agenda",
     "Array",
     "AssertionFailedError",
     "Bag",

@@ -114,8 +114,16 @@ class FifoScheduler:
         self.choose = (values or FirstValues()).choose
 
     def pick(self, rebecs: list[Rebec]) -> Step:
-        """Give the step whose message was sent first."""
-        return min(steps(rebecs), key=lambda step: step.message.sequence)
+        """Give the step whose message was sent first.
+
+        Of the alternatives of a rebec that is the first one: bags are sorted like that.
+        """
+        rebec = rebecs[0] if len(rebecs) == 1 else min(rebecs, key=_first_sent)
+        return Step(rebec, rebec._bag.messages[0])
+
+
+def _first_sent(rebec: Rebec) -> int:
+    return rebec._bag.messages[0].sequence
 
 
 class Recorder:

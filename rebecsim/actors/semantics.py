@@ -19,7 +19,16 @@ from rebecsim.actors.violations import (
     NegativeTimeError,
 )
 
-__all__ = ["Step", "alternatives", "enabled", "execute", "next_time", "ready", "steps"]
+__all__ = [
+    "Step",
+    "alternatives",
+    "enabled",
+    "execute",
+    "most_urgent",
+    "next_time",
+    "ready",
+    "steps",
+]
 
 
 class Step(NamedTuple):
@@ -57,11 +66,11 @@ def ready(system: System, priorities: bool = True) -> tuple[int, list[Rebec]]:
                 time = at
                 rebecs = [rebec]
     if priorities and len(rebecs) > 1:
-        rebecs = _most_urgent(system, rebecs)
+        rebecs = most_urgent(system, rebecs)
     return max(time, 0), rebecs
 
 
-def _most_urgent(system: System, rebecs: list[Rebec]) -> list[Rebec]:
+def most_urgent(system: System, rebecs: list[Rebec]) -> list[Rebec]:
     """Keep the rebecs of the smallest priority number; any global priority replaces all others."""
     if system.uses_global_priority:
         urgencies = [rebec._bag.messages[0].server.global_priority for rebec in rebecs]
@@ -108,7 +117,9 @@ def execute(system: System, step: Step, deadlines: bool = True) -> None:
     that moment.
     """
     rebec, message = step
-    start = max(rebec._now, message.arrival)
+    start = message.arrival
+    if rebec._now > start:
+        start = rebec._now
     if deadlines and message.deadline is not None and message.deadline < start:
         raise DeadlineMissedError(message, start)
     rebec._bag.remove(message)

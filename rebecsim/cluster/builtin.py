@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rebecsim.cluster.batch.policy import BUILTIN_BATCH_POLICIES
 from rebecsim.cluster.eviction import BUILTIN_EVICTION_POLICIES
 from rebecsim.cluster.patterns.curves import Sine, Spline
 from rebecsim.cluster.patterns.steps import (
@@ -25,6 +26,7 @@ _FOR_BOTH = (Nondet, Wave, Ascending, Descending, Sine, Spline)
 BUILTIN = Plugin(
     dispatch_policies=BUILTIN_DISPATCH_POLICIES,
     eviction_policies=BUILTIN_EVICTION_POLICIES,
+    batch_policies=BUILTIN_BATCH_POLICIES,
     arrival_patterns=(UniformArrivals, Bursty, *_FOR_BOTH),
     length_patterns=(UniformLengths, Linear, Geometric, *_FOR_BOTH),
 )

@@ -16,6 +16,8 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
+from rebecsim.cluster.batch.policy import batch_policies
+from rebecsim.cluster.batch.trial import try_policy
 from rebecsim.cluster.configuration import Configuration, HighPriority
 from rebecsim.cluster.dispatch import rebeca_source
 from rebecsim.cluster.eviction import eviction_policies
@@ -191,7 +193,10 @@ def _accept(plugin: Plugin, source: PluginSource, record: PluginRecord) -> Plugi
 
 
 def _try_policies(plugin: Plugin) -> None:
-    """Render and check a model with each policy. Raises PluginError."""
+    """Render and check a model with each policy, run a few jobs under batch policies.
+
+    Raises PluginError.
+    """
     workload = {
         "arrivals": UniformArrivals(count=1),
         "lengths": UniformLengths(length=3),
@@ -207,6 +212,9 @@ def _try_policies(plugin: Plugin) -> None:
             given = {"policy": eviction.name, **workload}
             text = natjam_source(NatjamConfiguration.model_validate(given))
             check_source(text, "model.rebeca")
+    for batch in plugin.batch_policies:
+        with blaming(*batch_policies.suspects(batch.name)):
+            try_policy(batch)
 
 
 def _try_patterns(plugin: Plugin) -> None:

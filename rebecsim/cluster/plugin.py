@@ -11,6 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from rebecsim.cluster.batch.backfilling import Backfilling
+from rebecsim.cluster.batch.orders import Order
+from rebecsim.cluster.batch.policy import BatchPolicy, batch_policies
 from rebecsim.cluster.eviction import EvictionPolicy, eviction_policies
 from rebecsim.cluster.patterns.base import WorkloadPattern
 from rebecsim.cluster.patterns.kinds import arrivals, lengths
@@ -24,8 +27,20 @@ __all__ = ["Plugin", "install", "uninstall"]
 _POLICY_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,39}")
 _PATTERN_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
-_ATTRIBUTES = ("dispatch_policies", "eviction_policies", "arrival_patterns", "length_patterns")
-_REGISTRIES: tuple[Registry[Any], ...] = (dispatch_policies, eviction_policies, arrivals, lengths)
+_ATTRIBUTES = (
+    "dispatch_policies",
+    "eviction_policies",
+    "batch_policies",
+    "arrival_patterns",
+    "length_patterns",
+)
+_REGISTRIES: tuple[Registry[Any], ...] = (
+    dispatch_policies,
+    eviction_policies,
+    batch_policies,
+    arrivals,
+    lengths,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +52,9 @@ class Plugin:
 
     eviction_policies: tuple[EvictionPolicy, ...] = ()
     """Ways to choose the running job to be put aside."""
+
+    batch_policies: tuple[BatchPolicy, ...] = ()
+    """Ways to run the jobs of a batch queue."""
 
     arrival_patterns: tuple[type[WorkloadPattern], ...] = ()
     """Classes of patterns that may stand under `arrivals`."""
@@ -87,6 +105,9 @@ def _entries(plugin: Plugin) -> Iterator[tuple[Registry[Any], str, Any]]:
     for policy in _sequence(plugin, "eviction_policies"):
         _require_policy(policy, EvictionPolicy)
         yield eviction_policies, policy.name, policy
+    for policy in _sequence(plugin, "batch_policies"):
+        _require_batch_policy(policy)
+        yield batch_policies, policy.name, policy
     for registry, attribute in ((arrivals, "arrival_patterns"), (lengths, "length_patterns")):
         for pattern in _sequence(plugin, attribute):
             _require_pattern(pattern)
@@ -111,6 +132,25 @@ def _require_texts(fragments: object) -> None:
 def _require_policy(policy: object, kind: type[DispatchPolicy] | type[EvictionPolicy]) -> None:
     if not isinstance(policy, DispatchPolicy | EvictionPolicy) or not isinstance(policy, kind):
         raise TypeError(f"{policy!r} is no {kind.__name__}")
+    _require_texts_of(policy)
+    _require_fragment(policy.fragment, f"policy {policy.name}")
+
+
+def _require_batch_policy(policy: object) -> None:
+    if not isinstance(policy, BatchPolicy):
+        raise TypeError(f"{policy!r} is no BatchPolicy")
+    _require_texts_of(policy)
+    for attribute, base in (("order", Order), ("backfilling", Backfilling)):
+        given = getattr(policy, attribute)
+        if not isinstance(given, type) or not issubclass(given, base):
+            kind = f"subclass of {base.__name__}"
+            raise TypeError(f"policy {policy.name}: the {attribute} {given!r} is no {kind}")
+        if inspect.isabstract(given):
+            missing = ", ".join(sorted(given.__abstractmethods__))
+            raise TypeError(f"policy {policy.name}: {given.__name__} does not define {missing}")
+
+
+def _require_texts_of(policy: DispatchPolicy | EvictionPolicy | BatchPolicy) -> None:
     if not isinstance(policy.name, str) or not _POLICY_NAME.fullmatch(policy.name):
         raise ValueError(
             f"a policy cannot be called {policy.name!r}; "
@@ -120,7 +160,6 @@ def _require_policy(policy: object, kind: type[DispatchPolicy] | type[EvictionPo
         text = getattr(policy, attribute)
         if not isinstance(text, str) or not text or not text.isprintable():
             raise ValueError(f"policy {policy.name}: the {attribute} must be one line of text")
-    _require_fragment(policy.fragment, f"policy {policy.name}")
 
 
 def _require_pattern(pattern: object) -> None:

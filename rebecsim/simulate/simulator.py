@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rebecsim.actors import (
+    Agenda,
     Model,
     Scheduler,
     Step,
@@ -27,6 +28,9 @@ Outcome = Literal[
     "queue overflow",
     "assertion failed",
 ]
+_MANY = 16
+"""Rebecs from which on keeping an agenda is faster than asking each of them."""
+
 OUTCOMES: tuple[Outcome, ...] = (
     "time limit",
     "step limit",
@@ -78,8 +82,12 @@ def simulate(
         system = model.start(choose)
     except Violation as violation:
         return RunResult(violation.verdict, 0, 0, str(violation), None)
+    agenda = Agenda(system) if len(system.rebecs) >= _MANY else None
     while steps != max_steps:
-        start, rebecs = ready(system, scheduler.priorities)
+        if agenda is None:
+            start, rebecs = ready(system, scheduler.priorities)
+        else:
+            start, rebecs = agenda.ready(scheduler.priorities)
         if not rebecs:
             return RunResult("deadlock", steps, time, "", system)
         if until is not None and start > until:
@@ -96,6 +104,8 @@ def simulate(
                 _traced(system, step, tracer)
         except Violation as violation:
             return RunResult(violation.verdict, steps, time, str(violation), system)
+        if agenda is not None:
+            agenda.served(step.rebec)
     return RunResult("step limit", steps, time, "", system)
 
 

@@ -1,0 +1,243 @@
+"""Commands about batch schedulers: batch, validate."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rebecsim.cli.app import Plugins, app, complain, say, use_plugins
+from rebecsim.cli.app import out as console
+from rebecsim.errors import UserError
+
+if TYPE_CHECKING:
+    from rebecsim.cluster.batch import BatchPolicy, Machine, NodeGroup
+    from rebecsim.cluster.batch.estimates import Estimates
+    from rebecsim.workloads import Schedule, Workload
+
+
+class Believed(StrEnum):
+    """Estimates by name."""
+
+    requested = "requested"
+    exact = "exact"
+
+
+class Sizes(StrEnum):
+    """Which field of a log says how many processors a job takes."""
+
+    requested = "requested"
+    allocated = "allocated"
+
+
+class Fit(StrEnum):
+    """How nodes are chosen."""
+
+    first_fit = "first-fit"
+    best_fit = "best-fit"
+
+
+class Backfill(StrEnum):
+    """In which order EASY backfills."""
+
+    queue = "queue"
+    shortest = "shortest"
+
+
+@app.command()
+def batch(
+    log: Annotated[Path, typer.Argument(help="A log (.swf, .swf.gz).")],
+    policy: Annotated[str, typer.Option(help="Name of a batch policy.")] = "EASY",
+    processors: Annotated[
+        int | None, typer.Option(min=1, help="Pooled processors, instead of the header's.")
+    ] = None,
+    nodes: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Nodes instead, as COUNT:processors=N,memory=KB,...; repeatable for other nodes."
+        ),
+    ] = None,
+    placement: Annotated[Fit, typer.Option(help="Which nodes a job gets.")] = Fit.first_fit,
+    estimates: Annotated[
+        Believed, typer.Option(help="Estimates: the requested times, or the run times.")
+    ] = Believed.requested,
+    error: Annotated[
+        float | None,
+        typer.Option(min=0, help="Estimates from the run time to 1 + ERROR times it, at random."),
+    ] = None,
+    backfill_order: Annotated[
+        Backfill, typer.Option(help="EASY: which jobs are tried first.")
+    ] = Backfill.queue,
+    half_life: Annotated[
+        int | None, typer.Option(min=1, help="Fairshare: seconds until usage counts half.")
+    ] = None,
+    window: Annotated[
+        int | None, typer.Option(min=1, help="Fairshare: seconds until usage is forgotten.")
+    ] = None,
+    refresh: Annotated[
+        int, typer.Option(min=1, help="Fairshare: seconds between two looks at the usage.")
+    ] = 3600,
+    size: Annotated[
+        Sizes, typer.Option(help="Processors of a job: as requested, or as allocated.")
+    ] = Sizes.requested,
+    sort: Annotated[
+        bool, typer.Option("--sort", help="Sort by submission, instead of skipping what goes back.")
+    ] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the error of estimates.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the schedule: .swf, .swf.gz; field 3 is the wait.")
+    ] = None,
+    plugin: Plugins = None,
+) -> None:
+    """Run a log through a batch scheduler and show what became of the jobs."""
+    from rebecsim.cluster.batch import InflatedEstimates, PolicySettings, run_schedule
+    from rebecsim.metrics.batch import batch_metrics
+    from rebecsim.report.workload_text import batch_table
+    from rebecsim.workloads import write_schedule
+
+    use_plugins(plugin)
+    chosen = _known_policy(policy)
+    believed: Estimates = estimates.value
+    if error is not None:
+        if estimates is Believed.exact:
+            raise UserError("--error is an error of the estimates; leave out --estimates exact")
+        believed = InflatedEstimates(error)
+    machine = _machine(processors, nodes, placement)
+    settings = PolicySettings(
+        backfill_order=backfill_order.value, half_life=half_life, window=window, refresh=refresh
+    )
+    workload = _read_log(log, processors if machine is None else machine.processors, size, sort)
+    schedule = run_schedule(
+        workload, machine, chosen, estimates=believed, settings=settings, seed=seed
+    )
+    console.print(batch_table([(chosen.name, batch_metrics(schedule))]))
+    if out is not None:
+        write_schedule(schedule, out)
+        say(f"schedule in {out}")
+
+
+@app.command()
+def validate(
+    schedule: Annotated[
+        Path, typer.Argument(help="A schedule (.swf, .swf.gz): a log with the wait in field 3.")
+    ],
+    processors: Annotated[
+        int | None, typer.Option(min=1, help="Processors of the machine, instead of the header's.")
+    ] = None,
+    fcfs: Annotated[
+        bool, typer.Option("--fcfs", help="Also: jobs start in the order of submission.")
+    ] = False,
+    easy: Annotated[
+        bool,
+        typer.Option(
+            "--easy", help="Also: no head of the queue starts after its first reservation."
+        ),
+    ] = False,
+    estimates: Annotated[
+        Believed, typer.Option(help="--easy: what reservations were made by.")
+    ] = Believed.requested,
+) -> None:
+    """Check that a machine could have run a schedule, ours or another tool's."""
+    import rebecsim.cluster.batch as rules
+
+    read = _read_validated(schedule, processors)
+    workload = read.workload
+    capacity = workload.capacity
+    checks = [rules.check_submissions(read), rules.check_capacity(read, capacity)]
+    if fcfs:
+        checks.append(rules.check_start_order(read))
+    if easy:
+        estimate = workload.estimate if estimates is Believed.requested else read.duration
+        checks.append(rules.check_head_reservations(read, capacity, estimate))
+    say(f"{schedule}: {len(read):,} jobs on {capacity:,} processors")
+    for check in checks:
+        if check.holds:
+            say(f"  holds: {check.rule}")
+        else:
+            say(f"  broken by {_jobs(len(check.offenders))}: {check.rule}")
+            say(f"    first by job {workload.job[check.offenders[0]]}, which {check.first}")
+    if not all(check.holds for check in checks):
+        raise typer.Exit(1)
+
+
+def _jobs(count: int) -> str:
+    return "1 job" if count == 1 else f"{count:,} jobs"
+
+
+def _known_policy(name: str) -> BatchPolicy:
+    from rebecsim.cluster import UnknownNameError
+    from rebecsim.cluster.batch import batch_policy
+
+    try:
+        return batch_policy(name)
+    except UnknownNameError as error:
+        raise UserError(f"--policy: {error}") from error
+
+
+def _machine(processors: int | None, nodes: list[str] | None, placement: Fit) -> Machine | None:
+    from rebecsim.cluster.batch import Nodes, Pool
+
+    if not nodes:
+        if placement is not Fit.first_fit:
+            raise UserError("--placement is about nodes; give them with --nodes")
+        return None if processors is None else Pool(processors)
+    if processors is not None:
+        raise UserError("a machine has --processors or --nodes, not both")
+    return Nodes(*map(_node_group, nodes), placement=placement.value)
+
+
+def _node_group(text: str) -> NodeGroup:
+    """Read a group of nodes as in `120:processors=2,memory=1048576`."""
+    from rebecsim.cluster.batch import NodeGroup
+
+    count, _, parts = text.partition(":")
+    pairs = [part.partition("=")[::2] for part in parts.split(",")]
+    resources = {name.strip(): value.strip() for name, value in pairs}
+    numbers = (count.strip(), *resources.values())
+    if len(resources) < len(pairs) or not all(n.isascii() and n.isdigit() for n in numbers):
+        raise UserError(f"--nodes {text}: write it as 120:processors=2,memory=1048576")
+    amounts = {name: int(value) for name, value in resources.items()}
+    if "processors" not in amounts:
+        raise UserError(f"--nodes {text}: say how many processors a node has, processors=2")
+    return NodeGroup(int(count), amounts.pop("processors"), amounts)
+
+
+def _read_log(log: Path, processors: int | None, size: Sizes, sort: bool) -> Workload:
+    from rebecsim.workloads import CleaningRules, read_swf
+
+    rules = CleaningRules(size=size.value, sort=sort)
+    return _told(log, read_swf(log, processors=processors, rules=rules))
+
+
+def _read_validated(path: Path, processors: int | None) -> Schedule:
+    """Read a schedule as it is: with jobs that start too early or are larger than the machine.
+
+    Of jobs submitted at one time, the smaller number was submitted first: other tools write rows
+    in the order of starts or ends.
+    """
+    import numpy as np
+
+    from rebecsim.workloads import CleaningRules, Schedule, read_swf
+    from rebecsim.workloads.job import UNKNOWN
+
+    rules = CleaningRules(size="allocated", sort=True, fits_machine=False)
+    workload = _told(path, read_swf(path, processors=processors, rules=rules))
+    known = workload.wait != UNKNOWN
+    if not known.any():
+        raise UserError(f"{path}: no job has a wait, so that this is a log and no schedule")
+    if not known.all():
+        complain(f"{path}: {_jobs(int((~known).sum()))} without a wait left out")
+    order = np.lexsort((workload.job, workload.submit))
+    jobs = workload.select(order[known[order]])
+    return Schedule(jobs, jobs.submit + jobs.wait, policy=path.name)
+
+
+def _told(path: Path, workload: Workload) -> Workload:
+    """Say what is skipped of a log."""
+    from rebecsim.report.workload_text import skipped_lines
+
+    for line in skipped_lines(workload.skipped):
+        complain(f"{path}: {line}")
+    return workload
