@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from ctypes import c_float
 from dataclasses import dataclass
+from math import copysign, inf, nan
 from typing import Any
-
-import numpy as np
 
 __all__ = [
     "Array",
@@ -63,8 +62,11 @@ def float32(value: float) -> float:
 
 def float_quotient(dividend: float, divisor: float) -> float:
     """Divide singles as IEEE 754 does: by zero gives an infinity, or NaN for zero by zero."""
-    with np.errstate(all="ignore"):
-        return float(np.float32(dividend) / np.float32(divisor))
+    if divisor != 0:
+        return float32(dividend / divisor)
+    if dividend == 0 or dividend != dividend:
+        return nan
+    return copysign(inf, copysign(1, dividend) * copysign(1, divisor))
 
 
 def truncate(value: float) -> int:

@@ -14,9 +14,10 @@ and its own number. Any engine that computes Philox can draw the same ones:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = ["CHOICE_LAWS", "ORDER_STREAM", "ChoiceLaw", "Stream", "Streams", "choice_stream", "law"]
 
@@ -70,15 +71,18 @@ class Streams:
     __slots__ = ("_key", "_replication", "_streams")
 
     def __init__(self, key: tuple[int, int], replication: int) -> None:
-        self._key = np.array(key, dtype=np.uint64)
+        self._key = key
         self._replication = replication
         self._streams: dict[int, Stream] = {}
 
     def __getitem__(self, number: int) -> Stream:
         stream = self._streams.get(number)
         if stream is None:
+            import numpy as np  # what draws nothing need not load it
+
             counter = np.array([0, number, self._replication, 0], dtype=np.uint64)
-            stream = Stream(np.random.Philox(key=self._key, counter=counter))
+            key = np.array(self._key, dtype=np.uint64)
+            stream = Stream(np.random.Philox(key=key, counter=counter))
             self._streams[number] = stream
         return stream
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from rebecsim.errors import UserError
 from rebecsim.explore.reduction import SymmetricSystem
 from rebecsim.explore.search import Search
@@ -50,6 +48,8 @@ def run_search(search: Search, strategy: Strategy, engine: Engine, compact: bool
         if search.meter.would_exceed(_COMPILER):
             breadth_first.run_from(search, number)
             return
+    import numpy as np
+
     search.engine = "native"
     with search.meter.leaving_out():  # the compiler's memory says nothing about states
         from rebecsim.explore.compiled import CompiledSearch, load_compiled_code

@@ -5,16 +5,17 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Literal
 
 from rebecsim.explore.limits import Bound, Limits, Meter
 from rebecsim.explore.outcome import Breach
 from rebecsim.explore.properties import Predicate, Property
 from rebecsim.explore.transitions import Cause, State, TransitionSystem
 from rebecsim.native.engines import EngineUsed
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = ["Finding", "Progress", "Search", "SearchEnded", "StopAt"]
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-
 from rebecsim.actors import Streams
 from rebecsim.errors import UserError
 from rebecsim.explore.search import Search
@@ -110,6 +108,8 @@ class RandomWalks:
     def run(self, search: Search) -> None:
         """Walk."""
         search.cut("walks")
+        import numpy as np  # what draws nothing need not load it
+
         words = np.random.SeedSequence(self.seed).generate_state(2, np.uint64)
         key = int(words[0]), int(words[1])
         for walk in range(self.walks):
