@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from rebecsim.cli.app import (
     Core,
+    EngineChoice,
+    EngineName,
     Law,
     Plugins,
     ScenarioName,
@@ -93,6 +95,7 @@ def simulate(
     ] = None,
     save: Annotated[Path | None, typer.Option(help="Write the choices of the run (JSON).")] = None,
     replay: Annotated[Path | None, typer.Option(help="Do a saved run again.")] = None,
+    engine: EngineName = EngineChoice.auto,
     core: Core = False,
 ) -> None:
     """Run a model once and show what happens, message by message."""
@@ -102,6 +105,13 @@ def simulate(
     from rebecsim.simulate import simulate as run
     from rebecsim.simulate.saved import load_run, make_scheduler, save_run
 
+    if engine is EngineChoice.native:
+        if save is not None or replay is not None:
+            hint = "--engine"
+            raise typer.BadParameter("choices are kept by the python engine only", param_hint=hint)
+        order: Literal["random", "fifo"] = (scheduler or Scheduling.random).value
+        _simulate_natively(model, seed or 0, (law or Law.fair).value, order, until, steps, core)
+        return
     built = load_model(model, "core" if core else "timed")
     if replay is None:
         chosen = make_scheduler(
@@ -118,5 +128,41 @@ def simulate(
     if save is not None:
         save_run(save, chosen.run)
         say(f"choices in {save}")
+    if result.is_violation:
+        raise typer.Exit(1)
+
+
+def _simulate_natively(
+    path: Path,
+    seed: int,
+    law: Literal["fair", "rmc"],
+    order: Literal["random", "fifo"],
+    until: int | None,
+    steps: int,
+    core: bool,
+) -> None:
+    """Run a model once on the native engine, which one run alone is not worth."""
+    from rebecsim.actors import Violation
+    from rebecsim.generate.load import load_checked
+    from rebecsim.native.layout import native_model
+    from rebecsim.report.runs import event_table, run_summary
+    from rebecsim.simulate import Event, RunResult
+    from rebecsim.simulate.engine import require_checked
+    from rebecsim.simulate.native import simulate_native
+    from rebecsim.simulate.saved import key_of
+
+    built, checked = load_checked(path, "core" if core else "timed")
+    checked = require_checked(checked)
+    events: tuple[Event, ...] = ()
+    try:
+        native = native_model(built, checked)
+    except Violation as violation:
+        result = RunResult(violation.verdict, 0, 0, str(violation), None)
+    else:
+        result, events = simulate_native(
+            native, key=key_of(seed), choice_law=law, order=order, until=until, max_steps=steps
+        )
+    out.print(event_table(list(events)))
+    out.print(run_summary(result))
     if result.is_violation:
         raise typer.Exit(1)

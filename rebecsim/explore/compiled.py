@@ -194,7 +194,7 @@ class CompiledSearch:
                 time = self.state(number)[-1] if self._search.system.absolute else 0
                 self._breached(self._collapsed.overflow(other, time))
             case reasons.DEADLOCK:
-                self._search.ends_in(asked)
+                self._search.ends_in(int(self.control[at.NUMBER]))
 
     def _breached(self, breach: Breach) -> None:
         """Note a breach of the transition that was followed last."""

@@ -8,6 +8,7 @@ none is needed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, assert_never
 
@@ -57,14 +58,6 @@ TERNARY, OR, AND, NOT, COMPARISON, BIT_OR, BIT_XOR, BIT_AND, SHIFT, SUM, PRODUCT
 
 _BITWISE = {"&": BIT_AND, "^": BIT_XOR, "|": BIT_OR}
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
-_BUILTINS = {
-    "self": "self",
-    "sender": "self.sender",
-    "now": "self.now",
-    "currentMessageArrival": "self.current_message_arrival",
-    "currentMessageDeadline": "self.current_message_deadline",
-    "currentMessageWaitingTime": "self.current_message_waiting_time",
-}
 
 
 @dataclass(frozen=True)
@@ -84,19 +77,28 @@ class Code:
 
 
 class ExpressionWriter:
-    """Writes the expressions of one body."""
+    """Writes the expressions of one body, a method of a Rebec class.
 
-    def __init__(
-        self,
-        model: CheckedModel,
-        owner: CheckedClass,
-        names: ModelNames,
-        local_names: LocalNames,
-    ) -> None:
-        self._model = model
+    Subclasses write them for other surroundings.
+    """
+
+    builtins: Mapping[str, str] = {
+        "self": "self",
+        "sender": "self.sender",
+        "now": "self.now",
+        "currentMessageArrival": "self.current_message_arrival",
+        "currentMessageDeadline": "self.current_message_deadline",
+        "currentMessageWaitingTime": "self.current_message_waiting_time",
+    }
+    null = "None"
+    identity: Mapping[str, str] = {"==": "is", "!=": "is not"}
+    """How references are compared."""
+
+    def __init__(self, model: CheckedModel, owner: CheckedClass, names: ModelNames) -> None:
+        self.model = model
+        self.locals = LocalNames(names)
         self._owner = owner
         self._names = names
-        self._locals = local_names
         self.ranges: dict[str, Range] = {}
         """Locals whose value is known to stay in a range: the variables of counting loops."""
 
@@ -104,7 +106,11 @@ class ExpressionWriter:
 
     def value(self, node: syntax.Expression, wanted: Type | None = None) -> Code:
         """Write an expression whose value, converted to the wanted type, is used as it is."""
-        return self._convert(self.write(node), self._model.type_of(node), wanted)
+        actual = self.model.type_of(node)
+        code = self._convert(self.write(node), actual, wanted)
+        if wanted == FLOAT and actual in RANGES and not code.text.startswith("float32("):
+            return Code(f"float({code.text})")  # exact, but an integer so far
+        return code
 
     def text(self, node: syntax.Expression, wanted: Type | None = None) -> str:
         """Write an expression that stands alone, as an argument or a right-hand side."""
@@ -142,7 +148,7 @@ class ExpressionWriter:
             case syntax.BoolLiteral(value):
                 return Code(repr(value))
             case syntax.NullLiteral():
-                return Code("None")
+                return Code(self.null)
             case syntax.Name():
                 return self._name(node)
             case syntax.Index():
@@ -173,19 +179,19 @@ class ExpressionWriter:
                 assert_never(node)
 
     def _ranged(self, text: str, node: syntax.Expression) -> Code:
-        return Code(text, range=RANGES.get(self._model.type_of(node)))
+        return Code(text, range=RANGES.get(self.model.type_of(node)))
 
     def _name(self, node: syntax.Name) -> Code:
-        symbol = self._model.symbol_of(node)
+        symbol = self.model.symbol_of(node)
         if symbol.kind == "builtin":
-            return self._ranged(_BUILTINS[symbol.name], node)
+            return self._ranged(self.builtins[symbol.name], node)
         if symbol.kind == "env":
             value = symbol.value
             known = Range(value, value) if type(value) is int else None
             return Code(self._names.constants[symbol.name], range=known)
         if symbol.kind in ("state", "known"):
             return self._ranged(f"self.{self._names.variables[symbol.name]}", node)
-        name = self._locals[symbol.name]
+        name = self.locals[symbol.name]
         return Code(name, range=self.ranges.get(name, RANGES.get(symbol.type)))
 
     def _element(self, node: syntax.Index) -> str:
@@ -194,7 +200,7 @@ class ExpressionWriter:
 
     def element_parts(self, node: syntax.Index) -> tuple[str, str]:
         """Write an array and an index that is checked where it is not known to be in range."""
-        kind = self._model.type_of(node.array)
+        kind = self.model.type_of(node.array)
         assert isinstance(kind, ArrayType)
         index = self.value(node.index, INT)
         if index.range is None or not index.range.within(Range(0, kind.length - 1)):
@@ -202,7 +208,7 @@ class ExpressionWriter:
         return self.write(node.array).at(ATOM), index.text
 
     def _unary(self, node: syntax.Unary) -> Code:
-        kind = self._model.type_of(node.operand)
+        kind = self.model.type_of(node.operand)
         if node.operator == "!":
             return Code(f"not {self.write(node.operand).at(NOT)}", NOT)
         if node.operator == "+":
@@ -223,7 +229,7 @@ class ExpressionWriter:
             word, precedence = ("and", AND) if operator == "&&" else ("or", OR)
             left, right = self.write(node.left), self.write(node.right)
             return Code(f"{left.at(precedence)} {word} {right.at(precedence + 1)}", precedence)
-        left_type, right_type = self._model.type_of(node.left), self._model.type_of(node.right)
+        left_type, right_type = self.model.type_of(node.left), self.model.type_of(node.right)
         if operator in _COMPARISONS:
             return self._comparison(node, left_type, right_type)
         if left_type == BOOLEAN and operator in _BITWISE:
@@ -234,10 +240,11 @@ class ExpressionWriter:
 
     def _comparison(self, node: syntax.Binary, left_type: Type, right_type: Type) -> Code:
         common = FLOAT if FLOAT in (left_type, right_type) else None
-        left, right = self.value(node.left, common), self.value(node.right, common)
+        left = self._convert(self.write(node.left), left_type, common)
+        right = self._convert(self.write(node.right), right_type, common)
         operator: str = node.operator
         if isinstance(left_type, RebecType) or isinstance(right_type, RebecType):
-            operator = {"==": "is", "!=": "is not"}[operator]
+            operator = self.identity[operator]
         return Code(f"{left.at(BIT_OR)} {operator} {right.at(BIT_OR)}", COMPARISON)
 
     def arithmetic(
@@ -273,10 +280,13 @@ class ExpressionWriter:
             fits = left.range.low > RANGES[INT].low
             bound = max(-left.range.low, left.range.high)
             known = Range(-bound, bound) if fits else None
-            return Code(f"quotient({left.text}, {right.text})", range=known)
+            return self._divided("quotient", left, right, known)
         bound = max(abs(right.range.low), abs(right.range.high)) - 1
         known = Range(0 if left.range.low >= 0 else -bound, bound)
-        return Code(f"remainder({left.text}, {right.text})", range=known)
+        return self._divided("remainder", left, right, known)
+
+    def _divided(self, function: str, left: Code, right: Code, known: Range | None) -> Code:
+        return Code(f"{function}({left.text}, {right.text})", range=known)
 
     def _shift(
         self, operator: str, left: Code, left_type: Type, right: Code, right_type: Type
@@ -295,22 +305,22 @@ class ExpressionWriter:
         return Code(text, precedence, _combined(operator, left.range, right.range))
 
     def _conditional(self, node: syntax.Conditional) -> Code:
-        kind = self._model.type_of(node)
+        kind = self.model.type_of(node)
         then, otherwise = self.value(node.then, kind), self.value(node.otherwise, kind)
         text = f"{then.at(OR)} if {self.write(node.condition).at(OR)} else {otherwise.at(TERNARY)}"
         return Code(text, TERNARY, RANGES.get(kind))
 
     def _cast(self, node: syntax.Cast) -> Code:
-        wanted = self._model.type_of(node)
+        wanted = self.model.type_of(node)
         if isinstance(wanted, RebecType):
             return Code(f"refer({self.text(node.operand)}, {self._names.classes[wanted.name]})")
         return self.value(node.operand, wanted)
 
     def _choice(self, node: syntax.Choice) -> Code:
-        kind = self._model.type_of(node)
+        kind = self.model.type_of(node)
         alternatives = [self.value(alternative, kind) for alternative in node.alternatives]
         arguments = ", ".join(alternative.text for alternative in alternatives)
-        site = self._model.choice_site(node)
+        site = self.model.choice_site(node)
         ranges = [each.range for each in alternatives if each.range is not None]
         known = (
             Range(min(each.low for each in ranges), max(each.high for each in ranges))
@@ -325,10 +335,10 @@ class ExpressionWriter:
         return f"self.{self._names.callables[node.method]}({arguments})"
 
     def _super(self, node: syntax.Call) -> str:
-        called = self._model.super_constructor(node)
+        called = self.model.super_constructor(node)
         if called is None:
             return "pass"
-        name = constructor_name(self._model.constructor_number(called))
+        name = constructor_name(self.model.constructor_number(called))
         arguments = ", ".join(self._arguments(node.arguments, called.parameters))
         return f"super().{name}({arguments})"
 
@@ -339,13 +349,13 @@ class ExpressionWriter:
     ) -> list[str]:
         pairs = zip(arguments, parameters, strict=True)
         return [
-            self.text(argument, self._model.declared_type(each.type)) for argument, each in pairs
+            self.text(argument, self.model.declared_type(each.type)) for argument, each in pairs
         ]
 
     def _send(self, node: syntax.Send) -> str:
-        receiver_type = self._model.type_of(node.receiver)
+        receiver_type = self.model.type_of(node.receiver)
         assert isinstance(receiver_type, RebecType)
-        servers = self._model.classes[receiver_type.name].servers
+        servers = self.model.classes[receiver_type.name].servers
         server = next(each for each in servers if each.name == node.server)
         arguments = self._arguments(node.arguments, server.tree.parameters)
         if node.after is not None:
@@ -371,7 +381,7 @@ class ExpressionWriter:
             return False
         parts = list(walk(node.target)), list(walk(node.value))
         reads_state = any(
-            isinstance(part, syntax.Name) and self._model.symbol_of(part).kind == "state"
+            isinstance(part, syntax.Name) and self.model.symbol_of(part).kind == "state"
             for part in parts[0]
             if part is not _array_name(node.target)
         )
@@ -383,7 +393,7 @@ class ExpressionWriter:
         target = node.target
         if isinstance(target, syntax.Index):
             array, index = self.element_parts(target)
-            old = Code(f"{array}[{index}]", range=RANGES.get(self._model.type_of(target)))
+            old = Code(f"{array}[{index}]", range=RANGES.get(self.model.type_of(target)))
             if has_effect(target.index):
                 old = Code(f"{array}[place]", range=old.range)
                 index = f"(place := {index})"
@@ -391,7 +401,7 @@ class ExpressionWriter:
             return Code(f"store({array}, {index}, {value.text})", range=value.range)
         value = self._new_value(node, target)
         assert isinstance(target, syntax.Name)
-        if self._model.symbol_of(target).kind == "state":
+        if self.model.symbol_of(target).kind == "state":
             name = self._names.variables[target.identifier]
             return Code(f'assign(self, "{name}", {value.text})', range=value.range)
         return Code(f"({self.write(target).text} := {value.text})", range=value.range)
@@ -400,12 +410,12 @@ class ExpressionWriter:
         self, node: syntax.Assignment | syntax.Increment, target: syntax.Expression | Code
     ) -> Code:
         """Write the value that the target gets, reading the old one where it matters."""
-        kind = self._model.type_of(node.target)
+        kind = self.model.type_of(node.target)
         if isinstance(node, syntax.Assignment):
             if node.operator == "=":
                 return self.value(node.value, kind)
             operator, value = node.operator[:-1], self.write(node.value)
-            value_type = self._model.type_of(node.value)
+            value_type = self.model.type_of(node.value)
         else:
             operator, value, value_type = node.operator[0], _integer(1), INT
         old = target if isinstance(target, Code) else self.write(target)
@@ -424,7 +434,7 @@ class ExpressionWriter:
         if node.prefix:
             return new
         back = "-" if node.operator == "++" else "+"
-        return self._computed(back, new, self._model.type_of(node.target), _integer(1), INT)
+        return self._computed(back, new, self.model.type_of(node.target), _integer(1), INT)
 
 
 def _array_name(node: syntax.Expression) -> syntax.Expression:

@@ -10,6 +10,7 @@ from pathlib import PurePath
 from rebecsim import actors
 from rebecsim.actors import Model
 from rebecsim.generate.environment import template_environment
+from rebecsim.generate.expressions import ExpressionWriter
 from rebecsim.generate.names import ModelNames, constructor_name
 from rebecsim.generate.statements import BodyWriter
 from rebecsim.lang import syntax
@@ -206,7 +207,8 @@ class _ModuleWriter:
         decorator: str = "",
     ) -> _Function:
         kind = None if returns is None else self.model.declared_type(returns)
-        writer = BodyWriter(self.model, owner, self.names, parameters, kind)
+        expressions = ExpressionWriter(self.model, owner, self.names)
+        writer = BodyWriter(expressions, parameters, kind)
         lines = ["raise NotImplementedError  # abstract"] if body is None else writer.lines(body)
         typed = [
             f", {shown}: {self._annotation(self.model.declared_type(parameter.type))}"

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from rebecsim import actors
 from rebecsim.lang.checked import CheckedModel
 
-__all__ = ["LocalNames", "ModelNames", "constructor_name"]
+__all__ = ["LocalNames", "ModelNames", "StepNames", "constructor_name"]
 
 _RESERVED = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *actors.__all__})
 _REBEC_ATTRIBUTES = frozenset(dir(actors.Rebec)) | frozenset(keyword.kwlist)
@@ -55,6 +55,39 @@ class ModelNames:
         self.variables = _assign(sorted(variables), members)
 
 
+class StepNames(ModelNames):
+    """The names of a step over flat cells, which is made of functions.
+
+    There a variable is a local that says where it lies, so that no other local may be called like
+    it. `reserved` are the names that generated steps use themselves.
+    """
+
+    place = "place"
+    """The local that holds a place while its value is computed."""
+
+    def __init__(self, model: CheckedModel, reserved: Collection[str]) -> None:
+        super().__init__(model)
+        taken = {*_RESERVED, *reserved, self.place}
+        self.constants = _assign(model.env, taken)
+        variables = {
+            symbol.name
+            for each in model.classes.values()
+            for symbol in (*each.known_rebecs, *each.state_variables)
+        }
+        self.variables = _assign(sorted(variables), taken)
+        functions = {
+            (each.name, name): f"{each.name}_{name}"
+            for each in model.classes.values()
+            for name in (*(server.name for server in each.servers), *each.methods)
+        }
+        unique = _assign(sorted(set(functions.values())), taken)
+        self.functions: dict[tuple[str, str], str] = {}
+        """The function of a message server or method of a class."""
+        for key, name in functions.items():
+            self.functions[key] = unique[name]
+        self.module_names = frozenset(taken)
+
+
 def _assign(names: Collection[str], taken: set[str]) -> dict[str, str]:
     assigned: dict[str, str] = {}
     for name in names:
@@ -83,6 +116,13 @@ class LocalNames:
         chosen = _free(name, self._taken)
         self._taken.add(chosen)
         self._scopes[-1][name] = chosen
+        return chosen
+
+    def temporary(self, name: str) -> str:
+        """Give the Python name of a local that Rebeca's text does not have."""
+        chosen = _free(name, self._taken)
+        self._taken.add(chosen)
+        self._scopes[-1][f"temporary {chosen}"] = chosen
         return chosen
 
     def __getitem__(self, name: str) -> str:

@@ -15,10 +15,8 @@ from rebecsim.generate.expressions import (
     default_value,
     has_effect,
 )
-from rebecsim.generate.names import LocalNames, ModelNames
 from rebecsim.generate.traversal import assigned_names, breaks, continues
 from rebecsim.lang import syntax
-from rebecsim.lang.checked import CheckedClass, CheckedModel
 from rebecsim.lang.types import INT, Type
 
 __all__ = ["BodyWriter"]
@@ -31,15 +29,13 @@ class BodyWriter:
 
     def __init__(
         self,
-        model: CheckedModel,
-        owner: CheckedClass,
-        names: ModelNames,
+        expressions: ExpressionWriter,
         parameters: tuple[syntax.Parameter, ...],
         returns: Type | None = None,
     ) -> None:
-        self._model = model
-        self._locals = LocalNames(names)
-        self._expressions = ExpressionWriter(model, owner, names, self._locals)
+        self._model = expressions.model
+        self._locals = expressions.locals
+        self._expressions = expressions
         self._returns = returns
         self._lines: list[str] = []
         self._depth = 0
@@ -62,6 +58,13 @@ class BodyWriter:
             note = f"  # line {node.span.line}"
         self._lines.append(f"{_INDENT * self._depth}{text}{note}")
 
+    def _settled(self, text: str, name: str, node: syntax.Statement) -> str:
+        """Write what has to happen before a value is used, if anything; `name` is what to call it.
+
+        Exceptions leave the body by themselves, so nothing has to here.
+        """
+        return text
+
     @contextmanager
     def _indented(self) -> Iterator[None]:
         self._depth += 1
@@ -80,7 +83,6 @@ class BodyWriter:
         self._locals.leave()
 
     def _statement(self, node: syntax.Statement) -> None:
-        text = self._expressions.text
         match node:
             case syntax.Block(statements):
                 self._block(statements)
@@ -93,8 +95,7 @@ class BodyWriter:
             case syntax.If():
                 self._if(node, "if")
             case syntax.While(condition, body):
-                self._write(f"while {text(condition)}:", node)
-                self._loop_body(body, ())
+                self._while(condition, node, body, ())
             case syntax.For():
                 self._for(node)
             case syntax.Switch():
@@ -104,17 +105,24 @@ class BodyWriter:
             case syntax.Continue():
                 self._continue(node)
             case syntax.Return(value):
-                self._write("return" if value is None else self._return(value), node)
+                self._return(value, node)
             case syntax.Delay(duration):
-                self._write(f"self.delay({text(duration, INT)})", node)
-            case syntax.Assertion(condition, message):
-                shown = "" if message is None else f", {message!r}"
-                self._write(f"require({text(condition)}{shown})", node)
+                self._delay(duration, node)
+            case syntax.Assertion():
+                self._assertion(node)
             case _:
                 assert_never(node)
 
-    def _return(self, value: syntax.Expression) -> str:
-        return f"return {self._expressions.text(value, self._returns)}"
+    def _return(self, value: syntax.Expression | None, node: syntax.Return) -> None:
+        shown = "" if value is None else f" {self._expressions.text(value, self._returns)}"
+        self._write(f"return{shown}", node)
+
+    def _delay(self, duration: syntax.Expression, node: syntax.Delay) -> None:
+        self._write(f"self.delay({self._expressions.text(duration, INT)})", node)
+
+    def _assertion(self, node: syntax.Assertion) -> None:
+        shown = "" if node.text is None else f", {node.text!r}"
+        self._write(f"require({self._expressions.text(node.condition)}{shown})", node)
 
     def _declaration(self, node: syntax.LocalDeclaration) -> None:
         kind = self._model.declared_type(node.type)
@@ -147,6 +155,17 @@ class BodyWriter:
 
     # --- loops ---------------------------------------------------------------------------------
 
+    def _while(
+        self,
+        condition: syntax.Expression | None,
+        node: syntax.While | syntax.For,
+        body: syntax.Statement,
+        update: tuple[syntax.Expression, ...],
+    ) -> None:
+        shown = "True" if condition is None else self._expressions.text(condition)
+        self._write(f"while {shown}:", node)
+        self._loop_body(body, update)
+
     def _loop_body(self, body: syntax.Statement, update: tuple[syntax.Expression, ...]) -> None:
         self._updates.append(update)
         self._switches.append(None)
@@ -175,9 +194,7 @@ class BodyWriter:
             else:
                 for expression in node.init:
                     self._expression(expression)
-            condition = "True" if node.condition is None else self._expressions.text(node.condition)
-            self._write(f"while {condition}:", node)
-            self._loop_body(node.body, node.update)
+            self._while(node.condition, node, node.body, node.update)
         self._locals.leave()
 
     def _counting_loop(self, node: syntax.For) -> bool:
@@ -201,7 +218,8 @@ class BodyWriter:
         if inclusive and not Range(known.low - 1, known.high + 1).within(RANGES[INT]):
             return False  # counting past the last int wraps around and never ends
         stop = last.text if not inclusive else f"{last.at(AND)} {'+' if step > 0 else '-'} 1"
-        begin = "" if first.text == "0" and step > 0 else f"{first.text}, "
+        begin = self._settled(first.text, "first", node)
+        begin = "" if begin == "0" and step > 0 else f"{begin}, "
         stride = "" if step > 0 else ", -1"
         variable = self._locals.declare(name)
         self._write(f"for {variable} in range({begin}{stop}{stride}):", node)
@@ -233,14 +251,15 @@ class BodyWriter:
         subject = self._expressions.value(node.subject)
         shown = subject.text
         if has_effect(node.subject) or len(node.cases) > 1:
-            shown = self._locals.declare("subject")
+            shown = self._locals.temporary("subject")
             self._write(f"{shown} = {subject.text}", node)
+        shown = self._settled(shown, "subject", node)
         if not inner_break:
             self._branches(node, branches, shown)
             return
         flag = None
         if self._switches and any(continues(each) for branch in branches for each in branch):
-            flag = self._locals.declare("proceed")
+            flag = self._locals.temporary("proceed")
             self._write(f"{flag} = False")
         self._switches.append(flag)
         self._write("while True:  # a switch, left by break", node)

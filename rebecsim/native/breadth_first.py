@@ -47,10 +47,11 @@ FULL = -2
 """What the table of receiving says of a full bag."""
 
 
+_AT_ONCE = 128  # successors of a state that are looked up together
 _HASH = -7046029254386353131  # 2**64 divided by the golden ratio, as a signed number
 
 
-@compiled("int64(int64[:, ::1], int64, int64)")
+@compiled("int64(int64[:, ::1], int64, int64)", borrows=True, inline=True)
 def _place(table: Integers, place: int | np.int64, words: int) -> int:
     """Hash the words at a place of an array; the array is of shape (places, words)."""
     mixed = 0
@@ -61,14 +62,14 @@ def _place(table: Integers, place: int | np.int64, words: int) -> int:
     return mixed ^ (mixed >> 32)
 
 
-@compiled("int64(int64)")
+@compiled("int64(int64)", borrows=True, inline=True)
 def _scatter(key: int) -> int:
     mixed = key * _HASH
     mixed ^= mixed >> 32
     return mixed
 
 
-@compiled("int64(int64[::1], int64[::1], int64)")
+@compiled("int64(int64[::1], int64[::1], int64)", borrows=True, inline=True)
 def _known(keys: Integers, values: Integers, key: int) -> int:
     """Look up a key in a table of answers; free places hold the key ABSENT."""
     last = keys.shape[0] - 1
@@ -80,7 +81,7 @@ def _known(keys: Integers, values: Integers, key: int) -> int:
     return values[place]
 
 
-@compiled("void(int64[::1], int64[::1], int64[::1], int64[::1])")
+@compiled("void(int64[::1], int64[::1], int64[::1], int64[::1])", borrows=True)
 def insert_entries(keys: Integers, values: Integers, new_keys: Integers, new: Integers) -> None:
     """Enter keys that are not there yet, with their values; the table must have room."""
     last = keys.shape[0] - 1
@@ -94,7 +95,7 @@ def insert_entries(keys: Integers, values: Integers, new_keys: Integers, new: In
         values[place] = new[entry]
 
 
-@compiled("void(int64[:, ::1], uint32[::1], int64[:, ::1], int64, int64)")
+@compiled("void(int64[:, ::1], uint32[::1], int64[:, ::1], int64, int64)", borrows=True)
 def insert_states(
     table: Integers, order: Numbers, states: Integers, first: int, words: int
 ) -> None:
@@ -109,7 +110,7 @@ def insert_states(
         order[first + row] = place
 
 
-@compiled("void(int64[:, ::1], int64[:, ::1])")
+@compiled("void(int64[:, ::1], int64[:, ::1])", borrows=True)
 def move_fingerprints(old: Integers, table: Integers) -> None:
     """Move fingerprints, both arrays of shape (places, 1), to a larger table."""
     last = table.shape[0] - 1
@@ -122,7 +123,7 @@ def move_fingerprints(old: Integers, table: Integers) -> None:
         table[place, 0] = old[row, 0]
 
 
-@compiled("int64(int64[::1], int64)")
+@compiled("int64(int64[::1], int64)", borrows=True)
 def fingerprint_of(parts: Integers, time: int) -> int:
     """Give the fingerprint of a state: the numbers of its rebecs' states, and its time or 0."""
     mixed = time
@@ -131,7 +132,7 @@ def fingerprint_of(parts: Integers, time: int) -> int:
     return mixed >> 1 | 1 << 62
 
 
-@compiled("void(int64[:, ::1], int64[:, ::1], uint32[::1], int64, int64)")
+@compiled("void(int64[:, ::1], int64[:, ::1], uint32[::1], int64, int64)", borrows=True)
 def move_states(old: Integers, table: Integers, order: Numbers, states: int, words: int) -> None:
     """Move states to another table of the same layout."""
     last = table.shape[0] - 1
@@ -177,7 +178,7 @@ def repack_states(
         order[number] = place
 
 
-@compiled("int64(int64[:, ::1], int64[:, ::1], int64, int64)")
+@compiled("int64(int64[:, ::1], int64[:, ::1], int64, int64)", borrows=True, inline=True)
 def _holds(held: Integers, wanted: Integers, property_: int, words: int) -> int:
     """Look up whether a property holds in a state of which only what it reads is left.
 
@@ -195,7 +196,7 @@ def _holds(held: Integers, wanted: Integers, property_: int, words: int) -> int:
     return ABSENT
 
 
-@compiled("void(int64[:, ::1], int64[:, ::1], int64)")
+@compiled("void(int64[:, ::1], int64[:, ::1], int64)", borrows=True)
 def insert_held(held: Integers, rows: Integers, words: int) -> None:
     """Enter what is known of properties; rows are (words of a state, property and answer)."""
     last = held.shape[0] - 1
@@ -212,6 +213,239 @@ def insert_held(held: Integers, rows: Integers, words: int) -> None:
                 place = (place + 1) & last
         for word in range(words + 1):
             held[place, word] = rows[row, word]
+
+
+@compiled(
+    "int64(int64[::1], int64[:, ::1], int32[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1],"
+    "int64[:, ::1], int64[::1], int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1],"
+    "int64[:, ::1], int64[::1])",
+    borrows=True,
+    inline=True,
+)
+def _successors(
+    control: Integers,
+    layout: Integers,
+    local_at: NDArray[np.int32],
+    locals_: Integers,
+    batches: Integers,
+    outcomes: Integers,
+    sendings: Integers,
+    keys: Integers,
+    values: Integers,
+    source: Integers,
+    parts: Integers,
+    targets: Integers,
+    fingerprints: Integers,
+    found_by: Integers,
+) -> int:
+    """Work out what follows from one state, beginning with the transition `control` says.
+
+    `source` is the state, shape (1, words). Gives a reason to stop and, in `control`, how many
+    successors there were before: their words in `targets`, by which transitions in `found_by`,
+    and with hash compaction their fingerprints. `parts` is room for work, shape (4, rebecs).
+    """
+    rebecs = control[at.REBECS]
+    words = control[at.WORDS]
+    floating = control[at.FLOATING] != 0
+    absolute = control[at.ABSOLUTE] != 0
+    compact = control[at.COMPACT] != 0
+    followed = control[at.ORDINAL]
+    before, after, changes, numbers = parts[0], parts[1], parts[2], parts[3]
+    found = 0
+    control[at.FOUND] = 0
+    # --- which rebecs may act
+    first = urgency = NEVER
+    for rebec in range(rebecs):
+        number = (source[0, layout[rebec, 0]] >> layout[rebec, 1]) & layout[rebec, 2]
+        own = np.int64(local_at[rebec, number])
+        before[rebec] = after[rebec] = own
+        first = min(first, locals_[own, 0])
+        if locals_[own, 0] == 0:
+            urgency = min(urgency, locals_[own, 1])
+    time = 0
+    if absolute:
+        time = (source[0, layout[rebecs, 0]] >> layout[rebecs, 1]) & layout[rebecs, 2]
+        if time > control[at.HORIZON]:
+            control[at.BEYOND] = 1
+            return reasons.FINISHED
+    passing = first != 0
+    if passing and (first == NEVER or control[at.TIMED] == 0):
+        if followed != 0:
+            return reasons.FINISHED
+        control[at.ORDINAL] = 1  # so that it is not found again
+        return reasons.DEADLOCK
+    # --- each transition of each of them; the time alone is one transition of nobody
+    ordinal = changed = 0
+    for rebec in range(1 if passing else rebecs):
+        begin = 0
+        end = 1
+        if not passing:
+            own = before[rebec]
+            if locals_[own, 0] != 0 or locals_[own, 1] != urgency:
+                continue
+            batch = locals_[own, 4]
+            if control[at.BY_TIME] != 0:
+                batch = _known(keys, values, own << 34 | answers.AT_TIME << 32 | time)
+            if batch == ABSENT:
+                return _ask(control, reasons.OUTCOMES, ordinal, own, time)
+            begin = batches[batch, 0]
+            end = begin + batches[batch, 1]
+        if ordinal + end - begin <= followed:
+            ordinal += end - begin
+            continue
+        for outcome in range(begin, end):
+            if ordinal < followed:
+                ordinal += 1
+                continue
+            if found == targets.shape[0]:
+                return _ask(control, reasons.MORE, ordinal, 0, 0)
+            for change in range(changed):
+                after[changes[change]] = before[changes[change]]
+            changed = 0
+            units = first
+            if not passing:
+                after[rebec] = outcomes[outcome, 0]
+                changes[0] = rebec
+                changed = 1
+                sent = outcomes[outcome, 2]
+                for sending in range(sent, sent + outcomes[outcome, 3]):
+                    receiver = sendings[sending, 0]
+                    message = sendings[sending, 1]
+                    own = after[receiver]
+                    got = _known(keys, values, own << 34 | answers.RECEIVED << 32 | message)
+                    if got == ABSENT:
+                        return _ask(control, reasons.RECEIVE, ordinal, own, message)
+                    if got == FULL:
+                        return _ask(control, reasons.OVERFLOW, ordinal + 1, own, message)
+                    if own == before[receiver]:
+                        changes[changed] = receiver
+                        changed += 1
+                    after[receiver] = got
+                if outcomes[outcome, 1] != 0:
+                    return _ask(control, reasons.BREACH, ordinal + 1, outcome, 0)
+                units = 0
+                if floating:
+                    units = NEVER
+                    for other in range(rebecs):
+                        units = min(units, locals_[after[other], 0])
+                        if units == 0:
+                            break
+                    if units == NEVER:
+                        for other in range(rebecs):
+                            units = min(units, locals_[after[other], 2])
+            if units != 0:
+                for other in range(rebecs):
+                    own = after[other]
+                    got = _known(keys, values, own << 34 | answers.LATER << 32 | units)
+                    if got == ABSENT:
+                        return _ask(control, reasons.LATER, ordinal, own, units)
+                    after[other] = got
+                    changes[other] = other
+                changed = rebecs
+            # --- pack the state that was reached
+            for word in range(words):
+                targets[found, word] = source[0, word]
+            for change in range(changed):
+                other = changes[change]
+                number = locals_[after[other], 3]
+                if number > layout[other, 2]:
+                    return _ask(control, reasons.WIDTH, ordinal, other, 0)
+                moved = (number ^ locals_[before[other], 3]) << layout[other, 1]
+                targets[found, layout[other, 0]] ^= moved
+            if absolute:
+                if time + units > layout[rebecs, 2]:
+                    return _ask(control, reasons.WIDTH, ordinal, rebecs, time + units)
+                moved = (time ^ (time + units)) << layout[rebecs, 1]
+                targets[found, layout[rebecs, 0]] ^= moved
+            if compact:
+                for other in range(rebecs):
+                    numbers[other] = locals_[after[other], 3]
+                now = time + units if absolute else 0
+                fingerprints[found, 0] = fingerprint_of(numbers, now)
+            found_by[found] = ordinal
+            found += 1
+            control[at.FOUND] = found
+            ordinal += 1
+    return reasons.FINISHED
+
+
+@compiled("int64(int64[::1], int64, int64, int64, int64)", borrows=True, inline=True)
+def _ask(control: Integers, reason: int, ordinal: int, asked: int, other: int) -> int:
+    """Note where to go on, and what is asked for; gives the reason."""
+    control[at.ORDINAL] = ordinal
+    control[at.ASKED] = asked
+    control[at.ASKED + 1] = other
+    return reason
+
+
+@compiled(
+    "int64(int64[::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], uint32[::1],"
+    "uint32[::1], uint32[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1])",
+    borrows=True,
+    inline=True,
+)
+def _store(
+    control: Integers,
+    targets: Integers,
+    wanted: Integers,
+    found_by: Integers,
+    table: Integers,
+    order: Numbers,
+    parents: Numbers,
+    ordinals: Numbers,
+    queue: Integers,
+    masks: Integers,
+    held: Integers,
+    seen: Integers,
+) -> int:
+    """Store the successors that are new, and check them.
+
+    `targets` are their words and `wanted` what the table tells them apart by: the same, or
+    fingerprints. Gives FINISHED, or the reason to stop, with `control` saying where to go on.
+    """
+    words = control[at.WORDS]
+    compact = control[at.COMPACT] != 0
+    identity = wanted.shape[1]
+    ring = queue.shape[0]
+    last = table.shape[0] - 1
+    for successor in range(control[at.FOUND]):
+        place = _place(wanted, successor, identity) & last
+        known = False
+        while table[place, 0] != 0:
+            known = True
+            for word in range(identity):
+                known = known and table[place, word] == wanted[successor, word]
+            if known:
+                break
+            place = (place + 1) & last
+        if known:
+            control[at.TRANSITIONS] += 1
+            continue
+        states = control[at.STATES]
+        number = control[at.NUMBER]
+        if states == control[at.MOST]:
+            control[at.TRANSITIONS] += 1
+            return reasons.LIMIT
+        if states == control[at.CAPACITY] or (compact and states - number == ring):
+            control[at.ORDINAL] = found_by[successor]
+            return reasons.GROW
+        control[at.TRANSITIONS] += 1
+        for word in range(identity):
+            table[place, word] = wanted[successor, word]
+        if compact:
+            for word in range(words):
+                queue[states % ring, word] = targets[successor, word]
+        else:
+            order[states] = place
+        parents[states] = number
+        ordinals[states] = found_by[successor]
+        control[at.STATES] = states + 1
+        for property_ in range(control[at.PROPERTIES]):
+            for word in range(words):
+                seen[0, word] = targets[successor, word] & masks[property_, word]
+            if _holds(held, seen, property_, words) != 1:
+                return _ask(control, reasons.CHECK, found_by[successor] + 1, states, 0)
+    return reasons.FINISHED
 
 
 @compiled(
@@ -256,234 +490,67 @@ def expand_states(
     * masks: (properties, words), what each property reads; held: what is known of them.
     * budget: how many states to expand at most.
     """
-    rebecs = control[at.REBECS]
     words = control[at.WORDS]
-    floating = control[at.FLOATING] != 0
-    timed = control[at.TIMED] != 0
-    absolute = control[at.ABSOLUTE] != 0
-    by_time = control[at.BY_TIME] != 0
-    horizon = control[at.HORIZON]
-    properties = control[at.PROPERTIES]
     compact = control[at.COMPACT] != 0
-    ring = queue.shape[0]
-    identity = 1 if compact else words
-    last = table.shape[0] - 1
-    before = np.empty(rebecs, dtype=np.int64)
-    after = np.empty(rebecs, dtype=np.int64)
-    changes = np.empty(rebecs, dtype=np.int64)
     source = np.empty((1, words), dtype=np.int64)
-    target = np.empty((1, words), dtype=np.int64)
     seen = np.empty((1, words), dtype=np.int64)
-    fingerprint = np.empty((1, 1), dtype=np.int64)
-    numbers = np.empty(rebecs, dtype=np.int64)
-    number = control[at.NUMBER]
-    followed = control[at.ORDINAL]
+    parts = np.empty((4, control[at.REBECS]), dtype=np.int64)
+    # All successors of a state are worked out before the table is looked into: the processor
+    # can then wait for several of its far-off places at once.
+    targets = np.empty((_AT_ONCE, words), dtype=np.int64)
+    fingerprints = np.empty((_AT_ONCE if compact else 1, 1), dtype=np.int64)
+    wanted = fingerprints if compact else targets
+    found_by = np.empty(_AT_ONCE, dtype=np.int64)
     left = budget
-    while number < control[at.STATES]:
-        if followed < 0:
+    while control[at.NUMBER] < control[at.STATES]:
+        number = control[at.NUMBER]
+        if control[at.ORDINAL] < 0:
             if left == 0:
-                control[at.NUMBER] = number
-                control[at.ORDINAL] = followed
                 return reasons.BUDGET
             left -= 1
-            followed = 0
+            control[at.ORDINAL] = 0
             control[at.EXPANDED] += 1
-        # --- which rebecs may act
-        found_at = number % ring if compact else np.int64(order[number])
+        row = number % queue.shape[0] if compact else np.int64(order[number])
         for word in range(words):
-            source[0, word] = queue[found_at, word] if compact else table[found_at, word]
-        first = urgency = NEVER
-        changed = 0
-        for rebec in range(rebecs):
-            own = np.int64(
-                local_at[
-                    rebec,
-                    (source[0, layout[rebec, 0]] >> layout[rebec, 1]) & layout[rebec, 2],
-                ]
-            )
-            before[rebec] = after[rebec] = own
-            first = min(first, locals_[own, 0])
-            if locals_[own, 0] == 0:
-                urgency = min(urgency, locals_[own, 1])
-        time = 0
-        if absolute:
-            time = (source[0, layout[rebecs, 0]] >> layout[rebecs, 1]) & layout[rebecs, 2]
-            if time > horizon:
-                control[at.BEYOND] = 1
-                number += 1
-                followed = -1
-                continue
-        passing = first != 0
-        if passing and (first == NEVER or not timed):
-            if followed == 0:
-                control[at.NUMBER] = number
-                control[at.ORDINAL] = 1  # so that it is not found again
-                control[at.ASKED] = number
-                return reasons.DEADLOCK
-            number += 1
-            followed = -1
-            continue
-        # --- each transition of each of them; the time alone is one transition of nobody
-        ordinal = 0
-        for rebec in range(1 if passing else rebecs):
-            begin = end = 0
-            if passing:
-                end = 1
-            else:
-                own = before[rebec]
-                if locals_[own, 0] != 0 or locals_[own, 1] != urgency:
-                    continue
-                batch = locals_[own, 4]
-                if by_time:
-                    batch = _known(keys, values, own << 34 | answers.AT_TIME << 32 | time)
-                if batch == ABSENT:
-                    control[at.NUMBER] = number
-                    control[at.ORDINAL] = ordinal
-                    control[at.ASKED] = own
-                    control[at.ASKED + 1] = time
-                    return reasons.OUTCOMES
-                begin = batches[batch, 0]
-                end = begin + batches[batch, 1]
-                if ordinal + end - begin <= followed:
-                    ordinal += end - begin
-                    continue
-            for outcome in range(begin, end):
-                if ordinal < followed:
-                    ordinal += 1
-                    continue
-                for place in range(changed):
-                    after[changes[place]] = before[changes[place]]
-                changed = 0
-                units = first
-                if not passing:
-                    after[rebec] = outcomes[outcome, 0]
-                    changes[0] = rebec
-                    changed = 1
-                    reason = reasons.FINISHED
-                    sent = outcomes[outcome, 2]
-                    for sending in range(sent, sent + outcomes[outcome, 3]):
-                        receiver = sendings[sending, 0]
-                        got = _known(
-                            keys,
-                            values,
-                            after[receiver] << 34 | answers.RECEIVED << 32 | sendings[sending, 1],
-                        )
-                        if got < 0:
-                            reason = reasons.RECEIVE if got == ABSENT else reasons.OVERFLOW
-                            control[at.ASKED] = after[receiver]
-                            control[at.ASKED + 1] = sendings[sending, 1]
-                            break
-                        if after[receiver] == before[receiver]:
-                            changes[changed] = receiver
-                            changed += 1
-                        after[receiver] = got
-                    if reason == reasons.FINISHED and outcomes[outcome, 1] != 0:
-                        reason = reasons.BREACH
-                        control[at.ASKED] = outcome
-                    if reason != reasons.FINISHED:
-                        control[at.NUMBER] = number
-                        control[at.ORDINAL] = ordinal
-                        if reason != reasons.RECEIVE:
-                            control[at.ORDINAL] = ordinal + 1
-                        return reason
-                    units = 0
-                    if floating:
-                        units = NEVER
-                        for other in range(rebecs):
-                            units = min(units, locals_[after[other], 0])
-                            if units == 0:
-                                break
-                        if units == NEVER:
-                            for other in range(rebecs):
-                                units = min(units, locals_[after[other], 2])
-                if units != 0:
-                    for other in range(rebecs):
-                        got = _known(keys, values, after[other] << 34 | answers.LATER << 32 | units)
-                        if got == ABSENT:
-                            control[at.NUMBER] = number
-                            control[at.ORDINAL] = ordinal
-                            control[at.ASKED] = after[other]
-                            control[at.ASKED + 1] = units
-                            return reasons.LATER
-                        after[other] = got
-                        changes[other] = other
-                    changed = rebecs
-                # --- pack the state that was reached
-                for word in range(words):
-                    target[0, word] = source[0, word]
-                for change in range(changed):
-                    other = changes[change]
-                    if after[other] != before[other]:
-                        value = locals_[after[other], 3]
-                        if value > layout[other, 2]:
-                            control[at.NUMBER] = number
-                            control[at.ORDINAL] = ordinal
-                            control[at.ASKED] = other
-                            control[at.ASKED + 1] = 0
-                            return reasons.WIDTH
-                        target[0, layout[other, 0]] ^= (
-                            value ^ locals_[before[other], 3]
-                        ) << layout[other, 1]
-                if absolute:
-                    if time + units > layout[rebecs, 2]:
-                        control[at.NUMBER] = number
-                        control[at.ORDINAL] = ordinal
-                        control[at.ASKED] = rebecs
-                        control[at.ASKED + 1] = time + units
-                        return reasons.WIDTH
-                    target[0, layout[rebecs, 0]] ^= (time ^ (time + units)) << layout[rebecs, 1]
-                # --- find it or store it
-                wanted = target
-                if compact:
-                    wanted = fingerprint
-                    for other in range(rebecs):
-                        numbers[other] = locals_[after[other], 3]
-                    fingerprint[0, 0] = fingerprint_of(numbers, time + units if absolute else 0)
-                place = _place(wanted, 0, identity) & last
-                found = False
-                while table[place, 0] != 0:
-                    found = True
-                    for word in range(identity):
-                        found = found and table[place, word] == wanted[0, word]
-                    if found:
-                        break
-                    place = (place + 1) & last
-                if found:
-                    control[at.TRANSITIONS] += 1
-                    ordinal += 1
-                    continue
-                states = control[at.STATES]
-                full = states == control[at.CAPACITY] or (compact and states - number == ring)
-                if full or states == control[at.MOST]:
-                    control[at.NUMBER] = number
-                    control[at.ORDINAL] = ordinal
-                    if states == control[at.MOST]:
-                        control[at.TRANSITIONS] += 1
-                        return reasons.LIMIT
-                    return reasons.GROW
-                control[at.TRANSITIONS] += 1
-                ordinal += 1
-                for word in range(identity):
-                    table[place, word] = wanted[0, word]
-                if compact:
-                    for word in range(words):
-                        queue[states % ring, word] = target[0, word]
-                else:
-                    order[states] = place
-                parents[states] = number
-                ordinals[states] = ordinal - 1
-                control[at.STATES] = states + 1
-                # --- check it
-                for property_ in range(properties):
-                    for word in range(words):
-                        seen[0, word] = target[0, word] & masks[property_, word]
-                    if _holds(held, seen, property_, words) != 1:
-                        control[at.NUMBER] = number
-                        control[at.ORDINAL] = ordinal
-                        control[at.ASKED] = states
-                        return reasons.CHECK
-        number += 1
-        followed = -1
-    control[at.NUMBER] = number
-    control[at.ORDINAL] = followed
+            source[0, word] = queue[row, word] if compact else table[row, word]
+        reason = _successors(
+            control,
+            layout,
+            local_at,
+            locals_,
+            batches,
+            outcomes,
+            sendings,
+            keys,
+            values,
+            source,
+            parts,
+            targets,
+            fingerprints,
+            found_by,
+        )
+        on = control[at.ORDINAL]
+        asked = control[at.ASKED]
+        other = control[at.ASKED + 1]
+        stopped = _store(
+            control,
+            targets,
+            wanted,
+            found_by,
+            table,
+            order,
+            parents,
+            ordinals,
+            queue,
+            masks,
+            held,
+            seen,
+        )
+        if stopped != reasons.FINISHED:
+            return stopped
+        if reason == reasons.FINISHED:
+            control[at.NUMBER] = number + 1
+            control[at.ORDINAL] = -1
+        elif reason != reasons.MORE:
+            return _ask(control, reason, on, asked, other)
     return reasons.FINISHED

@@ -44,10 +44,18 @@ from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
-__all__ = ["CacheFolder", "cache_directory", "cache_folders", "clear_cache", "compiled", "is_plain"]
+__all__ = [
+    "CacheFolder",
+    "cache_directory",
+    "cache_folders",
+    "clear_cache",
+    "compiled",
+    "is_plain",
+    "is_ready",
+]
 
 _SUFFIX = ".native"
-_MAGIC = b"rebecsim compiled code 1\n"
+_MAGIC = b"rebecsim compiled code 2\n"
 _CHECKSUM = hashlib.sha256
 _FOLDER = re.compile(r"numba-(?P<numba>[^-]+)-(?P<python>[^-]+)-[0-9a-f]{8}")
 
@@ -138,21 +146,27 @@ def _config() -> Any:
 
 
 def compiled(
-    signature: str, *, borrows: bool = False, inner: bool = False, inline: bool = False
+    signature: str,
+    *,
+    borrows: bool = False,
+    inner: bool = False,
+    inline: bool = False,
+    first_class: bool = False,
 ) -> Callable[[Function], Function]:
     """Decorate a function that is compiled for this signature, in Numba's notation, when used.
 
     A function that `borrows` makes no arrays, copies none by assigning slices and keeps none; then
     no time is lost on counting who refers to its arguments, which costs more than small functions
     do themselves. An `inner` one is called from compiled functions only, which halves the time to
-    compile it; one that is `inline` is inner and becomes a part of those that call it.
+    compile it; one that is `inline` is inner and becomes a part of those that call it. One that is
+    `first_class` is passed to compiled functions as an argument and not called from Python either.
     """
     options = {
         "error_model": "numpy",
         "nogil": True,
         "_nrt": not borrows,
         "forceinline": inline,
-        "no_cpython_wrapper": inner or inline,
+        "no_cpython_wrapper": inner or inline or first_class,
         "no_cfunc_wrapper": inner or inline,
     }
 
@@ -163,6 +177,12 @@ def compiled(
         return _Compiled(function, signature, options).dispatcher
 
     return decorate
+
+
+def is_ready(function: Callable[..., Any]) -> bool:
+    """Whether a compiled function needs no compiling any more: it was used, or lies on disk."""
+    made = getattr(function, "made", None)
+    return made is None or made.is_ready()
 
 
 _results: dict[str, Any] = {}  # Numba's results of this process, by digest
@@ -207,6 +227,13 @@ class _Compiled:
         self.prepare()
         return self.dispatcher.overloads[tuple(signature.args)]
 
+    def is_ready(self) -> bool:
+        """Whether there is machine code already, in this process or on disk."""
+        if self.dispatcher.overloads:
+            return True
+        digest = _digest(self)
+        return digest in _results or _read(_file_name(self.function.__name__, digest)) is not None
+
     def prepare(self) -> None:
         """Load or compile the function, unless that has been done."""
         if self.dispatcher.overloads:
@@ -229,7 +256,7 @@ class _Entry:
 
     def __init__(self, name: str, digest: str) -> None:
         self._digest = digest
-        self._file = f"{name}-{digest[:32]}{_SUFFIX}"
+        self._file = _file_name(name, digest)
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Give the compiled function, or None."""
@@ -239,10 +266,10 @@ class _Entry:
         from numba.core import compiler
 
         rebuild: Any = compiler.CompileResult._rebuild
-        target_context.refresh()
         try:
             # Written by this program, as the checksum shows, to a directory of the user's own.
-            parts = pickle.loads(payload)  # noqa: S301
+            symbols, parts = pickle.loads(payload)  # noqa: S301
+            _provide(symbols, target_context)
             result = rebuild(target_context, *parts)
         except Exception:  # whatever reading what is no entry may raise
             return None
@@ -255,10 +282,35 @@ class _Entry:
         from numba.core import serialize
 
         dumps: Any = serialize.dumps
-        _write(self._file, dumps(result._reduce()))
+        _write(self._file, dumps((_symbols(result), result._reduce())))
+
+
+def _symbols(result: Any) -> list[str]:
+    """Name what machine code calls outside itself."""
+    functions = result.library._final_module.functions
+    names = {each.name for each in functions if each.is_declaration}
+    return sorted(name for name in names if not name.startswith("llvm."))
+
+
+def _provide(symbols: list[str], target_context: Any) -> None:
+    """Make sure that these can be found; LLVM ends the process if one cannot.
+
+    Mostly it is Numba's memory management alone. Loading all that Numba can compile calls to takes
+    half a second, so that is done only where something is missing.
+    """
+    from llvmlite import binding
+    from numba.core.runtime.nrt import rtsys
+
+    rtsys.initialize(target_context)
+    if any(binding.address_of_symbol(name) is None for name in symbols):
+        target_context.refresh()
 
 
 # --- files ---------------------------------------------------------------------------------------
+
+
+def _file_name(name: str, digest: str) -> str:
+    return f"{name}-{digest[:32]}{_SUFFIX}"
 
 
 def _read(file: str) -> bytes | None:

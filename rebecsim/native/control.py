@@ -29,5 +29,7 @@ CAPACITY = 16
 PROPERTIES = 17
 COMPACT = 18
 """Hash compaction: states are told apart by fingerprints."""
-LENGTH = 19
+FOUND = 19
+"""How many successors of a state have been worked out and not yet looked up."""
+LENGTH = 20
 """Of the array."""

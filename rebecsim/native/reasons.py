@@ -12,3 +12,5 @@ CHECK = 8
 BREACH = 9
 OVERFLOW = 10
 DEADLOCK = 11
+MORE = 12
+"""There are more successors than are worked out at once; never seen outside the loop."""

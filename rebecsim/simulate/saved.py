@@ -20,18 +20,23 @@ from rebecsim.actors import (
     Streams,
 )
 
-__all__ = ["load_run", "make_scheduler", "save_run"]
+__all__ = ["key_of", "load_run", "make_scheduler", "save_run"]
 
 
 def make_scheduler(
     kind: Literal["random", "fifo"], seed: int, choice_law: ChoiceLaw = "fair"
 ) -> Recorder:
     """Make a scheduler that records its choices; `seed` is where its random numbers start."""
-    first, second = np.random.SeedSequence(seed).generate_state(2, np.uint64)
-    streams = Streams((int(first), int(second)), replication=0)
+    streams = Streams(key_of(seed), replication=0)
     if kind == "fifo":
         return Recorder(FifoScheduler(RandomValues(streams, choice_law)))
     return Recorder(RandomScheduler(streams, choice_law))
+
+
+def key_of(seed: int) -> tuple[int, int]:
+    """Give the key of the random streams of a run with this seed."""
+    first, second = np.random.SeedSequence(seed).generate_state(2, np.uint64)
+    return int(first), int(second)
 
 
 def save_run(path: Path, run: Run) -> None:

@@ -11,7 +11,8 @@ from functools import lru_cache
 
 from rebecsim.actors import ChoiceLaw, Model
 from rebecsim.generate import build_model
-from rebecsim.lang import check_source
+from rebecsim.lang import CheckedModel, check_source
+from rebecsim.native.engines import Engine
 from rebecsim.simulate.montecarlo import Batch, Observation, run_batch
 from rebecsim.simulate.order import Order
 
@@ -31,12 +32,14 @@ class Task:
     choice_law: ChoiceLaw
     order: Order = "random"
     trace: bool = False
+    engine: Engine = "auto"
 
 
 def run_task(task: Task) -> Batch:
     """Run the replications of a task."""
+    model, checked = _model(task.source, task.cell)
     return run_batch(
-        _model(task.source, task.cell),
+        model,
         task.observation,
         key=task.key,
         replications=task.replications,
@@ -44,13 +47,16 @@ def run_task(task: Task) -> Batch:
         choice_law=task.choice_law,
         order=task.order,
         trace=task.trace,
+        engine=task.engine,
+        checked=checked,
     )
 
 
 @lru_cache(maxsize=4)  # the tasks of a cell come one after the other
-def _model(source: str, cell: str) -> Model:
+def _model(source: str, cell: str) -> tuple[Model, CheckedModel]:
     file = f"{cell}.rebeca"
-    return build_model(check_source(source, file, "timed"), file)
+    checked = check_source(source, file, "timed")
+    return build_model(checked, file), checked
 
 
 def start_worker() -> None:

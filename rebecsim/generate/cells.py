@@ -1,0 +1,53 @@
+"""Where the variables of a rebec lie when it is laid out flat, for compiled code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rebecsim.lang.checked import CheckedClass, Symbol
+from rebecsim.lang.types import ArrayType, Type
+
+__all__ = ["ClassCells", "Place", "class_cells", "element_type", "flat_length"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A variable: its first cell, counted from the rebec's own first cell, and its type."""
+
+    offset: int
+    type: Type
+
+
+@dataclass(frozen=True)
+class ClassCells:
+    """The cells of a rebec of one class: variables by their names in Rebeca, and how many cells."""
+
+    places: dict[str, Place]
+    size: int
+
+
+def class_cells(checked: CheckedClass) -> ClassCells:
+    """Lay out a class: its state variables, arrays last, then its known rebecs.
+
+    Models that differ in the number of rebecs mostly differ in the lengths of the last arrays and
+    in known rebecs, so that everything else lies at the same place in all of them.
+    """
+    state: list[Symbol] = sorted(
+        checked.state_variables, key=lambda symbol: isinstance(symbol.type, ArrayType)
+    )
+    places: dict[str, Place] = {}
+    size = 0
+    for symbol in (*state, *checked.known_rebecs):
+        places[symbol.name] = Place(size, symbol.type)
+        size += flat_length(symbol.type)
+    return ClassCells(places, size)
+
+
+def flat_length(kind: Type) -> int:
+    """Give the number of cells of a value of this type."""
+    return kind.length * flat_length(kind.element) if isinstance(kind, ArrayType) else 1
+
+
+def element_type(kind: Type) -> Type:
+    """Give the type of the cells of an array, or the type itself."""
+    return element_type(kind.element) if isinstance(kind, ArrayType) else kind

@@ -1,0 +1,289 @@
+"""From a checked model to a step over flat cells: a module of functions that Numba compiles.
+
+Each message server and method of a class becomes a function, and `step` calls the one that a
+message asks for. What they work on is always the same (`SURROUNDINGS`), so that the loops of the
+engines are compiled once and call the step of any model. Numbers that differ between the
+configurations of a template, the env constants, are parameters of the step: so equal message
+servers of different configurations are equal functions and are compiled once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from rebecsim.errors import UserError
+from rebecsim.generate.cells import ClassCells, class_cells
+from rebecsim.generate.environment import template_environment
+from rebecsim.generate.names import StepNames
+from rebecsim.generate.step_expressions import (
+    StepExpressions,
+    StepMethod,
+    Surroundings,
+    decoded,
+)
+from rebecsim.generate.step_statements import StepBodyWriter, returned
+from rebecsim.lang import syntax
+from rebecsim.lang.checked import CheckedClass, CheckedModel
+from rebecsim.lang.types import BOOLEAN, FLOAT, VOID, Type
+
+__all__ = ["STEP_SIGNATURE", "NotNativeError", "StepSource", "step_source"]
+
+SURROUNDINGS = {
+    "base": "int64",
+    "cells": "int64[::1]",
+    "message": "int64[::1]",
+    "sends": "int64[:, ::1]",
+    "rebecs": "int64[:, ::1]",
+    "ctx": "int64[::1]",
+    "streams": "uint64[:, ::1]",
+    "choices": "int64[::1]",
+    "params": "int64[::1]",
+}
+"""What a step works on: the first cell of the rebec at work and the variables of all rebecs, the
+message that is served, where messages to send are put, the queues of all rebecs, the slots of
+`rebecsim.native.columns`, the random streams, the choices drawn, the env constants."""
+
+STEP_SIGNATURE = f"void(int64, {', '.join(SURROUNDINGS.values())})"
+"""The type of every `step`; its first argument is the number of the message server."""
+
+_OPERATIONS = [
+    "bits",
+    "choose",
+    "delay",
+    "element",
+    "float32",
+    "float_quotient",
+    "int8",
+    "int16",
+    "int32",
+    "quotient",
+    "real",
+    "refer",
+    "remainder",
+    "require",
+    "send",
+    "sendable",
+    "store",
+    "truncate",
+]
+_COLUMNS = [
+    "ARGUMENTS",
+    "ARRIVAL",
+    "DEADLINE",
+    "FAILED",
+    "NEVER",
+    "NOW",
+    "SELF",
+    "SENDER",
+    "SENDS",
+    "STARTED",
+]
+_OTHERS = ["LATEST_DEADLINE", "SITES", "compiled", "np", "server", "step"]
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_MOST_CLASSES = 62  # a set of classes is the bits of an integer
+
+
+class NotNativeError(UserError):
+    """A model that the native engine cannot run; the text says why and what to do."""
+
+
+@dataclass(frozen=True)
+class StepSource:
+    """The step of a model as text, and what the numbers in it mean.
+
+    Attributes:
+        text: a Python module with the function `step` and the list `SITES`.
+        cells: how the rebecs of each class are laid out; classes with instances only.
+        servers: (class, message server) -> the number `step` knows it by.
+        constants: the env constants, in the order of the parameters of the step.
+    """
+
+    text: str
+    cells: dict[str, ClassCells]
+    servers: dict[tuple[str, str], int]
+    constants: tuple[str, ...]
+
+
+def step_source(model: CheckedModel, file: str = "") -> StepSource:
+    """Write the step of a checked model; `file` is the name of its source, for the comments.
+
+    The text is made of the checked tree alone, as that of `python_source` is. Raises
+    NotNativeError for models with recursive methods or more than 62 classes.
+    """
+    source = "".join(each for each in PurePath(file).name if each.isprintable())
+    module = _StepWriter(model)
+    functions = module.functions()
+    template = template_environment().get_template("step.py.j2")
+    text = template.render(
+        source=source.replace("\\", "/").replace('"', "'"),
+        functions=functions,
+        dispatch=module.dispatch(),
+        surroundings=", ".join(SURROUNDINGS),
+        signature=STEP_SIGNATURE,
+        sites=module.sites,
+        used_names=_used_names,
+    )
+    return StepSource(text, module.cells, module.servers, tuple(model.env))
+
+
+def _used_names(text: str) -> dict[str, list[str]]:
+    """Give the names to import for a text: those of operations and of columns."""
+    words = set(_WORD.findall(text))
+    return {
+        "operations": [name for name in _OPERATIONS if name in words],
+        "columns": [name for name in _COLUMNS if name in words],
+        "others": [name for name in ("np", "LATEST_DEADLINE") if name in words],
+    }
+
+
+@dataclass(frozen=True)
+class _Function:
+    """A message server or method, ready for the template."""
+
+    name: str
+    signature: str
+    parameters: str
+    comment: str
+    lines: list[str]
+    borrows: bool
+    inline: bool
+
+
+class _StepWriter:
+    """Prepares the parts of a step for the template."""
+
+    def __init__(self, model: CheckedModel) -> None:
+        self.model = model
+        self.names = StepNames(model, [*SURROUNDINGS, *_OPERATIONS, *_COLUMNS, *_OTHERS])
+        used = {instance.class_name for instance in model.instances}
+        self.classes = [each for each in model.classes.values() if each.name in used]
+        if len(self.classes) > _MOST_CLASSES:
+            raise NotNativeError(
+                f"the native engine runs models with up to {_MOST_CLASSES} classes, "
+                f"this one has {len(self.classes)}; choose the python engine"
+            )
+        self.numbers = {each.name: number for number, each in enumerate(self.classes)}
+        self.cells = {each.name: class_cells(each) for each in self.classes}
+        self.constants = {name: number for number, name in enumerate(model.env)}
+        self.servers = {
+            (each.name, server.name): number
+            for number, (each, server) in enumerate(
+                (each, server) for each in self.classes for server in each.servers
+            )
+        }
+        self.sites: list[int | str] = []
+        self._functions: list[_Function] = []
+        self._methods: dict[tuple[str, str], StepMethod | None] = {}
+        self._calls: dict[tuple[str, str], str] = {}
+
+    def functions(self) -> list[_Function]:
+        """Write all functions: methods before those that call them, and before servers.
+
+        So the failures in methods have the same numbers whatever the message servers are like.
+        """
+        for each in self.classes:
+            for name in each.methods:
+                self._method(each, name)
+        for each in self.classes:
+            for server in each.servers:
+                key = (each.name, server.name)
+                function, surroundings, _ = self._function(
+                    each,
+                    server.name,
+                    server.tree.parameters,
+                    server.tree.body,
+                    f"line {server.tree.span.line}",
+                )
+                self._functions.append(function)
+                self._calls[key] = f"{function.name}({', '.join(surroundings)})"
+        return self._functions
+
+    def dispatch(self) -> list[str]:
+        """Write the call of each message server, in the order of their numbers."""
+        return [self._calls[key] for key in self.servers]
+
+    # --- functions -----------------------------------------------------------------------------
+
+    def _method(self, owner: CheckedClass, name: str) -> StepMethod:
+        key = (owner.name, name)
+        if key in self._methods:
+            written = self._methods[key]
+            if written is None:
+                raise NotNativeError(
+                    f"the native engine runs no recursive methods, but {owner.name}.{name} calls "
+                    "itself; choose the python engine"
+                )
+            return written
+        self._methods[key] = None
+        tree = owner.methods[name]
+        kind = VOID if tree.return_type is None else self.model.declared_type(tree.return_type)
+        function, surroundings, fallible = self._function(
+            owner, name, tree.parameters, tree.body, f"line {tree.span.line}", kind
+        )
+        self._functions.append(function)
+        written = self._methods[key] = StepMethod(function.name, surroundings, fallible)
+        return written
+
+    def _function(
+        self,
+        owner: CheckedClass,
+        name: str,
+        parameters: tuple[syntax.Parameter, ...],
+        body: syntax.Block | None,
+        comment: str,
+        returns: Type | None = None,
+    ) -> tuple[_Function, tuple[str, ...], bool]:
+        """Write a method, or a message server, which finds its parameters in the message."""
+        assert body is not None, "a class with instances has no abstract methods"
+        around = Surroundings(
+            self.cells[owner.name],
+            self.constants,
+            self.numbers,
+            self.sites,
+            lambda called: self._method(owner, called),
+        )
+        expressions = StepExpressions(self.model, owner, self.names, around)
+        writer = StepBodyWriter(expressions, parameters, returns or VOID)
+        lines = writer.lines(body)
+        kinds = [self.model.declared_type(each.type) for each in parameters]
+        header = [f"{shown} = {value}" for shown, value in sorted(expressions.used.items())]
+        passed: list[str] = []
+        if returns is None:
+            header += _from_message(writer.parameters, kinds)
+        else:
+            passed = list(writer.parameters)
+            header += ["if ctx[FAILED] != 0:", f"    return{returned(returns)}"]
+        lines = [*header, *lines]
+        words = set(_WORD.findall("\n".join(line.partition("  # ")[0] for line in lines)))
+        surroundings = tuple(each for each in SURROUNDINGS if each in words)
+        types = [SURROUNDINGS[each] for each in surroundings]
+        types += [_numba_type(kind) for kind in kinds if returns is not None]
+        function = _Function(
+            self.names.functions[owner.name, name],
+            f"{_numba_type(returns or VOID)}({', '.join(types)})",
+            ", ".join((*surroundings, *passed)),
+            comment,
+            lines,
+            "np" not in words,  # local arrays are all that a function makes
+            returns is None,  # `step` is the one place where a message server is called
+        )
+        return function, surroundings, writer.fallible
+
+
+def _from_message(names: Iterable[str], kinds: Iterable[Type]) -> list[str]:
+    lines = []
+    for column, (name, kind) in enumerate(zip(names, kinds, strict=True)):
+        place = f"ARGUMENTS + {column}" if column else "ARGUMENTS"
+        lines.append(f"{name} = {decoded(f'message[{place}]', kind).text}")
+    return lines
+
+
+def _numba_type(kind: Type) -> str:
+    if kind == VOID:
+        return "void"
+    if kind == BOOLEAN:
+        return "boolean"
+    return "float64" if kind == FLOAT else "int64"

@@ -1,0 +1,284 @@
+"""Rebeca expressions over flat cells, for compiled code.
+
+A rebec's variables are integers in the array `cells`; what each of them stands for is said in
+`rebecsim.native.columns`. As in `rebecsim.generate.expressions` a piece of code carries the range
+of its value, and an integer may be right modulo 2**32 only; but products and shifts are wrapped at
+once, so that no intermediate result leaves 64 bits. A value that does not fit the declared width
+of its variable cannot arise: assignments wrap as Rebeca wraps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rebecsim.generate.cells import ClassCells, element_type, flat_length
+from rebecsim.generate.expressions import (
+    ATOM,
+    COMPARISON,
+    PRODUCT,
+    RANGES,
+    SUM,
+    Code,
+    ExpressionWriter,
+    Range,
+    has_effect,
+)
+from rebecsim.generate.names import StepNames
+from rebecsim.lang import syntax
+from rebecsim.lang.checked import CheckedClass, CheckedModel
+from rebecsim.lang.types import BOOLEAN, FLOAT, INT, ArrayType, RebecType, Type
+
+__all__ = ["StepExpressions", "StepMethod", "Surroundings"]
+
+
+@dataclass(frozen=True)
+class StepMethod:
+    """A synchronous method as compiled code calls it."""
+
+    name: str
+    surroundings: tuple[str, ...]
+    """Which of the arrays and numbers around a step it needs."""
+    fallible: bool
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the writers of a class's bodies share.
+
+    Attributes:
+        cells: where the variables of the class lie.
+        constants: which parameter of the step each env constant is.
+        classes: the numbers of the classes that have instances.
+        sites: lines of indices, texts of assertions, names of classes: what failures tell of.
+        method: writes a method, unless that has been done.
+    """
+
+    cells: ClassCells
+    constants: dict[str, int]
+    classes: dict[str, int]
+    sites: list[int | str]
+    method: Callable[[str], StepMethod]
+
+    def site(self, about: int | str) -> int:
+        """Number a place that can fail."""
+        self.sites.append(about)
+        return len(self.sites) - 1
+
+
+class StepExpressions(ExpressionWriter):
+    """Writes the expressions of one body of a step.
+
+    Attributes:
+        fallible: whether what was written since this was last reset can fail.
+        used: the variables and constants that occur, by their names here: what each stands for.
+    """
+
+    builtins = {  # noqa: RUF012 - declared a Mapping where it is read
+        "self": "ctx[SELF]",
+        "sender": "message[SENDER]",
+        "now": "ctx[NOW]",
+        "currentMessageArrival": "message[ARRIVAL]",
+        "currentMessageDeadline": (
+            "(LATEST_DEADLINE if message[DEADLINE] == NEVER else message[DEADLINE])"
+        ),
+        "currentMessageWaitingTime": "(ctx[STARTED] - message[ARRIVAL])",
+    }
+    null = "-1"
+    identity = {"==": "==", "!=": "!="}  # noqa: RUF012 - as above
+
+    def __init__(
+        self,
+        model: CheckedModel,
+        owner: CheckedClass,
+        names: StepNames,
+        surroundings: Surroundings,
+    ) -> None:
+        super().__init__(model, owner, names)
+        self.surroundings = surroundings
+        self.fallible = False
+        self.used: dict[str, str] = {}
+
+    # --- names ---------------------------------------------------------------------------------
+
+    def _name(self, node: syntax.Name) -> Code:
+        symbol = self.model.symbol_of(node)
+        if symbol.kind in ("state", "known"):
+            return decoded(f"cells[{self._variable(symbol.name)}]", symbol.type)
+        if symbol.kind == "env":
+            name = self._names.constants[symbol.name]
+            cell = f"params[{self.surroundings.constants[symbol.name]}]"
+            self.used[name] = decoded(cell, symbol.type).text
+        return super()._name(node)
+
+    def _variable(self, name: str) -> str:
+        """Name the first cell of a variable of the rebec."""
+        shown = self._names.variables[name]
+        offset = self.surroundings.cells.places[name].offset
+        self.used[shown] = f"base + {offset}" if offset else "base"
+        return shown
+
+    def write(self, node: syntax.Expression) -> Code:
+        """Write an expression of any kind."""
+        if isinstance(node, syntax.Index):
+            array, place = self._cell(node)
+            return decoded(f"{array}[{place.text}]", self.model.type_of(node))
+        return super().write(node)
+
+    def place(self, node: syntax.Expression) -> tuple[str, Code] | None:
+        """Give the array and the place in it where a variable is kept; None for a local."""
+        if isinstance(node, syntax.Index):
+            return self._cell(node)
+        assert isinstance(node, syntax.Name)
+        if self.model.symbol_of(node).kind != "state":
+            return None
+        return "cells", Code(self._variable(node.identifier))
+
+    def _cell(self, node: syntax.Index) -> tuple[str, Code]:
+        """Give the array, of the rebec or local, and the place in it of an element."""
+        if isinstance(node.array, syntax.Index):
+            array, start = self._cell(node.array)
+        else:
+            assert isinstance(node.array, syntax.Name)
+            name = node.array.identifier
+            if self.model.symbol_of(node.array).kind == "state":
+                array, start = "cells", Code(self._variable(name))
+            else:
+                array, start = self.locals[name], Code("0")
+        kind = self.model.type_of(node.array)
+        assert isinstance(kind, ArrayType)
+        index = self._index(node, kind.length)
+        width = flat_length(kind.element)
+        if width > 1:
+            index = Code(f"{width} * {index.at(PRODUCT + 1)}", PRODUCT)
+        if start.text == "0":
+            return array, index
+        if index.text == "0":
+            return array, start
+        return array, Code(f"{start.at(SUM)} + {index.at(SUM + 1)}", SUM)
+
+    def _index(self, node: syntax.Index, length: int) -> Code:
+        index = self.value(node.index, INT)
+        if index.range is not None and index.range.within(Range(0, length - 1)):
+            return index
+        self.fallible = True
+        site = self.surroundings.site(node.span.line)
+        return Code(f"element(ctx, {index.text}, {length}, {site})")
+
+    # --- operations ----------------------------------------------------------------------------
+
+    def _infix(self, operator: str, left: Code, right: Code) -> Code:
+        if operator == "*":
+            left, right = _wrapped(left), _wrapped(right)
+        result = super()._infix(operator, left, right)
+        return _wrapped(result) if operator == "*" and result.range is None else result
+
+    def arithmetic(
+        self, operator: str, left: Code, left_type: Type, right: Code, right_type: Type
+    ) -> Code:
+        """Write an arithmetic operation; operands shorter than int are promoted to it."""
+        if FLOAT in (left_type, right_type) and operator != "/":
+            left = self._convert(left, left_type, FLOAT)
+            right = self._convert(right, right_type, FLOAT)
+            return Code(f"float32({ExpressionWriter._infix(self, operator, left, right).text})")
+        return super().arithmetic(operator, left, left_type, right, right_type)
+
+    def _divided(self, function: str, left: Code, right: Code, known: Range | None) -> Code:
+        if right.range is None or right.range.low <= 0 <= right.range.high:
+            self.fallible = True
+        return Code(f"{function}(ctx, {left.text}, {right.text})", range=known)
+
+    def _shift(
+        self, operator: str, left: Code, left_type: Type, right: Code, right_type: Type
+    ) -> Code:
+        if operator == "<<":
+            left = self._to_integer(left, left_type, INT)
+        return _wrapped(super()._shift(operator, left, left_type, right, right_type))
+
+    def _to_integer(self, code: Code, actual: Type, wanted: Type) -> Code:
+        if actual == FLOAT:
+            self.fallible = True
+            code, actual = Code(f"truncate(ctx, {code.text})", range=RANGES[INT]), INT
+        return super()._to_integer(code, actual, wanted)
+
+    def _cast(self, node: syntax.Cast) -> Code:
+        wanted = self.model.type_of(node)
+        if not isinstance(wanted, RebecType):
+            return super()._cast(node)
+        self.fallible = True
+        classes = sum(
+            1 << number
+            for name, number in self.surroundings.classes.items()
+            if wanted.name in (name, *self.model.classes[name].ancestors)
+        )
+        site = self.surroundings.site(wanted.name)
+        return Code(f"refer(ctx, rebecs, {self.text(node.operand)}, {classes}, {site})")
+
+    def _choice(self, node: syntax.Choice) -> Code:
+        kind = self.model.type_of(node)
+        alternatives = [self.value(alternative, kind) for alternative in node.alternatives]
+        texts = [f"float({each.text})" if kind == FLOAT else each.text for each in alternatives]
+        listed = ", ".join(texts) + ("," if len(texts) == 1 else "")
+        site = self.model.choice_site(node)
+        drawn = f"choose(ctx, streams, choices, {len(texts)}, {site})"
+        ranges = [each.range for each in alternatives if each.range is not None]
+        known = (
+            Range(min(each.low for each in ranges), max(each.high for each in ranges))
+            if len(ranges) == len(alternatives)
+            else None
+        )
+        return Code(f"({listed})[{drawn}]", range=known)
+
+    def _call(self, node: syntax.Call) -> str:
+        method = self.surroundings.method(node.method)
+        arguments = [
+            *method.surroundings,
+            *self._arguments(node.arguments, self._owner.methods[node.method].parameters),
+        ]
+        self.fallible |= method.fallible
+        return f"{method.name}({', '.join(arguments)})"
+
+    # --- assignments ---------------------------------------------------------------------------
+
+    def new_value(self, node: syntax.Assignment | syntax.Increment) -> Code:
+        """Write the value that the target of an assignment gets."""
+        return self._new_value(node, node.target)
+
+    def order_matters(self, node: syntax.Assignment | syntax.Increment) -> bool:
+        """Whether the place has to be computed before the value."""
+        return isinstance(node.target, syntax.Index) and self._order_matters(node)
+
+    def _assigning(self, node: syntax.Assignment | syntax.Increment) -> Code:
+        """Write an assignment or increment inside an expression; its value is the new one."""
+        kind = self.model.type_of(node.target)
+        found = self.place(node.target)
+        if found is None:
+            value = self._new_value(node, node.target)
+            return Code(f"({self.write(node.target).text} := {value.text})", range=value.range)
+        array, place = found
+        old, stored = decoded(f"{array}[{place.text}]", kind), place.text
+        if isinstance(node.target, syntax.Index) and has_effect(node.target):
+            name = StepNames.place
+            old, stored = decoded(f"{array}[{name}]", kind), f"({name} := {place.text})"
+        value = self._new_value(node, old)
+        result = decoded(f"store(ctx, {array}, {stored}, {encoded(value.text, kind)})", kind)
+        return Code(result.text, result.precedence, value.range)
+
+
+def decoded(cell: str, kind: Type) -> Code:
+    """Read a value of a type from the integer that stands for it."""
+    kind = element_type(kind)
+    if kind == BOOLEAN:
+        return Code(f"{cell} != 0", COMPARISON)
+    if kind == FLOAT:
+        return Code(f"real({cell})")
+    return Code(cell, range=RANGES.get(kind))
+
+
+def encoded(value: str, kind: Type) -> str:
+    """Give the integer that stands for a value; a boolean becomes one by itself."""
+    return f"bits({value})" if element_type(kind) == FLOAT else value
+
+
+def _wrapped(code: Code) -> Code:
+    return code if code.range is not None else Code(f"int32({code.text})", ATOM, RANGES[INT])

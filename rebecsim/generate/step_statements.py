@@ -1,0 +1,223 @@
+"""Rebeca statements over flat cells, for compiled code, which raises no exceptions.
+
+A statement that can fail is evaluated into locals first, then `ctx[FAILED]` is looked at, and only
+then something is assigned: the state of a failure is the one before the statement.
+"""
+
+from __future__ import annotations
+
+from rebecsim.generate.cells import element_type, flat_length
+from rebecsim.generate.expressions import default_value, has_effect
+from rebecsim.generate.statements import BodyWriter
+from rebecsim.generate.step_expressions import StepExpressions, encoded
+from rebecsim.lang import syntax
+from rebecsim.lang.types import INT, VOID, ArrayType, RebecType, Type
+
+__all__ = ["StepBodyWriter", "returned"]
+
+
+def returned(kind: Type) -> str:
+    """Write what a function of this type gives when it has failed."""
+    return "" if kind == VOID else f" {_default(kind)}"
+
+
+def _default(kind: Type) -> str:
+    return "-1" if isinstance(kind, RebecType) else default_value(kind)
+
+
+class StepBodyWriter(BodyWriter):
+    """Writes the body of one message server or method as a part of a step."""
+
+    _expressions: StepExpressions
+
+    def __init__(
+        self,
+        expressions: StepExpressions,
+        parameters: tuple[syntax.Parameter, ...],
+        returns: Type,
+    ) -> None:
+        super().__init__(expressions, parameters, returns)
+        self._kind = returns
+        self.fallible = False
+        """Whether anything in the body can fail."""
+
+    def _check(self) -> None:
+        """Write the way out of a failure, if what has been written since the last one can fail."""
+        if self._expressions.fallible:
+            self._expressions.fallible = False
+            self.fallible = True
+            self._write("if ctx[FAILED] != 0:")
+            self._write(f"    return{returned(self._kind)}")
+
+    def _settled(self, text: str, name: str, node: syntax.Statement) -> str:
+        """Put a value that can fail into a local and look whether it has failed."""
+        if not self._expressions.fallible:
+            return text
+        shown = self._locals.temporary(name)
+        self._write(f"{shown} = {text}", node)
+        self._check()
+        return shown
+
+    # --- simple statements ---------------------------------------------------------------------
+
+    def _declaration(self, node: syntax.LocalDeclaration) -> None:
+        kind = self._model.declared_type(node.type)
+        for name, initial in node.variables:
+            if isinstance(kind, ArrayType):
+                value = f"np.full({flat_length(kind)}, {_empty(kind)}, np.int64)"
+            elif initial is None:
+                value = _default(kind)
+            else:
+                value = self._expressions.text(initial, kind)
+            self._write(f"{self._locals.declare(name)} = {value}", node)
+            self._check()
+
+    def _expression(self, node: syntax.Expression) -> None:
+        if isinstance(node, syntax.Send):
+            self._send(node)
+        elif isinstance(node, syntax.Assignment | syntax.Increment):
+            self._assignment(node)
+        else:
+            self._write(self._expressions.write(node).text, node)
+        self._check()
+
+    def _assignment(self, node: syntax.Assignment | syntax.Increment) -> None:
+        if self._expressions.order_matters(node):
+            self._write(self._expressions.write(node).text, node)
+            return
+        kind = self._model.type_of(node.target)
+        value = self._expressions.new_value(node).text
+        found = self._expressions.place(node.target)
+        if found is None:
+            self._write(f"{self._expressions.write(node.target).text} = {value}", node)
+            return
+        array, place = found
+        where = place.text
+        if self._expressions.fallible:
+            if not value.isalnum():
+                shown = self._locals.temporary("value")
+                self._write(f"{shown} = {value}", node)
+                value = shown
+            if "(" in where:
+                where = self._locals.temporary("where")
+                self._write(f"{where} = {place.text}", node)
+            self._check()
+        self._write(f"{array}[{where}] = {encoded(value, kind)}", node)
+
+    def _return(self, value: syntax.Expression | None, node: syntax.Return) -> None:
+        text = "" if value is None else f" {self._expressions.text(value, self._returns)}"
+        if self._expressions.fallible:  # the caller looks whether it has failed
+            self._expressions.fallible = False
+            self.fallible = True
+        self._write(f"return{text}", node)
+
+    def _delay(self, duration: syntax.Expression, node: syntax.Delay) -> None:
+        code = self._expressions.value(duration, INT)
+        if code.range is None or code.range.low < 0:
+            self._expressions.fallible = True
+        if self._expressions.fallible:
+            self._write(f"delay(ctx, {code.text})", node)
+            self._check()
+        else:
+            self._write(f"ctx[NOW] += {code.text}", node)
+
+    def _assertion(self, node: syntax.Assertion) -> None:
+        condition = self._expressions.text(node.condition)
+        site = self._expressions.surroundings.site(node.text or "")
+        self._write(f"require(ctx, {condition}, {site})", node)
+        self._expressions.fallible = True
+        self._check()
+
+    def _send(self, node: syntax.Send) -> None:
+        """Write the sending of a message: its arguments, then the message itself.
+
+        Arguments with an effect are evaluated first, since they may send messages, too.
+        """
+        receiver = self._receiver(node)
+        sent = self._model.type_of(node.receiver)
+        assert isinstance(sent, RebecType)
+        server = next(
+            each for each in self._model.classes[sent.name].servers if each.name == node.server
+        )
+        kinds = [self._model.declared_type(each.type) for each in server.tree.parameters]
+        values = []
+        for argument, kind in zip(node.arguments, kinds, strict=True):
+            code = self._expressions.text(argument, kind)
+            if has_effect(argument) or self._expressions.fallible:
+                shown = self._locals.temporary("argument")
+                self._write(f"{shown} = {code}", node)
+                code = shown
+            values.append(encoded(code, kind))
+        times = []
+        for time, without in ((node.after, "0"), (node.deadline, "NEVER")):
+            times.append(without if time is None else self._expressions.text(time, INT))
+            if time is not None and has_effect(time):
+                shown = self._locals.temporary("duration")
+                self._write(f"{shown} = {times[-1]}", node)
+                times[-1] = shown
+        for column, value in enumerate(values):
+            place = f"ARGUMENTS + {column}" if column else "ARGUMENTS"
+            self._write(f"sends[ctx[SENDS], {place}] = {value}", node)
+        arguments = ", ".join((receiver, str(server.number), *times))
+        self._write(f"send(ctx, rebecs, sends, {arguments})  # {node.server}", None)
+        self._expressions.fallible = True
+
+    def _receiver(self, node: syntax.Send) -> str:
+        """Write who receives a message, who is looked at before the arguments are."""
+        code = self._expressions.write(node.receiver)
+        match node.receiver:
+            case syntax.Name() as name if self._model.symbol_of(name).kind in ("known", "builtin"):
+                return code.text
+        shown = self._locals.temporary("receiver")
+        self._write(f"{shown} = sendable(ctx, {code.text})", node)
+        self._expressions.fallible = True
+        self._check()
+        return shown
+
+    # --- branches and loops --------------------------------------------------------------------
+
+    def _if(self, node: syntax.If, word: str) -> None:
+        text = self._expressions.text(node.condition)
+        if self._expressions.fallible and word == "elif":
+            self._write("else:")
+            with self._indented():
+                self._branch(node, "if", self._settled(text, "test", node))
+        else:
+            self._branch(node, word, self._settled(text, "test", node))
+
+    def _branch(self, node: syntax.If, word: str, condition: str) -> None:
+        self._write(f"{word} {condition}:", node)
+        with self._indented():
+            self._block((node.then,))
+        match node.otherwise:
+            case None:
+                pass
+            case syntax.If() as other:
+                self._if(other, "elif")
+            case other:
+                self._write("else:")
+                with self._indented():
+                    self._block((other,))
+
+    def _while(
+        self,
+        condition: syntax.Expression | None,
+        node: syntax.While | syntax.For,
+        body: syntax.Statement,
+        update: tuple[syntax.Expression, ...],
+    ) -> None:
+        shown = "True" if condition is None else self._expressions.text(condition)
+        if not self._expressions.fallible:
+            self._write(f"while {shown}:", node)
+            self._loop_body(body, update)
+            return
+        self._write("while True:", node)
+        with self._indented():
+            self._write(f"if not ({self._settled(shown, 'test', node)}):", node)
+            self._write("    break")
+        self._loop_body(body, update)
+
+
+def _empty(kind: ArrayType) -> int:
+    """Give the integer that stands for an element that nobody has assigned yet."""
+    return -1 if isinstance(element_type(kind), RebecType) else 0

@@ -1,0 +1,299 @@
+"""A model laid out in arrays of integers, with its compiled step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebecsim.actors import Model, Rebec, System
+from rebecsim.actors.message import Message as BagMessage
+from rebecsim.actors.randomness import ORDER_STREAM, choice_stream
+from rebecsim.generate.cells import flat_length
+from rebecsim.generate.step import StepSource, step_source
+from rebecsim.lang import syntax
+from rebecsim.lang.checked import CheckedModel, Value
+from rebecsim.lang.traversal import walk
+from rebecsim.lang.types import FLOAT, ArrayType, PrimitiveType, RebecType, Type
+from rebecsim.native.columns import (
+    ARGUMENTS,
+    ARRIVAL,
+    DEADLINE,
+    NEVER,
+    PRIORITY,
+    RECEIVER,
+    SENDER,
+    SEQUENCE,
+    SERVER,
+)
+from rebecsim.native.generated import load_step
+from rebecsim.native.random_words import KEY, NUMBER, STREAM_WIDTH
+from rebecsim.native.values import RebecView
+
+__all__ = [
+    "BAG",
+    "BASE",
+    "CAPACITY",
+    "FIRST_STREAM",
+    "GLOBAL_PRIORITY",
+    "NUMBER_IN_STEP",
+    "OWN_CLASS",
+    "OWN_PRIORITY",
+    "SERVER_PRIORITY",
+    "NativeModel",
+    "native_model",
+]
+
+Integers = NDArray[np.int64]
+
+BASE, OWN_CLASS, CAPACITY, OWN_PRIORITY, FIRST_STREAM, BAG, REBEC_WIDTH = range(7)
+"""Columns of the table of rebecs: first cell, class, queue size, priority, row of the random stream
+of choice site 1, first row of the bag."""
+
+NUMBER_IN_STEP, SERVER_PRIORITY, GLOBAL_PRIORITY, SERVER_WIDTH = range(4)
+"""Columns of the table of message servers, by class and number within the class."""
+
+
+@dataclass(frozen=True, eq=False)
+class NativeModel:
+    """A model whose constructors have run, as arrays; nobody writes into them.
+
+    Attributes:
+        model: the model, to name things.
+        checked: its checked tree.
+        source: the text of its step.
+        step: the compiled step.
+        sites: what failures tell of.
+        rebecs: shape (rebecs, REBEC_WIDTH).
+        servers: shape (classes, servers of a class at most, SERVER_WIDTH).
+        cells: the variables of all rebecs.
+        bags: rows of messages, those of a rebec from its BAG on, sorted; shape (sum of the queue
+            sizes, columns of a message).
+        counts: messages in each bag.
+        params: the env constants.
+        sequence: how many messages have been sent.
+        cell_of: the cell of each state variable that is a number or boolean, by rebec and name in
+            Python.
+        views: how to read each rebec.
+    """
+
+    model: Model
+    checked: CheckedModel
+    source: StepSource
+    step: Callable[..., None]
+    sites: list[int | str]
+    rebecs: Integers
+    servers: Integers
+    cells: Integers
+    bags: Integers
+    counts: Integers
+    params: Integers
+    sequence: int
+    cell_of: dict[tuple[str, str], int]
+    views: tuple[RebecView, ...]
+
+    @property
+    def row_width(self) -> int:
+        """Columns of a message."""
+        return int(self.bags.shape[1])
+
+    def streams(self, key: tuple[int, int]) -> NDArray[np.uint64]:
+        """Make the random streams of a cell: that of the order of messages, then those of choices.
+
+        Shape (streams, STREAM_WIDTH).
+        """
+        numbers = [ORDER_STREAM]
+        for index, instance in enumerate(self.checked.instances):
+            numbers += [choice_stream(index, site + 1) for site in range(self._sites_of(instance))]
+        table = np.zeros((len(numbers), STREAM_WIDTH), np.uint64)
+        table[:, KEY], table[:, KEY + 1] = key
+        table[:, NUMBER] = numbers
+        return table
+
+    def _sites_of(self, instance: Any) -> int:
+        return _choice_sites(self.checked, instance.class_name)
+
+
+def native_model(model: Model, checked: CheckedModel) -> NativeModel:
+    """Lay out a model that was built from a checked tree.
+
+    Raises NotNativeError when its step cannot be compiled, a Violation when a constructor fails.
+    """
+    source = step_source(checked, f"{model.name}.rebeca")
+    namespace = load_step(source.text)
+    system = model.start()
+    capacities = [rebec._bag.capacity for rebec in system.rebecs]
+    classes = list(source.cells)
+    rebecs = np.zeros((len(system.rebecs), REBEC_WIDTH), np.int64)
+    sites = [_choice_sites(checked, each.class_name) for each in checked.instances]
+    sizes = [source.cells[each.class_name].size for each in checked.instances]
+    rebecs[:, BASE] = _starts(sizes)
+    rebecs[:, OWN_CLASS] = [classes.index(each.class_name) for each in checked.instances]
+    rebecs[:, CAPACITY] = capacities
+    rebecs[:, OWN_PRIORITY] = [rebec._priority for rebec in system.rebecs]
+    rebecs[:, FIRST_STREAM] = np.add(_starts(sites), 1)  # the first row is that of the order
+    rebecs[:, BAG] = _starts(capacities)
+    return NativeModel(
+        model=model,
+        checked=checked,
+        source=source,
+        step=namespace["step"],
+        sites=namespace["SITES"],
+        rebecs=rebecs,
+        servers=_servers(system, checked, source),
+        cells=_cells(system, checked, source, sum(sizes), rebecs),
+        bags=_bags(system, checked, source, rebecs),
+        counts=np.array([len(rebec._bag) for rebec in system.rebecs], np.int64),
+        params=np.array([_constant(each) for each in checked.env.values()], np.int64),
+        sequence=system.sequence,
+        cell_of=_cell_of(system, checked, source, rebecs),
+        views=_views(checked, source),
+    )
+
+
+def _starts(sizes: list[int]) -> Integers:
+    """Give where each part starts when parts of these sizes lie one behind the other."""
+    return np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+
+
+def _choice_sites(checked: CheckedModel, name: str) -> int:
+    """Give the largest number of a choice site in the message servers of a class, or 0."""
+    return max(
+        (
+            checked.choice_site(node)
+            for server in checked.classes[name].servers
+            for node in walk(server.tree)
+            if isinstance(node, syntax.Choice)
+        ),
+        default=0,
+    )
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+def _servers(system: System, checked: CheckedModel, source: StepSource) -> Integers:
+    most = max((len(checked.classes[name].servers) for name in source.cells), default=0)
+    table = np.zeros((len(source.cells), max(most, 1), SERVER_WIDTH), np.int64)
+    classes = {
+        instance.class_name: type(rebec)
+        for instance, rebec in zip(checked.instances, system.rebecs, strict=True)
+    }
+    for place, name in enumerate(source.cells):
+        for server in classes[name].__servers__.values():
+            table[place, server.number] = (
+                source.servers[name, server.name],
+                server.priority,
+                server.global_priority,
+            )
+    return table
+
+
+def _cell_of(
+    system: System, checked: CheckedModel, source: StepSource, rebecs: Integers
+) -> dict[tuple[str, str], int]:
+    found = {}
+    for rebec, instance in zip(system.rebecs, checked.instances, strict=True):
+        places = source.cells[instance.class_name].places
+        for declared in type(rebec).__state_variables__:
+            place = places[declared.rebeca_name]
+            if isinstance(place.type, PrimitiveType) and place.type != FLOAT:
+                cell = int(rebecs[rebec._index, BASE]) + place.offset
+                found[rebec._name, declared.name] = cell
+    return found
+
+
+def _views(checked: CheckedModel, source: StepSource) -> tuple[RebecView, ...]:
+    names = tuple(instance.name for instance in checked.instances)
+    views = []
+    for instance in checked.instances:
+        own = checked.classes[instance.class_name]
+        places = source.cells[instance.class_name].places
+        views.append(
+            RebecView(
+                instance.name,
+                tuple((each.name, places[each.name]) for each in own.state_variables),
+                tuple(
+                    (server.name, tuple(each.type for each in server.parameters))
+                    for server in own.servers
+                ),
+                names,
+            )
+        )
+    return tuple(views)
+
+
+def _cells(
+    system: System, checked: CheckedModel, source: StepSource, size: int, rebecs: Integers
+) -> Integers:
+    cells = np.zeros(size, np.int64)
+    for rebec, instance in zip(system.rebecs, checked.instances, strict=True):
+        places = source.cells[instance.class_name].places
+        known = checked.classes[instance.class_name].known_rebecs
+        values = {
+            each.rebeca_name: getattr(rebec, each.name) for each in type(rebec).__state_variables__
+        }
+        values |= {
+            symbol.name: getattr(rebec, declared.name)
+            for symbol, declared in zip(known, type(rebec).__known_rebecs__, strict=True)
+        }
+        for name, value in values.items():
+            place = places[name]
+            first = int(rebecs[rebec._index, BASE]) + place.offset
+            cells[first : first + flat_length(place.type)] = _flat(value, place.type)
+    return cells
+
+
+def _bags(system: System, checked: CheckedModel, source: StepSource, rebecs: Integers) -> Integers:
+    widest = max(
+        (
+            len(server.parameters)
+            for name in source.cells
+            for server in checked.classes[name].servers
+        ),
+        default=0,
+    )
+    rows = np.zeros((int(rebecs[:, CAPACITY].sum()), ARGUMENTS + widest), np.int64)
+    for rebec, instance in zip(system.rebecs, checked.instances, strict=True):
+        for place, message in enumerate(rebec._bag):
+            server = checked.classes[instance.class_name].servers[message.server.number]
+            kinds = [symbol.type for symbol in server.parameters]
+            _fill_row(rows[int(rebecs[rebec._index, BAG]) + place], rebec, message, kinds)
+    return rows
+
+
+def _fill_row(row: Integers, rebec: Rebec, message: BagMessage, kinds: list[Type]) -> None:
+    row[ARRIVAL] = message.arrival
+    row[PRIORITY] = message.priority
+    row[SEQUENCE] = message.sequence
+    row[RECEIVER] = rebec._index
+    row[SERVER] = message.server.number
+    row[SENDER] = message.sender._index
+    row[DEADLINE] = NEVER if message.deadline is None else message.deadline
+    for column, (value, kind) in enumerate(zip(message.arguments, kinds, strict=True)):
+        row[ARGUMENTS + column] = _flat(value, kind)[0]
+
+
+# --- values --------------------------------------------------------------------------------------
+
+
+def _flat(value: Any, kind: Type) -> list[int]:
+    """Give the integers that stand for a value."""
+    if isinstance(kind, ArrayType):
+        return [cell for each in value for cell in _flat(each, kind.element)]
+    if isinstance(kind, RebecType):
+        return [-1 if value is None else value._index]
+    if kind == FLOAT:
+        return [int(np.float64(value).view(np.int64))]
+    return [int(value)]
+
+
+def _constant(symbol: Any) -> int:
+    value: Value = symbol.value
+    if symbol.type == FLOAT:
+        assert value is not None
+        value = float(np.float32(value))
+    return _flat(value, symbol.type)[0]

@@ -1,0 +1,261 @@
+"""The operations of Rebeca that generated message servers call.
+
+Those that can fail note the first failure in `ctx` and give some value; whatever would change
+something afterwards does nothing, and the message server returns at the end of the statement. So
+the state is left as it was at the moment of the failure, as in the Python engine, which raises an
+exception there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebecsim.actors import kinds
+from rebecsim.native.cache import compiled, is_plain
+from rebecsim.native.columns import (
+    ARRIVAL,
+    ASSERTION,
+    CAST,
+    CHOICES,
+    CLASS,
+    DEADLINE,
+    DELAY,
+    FAILED,
+    INDEX,
+    LAW,
+    NEVER,
+    NOW,
+    NULL,
+    OVERFLOW,
+    PAST,
+    QUOTIENT,
+    RECEIVER,
+    REMAINDER,
+    ROOM,
+    SELF,
+    SENDER,
+    SENDS,
+    SERVER,
+    SITE,
+    STREAMS,
+    TRUNCATION,
+    VALUE,
+)
+from rebecsim.native.random_words import below
+
+__all__ = [
+    "bits",
+    "choose",
+    "delay",
+    "element",
+    "float32",
+    "float_quotient",
+    "int8",
+    "int16",
+    "int32",
+    "quotient",
+    "real",
+    "refer",
+    "remainder",
+    "require",
+    "send",
+    "sendable",
+    "store",
+    "truncate",
+]
+
+Integers = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+
+@compiled("void(int64[::1], int64, int64, int64)", borrows=True, inner=True)
+def _fail(ctx: Integers, kind: int, site: int, value: int) -> None:
+    if ctx[FAILED] == 0:
+        ctx[FAILED] = kind
+        ctx[SITE] = site
+        ctx[VALUE] = value
+
+
+# --- arithmetic ----------------------------------------------------------------------------------
+
+
+@compiled("int64(int64)", borrows=True, inner=True)
+def int32(value: int) -> int:
+    """Wrap an integer to the 32 bits of `int`."""
+    return ((value + 0x80000000) & 0xFFFFFFFF) - 0x80000000
+
+
+@compiled("int64(int64)", borrows=True, inner=True)
+def int16(value: int) -> int:
+    """Wrap an integer to the 16 bits of `short`."""
+    return ((value + 0x8000) & 0xFFFF) - 0x8000
+
+
+@compiled("int64(int64)", borrows=True, inner=True)
+def int8(value: int) -> int:
+    """Wrap an integer to the 8 bits of `byte`."""
+    return ((value + 0x80) & 0xFF) - 0x80
+
+
+@compiled("int64(int64[::1], int64, int64)", borrows=True, inner=True)
+def quotient(ctx: Integers, dividend: int, divisor: int) -> int:
+    """Divide integers, rounding towards zero; a division by zero fails."""
+    if divisor == 0:
+        _fail(ctx, QUOTIENT, 0, 0)
+        return 0
+    result = abs(dividend) // abs(divisor)
+    return result if (dividend < 0) == (divisor < 0) else -result
+
+
+@compiled("int64(int64[::1], int64, int64)", borrows=True, inner=True)
+def remainder(ctx: Integers, dividend: int, divisor: int) -> int:
+    """Give the remainder of `quotient`; a division by zero fails."""
+    if divisor == 0:
+        _fail(ctx, REMAINDER, 0, 0)
+        return 0
+    result = abs(dividend) % abs(divisor)
+    return result if dividend >= 0 else -result
+
+
+@compiled("int64(float64)", borrows=True, inner=True)
+def bits(value: float) -> int:
+    """Give the bits of a double, as they are kept among integers."""
+    return int(np.float64(value).view(np.int64))
+
+
+@compiled("float64(int64)", borrows=True, inner=True)
+def real(cell: int) -> float:
+    """Give the float that is kept as these bits."""
+    return float(np.int64(cell).view(np.float64))
+
+
+@compiled("float64(float64)", borrows=True, inner=True)
+def _float32(value: float) -> float:
+    return np.float64(np.float32(value))
+
+
+@compiled("float64(float64, float64)", borrows=True, inner=True)
+def _float_quotient(dividend: float, divisor: float) -> float:
+    return np.float64(np.float32(dividend) / np.float32(divisor))
+
+
+# NumPy warns of what compiled code does silently, infinities and NaN.
+float32 = kinds.float32 if is_plain() else _float32
+float_quotient = kinds.float_quotient if is_plain() else _float_quotient
+
+
+@compiled("int64(int64[::1], float64)", borrows=True, inner=True)
+def truncate(ctx: Integers, value: float) -> int:
+    """Cast a float to `int`, towards zero; what does not fit fails."""
+    if not (-2147483649.0 < value < 2147483648.0):
+        _fail(ctx, TRUNCATION, 0, bits(value))
+        return 0
+    return int(value)
+
+
+# --- state ---------------------------------------------------------------------------------------
+
+
+@compiled("int64(int64[::1], int64, int64, int64)", borrows=True, inner=True)
+def element(ctx: Integers, index: int, length: int, site: int) -> int:
+    """Give back an array index that is in range; another one fails."""
+    if 0 <= index < length:
+        return index
+    _fail(ctx, INDEX, site, index)
+    return 0
+
+
+@compiled("int64(int64[::1], int64[::1], int64, int64)", borrows=True, inner=True)
+def store(ctx: Integers, cells: Integers, place: int, value: int) -> int:
+    """Assign inside an expression and give the value."""
+    if ctx[FAILED] == 0:
+        cells[place] = value
+    return value
+
+
+@compiled("int64(int64[::1], int64[:, ::1], int64, int64, int64)", borrows=True, inner=True)
+def refer(ctx: Integers, rebecs: Integers, reference: int, classes: int, site: int) -> int:
+    """Cast a reference to one of a set of classes, given as bits; another rebec fails."""
+    if reference >= 0 and (classes >> rebecs[reference, CLASS]) & 1 == 0:
+        _fail(ctx, CAST, site, reference)
+    return reference
+
+
+@compiled("void(int64[::1], boolean, int64)", borrows=True, inner=True)
+def require(ctx: Integers, condition: bool, site: int) -> None:
+    """Check an assertion."""
+    if not condition:
+        _fail(ctx, ASSERTION, site, 0)
+
+
+# --- time, choices and messages ------------------------------------------------------------------
+
+
+@compiled("void(int64[::1], int64)", borrows=True, inner=True)
+def delay(ctx: Integers, duration: int) -> None:
+    """Let the rebec's time pass; a negative duration fails."""
+    if duration < 0:
+        _fail(ctx, DELAY, 0, duration)
+    if ctx[FAILED] == 0:
+        ctx[NOW] += duration
+
+
+@compiled("int64(int64[::1], uint64[:, ::1], int64[::1], int64, int64)", borrows=True, inner=True)
+def choose(ctx: Integers, streams: Words, choices: Integers, count: int, site: int) -> int:
+    """Draw one of `count` alternatives under the law of the run; note it as long as there is room.
+
+    Under the law `rmc` (`ctx[LAW]` is 1) the last alternative has two chances.
+    """
+    if ctx[FAILED] != 0:
+        return 0
+    row = ctx[STREAMS] + site - 1
+    index = min(below(streams, row, count + ctx[LAW]), count - 1)
+    if ctx[CHOICES] < choices.shape[0]:
+        choices[ctx[CHOICES]] = index
+    ctx[CHOICES] += 1
+    return index
+
+
+@compiled("int64(int64[::1], int64)", borrows=True, inner=True)
+def sendable(ctx: Integers, receiver: int) -> int:
+    """Give back a receiver; null fails."""
+    if receiver < 0:
+        _fail(ctx, NULL, 0, 0)
+    return receiver
+
+
+@compiled(
+    "void(int64[::1], int64[:, ::1], int64[:, ::1], int64, int64, int64, int64)",
+    borrows=True,
+    inner=True,
+)
+def send(
+    ctx: Integers,
+    rebecs: Integers,
+    sends: Integers,
+    receiver: int,
+    server: int,
+    after: int,
+    deadline: int,
+) -> None:
+    """Send a message, whose arguments are in place in the next row of `sends`.
+
+    It fails when it would arrive before it is sent or when the receiver's queue is full; the
+    message is in that row then.
+    """
+    if ctx[FAILED] != 0:
+        return
+    row = ctx[SENDS]
+    sends[row, RECEIVER] = receiver
+    sends[row, SERVER] = server
+    sends[row, SENDER] = ctx[SELF]
+    sends[row, ARRIVAL] = ctx[NOW] + after
+    sends[row, DEADLINE] = NEVER if deadline == NEVER else ctx[NOW] + deadline
+    if after < 0:
+        _fail(ctx, PAST, row, after)
+    elif rebecs[receiver, ROOM] == 0:
+        _fail(ctx, OVERFLOW, row, 0)
+    else:
+        rebecs[receiver, ROOM] -= 1
+        ctx[SENDS] = row + 1

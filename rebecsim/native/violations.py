@@ -1,0 +1,82 @@
+"""What went wrong in a run of the native engine, in the words of the Python engine."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rebecsim.actors import kinds
+from rebecsim.native.columns import (
+    ARGUMENTS,
+    ASSERTION,
+    CAST,
+    DEADLINE,
+    DELAY,
+    FAILED,
+    INDEX,
+    NULL,
+    OVERFLOW,
+    PAST,
+    QUOTIENT,
+    RECEIVER,
+    REMAINDER,
+    SERVER,
+    SITE,
+    TRUNCATION,
+    VALUE,
+)
+from rebecsim.native.layout import CAPACITY, Integers, NativeModel
+
+__all__ = ["failure_text", "missed_text"]
+
+
+def missed_text(native: NativeModel, message: Integers, time: int) -> str:
+    """Tell of a message that was about to be served after its deadline."""
+    shown = _message(native, message)
+    return f"{shown} with deadline {message[DEADLINE]} is served at time {time}"
+
+
+def failure_text(native: NativeModel, ctx: Integers, message: Integers, sends: Integers) -> str:
+    """Tell of what failed while a message was served."""
+    kind, site, value = int(ctx[FAILED]), int(ctx[SITE]), int(ctx[VALUE])
+    if kind == ASSERTION:
+        return str(native.sites[site])
+    if kind == OVERFLOW:
+        capacity = native.rebecs[sends[site, RECEIVER], CAPACITY]
+        return f"no place for {_message(native, sends[site])} in a queue of {capacity}"
+    rebec = native.views[int(message[RECEIVER])]
+    if kind == CAST:
+        cast = native.model.instances[value]
+        return f"{cast.name} is a {cast.reactive_class.__name__}, no {native.sites[site]}"
+    where = f'method "{rebec.name}.{rebec.servers[int(message[SERVER])][0]}"'
+    if kind == INDEX:
+        return f"Array index out of bound: {value}, {where} line {native.sites[site]}"
+    if kind == PAST:
+        receiver = native.views[int(sends[site, RECEIVER])]
+        server = receiver.servers[int(sends[site, SERVER])][0]
+        return f"{receiver.name}.{server}: after({value}) lies in the past, {where}"
+    if kind == NULL:
+        return f"message to null, {where}"
+    if kind == DELAY:
+        return f"a delay of {value} time units: time does not go back, {where}"
+    return f"{_arithmetic(kind, value)}, {where}"
+
+
+def _message(native: NativeModel, row: Integers) -> str:
+    view = native.views[int(row[RECEIVER])]
+    number = int(row[SERVER])
+    arguments = view.arguments(number, row[ARGUMENTS:].tolist())
+    return f"{view.servers[number][0]}({', '.join(map(str, arguments))})"
+
+
+def _arithmetic(kind: int, value: int) -> str:
+    """Let Python say what is wrong, which differs between its versions."""
+    try:
+        if kind == QUOTIENT:
+            kinds.quotient(1, 0)
+        elif kind == REMAINDER:
+            kinds.remainder(1, 0)
+        elif kind == TRUNCATION:
+            kinds.truncate(float(np.int64(value).view(np.float64)))
+    except ArithmeticError as error:
+        return str(error)
+    raise AssertionError(f"no failure of arithmetic: {kind}")

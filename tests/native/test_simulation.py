@@ -1,0 +1,286 @@
+"""The native engine gives what the Python engine gives, bit for bit.
+
+With NUMBA_DISABLE_JIT=1 all of this runs as plain Python; `test_plain.py` does that, with many more
+random models than can be compiled in a test.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, note, settings
+from hypothesis import strategies as st
+
+from rebecsim.actors import Streams
+from rebecsim.experiments import Scenario, plan_scenario
+from rebecsim.generate import build_model
+from rebecsim.generate.step import NotNativeError, step_source
+from rebecsim.lang import check_file, check_source
+from rebecsim.native.cache import is_plain
+from rebecsim.native.layout import native_model
+from rebecsim.simulate import (
+    ORDERS,
+    OUTCOMES,
+    EngineError,
+    Observation,
+    Tracer,
+    run_batch,
+    simulate,
+)
+from rebecsim.simulate.native import native_events, run_native
+from rebecsim.simulate.order import scheduler_for
+from tests.native.models import MODELS
+
+CONFORMANCE = Path(__file__).resolve().parents[2].parent / "shared" / "conformance"
+MANIFEST = CONFORMANCE / "manifest.json"
+ENTRIES = json.loads(MANIFEST.read_text())["models"] if MANIFEST.exists() else []
+VALID = [
+    each
+    for each in ENTRIES
+    if {result["verdict"] for result in each["results"]} != {"compile error"}
+]
+CHECKED = VALID if is_plain() else VALID[::12]  # compiling takes long
+RECURSIVE_MODELS = {"sync_method.rebeca"}
+COMPILED_MODELS = 1
+PLAIN_MODELS = 200
+KEY = (2**63 + 5, 17)
+
+
+def same_run(native, model, replication, *, law="fair", order="random", tick="", **limits):
+    """Compare one traced run of both engines; gives its outcome."""
+    runs = run_native(
+        native,
+        key=KEY,
+        replications=range(replication, replication + 1),
+        until=limits.get("until"),
+        max_steps=limits.get("max_steps"),
+        choice_law=law,
+        order=order,
+        tick=tick,
+        trace=True,
+    )
+    tracer = Tracer()
+    scheduler = scheduler_for(order, tick, Streams(KEY, replication), law)
+    expected = simulate(model, scheduler, tracer=tracer, **limits)
+    outcome, steps, time = runs.ends[0].tolist()
+    assert (OUTCOMES[outcome], steps, time) == (expected.outcome, expected.steps, expected.time)
+    assert runs.detail == expected.detail
+    # As text, so that a NaN equals itself.
+    assert list(map(repr, native_events(native, runs))) == list(map(repr, tracer.events))
+    return expected.outcome
+
+
+@settings(
+    max_examples=PLAIN_MODELS if is_plain() else COMPILED_MODELS,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(MODELS, st.sampled_from(ORDERS), st.sampled_from(["fair", "rmc"]))
+def test_random_models_run_the_same(text, order, law):
+    note(text)
+    checked = check_source(text, "random.rebeca")
+    note(step_source(checked).text)
+    model = build_model(checked, "random.rebeca")
+    native = native_model(model, checked)
+    for replication in range(3):
+        same_run(native, model, replication, law=law, order=order, tick="go", max_steps=60)
+
+
+@pytest.mark.skipif(not VALID, reason="the conformance models are not here")
+@pytest.mark.parametrize("entry", CHECKED, ids=lambda each: each["file"])
+def test_conformance_models_run_the_same(entry):
+    path = CONFORMANCE / entry["file"]
+    checked = check_file(path, entry["language"])
+    model = build_model(checked, path.name)
+    if entry["file"] in RECURSIVE_MODELS:
+        with pytest.raises(NotNativeError, match="recursive"):
+            native_model(model, checked)
+        return
+    native = native_model(model, checked)
+    for replication in range(3):
+        for law in ("fair", "rmc"):
+            same_run(native, model, replication, law=law, max_steps=150)
+    same_run(native, model, 3, order="fifo", max_steps=150)
+
+
+PATTERNS = [
+    {"pattern": "bursty", "size": 3, "interval": 2},
+    {"pattern": "uniform", "count": 2},
+    {"pattern": "wave", "minimum": 0, "increment": 1, "points": 4},
+    {"pattern": "ascending", "minimum": 0, "increment": 1, "points": 4},
+    {"pattern": "descending", "maximum": 3, "decrement": 1, "points": 4},
+    {"pattern": "nondet", "minimum": 0, "maximum": 3},
+    {"pattern": "sine", "mean": 2, "amplitude": 1, "period": 6},
+]
+CLUSTER = {
+    "name": "all",
+    "app_masters": [1, 3],
+    "queue_size": 4,
+    "epsilon": 0.5,
+    "replications": 2,
+    "ticks": 12,
+    "seed": 3,
+    "arrivals": PATTERNS,
+    "lengths": [
+        {"pattern": "nondet", "minimum": 1, "maximum": 4},
+        {"pattern": "geometric", "base": 1, "ratio": 2, "points": 3},
+        {"pattern": "linear", "multiplier": 1},
+    ],
+}
+DISPATCH = CLUSTER | {
+    "policies": ["EDF", "FIFO", "LLF", "MDF", "MLF", "PRIORITY", "SJF"],
+    "high_priority": {"probability": 20, "length": 2},
+}
+SPEEDS = CLUSTER | {"policies": ["EDF"], "app_masters": [2], "speeds": [0.5, 3.0]}
+EVICTION = {"policies": ["MDF", "MLF"], "high_priority": {"probability": 20, "length": 2}}
+NATJAM = CLUSTER | EVICTION | {"eviction": {"checkpoint_overhead": 1}}
+AS_PUBLISHED = CLUSTER | EVICTION | {"eviction": {"checkpoint_overhead": 1, "as_published": True}}
+SCENARIOS = {
+    "dispatch": DISPATCH,
+    "speeds": SPEEDS,
+    "natjam": NATJAM,
+    "as published": AS_PUBLISHED,
+}
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_all_templates_give_the_same_batches_and_traces(name):
+    plan = plan_scenario(Scenario.model_validate(SCENARIOS[name]))
+    cells = plan.cells[::7] if is_plain() else plan.cells[3::97]
+    for place, cell in enumerate(cells):
+        file = f"{cell.name}.rebeca"
+        checked = check_source(cell.source(), file)
+        model = build_model(checked, file)
+        for trace in (False, True):
+            python, native = (
+                run_batch(
+                    model,
+                    cell.observation,
+                    key=cell.key,
+                    replications=range(1, 3),
+                    until=plan.until,
+                    choice_law=("fair", "rmc")[place % 2],
+                    order=ORDERS[place % 4],
+                    trace=trace,
+                    engine=engine,
+                    checked=checked,
+                )
+                for engine in ("python", "native")
+            )
+            assert (python.engine, native.engine) == ("python", "native")
+            assert (native.first, native.events) == (python.first, python.events)
+            np.testing.assert_array_equal(native.outcomes, python.outcomes)
+            for variable, values in python.columns.items():
+                np.testing.assert_array_equal(native.columns[variable], values)
+                assert native.columns[variable].dtype == values.dtype
+
+
+FAILURES = {
+    "v[x] = 1;": 'Array index out of bound: 7, method "a.go" line 4',
+    "y = 1 / z;": 'by zero, method "a.go"',
+    "y = 1 % z;": 'by zero, method "a.go"',
+    "f = 3e9; y = (int) f;": 'the float 3000000000.0 does not fit into an int, method "a.go"',
+    "((B) other).go();": "other is a A, no B",
+    "nobody.go();": 'message to null, method "a.go"',
+    "self.go() after(z - 2);": 'a.go: after(-2) lies in the past, method "a.go"',
+    "delay(z - 3);": 'a delay of -3 time units: time does not go back, method "a.go"',
+    'assertion(x < 7, "too large");': "too large",
+    "assertion(x < 7);": "",
+    "self.full(x, true, f, other, nobody); self.go();": "no place for go() in a queue of 2",
+    "self.full(x, true, 1.5, self, nobody); self.full(x, x < 7, f, other, nobody);": (
+        "no place for full(7, False, 0.0, other, None) in a queue of 2"
+    ),
+    "self.late() deadline(1); delay(2);": "late() with deadline 1 is served at time 2",
+}
+
+
+@pytest.mark.parametrize("statement", FAILURES if is_plain() else list(FAILURES)[::6])
+def test_violations_are_told_in_the_same_words(statement):
+    text = f"""reactiveclass A(2) {{ statevars {{ int x; int y; int z; float f; A other; A nobody;
+      int[3] v; boolean first; }}
+      A(boolean it) {{ first = it; x = 7; other = self; if (it) {{ self.go(); }} }}
+      msgsrv go() {{ y = 5; {statement} y = 6; }}
+      msgsrv full(int i, boolean b, float g, A p, A q) {{ }} msgsrv late() {{ }} }}
+    reactiveclass B extends A(2) {{ B(boolean it) {{ super(it); }} }}
+    main {{ A a():(true); A other():(false); B c():(false); }}"""
+    text = text.replace("((B) other).go();", "((B) self).go();")
+    checked = check_source(text, "test.rebeca")
+    model = build_model(checked, "test.rebeca")
+    native = native_model(model, checked)
+    outcome = same_run(native, model, 0, max_steps=5)
+    assert outcome in ("assertion failed", "queue overflow", "deadline missed")
+    runs = run_native(native, key=KEY, replications=range(1), until=None, max_steps=5)
+    wanted = FAILURES[statement].replace("other is a A", "a is a A").replace(", other,", ", a,")
+    assert wanted in runs.detail
+
+
+def test_a_failure_leaves_the_state_as_it_was_at_that_moment():
+    text = """reactiveclass A(3) { statevars { int x; int y; int[2] v; } A() { self.go(); }
+      int bump(int k) { y += k; return k; }
+      msgsrv go() { x = bump(1) + v[5] + bump(10); x = 9; } }
+    main { A a():(); }"""
+    checked = check_source(text, "test.rebeca")
+    model = build_model(checked, "test.rebeca")
+    native = native_model(model, checked)
+    assert same_run(native, model, 0) == "assertion failed"
+    observed = [native.cell_of["a", name] for name in ("x", "y")]
+    runs = run_native(native, key=KEY, replications=range(1), until=None, observed=observed)
+    assert runs.values.tolist() == [[0, 1]]
+
+
+def test_long_traces_make_room_for_themselves():
+    text = """reactiveclass A(3) { statevars { int x; } A() { self.go(); }
+      msgsrv go() { x = ?(1, 2) + ?(3, 4); self.go() after(1); } }
+    main { A a():(); }"""
+    checked = check_source(text, "test.rebeca")
+    model = build_model(checked, "test.rebeca")
+    assert same_run(native_model(model, checked), model, 5, until=1_500) == "time limit"
+
+
+def test_a_constructor_that_fails_fails_in_every_replication():
+    text = "reactiveclass A(1) { A() { assertion(false); } } main { A a():(); }"
+    checked = check_source(text, "test.rebeca")
+    batch = run_batch(
+        build_model(checked, "test.rebeca"),
+        Observation("a", ()),
+        key=KEY,
+        replications=range(3),
+        until=10,
+        engine="native",
+        checked=checked,
+    )
+    assert [OUTCOMES[outcome] for outcome in batch.outcomes] == ["assertion failed"] * 3
+
+
+def test_rebec_classes_written_in_python_are_for_the_python_engine():
+    text = "reactiveclass A(1) { } main { A a():(); }"
+    model = build_model(check_source(text, "test.rebeca"), "test.rebeca")
+    with pytest.raises(EngineError, match="choose the python engine"):
+        run_batch(
+            model, Observation("a", ()), key=KEY, replications=range(1), until=1, engine="native"
+        )
+
+
+RECURSIVE = """reactiveclass A(2) { statevars { int x; } A() { self.go(); }
+  int down(int k) { if (k > 0) { return down(k - 1); } return 0; }
+  msgsrv go() { x = down(3); } }
+main { A a():(); }"""
+
+
+def test_recursive_methods_are_for_the_python_engine():
+    checked = check_source(RECURSIVE, "test.rebeca")
+    model = build_model(checked, "test.rebeca")
+    common = {"key": KEY, "until": 9, "replications": range(2000), "checked": checked}
+    with pytest.raises(NotNativeError, match=r"A\.down calls itself; choose the python engine"):
+        run_batch(model, Observation("a", ("x",)), engine="native", **common)
+    assert run_batch(model, Observation("a", ("x",)), engine="auto", **common).engine == "python"
+
+
+def test_small_work_is_done_by_the_python_engine():
+    checked = check_source("reactiveclass A(1) { } main { A a():(); }", "test.rebeca")
+    model = build_model(checked, "test.rebeca")
+    batch = run_batch(
+        model, Observation("a", ()), key=KEY, replications=range(5), until=9, checked=checked
+    )
+    assert batch.engine == "python"
