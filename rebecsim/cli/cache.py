@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 @app.command()
 def cache(
-    clear: Annotated[bool, typer.Option("--clear", help="Delete all compiled code.")] = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Delete what is kept.")] = False,
 ) -> None:
-    """Show the compiled code that the native engine keeps between runs."""
-    from rebecsim.native.cache import cache_directory, cache_folders, clear_cache
+    """Show the compiled code and parser tables that are kept between runs."""
+    from rebecsim.cache_directory import cache_directory
+    from rebecsim.native.cache import cache_folders, clear_cache
 
     directory = cache_directory()
     if directory is None:

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from lark import Lark
+from lark import __version__ as lark_version
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
+from rebecsim.cache_directory import GRAMMAR_TABLES, cache_directory
 from rebecsim.lang import syntax
 from rebecsim.lang.errors import Diagnostic, RebecaSyntaxError, diagnose, with_source
 from rebecsim.lang.literals import INT_MAX
@@ -105,9 +107,21 @@ def _run(text: str, file: str, start: str) -> Node:
     raise RebecaSyntaxError.of([diagnostic])
 
 
+def _tables() -> str | None:
+    """Give the file for the parser's tables, which Lark makes anew if they do not fit; or None."""
+    directory = cache_directory()
+    if directory is None:
+        return None
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return str(directory / GRAMMAR_TABLES.replace("*", lark_version))
+
+
 @cache
 def _machine() -> _Machine:
-    """The parser, built at first use (about 0.15 s) and kept."""
+    """The parser, made at first use and kept; its tables (about 0.15 s) are kept on disk, too."""
     grammar = resources.files("rebecsim.lang").joinpath("grammar.lark").read_text("utf-8")
     builder = TreeBuilder()
     lark = Lark(
@@ -118,6 +132,7 @@ def _machine() -> _Machine:
         transformer=builder,
         keep_all_tokens=True,
         maybe_placeholders=False,
+        cache=_tables() or False,
     )
     return _Machine(lark, builder)
 

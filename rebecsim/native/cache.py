@@ -44,6 +44,8 @@ from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
+from rebecsim.cache_directory import GRAMMAR_TABLES, cache_directory
+
 __all__ = [
     "CacheFolder",
     "cache_directory",
@@ -63,29 +65,6 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 # --- where ---------------------------------------------------------------------------------------
-
-
-def cache_directory() -> Path | None:
-    """Give the directory of compiled code, which need not exist; None: there is no home for it.
-
-    It is `REBECSIM_CACHE` if that is set, and otherwise `rebecsim` in the user's cache directory.
-    """
-    if chosen := os.environ.get("REBECSIM_CACHE"):
-        return Path(chosen)
-    try:
-        return _user_cache() / "rebecsim"
-    except RuntimeError:  # no home directory
-        return None
-
-
-def _user_cache() -> Path:
-    if chosen := os.environ.get("XDG_CACHE_HOME"):
-        return Path(chosen)
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    return Path.home() / ".cache"
 
 
 @dataclass(frozen=True)
@@ -109,10 +88,14 @@ def cache_folders() -> list[CacheFolder]:
 
 
 def clear_cache() -> None:
-    """Delete all compiled code, of every version; nothing else in the directory is touched.
+    """Delete all compiled code and grammar tables, of every version, and nothing else.
 
     Raises OSError.
     """
+    directory = cache_directory()
+    if directory is not None:
+        for tables in directory.glob(GRAMMAR_TABLES):
+            tables.unlink(missing_ok=True)
     for path, _ in _folders():
         for entry in (*path.glob(f"*{_SUFFIX}"), *path.glob("*.tmp")):
             entry.unlink(missing_ok=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import textwrap
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from rebecsim.report.series import ChartData
 from rebecsim.report.styles import LineStyle, line_styles
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["chart_figure", "render_chart"]
+__all__ = ["Form", "chart_figure", "render_chart"]
+
+Form = Literal["svg", "png"]
+_FORMS: tuple[Form, ...] = get_args(Form)
 
 _SIZE_INCHES = (6.4, 4.8)
 _DOTS_PER_INCH = 200
@@ -60,20 +63,25 @@ def chart_figure(chart: ChartData, heading: str = "") -> Figure:
     return figure
 
 
-def render_chart(chart: ChartData, heading: str, form: Literal["png", "svg"]) -> bytes:
-    """A chart as the content of a PNG (200 dots per inch) or SVG file.
+def render_chart(chart: ChartData, heading: str) -> dict[Form, bytes]:
+    """A chart as the contents of an SVG and a PNG (200 dots per inch) file.
 
     Text in SVG is drawn as paths, so it looks the same on machines without the font.
     """
     import matplotlib
 
-    buffer = io.BytesIO()
+    contents: dict[Form, bytes] = {}
     # A fixed salt and no date: the same data give the same file.
     with matplotlib.rc_context({"svg.hashsalt": "rebecsim"}):
         figure = chart_figure(chart, heading)
-        metadata = {"Date": None} if form == "svg" else {"Software": None}
-        figure.savefig(buffer, format=form, dpi=_DOTS_PER_INCH, metadata=metadata)
-    return buffer.getvalue()
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # it is laid out now; saving would do it twice each time
+        for form in _FORMS:
+            buffer = io.BytesIO()
+            metadata = {"Date": None} if form == "svg" else {"Software": None}
+            figure.savefig(buffer, format=form, dpi=_DOTS_PER_INCH, metadata=metadata)
+            contents[form] = buffer.getvalue()
+    return contents
 
 
 def _draw_lines(axes: Axes, chart: ChartData, styles: dict[str, LineStyle]) -> None:

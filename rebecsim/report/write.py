@@ -73,11 +73,12 @@ def write_report(report: ReportInput, out_dir: Path) -> WrittenReport:
     differences, envelopes = report.differences(), report.envelopes()
     used = report.hardware_by_workload()
     charts = [chart_data(by_size, column) for column in range(len(by_size.metrics))]
-    stills = [render_chart(chart, report.title, "svg") for chart in charts]
-    pictures: dict[str, bytes] = {}
-    for chart, still in zip(charts, stills, strict=True):
-        pictures[f"charts/{chart.name}.png"] = render_chart(chart, report.title, "png")
-        pictures[f"charts/{chart.name}.svg"] = still
+    drawn = [render_chart(chart, report.title) for chart in charts]
+    pictures = {
+        f"charts/{chart.name}.{form}": content
+        for chart, contents in zip(charts, drawn, strict=True)
+        for form, content in contents.items()
+    }
     over_time = [
         (chart, render_utilisation(chart, report.title, "svg"))
         for chart in utilisation_charts(report.utilisation, report.hardware)
@@ -85,6 +86,7 @@ def write_report(report: ReportInput, out_dir: Path) -> WrittenReport:
     for each, still in over_time:
         pictures[f"charts/{each.name}.png"] = render_utilisation(each, report.title, "png")
         pictures[f"charts/{each.name}.svg"] = still
+    stills = [contents["svg"] for contents in drawn]
     texts = {
         "table.csv": table_csv(summary),
         "by_cluster_size.csv": by_cluster_size_csv(by_size),

@@ -68,21 +68,22 @@ def test_many_sizes_have_few_whole_ticks(make_cell) -> None:
 
 @pytest.mark.parametrize("form", ["png", "svg"])
 def test_the_same_data_give_the_same_bytes(chart, form) -> None:
-    assert render_chart(chart, "Against EDF", form) == render_chart(chart, "Against EDF", form)
+    first, second = render_chart(chart, "Against EDF"), render_chart(chart, "Against EDF")
+    assert first[form] == second[form]
 
 
 def test_files_are_of_their_format_and_fine_enough_for_print(chart) -> None:
-    png = render_chart(chart, "Against EDF", "png")
+    png = render_chart(chart, "Against EDF")["png"]
     assert png.startswith(b"\x89PNG")
     (dots_per_metre,) = struct.unpack(">I", png[png.index(b"pHYs") + 4 :][:4])
     assert dots_per_metre * 0.0254 >= 150
-    svg = render_chart(chart, "Against EDF", "svg")
+    svg = render_chart(chart, "Against EDF")["svg"]
     assert ElementTree.fromstring(svg).tag.endswith("svg")
     assert b"<dc:date>" not in svg
 
 
 def test_a_heading_with_dollar_signs_is_not_mathematics(chart) -> None:
-    assert render_chart(chart, r"cost $\frac{ and $", "svg")
+    assert render_chart(chart, r"cost $\frac{ and $")["svg"]
 
 
 def test_policies_differ_in_colour_dashes_and_marker() -> None:
@@ -125,4 +126,4 @@ def test_undefined_points_leave_a_gap(make_cell) -> None:
     band, line = plotly_figure(chart)["data"]
     assert line["y"][0] is None
     assert band["x"] == [2, 2]
-    assert render_chart(chart, "", "png")
+    assert render_chart(chart, "")["png"]

@@ -47,7 +47,7 @@ class Page(HTMLParser):
 def render(report: ReportInput) -> str:
     by_size = report.by_size()
     charts = [chart_data(by_size, column) for column in range(len(by_size.metrics))]
-    stills = [render_chart(chart, report.title, "svg") for chart in charts]
+    stills = [render_chart(chart, report.title)["svg"] for chart in charts]
     return render_html(report, report.summary(), by_size, charts, stills)
 
 
