@@ -3,15 +3,20 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test lint format clean
+.PHONY: demo test coverage docs lint format clean
 
 demo: $(INSTALLED)  ## Compare the EDF scenario; ends with the table and the path of the report.
 	rm -rf demo-results
 	$(BIN)/rebecsim compare for_edf --out demo-results
 
-test: lint  ## Everything that CI runs: lint, types, import contracts, tests with coverage.
-	$(BIN)/pytest -n auto -m large --no-cov
+test: lint  ## Everything that CI runs: lint, types, import contracts, all tests.
+	$(BIN)/pytest -n auto
+
+coverage: $(INSTALLED)  ## Which lines the tests reach; without those that explore whole state spaces.
 	$(BIN)/pytest -n auto -m "not large" --cov --cov-report=term:skip-covered
+
+docs: $(INSTALLED)  ## Build the documentation site into site/.
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
@@ -26,8 +31,8 @@ format: $(INSTALLED)
 $(INSTALLED): setup.cfg pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("rebecsim needs Python 3.11 or newer; try: make PYTHON=python3.12 ..." if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test,docs]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) build demo-results .coverage* .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
+	rm -rf $(VENV) build site demo-results .coverage* .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rebecsim.actors import ChoiceLaw
+from rebecsim.generate.step import NotNativeError
 from rebecsim.native.columns import ARGUMENTS, NEVER, SLOTS
 from rebecsim.native.layout import (
     BASE,
@@ -33,7 +34,7 @@ from rebecsim.simulate.order import Order
 from rebecsim.simulate.simulator import OUTCOMES, RunResult
 from rebecsim.simulate.trace import Event
 
-__all__ = ["NativeRuns", "native_events", "run_native", "simulate_native"]
+__all__ = ["NativeRuns", "native_events", "require_compiled", "run_native", "simulate_native"]
 
 _ORDERS = {"random": ANY, "updates-first": RANKED, "ticks-first": RANKED, "fifo": FIFO}
 _ROOM = 1_000  # events of a traced run at first; more are made room for when they come
@@ -59,6 +60,23 @@ class NativeRuns:
     choices: Integers
 
 
+def require_compiled(native: NativeModel) -> None:
+    """Compile the step of a model, unless that is done. Raises NotNativeError if it is impossible.
+
+    Numba cannot tell the types of some programs that assign within conditions of loops.
+    """
+    made = getattr(native.step, "made", None)  # None: plain Python is wanted
+    if made is None:
+        return
+    try:
+        made.prepare()
+    except Exception as error:  # whatever a compiler that fails may raise
+        raise NotNativeError(
+            f"{native.model.name}: its message servers cannot be compiled ({type(error).__name__} "
+            "in Numba); use the engine python or auto"
+        ) from error
+
+
 def run_native(
     native: NativeModel,
     *,
@@ -75,8 +93,9 @@ def run_native(
     """Run replications; `observed` are the cells of the variables to read when a run is over.
 
     `tick` names the message server that passes time, for the orders that go by it. The trace is
-    that of the last replication.
+    that of the last replication. Raises NotNativeError if the model cannot be compiled.
     """
+    require_compiled(native)
     streams = native.streams(key)
     ranks = _ticks(native, tick)
     capacity = int(native.rebecs[:, CAPACITY].sum())

@@ -15,6 +15,7 @@ DOCUMENTS = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md"), ROOT / "benc
 
 _FENCE = re.compile(r"^(?P<ticks>`{3,})(?P<info>[^`]*)$")
 _LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
+_IMAGE = re.compile("!" + _LINK.pattern)
 
 
 @dataclass(frozen=True)
@@ -41,11 +42,19 @@ class Document:
 
     @property
     def links(self) -> list[tuple[int, str]]:
-        """Line and target of every link."""
+        """Line and target of every link, pictures among them."""
+        return self._targets(_LINK)
+
+    @property
+    def images(self) -> list[tuple[int, str]]:
+        """Line and target of every picture."""
+        return self._targets(_IMAGE)
+
+    def _targets(self, pattern: re.Pattern[str]) -> list[tuple[int, str]]:
         return [
             (number, match["target"])
             for number, line in self.prose.items()
-            for match in _LINK.finditer(line)
+            for match in pattern.finditer(line)
         ]
 
     @property

@@ -4,14 +4,18 @@
   below it. A line `...` there stands for any number of lines, `...` within a line for any text.
   `exit=N` is the exit code of the commands, 0 if it is not given.
 * `toml`, `rebeca`, `python`, `text` with `file=NAME`: the text is written to that file first.
-* `toml`: the text is a valid scenario; with `invalid`, it is refused.
+* `toml`: the text is a valid scenario, with `workload` one about a workload; with `invalid`, it is
+  refused.
 * `rebeca`: the text is a model that passes the checker. With `frame`, it is also the surroundings
   of the blocks with `part=NAME`, whose text takes the place of its line `// NAME`. `core` reads
   it as Core Rebeca, and with `error=CODE` the checker refuses it with that error alone.
-* `python`: the text is executed, in one namespace for the whole document.
+* `python`: the text is executed, in one namespace for the whole document; with `elsewhere`, it is
+  for a program that is not here, and only has to be Python.
 * `text output`: what the Python block before it has printed.
 * `excerpt=FILE`: the text stands in that file of the repository.
 * `sh`: commands for the reader, which are not run.
+
+The pictures of the document are then those that its commands have drawn (`pictures.py`).
 """
 
 from __future__ import annotations
@@ -28,8 +32,10 @@ from typing import Any
 import pytest
 
 from rebecsim.experiments import ScenarioError, load_scenario
+from rebecsim.experiments.workload_scenario import load_workload_scenario
 from rebecsim.lang import Dialect, RebecaError, check_source
 from tests.docs.markdown import ROOT, Block, Document
+from tests.docs.pictures import require_pictures
 
 WIDTH = "100"
 """Columns of the terminal in the documents."""
@@ -52,9 +58,10 @@ class Session:
         self._printed = ""
 
     def follow(self, document: Document) -> None:
-        """Do what every block says. Raises AssertionError, naming the block, if one is wrong."""
+        """Do what every block says. Raises AssertionError if one is wrong, or a picture."""
         for block in document.blocks:
             self.do(block)
+        require_pictures(document, self.home)
 
     def do(self, block: Block) -> None:
         """Do what one block says."""
@@ -71,6 +78,8 @@ class Session:
                 self._scenario(block)
             case "rebeca":
                 self._model(block)
+            case "python" if "elsewhere" in block.options:
+                compile(block.text, str(block), "exec")
             case "python":
                 self._python(block)
             case "text" if "output" in block.options:
@@ -105,11 +114,12 @@ class Session:
     def _scenario(self, block: Block) -> None:
         file = self.home / block.options.get("file", "unnamed.toml")
         file.write_text(block.text, "utf-8")
+        load = load_workload_scenario if "workload" in block.options else load_scenario
         if "invalid" in block.options:
             with pytest.raises(ScenarioError):
-                load_scenario(file)
+                load(file)
         else:
-            load_scenario(file)
+            load(file)
 
     def _model(self, block: Block) -> None:
         options, text = block.options, model_of(block, self._frame)

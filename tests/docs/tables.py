@@ -13,16 +13,47 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
+from typer import Typer
 from typer.models import ArgumentInfo, OptionInfo
 
 from rebecsim.cli import app
+from tests.docs.markdown import ROOT
 
-COMMANDS: dict[str, Callable[..., None]] = {
-    command.callback.__name__: command.callback
-    for command in app.registered_commands
-    if command.callback is not None
-}
-"""The functions behind the commands."""
+REFERENCE = ROOT / "docs/reference"
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: the words that name it after `rebecsim`, and the function behind it."""
+
+    words: tuple[str, ...]
+    function: Callable[..., None]
+
+    @property
+    def page(self) -> Path:
+        """The reference page that has a section for the command."""
+        group = self.words[0] if len(self.words) > 1 else "command-line"
+        return REFERENCE / f"{group}.md"
+
+    def __str__(self) -> str:
+        return " ".join(self.words)
+
+
+def commands_of(application: Typer, words: tuple[str, ...] = ()) -> list[Command]:
+    """All commands of an application, with those of the applications within it."""
+    commands = [
+        Command((*words, command.name or command.callback.__name__), command.callback)
+        for command in application.registered_commands
+        if command.callback is not None
+    ]
+    for group in application.registered_groups:
+        assert isinstance(group.name, str)
+        assert group.typer_instance is not None
+        commands += commands_of(group.typer_instance, (*words, group.name))
+    return commands
+
+
+COMMANDS = commands_of(app)
 
 
 @dataclass(frozen=True)
@@ -78,8 +109,10 @@ def _value_of(parameter: CommandParameter) -> str:
     kind = (get_args(kinds[0]) or kinds)[0]
     if kind is bool:
         return ""
-    if kind is int:
-        return f"integer, at least {parameter.info.min}"
+    if kind in (int, float):
+        least = parameter.info.min
+        number = "integer" if kind is int else "number"
+        return number if least is None else f"{number}, at least {least:g}"
     if issubclass(kind, StrEnum):
         return " or ".join(f"`{value}`" for value in kind)
     return {Path: "path", str: "text"}[kind]
@@ -152,6 +185,6 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def require_table(page: Path, table: str) -> None:
-    """Assert that a page has a table. The message is the table, to be put there."""
-    assert table in page.read_text("utf-8"), f"{page} should have the table\n\n{table}"
+def require_table(text: str, table: str, page: Path) -> None:
+    """Assert that the text of a page has a table. The message is the table, to be put there."""
+    assert table in text, f"{page.relative_to(ROOT)} should have the table\n\n{table}"

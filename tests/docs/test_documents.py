@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.markdown import DOCUMENTS, ROOT, read_document
+from tests.docs.pictures import IMAGES, pictures_of
 from tests.docs.session import Session
 
 
@@ -44,3 +45,8 @@ def test_the_first_screen_shows_commands_that_the_makefile_has() -> None:
     for target in ("demo", "test"):
         assert any(line.startswith(f"make {target}") for line in first_screen)
         assert f"\n{target}:" in makefile
+
+
+def test_every_picture_is_shown() -> None:
+    shown = {picture.shown for path in DOCUMENTS for picture in pictures_of(read_document(path))}
+    assert set(IMAGES.glob("**/*.*")) == shown

@@ -20,47 +20,89 @@ from rebecsim.cluster import (
 )
 from rebecsim.cluster.policies import BUILTIN_DISPATCH_POLICIES
 from rebecsim.experiments import Scenario
-from rebecsim.lang import parse_model, syntax, walk
+from rebecsim.experiments.workload_metrics import SCHEDULE_METRICS
+from rebecsim.experiments.workload_scenario import (
+    Gantt,
+    Generate,
+    MachineTable,
+    NodesTable,
+    Settings,
+    WorkloadScenario,
+    WorkloadSource,
+)
 from tests.docs.markdown import ROOT, read_document
-from tests.docs.session import model_of
-from tests.docs.tables import COMMANDS, keys_table, options_table, parameters_of, require_table
+from tests.docs.tables import (
+    COMMANDS,
+    Command,
+    keys_table,
+    options_table,
+    parameters_of,
+    require_table,
+)
 
-COMMAND_LINE = ROOT / "docs/reference/command-line.md"
 SCENARIO = ROOT / "docs/reference/scenario.md"
-LANGUAGE = ROOT / "docs/reference/language.md"
+WORKLOAD_SCENARIO = ROOT / "docs/reference/workload-scenario.md"
 PATTERNS = list(dict.fromkeys((*ARRIVAL_PATTERNS.values(), *LENGTH_PATTERNS.values())))
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_a_section_with_its_options(name: str) -> None:
-    assert name in read_document(COMMAND_LINE).anchors
-    if parameters_of(COMMANDS[name]):
-        require_table(COMMAND_LINE, options_table(COMMANDS[name]))
+@pytest.mark.parametrize("command", COMMANDS, ids=str)
+def test_every_command_has_a_section_with_its_options(command: Command) -> None:
+    assert command.words[-1] in read_document(command.page).anchors
+    if parameters_of(command.function):
+        require_table(section_of(command), options_table(command.function), command.page)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_help_shows_the_same_options(name: str) -> None:
+def section_of(command: Command) -> str:
+    """The text below the heading of a command, up to the next heading of its level."""
+    text = command.page.read_text("utf-8")
+    return text.partition(f"\n## {command.words[-1]}\n")[2].partition("\n## ")[0]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=str)
+def test_help_shows_the_same_options(command: Command) -> None:
     run = subprocess.run(
-        [sys.executable, "-m", "rebecsim", name, "--help"],
+        [sys.executable, "-m", "rebecsim", *command.words, "--help"],
         capture_output=True,
         text=True,
         check=True,
         env={"COLUMNS": "160", "PATH": "", "PYTHONUTF8": "1", "TERM": "dumb"},
     )
     _, _, below_the_options = run.stdout.partition(" Options ")
-    declared = {item.shown for item in parameters_of(COMMANDS[name]) if item.shown[0] == "-"}
+    declared = {item.shown for item in parameters_of(command.function) if item.shown[0] == "-"}
     shown = set(re.findall(r"--[a-z]+(?:-[a-z]+)*", below_the_options))
     assert {option for option in shown if not option.startswith("--no-")} == declared | {"--help"}
 
 
+def test_the_reference_has_no_command_that_is_not_there() -> None:
+    for page in {command.page for command in COMMANDS}:
+        names = {command.words[-1] for command in COMMANDS if command.page == page}
+        text = page.read_text("utf-8")
+        for heading, section in re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", text, re.M | re.S):
+            assert heading in names or "| Argument or option |" not in section, (page, heading)
+
+
 @pytest.mark.parametrize("model", [Scenario, HighPriority, Power, Eviction])
 def test_every_key_of_a_scenario_is_there(model: type[BaseModel]) -> None:
-    require_table(SCENARIO, keys_table(model))
+    require_table(SCENARIO.read_text("utf-8"), keys_table(model), SCENARIO)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [WorkloadScenario, WorkloadSource, Generate, MachineTable, NodesTable, Settings, Gantt],
+)
+def test_every_key_of_a_workload_scenario_is_there(model: type[BaseModel]) -> None:
+    require_table(WORKLOAD_SCENARIO.read_text("utf-8"), keys_table(model), WORKLOAD_SCENARIO)
+
+
+def test_every_metric_of_schedules_is_there() -> None:
+    text = WORKLOAD_SCENARIO.read_text("utf-8")
+    for metric in SCHEDULE_METRICS:
+        assert f"| `{metric.name}` | {metric.unit or 'none'} | {metric.note} |\n" in text
 
 
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.__name__)
 def test_every_pattern_is_there(pattern: type[WorkloadPattern]) -> None:
-    require_table(SCENARIO, keys_table(pattern))
+    require_table(SCENARIO.read_text("utf-8"), keys_table(pattern), SCENARIO)
     for name in pattern.names():
         assert f"`{name}`" in SCENARIO.read_text("utf-8")
 
@@ -83,20 +125,3 @@ def test_the_values_of_patterns_are_what_the_page_says() -> None:
         pattern = kind.model_validate(table)
         expected = [int(value) for value in values.split(", ")]
         assert [pattern.alternatives(t) for t in range(len(expected))] == [(v,) for v in expected]
-
-
-def test_the_language_page_has_every_statement_and_expression() -> None:
-    """Every kind of node of a syntax tree stands in some example of the page."""
-    wanted = {
-        kind
-        for kind in vars(syntax).values()
-        if isinstance(kind, type) and issubclass(kind, syntax.Node) and not kind.__subclasses__()
-    } - {syntax.Member}  # for property files
-    frame = ""
-    seen = set()
-    for block in read_document(LANGUAGE).blocks:
-        if block.language == "rebeca" and "error" not in block.options:
-            text = model_of(block, frame)
-            frame = text if "frame" in block.options else frame
-            seen |= {type(node) for node in walk(parse_model(text))}
-    assert wanted - seen == set()

@@ -64,6 +64,7 @@ def test_a_document_is_read(tmp_path: Path):
         block("rebeca", "x = 1;\n", part="STATEMENTS"),
         block("rebeca", LAMP, excerpt="models/ticket_service.rebeca"),
         block("python", "assert False\n"),
+        block("python", "what is\n", elsewhere=""),
         block("text", "something\n", output=""),
         block("cobol", "STOP RUN.\n"),
     ],

@@ -28,7 +28,7 @@ from rebecsim.simulate import (
     run_batch,
     simulate,
 )
-from rebecsim.simulate.native import native_events, run_native
+from rebecsim.simulate.native import native_events, require_compiled, run_native
 from rebecsim.simulate.order import scheduler_for
 from tests.native.models import MODELS
 
@@ -83,8 +83,41 @@ def test_random_models_run_the_same(text, order, law):
     note(step_source(checked).text)
     model = build_model(checked, "random.rebeca")
     native = native_model(model, checked)
+    try:
+        require_compiled(native)
+    except NotNativeError as error:
+        assert "cannot be compiled" in str(error)  # noqa: PT017 - Numba has its limits
+        return
     for replication in range(3):
         same_run(native, model, replication, law=law, order=order, tick="go", max_steps=60)
+
+
+ASSIGNS_IN_A_CONDITION = """
+reactiveclass A(2) {
+    statevars { int x; }
+    A() { self.go(); }
+    msgsrv go() {
+        int fuel = 20;
+        for (int i = 0; i < 3 + x; i++) { if (--fuel < 0) break; }
+        x = fuel % 2;
+        self.go() after(1);
+    }
+}
+main { A a():(); }
+"""
+
+
+@pytest.mark.skipif(is_plain(), reason="is about the compiler")
+def test_what_the_compiler_cannot_do_runs_in_python():
+    checked = check_source(ASSIGNS_IN_A_CONDITION, "a.rebeca")
+    model = build_model(checked, "a.rebeca")
+    options = {"key": KEY, "replications": range(30), "until": 3_000, "checked": checked}
+    observed = Observation("a", ("x",))
+    with pytest.raises(NotNativeError, match="cannot be compiled"):
+        run_batch(model, observed, engine="native", **options)
+    batch = run_batch(model, observed, engine="auto", **options)
+    assert batch.engine == "python"
+    assert (batch.columns["x"] == 1).all() or (batch.columns["x"] == 0).all()
 
 
 @pytest.mark.skipif(not VALID, reason="the conformance models are not here")

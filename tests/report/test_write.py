@@ -1,3 +1,4 @@
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -70,7 +71,7 @@ def test_importing_the_report_does_not_load_the_drawing_packages() -> None:
         subprocess.run([sys.executable, "-c", c], capture_output=True, text=True, check=True).stdout
         for c in (code, base)
     ]
-    assert loaded[0] == loaded[1]
+    assert set(ast.literal_eval(loaded[0])) <= set(ast.literal_eval(loaded[1]))
 
 
 def test_pairs_and_orders_have_files_of_their_own(full_report, make_report, tmp_path: Path) -> None:

@@ -1,0 +1,46 @@
+"""The colours of Timed Rebeca in the pages of the site."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pygments.lexer import RegexLexer, words
+from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text
+
+__all__ = ["RebecaLexer"]
+
+_DECLARATIONS = (
+    *("abstract", "define", "env", "extends", "knownrebecs", "main", "msgsrv", "reactiveclass"),
+    *("statevars", "Assertion"),
+)
+_STATEMENTS = (
+    *("after", "assertion", "break", "case", "continue", "deadline", "default", "delay", "else"),
+    *("for", "if", "return", "switch", "while"),
+)
+
+
+class RebecaLexer(RegexLexer):
+    """Cuts a model or property file into tokens, as grammar.lark does."""
+
+    name = "Rebeca"
+    aliases: ClassVar = ["rebeca"]
+    filenames: ClassVar = ["*.rebeca", "*.property"]
+    tokens: ClassVar = {
+        "root": [
+            (r"//[^\n]*", Comment.Single),
+            (r"/\*(.|\n)*?\*/", Comment.Multiline),
+            (r'"([^"\\\r\n]|\\.)*"', String),
+            (r"@\w+", Name.Decorator),
+            (words(_DECLARATIONS, suffix=r"\b"), Keyword.Declaration),
+            (words(_STATEMENTS, suffix=r"\b"), Keyword),
+            (r"(int|short|byte|boolean|float|void)\b", Keyword.Type),
+            (r"(true|false|null)\b", Keyword.Constant),
+            (r"(self|sender|super|now|currentMessage\w+)\b", Name.Builtin.Pseudo),
+            (r"(\d*\.\d+|\d+\.)([eE][-+]?\d+)?[fF]?|\d+[eE][-+]?\d+[fF]?", Number.Float),
+            (r"0[xX][0-9a-fA-F]+|\d+", Number.Integer),
+            (r"[A-Za-z_]\w*", Name),
+            (r"[-+*/%&|^<>=!~?:]", Operator),
+            (r"[][(){};,.]", Punctuation),
+            (r"\s+", Text),
+        ]
+    }
