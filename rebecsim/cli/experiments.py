@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rebecsim.cli.app import (
+    EngineChoice,
+    EngineName,
     Law,
     Plugins,
     Replications,
@@ -25,6 +29,7 @@ from rebecsim.cli.app import (
     use_plugins,
 )
 from rebecsim.cli.app import out as out_console
+from rebecsim.cli.workload_scenarios import compare_workload
 
 if TYPE_CHECKING:
     from rebecsim.experiments import Plan, Results, Scenario
@@ -32,9 +37,18 @@ if TYPE_CHECKING:
     from rebecsim.report import WrittenReport
     from rebecsim.report.reproduce import Reproduction
     from rebecsim.report.reproduction_page import PageSettings
+    from rebecsim.simulate import Engine
 
 _MOST_REPLICATIONS = 10_000
 """Runs per cell after which a wanted precision is given up, unless the user says otherwise."""
+
+
+@dataclass(frozen=True)
+class Runner:
+    """What the user said on how to run: worker processes (None: one per processor), and engine."""
+
+    workers: int | None
+    engine: Engine
 
 
 class MessageOrder(StrEnum):
@@ -50,10 +64,14 @@ class MessageOrder(StrEnum):
 def scenarios(plugin: Plugins = None) -> None:
     """List the built-in scenarios; with --plugin, see whether plug-ins can be loaded."""
     from rebecsim.experiments import builtin_scenarios, load_scenario
+    from rebecsim.experiments.scenario_files import builtin_workload_scenarios
+    from rebecsim.experiments.workload_scenario import load_workload_scenario
 
     use_plugins(plugin)
     for name in builtin_scenarios():
-        say(f"{name:<18} {load_scenario(name).heading}")
+        say(f"{name:<24} {load_scenario(name).heading}")
+    for name in builtin_workload_scenarios():
+        say(f"{name:<24} {load_workload_scenario(name).scenario.heading}")
 
 
 @app.command()
@@ -81,15 +99,30 @@ def compare(
         typer.Option(min=2, help="Most runs per cell with --precision.  [default: 10000]"),
     ] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Keep every message served.")] = False,
+    engine: EngineName = EngineChoice.auto,
     plugin: Plugins = None,
 ) -> None:
     """Compare policies: tables, charts, data and a report of a scenario."""
     from rebecsim.experiments import load_scenario, plan_scenario
     from rebecsim.experiments.order_runs import order_directory, order_plans, stored_orders
+    from rebecsim.experiments.scenario_files import read_scenario_text
     from rebecsim.report import report_view, write_report
     from rebecsim.report.comparison import report_input
 
     use_plugins(plugin)
+    text = read_scenario_text(scenario)
+    if text.is_of_workload:
+        _require_for_workloads(law, order, orders, precision, max_replications, trace, engine)
+        compare_workload(
+            text,
+            out,
+            resume=resume,
+            workers=workers,
+            replications=replications,
+            seed=seed,
+            plugins=plugin or (),
+        )
+        return
     if precision is not None:
         _refuse("--precision", ("--replications", replications), ("--trace", trace))
         replications = max_replications or _MOST_REPLICATIONS
@@ -105,11 +138,14 @@ def compare(
     results = _results(out, loaded, resume)
     plan = plan_scenario(loaded)
     advice = f"{out}: go on with --resume"
-    done = _run(plan, results, workers, trace, advice)
+    runner = Runner(workers, engine.value)
+    # Workers simulate meanwhile.
+    threading.Thread(target=import_module, args=("matplotlib.figure",), daemon=True).start()
+    done = _run(plan, results, runner, advice, trace=trace)
     for name, other in order_plans(plan, done).items() if orders else ():
         directory = order_directory(results, name)
         existing = (directory / "run.json").exists()
-        _run(other, _results(directory, other.scenario, existing), workers, False, advice)
+        _run(other, _results(directory, other.scenario, existing), runner, advice)
     report = report_input(plan, results, stored_orders(plan, results) if orders else None)
     written = write_report(report, out)
     out_console.print(report_view(report))
@@ -126,6 +162,7 @@ def reproduce(
     ] = None,
     workers: Workers = None,
     replications: Replications = None,
+    engine: EngineName = EngineChoice.auto,
 ) -> None:
     """Run the published scenarios and put the figures beside the published ones.
 
@@ -140,9 +177,10 @@ def reproduce(
 
     if page is not None and not page.parent.is_dir():
         raise typer.BadParameter(f"there is no directory {page.parent}", param_hint="--page")
+    runner = Runner(workers, engine.value)
     with _directory(out) as directory:
         found = [
-            _reproduced(table, directory, workers, replications, with_page=page is not None)
+            _reproduced(table, directory, runner, replications, with_page=page is not None)
             for table in tables_of(name)
         ]
     rows = [row for each in found for row in reproduction_rows(each.reproduction)]
@@ -166,7 +204,7 @@ class _Reproduced:
 def _reproduced(
     table: PublishedTable,
     directory: Path,
-    workers: int | None,
+    runner: Runner,
     replications: int | None,
     with_page: bool,
 ) -> _Reproduced:
@@ -177,7 +215,7 @@ def _reproduced(
 
     def run(plan: Plan, place: Path) -> Results:
         results = _results(place, plan.scenario, resume=(place / "run.json").exists())
-        _run(plan, results, workers, False, f"{place}: go on with the same command")
+        _run(plan, results, runner, f"{place}: go on with the same command")
         return results
 
     scenarios = reproduction_scenarios(table, replications, corrected=with_page)
@@ -242,6 +280,32 @@ def _refuse(option: str, *others: tuple[str, object]) -> None:
             raise typer.BadParameter(f"cannot be given with {name}", param_hint=option)
 
 
+def _require_for_workloads(
+    law: Law | None,
+    order: MessageOrder | None,
+    orders: bool,
+    precision: str | None,
+    max_replications: int | None,
+    trace: bool,
+    engine: EngineChoice,
+) -> None:
+    """Refuse what has no meaning for schedules of a workload."""
+    for option, given in (
+        ("--law", law),
+        ("--order", order),
+        ("--no-orders", not orders),
+        ("--precision", precision),
+        ("--max-replications", max_replications),
+        ("--trace", trace),
+        ("--engine", engine is not EngineChoice.auto),
+    ):
+        if given:
+            raise typer.BadParameter(
+                "is for scenarios of generated models; this one is about a workload",
+                param_hint=option,
+            )
+
+
 def show_written(written: WrittenReport, *more: Path) -> None:
     """Say where the files of a report are."""
     say(f"report  {written.html}")
@@ -249,7 +313,7 @@ def show_written(written: WrittenReport, *more: Path) -> None:
     say(f"data    {', '.join(map(str, (*written.data, *more)))}")
 
 
-def _run(plan: Plan, results: Results, workers: int | None, trace: bool, advice: str) -> int:
+def _run(plan: Plan, results: Results, runner: Runner, advice: str, *, trace: bool = False) -> int:
     """Run a plan under a progress bar; gives the replications of each cell."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -274,7 +338,8 @@ def _run(plan: Plan, results: Results, workers: int | None, trace: bool, advice:
             run_plan(
                 plan,
                 results,
-                workers=workers or available_workers(),
+                workers=runner.workers or available_workers(),
+                engine=runner.engine,
                 trace=trace,
                 replications=replications,
                 progress=lambda finished: bar.advance(task, finished),

@@ -10,10 +10,11 @@ import typer
 
 from rebecsim.cli.app import Plugins, app, complain, out, use_plugins
 from rebecsim.cli.experiments import show_written
+from rebecsim.cli.workload_scenarios import diff_workloads, is_workload_run, report_workload
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
-    from rebecsim.experiments.store import StoredRun
+    from rebecsim.experiments.store import StoredRun, StoredWorkloadRun
 
 Root = Annotated[Path, typer.Argument(help="Directory below which the runs are.")]
 Run = Annotated[Path, typer.Argument(help="Directory of a run.", show_default=False)]
@@ -44,8 +45,8 @@ def query(
 ) -> None:
     """Answer SQL over all runs below a directory.
 
-    The views are `runs`, `cells` and `replications`; `describe replications` shows the columns of
-    one. Nothing else can be read, and nothing written.
+    The views are `runs`, `cells` and `replications`, and of workload scenarios `schedules` and
+    `jobs`; `describe jobs` shows the columns of one. Nothing else can be read, and nothing written.
     """
     from rebecsim.experiments.query import query as ask
     from rebecsim.report.stored import answer_table, write_csv, write_json
@@ -81,6 +82,9 @@ def report(
     from rebecsim.report.comparison import report_input
 
     use_plugins(plugin)
+    if is_workload_run(run):
+        report_workload(run, directory or run)
+        return
     stored = open_run(run)
     orders = stored_orders(stored.plan, stored.results)
     drawn = report_input(stored.plan, stored.results, orders)
@@ -91,25 +95,28 @@ def report(
 
 @app.command()
 def diff(first: Run, second: Run, plugin: Plugins = None) -> None:
-    """Compare two runs: settings, and the estimates of every cell."""
+    """Compare two runs: settings, and the estimates of every cell, or the waits of every job."""
     from rebecsim.experiments.diff import compare_runs
     from rebecsim.experiments.store import open_run
     from rebecsim.report.stored import diff_view
 
     use_plugins(plugin)
+    if is_workload_run(first) and is_workload_run(second):
+        diff_workloads(first, second)
+        return
     out.print(diff_view(compare_runs(open_run(first), open_run(second))))
 
 
-def _runs(root: Path) -> tuple[list[StoredRun], list[UserError]]:
+def _runs(root: Path) -> tuple[list[StoredRun | StoredWorkloadRun], list[UserError]]:
     """The runs below a directory, and what is wrong with those that cannot be opened."""
     from rebecsim.experiments import ResultsError
-    from rebecsim.experiments.store import find_runs, open_run
+    from rebecsim.experiments.store import find_runs, open_any_run
 
-    found: list[StoredRun] = []
+    found: list[StoredRun | StoredWorkloadRun] = []
     complaints: list[UserError] = []
     for name, directory in find_runs(root):
         try:
-            found.append(open_run(directory, name))
+            found.append(open_any_run(directory, name))
         except ResultsError as error:
             complaints.append(error)
     if not found and not complaints:

@@ -9,6 +9,10 @@ with the same random numbers (`PairedMoments`): `pairwise_differences` compares 
 in them (`PairDifference`). `order_envelopes` puts message orders side by side (`OrderEnvelope`).
 `next_replications` says how many more runs a `Precision` needs (`parse_precision` reads one).
 `PUBLISHED` holds the figures of the thesis.
+
+Of workload scenarios, `load_workload_scenario` reads a `WorkloadScenario`, `plan_workload` lays out
+its schedules as a `WorkloadPlan`, `run_workload_plan` computes them into `WorkloadResults`, and
+`schedule_difference` compares two of them job by job (`ScheduleDifference`).
 """
 
 from rebecsim.experiments.differences import PairDifference, pairwise_differences
@@ -28,6 +32,11 @@ from rebecsim.experiments.scenario import (
 )
 from rebecsim.experiments.statistics import Estimate
 from rebecsim.experiments.summary import Summary, summarise
+from rebecsim.experiments.workload_diff import ScheduleDifference, schedule_difference
+from rebecsim.experiments.workload_plan import WorkloadPlan, plan_workload
+from rebecsim.experiments.workload_results import WorkloadResults
+from rebecsim.experiments.workload_runner import run_workload_plan
+from rebecsim.experiments.workload_scenario import WorkloadScenario, load_workload_scenario
 
 __all__ = [
     "COUNTERS",
@@ -44,16 +53,24 @@ __all__ = [
     "ResultsError",
     "Scenario",
     "ScenarioError",
+    "ScheduleDifference",
     "Summary",
+    "WorkloadPlan",
+    "WorkloadResults",
+    "WorkloadScenario",
     "available_workers",
     "builtin_scenarios",
     "load_scenario",
+    "load_workload_scenario",
     "next_replications",
     "order_envelopes",
     "paired_moments",
     "pairwise_differences",
     "parse_precision",
     "plan_scenario",
+    "plan_workload",
     "run_plan",
+    "run_workload_plan",
+    "schedule_difference",
     "summarise",
 ]

@@ -1,8 +1,8 @@
 """SQL over the runs below a directory, answered by DuckDB.
 
-Three views, described in `VIEWS`: `runs`, `cells` and `replications`. Parts are not loaded:
-DuckDB reads them through Arrow, of the columns, cells and rows that a query needs, a batch at a
-time.
+Views, described in `VIEWS`: `runs`, `cells` and `replications`; of workload scenarios `schedules`
+and `jobs`. Parts are not loaded: DuckDB reads them through Arrow, of the columns, cells and rows
+that a query needs, a batch at a time.
 
 The SQL is a user's text, so it can do nothing but read the views: DuckDB has no access to files,
 network, extensions and variables of this program, its settings are locked, and only statements
@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -26,7 +27,8 @@ from pyarrow import fs
 from rebecsim.errors import UserError
 from rebecsim.experiments.plan import PlannedCell
 from rebecsim.experiments.results_error import ResultsError
-from rebecsim.experiments.store import StoredRun
+from rebecsim.experiments.store import StoredRun, StoredWorkloadRun
+from rebecsim.experiments.workload_query import SCHEDULES_SCHEMA, job_rows, schedule_rows
 
 __all__ = ["VIEWS", "Answer", "QueryError", "query"]
 
@@ -38,6 +40,11 @@ VIEWS = MappingProxyType(
         "finished, bytes",
         "replications": "a row for each replication of the finished cells: run, cell, policy, "
         "arrivals, lengths, app_masters, replication, a column for each counter, outcome",
+        "schedules": "a row for each finished schedule of a workload scenario: run, cell, policy, "
+        "load_factor, estimates, replication, a column for each metric",
+        "jobs": "a row for each job of these schedules: run, cell, policy, load_factor, estimates, "
+        "replication, job, user, queue, processors, memory (KB per processor), submit, start, "
+        "duration, expected_end (s)",
     }
 )
 """The views, and what is in them."""
@@ -95,20 +102,29 @@ class Answer:
     rows: Iterator[tuple[Any, ...]]
 
 
-def query(sql: str, runs: Sequence[StoredRun]) -> Answer:
+def query(sql: str, runs: Sequence[StoredRun | StoredWorkloadRun]) -> Answer:
     """Answer one SQL statement that reads the views over these runs.
 
     Raises QueryError when it is none or DuckDB refuses it, ResultsError when it mentions
-    replications and a part is damaged, OSError when a part cannot be read.
+    replications, schedules or jobs and a part of theirs is damaged, OSError when a part cannot be
+    read.
     """
     _require_reading(sql)
-    if "replications" in sql.casefold():  # all parts are read for it, which may take a while
-        _require_undamaged(runs)
+    of_models = [run for run in runs if isinstance(run, StoredRun)]
+    of_workloads = [run for run in runs if isinstance(run, StoredWorkloadRun)]
+    asked = sql.casefold()  # for some views all parts are read, which may take a while
+    if "replications" in asked:
+        _require_undamaged(of_models)
+    if "jobs" in asked:
+        _require_undamaged(of_workloads)
+    figures = schedule_rows(of_workloads) if "schedules" in asked else []
     connection = duckdb.connect(":memory:")
     try:
         connection.register("runs", pa.Table.from_pylist(list(map(_run_row, runs)), _RUNS_SCHEMA))
         connection.register("cells", pa.Table.from_pylist(_cell_rows(runs), _CELLS_SCHEMA))
-        connection.register("replications", _replications(runs))
+        connection.register("replications", _replications(of_models))
+        connection.register("schedules", pa.Table.from_pylist(figures, SCHEDULES_SCHEMA))
+        connection.register("jobs", job_rows(of_workloads))
         _lock(connection)
         connection.execute(sql)
         columns = tuple(column[0] for column in connection.description or ())
@@ -152,40 +168,56 @@ def _require_reading(sql: str) -> None:
         raise QueryError(f"query: {kind} is not for this store, which is only read; use SELECT")
 
 
-def _require_undamaged(runs: Sequence[StoredRun]) -> None:
+def _require_undamaged(runs: Sequence[StoredRun] | Sequence[StoredWorkloadRun]) -> None:
     for run in runs:
-        for cell in run.finished:
-            if damage := run.results.damage(cell):
+        for damage in _damages(run):
+            if damage:
                 raise ResultsError(f"{damage}; `rebecsim compare` with --resume computes it again")
 
 
-def _run_row(run: StoredRun) -> dict[str, object]:
+def _damages(run: StoredRun | StoredWorkloadRun) -> Iterator[str | None]:
+    if isinstance(run, StoredRun):
+        return (run.results.damage(cell) for cell in run.finished)
+    return (run.results.damage(cell) for cell in run.finished)
+
+
+def _run_row(run: StoredRun | StoredWorkloadRun) -> dict[str, object]:
     started = run.record["started"]
     return {
         "run": run.name,
         "scenario": run.scenario.name,
         "title": run.scenario.heading,
         "policies": list(run.scenario.policies),
-        "cells": len(run.plan.cells),
+        "cells": len(run.cells),
         "finished": len(run.finished),
         "replications": run.scenario.replications,
         "seed": run.scenario.seed,
-        "choice_law": run.scenario.choice_law,
+        "choice_law": run.scenario.choice_law if isinstance(run, StoredRun) else None,
         "rebecsim": run.record["versions"]["rebecsim"],
         "started": started and datetime.fromisoformat(started).astimezone(UTC).replace(tzinfo=None),
         "bytes": run.size,
     }
 
 
-def _cell_rows(runs: Sequence[StoredRun]) -> list[dict[str, object]]:
-    rows = []
-    for run in runs:
+def _cell_rows(runs: Sequence[StoredRun | StoredWorkloadRun]) -> list[dict[str, object]]:
+    return [row for run in runs for row in _cells_of(run)]
+
+
+def _cells_of(run: StoredRun | StoredWorkloadRun) -> Iterator[dict[str, object]]:
+    """Every cell of a run, with the coordinates that it has."""
+    if isinstance(run, StoredRun):
         finished = set(run.finished)
-        for cell in run.plan.cells:
-            there = cell in finished
-            size = run.results.part(cell).stat().st_size if there else None
-            rows.append({**_coordinates(run, cell), "finished": there, "bytes": size})
-    return rows
+        for cell in run.cells:
+            yield _coordinates(run, cell) | _file(run.results.part(cell), cell in finished)
+        return
+    done = set(run.finished)
+    for schedule in run.cells:
+        named = {"run": run.name, "cell": schedule.name, "policy": schedule.policy}
+        yield named | _file(run.results.part(schedule), schedule in done)
+
+
+def _file(part: Path, there: bool) -> dict[str, object]:
+    return {"finished": there, "bytes": part.stat().st_size if there else None}
 
 
 def _coordinates(run: StoredRun, cell: PlannedCell) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from rebecsim.cluster import loaded_plugins
 from rebecsim.experiments.files import write_atomically
@@ -43,7 +43,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-def new_record(scenario: Scenario) -> dict[str, Any]:
+def new_record(scenario: BaseModel) -> dict[str, Any]:
     """Make the record of a run that starts now.
 
     The scenario is the identity of the run: `require_same_run` compares it. The rest says how the
@@ -55,6 +55,7 @@ def new_record(scenario: Scenario) -> dict[str, Any]:
         "versions": versions(),
         "plugins": [asdict(plugin) for plugin in loaded_plugins()],
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "engines": [],
     }
 
 
@@ -64,7 +65,10 @@ def write_record(path: Path, record: dict[str, Any]) -> None:
 
 
 def read_record(path: Path) -> dict[str, Any]:
-    """Read a record of this or an earlier format; `started` is None where it was not recorded.
+    """Read a record of this or an earlier format.
+
+    `started` is None and `engines`, those that have run replications, empty where they were not
+    recorded.
 
     Raises ResultsError when there is none, or it is damaged or of a later format.
     """
@@ -82,6 +86,7 @@ def read_record(path: Path) -> dict[str, Any]:
             "rebecsim reads"
         )
     record.setdefault("started", None)
+    record.setdefault("engines", [])
     if fault := _fault(record):
         raise ResultsError(f"{path}: is damaged: {fault}")
     return record

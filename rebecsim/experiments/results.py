@@ -13,8 +13,6 @@ killed left nothing but temporary files, which the next writer removes.
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -24,8 +22,6 @@ from typing import Any
 import pyarrow as pa
 
 from rebecsim.experiments.checksums import digest_of, read_checksums, write_checksums
-from rebecsim.experiments.files import writer_of
-from rebecsim.experiments.lock import exclusive
 from rebecsim.experiments.moments import CellMoments
 from rebecsim.experiments.parts import (
     TRACE_SCHEMA,
@@ -49,12 +45,11 @@ from rebecsim.experiments.record import (
     write_record,
 )
 from rebecsim.experiments.results_error import ResultsError
+from rebecsim.experiments.run_directory import RECORD, make_run, writing
 from rebecsim.experiments.scenario import Scenario
 from rebecsim.simulate import Batch
 
 __all__ = ["Results", "ResultsError", "versions"]
-
-_FOLDERS = ("parts", "traces", "checksums")
 
 
 @dataclass(frozen=True)
@@ -68,16 +63,8 @@ class Results:
     @classmethod
     def create(cls, directory: Path, scenario: Scenario) -> Results:
         """Make a new results directory. Raises ResultsError if one is there or cannot be made."""
-        results = cls(directory)
-        results._require_empty()
-        try:
-            results._parts.mkdir(parents=True, exist_ok=True)
-            with exclusive(directory):
-                results._require_empty()  # again: another process may have been quicker
-                write_record(results._record, new_record(scenario))
-        except OSError as error:
-            raise ResultsError(f"{directory}: cannot be written: {error.strerror}") from error
-        return results
+        make_run(directory, new_record(scenario))
+        return cls(directory)
 
     @classmethod
     def resume(cls, directory: Path, scenario: Scenario) -> Results:
@@ -94,6 +81,17 @@ class Results:
         """Read what was recorded of the run. Raises ResultsError if there is no run here."""
         return read_record(self._record)
 
+    def note_engine(self, engine: str) -> None:
+        """Record that an engine has run replications of this run. Raises ResultsError."""
+        record = self.record()
+        if engine in record["engines"]:
+            return
+        record["engines"] = sorted({*record["engines"], engine})
+        try:
+            write_record(self._record, record)
+        except OSError as error:
+            raise ResultsError(f"{self._record}: cannot be written: {error.strerror}") from error
+
     def scenario(self) -> Scenario:
         """Rebuild the scenario of the run from its record. Raises ResultsError."""
         return recorded_scenario(self._record, self.record())
@@ -104,37 +102,12 @@ class Results:
 
         Raises ResultsError when another process is writing, or the directory cannot be written.
         """
-        with ExitStack() as stack:
-            try:
-                stack.enter_context(exclusive(self.directory))
-                self._remove_temporary_files()
-            except OSError as error:
-                raise ResultsError(
-                    f"{self.directory}: cannot be written: {error.strerror}"
-                ) from error
+        with writing(self.directory):
             yield
-
-    def _require_empty(self) -> None:
-        if self._record.exists():
-            raise ResultsError(
-                f"{self.directory}: holds the results of a run already; "
-                "go on with it by --resume, or choose another directory"
-            )
-
-    def _remove_temporary_files(self) -> None:
-        """Remove temporary files of processes that are gone.
-
-        Only the holder of the lock writes into the folders of parts, so nobody else's file there
-        is in use; reports are written without it, so theirs are when their process is alive.
-        """
-        for path in self.directory.rglob(".*.tmp"):
-            writer = writer_of(path)
-            if writer is not None and (path.parent.name in _FOLDERS or not _is_alive(writer)):
-                path.unlink(missing_ok=True)
 
     @property
     def _record(self) -> Path:
-        return self.directory / "run.json"
+        return self.directory / RECORD
 
     @property
     def _parts(self) -> Path:
@@ -263,16 +236,3 @@ class Results:
         if total is None:
             raise ResultsError(f"{path}: holds no replications; remove it and resume")
         return total
-
-
-def _is_alive(process: int) -> bool:
-    """Whether a process of this machine is running; when in doubt it is."""
-    if sys.platform == "win32":  # where signal 0 would end it
-        return True
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True

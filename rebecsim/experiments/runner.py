@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import logging
-import multiprocessing
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from itertools import islice
 
 from rebecsim.experiments.plan import Plan, PlannedCell
 from rebecsim.experiments.results import Results
-from rebecsim.simulate import Batch
-from rebecsim.simulate.task import Task, run_task, start_worker
+from rebecsim.experiments.worker_pool import worker_pool
+from rebecsim.simulate import Batch, Engine
+from rebecsim.simulate.task import Task, run_task
 
 __all__ = ["available_workers", "run_plan"]
 
 _REPLICATIONS_PER_TASK = 1_000
 _TRACED_PER_TASK = 50  # a traced run is a table of its own
+_WORTHWHILE = 50_000
+"""Time units, all replications together, from which on compiling is thought of."""
 _TASKS_AHEAD = 4  # of each worker: enough to keep it busy, few enough to bound the memory
 
 Progress = Callable[[int], None]
@@ -48,26 +49,40 @@ def run_plan(
     replications: int | None = None,
     progress: Progress = lambda replications: None,
     warn: Warn = _log.warning,
+    engine: Engine = "auto",
 ) -> None:
     """Simulate every cell that `results` does not hold yet, or holds damaged.
 
     `replications` is how many each cell gets, the scenario's number unless given; then a cell that
     has fewer gets the missing ones, and one that has more is left as it is.
 
-    Results do not depend on `workers`: each replication has its own random streams, and batches
-    are taken in order. An exception, KeyboardInterrupt included, leaves the finished cells, and so
-    does the end of this process in any other way. Damaged parts are named to `warn`.
+    Results do not depend on `workers` and `engine`: each replication has its own random streams,
+    and batches are taken in order. An exception, KeyboardInterrupt included, leaves the finished
+    cells, and so does the end of this process in any other way. Damaged parts are named to `warn`.
 
-    Raises ResultsError when another process is writing into the directory.
+    Raises ResultsError when another process is writing into the directory, NotNativeError when the
+    native engine is asked for and cannot run a model.
     """
     with results.writing():
         missing = _missing(plan, results, trace, replications, progress, warn)
-        tasks = (task for each in missing for task in _tasks(plan, each.cell, each.ranges, trace))
-        with _executor(min(workers, len(missing))) as executor:
+        work = sum(len(some) for each in missing for some in each.ranges) * plan.scenario.ticks
+        used: Engine = "python" if engine == "auto" and work < _WORTHWHILE else engine
+        tasks = (
+            task for each in missing for task in _tasks(plan, each.cell, each.ranges, trace, used)
+        )
+        pieces = sum(len(each.ranges) for each in missing)
+        with worker_pool(min(workers, pieces), "rebecsim.simulate.task") as executor:
             batches = _in_order(executor, tasks, workers, progress)
             for each in missing:
-                mine = islice(batches, len(each.ranges))
+                mine = _noting(islice(batches, len(each.ranges)), results)
                 results.write(each.cell, mine, trace, keep=each.ranges[0].start > 0)
+
+
+def _noting(batches: Iterator[Batch], results: Results) -> Iterator[Batch]:
+    """Record which engines have run."""
+    for batch in batches:
+        results.note_engine(batch.engine)
+        yield batch
 
 
 @dataclass(frozen=True)
@@ -105,7 +120,9 @@ def _missing(
     return missing
 
 
-def _tasks(plan: Plan, cell: PlannedCell, ranges: list[range], trace: bool) -> Iterator[Task]:
+def _tasks(
+    plan: Plan, cell: PlannedCell, ranges: list[range], trace: bool, engine: Engine
+) -> Iterator[Task]:
     source = cell.source()
     for replications in ranges:
         yield Task(
@@ -118,28 +135,8 @@ def _tasks(plan: Plan, cell: PlannedCell, ranges: list[range], trace: bool) -> I
             choice_law=plan.scenario.choice_law,
             order=plan.scenario.order,
             trace=trace,
+            engine=engine,
         )
-
-
-def _executor(workers: int) -> AbstractContextManager[Executor | None]:
-    """Give a pool of worker processes, or none when this process does the work itself.
-
-    Workers are not forked from this process: it may have threads, which a fork would leave half.
-    """
-    if workers <= 1:
-        return nullcontext(None)
-    methods = multiprocessing.get_all_start_methods()
-    context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-    if "forkserver" in methods:
-        context.set_forkserver_preload(["rebecsim.simulate.task"])
-    return _InterruptiblePool(max_workers=workers, mp_context=context, initializer=start_worker)
-
-
-class _InterruptiblePool(ProcessPoolExecutor):
-    """A pool that drops the tasks not begun yet when its block is left by an exception."""
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self.shutdown(wait=True, cancel_futures=kind is not None)
 
 
 def _in_order(

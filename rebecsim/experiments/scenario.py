@@ -24,13 +24,8 @@ entries under `arrivals` and `lengths` every pair of them is run.
 
 from __future__ import annotations
 
-import difflib
 import itertools
-import re
-import tomllib
 from collections.abc import Mapping
-from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -63,7 +58,8 @@ from rebecsim.cluster.registry import UnknownNameError
 from rebecsim.errors import UserError
 from rebecsim.experiments.precision import parse_precision
 from rebecsim.experiments.scenario_errors import Problem, ScenarioError, problems_of
-from rebecsim.experiments.toml_lines import FieldPath, key_lines
+from rebecsim.experiments.scenario_files import builtin_scenarios, read_scenario_text
+from rebecsim.experiments.toml_lines import FieldPath
 from rebecsim.metrics import DEADLINE_MISSES
 from rebecsim.simulate import Order
 
@@ -286,12 +282,6 @@ class Scenario(BaseModel):
         return _validated(f"scenario {self.name}", {**self.model_dump(), **given}, {})
 
 
-def builtin_scenarios() -> tuple[str, ...]:
-    """Return the names of the scenarios that come with the package, in alphabetical order."""
-    names = (entry.name for entry in _builtin_folder().iterdir())
-    return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
-
-
 def load_scenario(source: str | Path) -> Scenario:
     """Read and validate a scenario.
 
@@ -303,68 +293,11 @@ def load_scenario(source: str | Path) -> Scenario:
     plug-in that cannot be used.
     """
     load_installed_plugins()
-    origin = str(source)
-    if isinstance(source, str) and source in builtin_scenarios():
-        origin = f"{source}.toml"
-        content = (_builtin_folder() / origin).read_bytes()
-    else:
-        content = _read_file(Path(source))
-    text = _decoded(origin, content)
-    return _validated(origin, _parsed(origin, text), key_lines(text))
-
-
-def _builtin_folder() -> Traversable:
-    return resources.files("rebecsim.models") / "scenarios"
-
-
-def _read_file(path: Path) -> bytes:
-    origin = str(path)
-    if path.is_dir():
-        raise ScenarioError(origin, [Problem("is a directory; name a scenario file in it")])
-    if not path.exists():
-        raise ScenarioError(origin, [Problem(_no_such_scenario(origin))])
-    if not path.is_file():
-        raise ScenarioError(origin, [Problem("is not a regular file; name a TOML file")])
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ScenarioError(origin, [Problem(f"cannot be read: {error.strerror}")]) from error
-
-
-def _no_such_scenario(origin: str) -> str:
-    known = builtin_scenarios()
-    close = difflib.get_close_matches(origin, known, n=1)
-    hint = f"did you mean {close[0]}? " if close else ""
-    return (
-        f"no such file, and no built-in scenario of that name; {hint}"
-        f"built-in scenarios are {', '.join(known)}"
-    )
-
-
-def _decoded(origin: str, content: bytes) -> str:
-    """Return the text with the line ends of TOML, which knows LF and CR LF."""
-    try:
-        return content.decode("utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        message = "is not UTF-8 text; save the file as UTF-8"
-        raise ScenarioError(origin, [Problem(message, line=line)]) from error
-
-
-def _parsed(origin: str, text: str) -> dict[str, object]:
-    try:
-        return tomllib.loads(text)
-    except ValueError as error:  # TOMLDecodeError, and ValueError for a number of absurd length
-        message = str(error)
-        place = re.search(r" \(at line (\d+), column (\d+)\)$", message)
-        problem = Problem(f"not valid TOML: {message}")
-        if place:
-            message = f"not valid TOML: {message[: place.start()]}"
-            problem = Problem(message, line=int(place[1]), column=int(place[2]))
-        raise ScenarioError(origin, [problem]) from error
-    except RecursionError as error:
-        message = "not a scenario: lists or tables are nested too deeply"
-        raise ScenarioError(origin, [Problem(message)]) from error
+    text = read_scenario_text(source)
+    if text.is_of_workload:
+        problem = Problem("is about a workload; `rebecsim compare` runs such scenarios")
+        raise ScenarioError(text.origin, [problem])
+    return _validated(text.origin, text.values, text.lines)
 
 
 def _validated(

@@ -17,8 +17,18 @@ from rebecsim.experiments.plan import Plan, PlannedCell, plan_scenario
 from rebecsim.experiments.results import Results
 from rebecsim.experiments.results_error import ResultsError
 from rebecsim.experiments.scenario import Scenario
+from rebecsim.experiments.workload_plan import ScheduleCell
+from rebecsim.experiments.workload_results import WorkloadResults, is_workload_record
+from rebecsim.experiments.workload_scenario import WorkloadScenario
 
-__all__ = ["StoredRun", "find_runs", "open_run"]
+__all__ = [
+    "StoredRun",
+    "StoredWorkloadRun",
+    "find_runs",
+    "open_any_run",
+    "open_run",
+    "open_workload_run",
+]
 
 _PRIVATE = frozenset({"parts", "traces", "checksums", "charts", "orders"})
 """Folders of a run, in which there are no other runs."""
@@ -48,14 +58,49 @@ class StoredRun:
         return self.plan.scenario
 
     @property
+    def cells(self) -> tuple[PlannedCell, ...]:
+        """Its cells, those that are finished and those that are not."""
+        return self.plan.cells
+
+    @property
     def size(self) -> int:
         """Bytes of all files of the run, its report included."""
-        total = 0
-        for folder, _, files in os.walk(self.results.directory):
-            for name in files:
-                with suppress(FileNotFoundError):  # a temporary file of a run that is going on
-                    total += (Path(folder) / name).lstat().st_size
-        return total
+        return _size_of(self.results.directory)
+
+
+@dataclass(frozen=True)
+class StoredWorkloadRun:
+    """A run of a workload scenario on disk, complete or not.
+
+    Attributes:
+        name: how the run is called, as of a `StoredRun`.
+        results: its directory.
+        record: what `run.json` says.
+        scenario: what was run.
+        cells: its schedules.
+        finished: those that have a part. Whether a part is damaged shows when it is read.
+    """
+
+    name: str
+    results: WorkloadResults
+    record: dict[str, Any]
+    scenario: WorkloadScenario
+    cells: tuple[ScheduleCell, ...]
+    finished: tuple[ScheduleCell, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files of the run, its report included."""
+        return _size_of(self.results.directory)
+
+
+def _size_of(directory: Path) -> int:
+    total = 0
+    for folder, _, files in os.walk(directory):
+        for name in files:
+            with suppress(FileNotFoundError):  # a temporary file of a run that is going on
+                total += (Path(folder) / name).lstat().st_size
+    return total
 
 
 def find_runs(root: Path) -> Iterator[tuple[str, Path]]:
@@ -80,9 +125,32 @@ def find_runs(root: Path) -> Iterator[tuple[str, Path]]:
 
 
 def open_run(directory: Path, name: str | None = None) -> StoredRun:
-    """Open a run to read it. Raises ResultsError when there is none or its record is damaged."""
+    """Open a run to read it.
+
+    Raises ResultsError when there is none, its record is damaged, or it is one of a workload
+    scenario.
+    """
     results = Results(directory)
     record = results.record()
+    if is_workload_record(record):
+        raise ResultsError(f"{directory}: holds a run of a workload scenario; give another one")
     plan = plan_scenario(results.scenario())
     finished = tuple(cell for cell in plan.cells if results.part(cell).exists())
     return StoredRun(name or str(directory), results, record, plan, finished)
+
+
+def open_workload_run(directory: Path, name: str | None = None) -> StoredWorkloadRun:
+    """Open a run of a workload scenario to read it. Raises ResultsError as `open_run`."""
+    results = WorkloadResults(directory)
+    record = results.record()
+    cells = results.cells()
+    finished = tuple(cell for cell in cells if results.part(cell).exists())
+    scenario = results.scenario(record)
+    return StoredWorkloadRun(name or str(directory), results, record, scenario, cells, finished)
+
+
+def open_any_run(directory: Path, name: str | None = None) -> StoredRun | StoredWorkloadRun:
+    """Open a run of either kind of scenario. Raises ResultsError as `open_run`."""
+    if is_workload_record(Results(directory).record()):
+        return open_workload_run(directory, name)
+    return open_run(directory, name)

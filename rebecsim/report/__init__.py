@@ -9,6 +9,8 @@
 * `reproduce_figure`: compare a published figure with our runs.
 * `ReproductionRow`: the result of such a comparison.
 * `reproduction_table`: these results as a table for the terminal.
+* `read_workload_report`: what to report of a run of a workload scenario, a `WorkloadReport`.
+* `write_workload_report`: write its page, CSV files and pictures to a directory.
 
 They are loaded when they are asked for: drawing a counterexample needs none of what reports of
 comparisons do.
@@ -27,18 +29,26 @@ if TYPE_CHECKING:
         reproduction_table,
     )
     from rebecsim.report.tables import policy_table, report_view, summary_view
+    from rebecsim.report.workload_report import (
+        WorkloadReport,
+        read_workload_report,
+        write_workload_report,
+    )
     from rebecsim.report.write import WrittenReport, write_report
 
 __all__ = [
     "ReportInput",
     "ReproductionRow",
+    "WorkloadReport",
     "WrittenReport",
     "policy_table",
+    "read_workload_report",
     "report_view",
     "reproduce_figure",
     "reproduction_table",
     "summary_view",
     "write_report",
+    "write_workload_report",
 ]
 
 _MODULES = {
@@ -51,6 +61,9 @@ _MODULES = {
     "reproduction_table": "reproduction",
     "summary_view": "tables",
     "write_report": "write",
+    "WorkloadReport": "workload_report",
+    "read_workload_report": "workload_report",
+    "write_workload_report": "workload_report",
 }
 
 

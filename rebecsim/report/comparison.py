@@ -30,13 +30,15 @@ def report_input(
     }
     evicts = scenario.eviction is not None
     counters = sorted({name for metric in metrics for name in metric.counters})
+    record = results.record()
     return ReportInput(
         title=scenario.heading,
         description=scenario.description,
         scenario=scenario.model_dump(mode="json", exclude_none=True),
         seed=scenario.seed,
         choice_law=scenario.choice_law,
-        versions=results.record()["versions"],
+        versions=record["versions"],
+        engines=tuple(record["engines"]),
         moments=moments,
         metrics=metrics,
         charted=NATJAM_CHART_METRICS if evicts else (),

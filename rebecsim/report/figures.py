@@ -26,6 +26,7 @@ __all__ = [
     "duration_ticks",
     "new_figure",
     "plain_axes",
+    "render_figure",
     "require_picture_name",
     "time_axis",
     "write_figure",
@@ -60,19 +61,24 @@ def require_picture_name(path: Path) -> None:
 def write_figure(path: Path, draw: Callable[[], Figure]) -> None:
     """Draw a figure and write it as PNG or SVG, by the name of the file.
 
-    Text in SVG is drawn as paths, so it looks the same on machines without the font. Raises
-    UserError for another name, OSError when the file cannot be written.
+    Raises UserError for another name, OSError when the file cannot be written.
+    """
+    require_picture_name(path)
+    write_atomically(path, render_figure(draw, path.suffix))
+
+
+def render_figure(draw: Callable[[], Figure], form: str) -> bytes:
+    """Draw a figure and give the content of a file, `form` being ".png" or ".svg".
+
+    Text in SVG is drawn as paths, so it looks the same on machines without the font.
     """
     import matplotlib
 
-    require_picture_name(path)
     buffer = io.BytesIO()
     # A fixed salt and no date: the same data give the same file.
     with matplotlib.rc_context({"svg.hashsalt": "rebecsim"}):
-        draw().savefig(
-            buffer, format=path.suffix[1:], dpi=_DOTS_PER_INCH, metadata=_FORMS[path.suffix]
-        )
-    write_atomically(path, buffer.getvalue())
+        draw().savefig(buffer, format=form[1:], dpi=_DOTS_PER_INCH, metadata=_FORMS[form])
+    return buffer.getvalue()
 
 
 def new_figure(width: float, height: float) -> Figure:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import importlib.resources
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from rebecsim.report.pairs import (
 )
 from rebecsim.report.report_input import ReportInput
 from rebecsim.report.series import ChartData
+from rebecsim.report.templates import page_template
 from rebecsim.report.utilisation import UtilisationChart
 
 __all__ = ["choice_law_text", "render_html", "scenario_rows", "script_json"]
@@ -111,15 +111,10 @@ def render_html(
         stills: the same charts as SVG files.
         over_time: utilisation over time with its SVG file, one per policy that was traced.
     """
-    # Imported here: a report in the terminal needs neither.
-    import jinja2
+    # Imported here: a report in the terminal does not need it.
     from plotly.offline import get_plotlyjs
 
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    source = importlib.resources.files(__package__).joinpath("report.html.j2")
-    template = environment.from_string(source.read_text(encoding="utf-8"))
+    template = page_template("report.html.j2")
     differences, envelopes, parts = report.differences(), report.envelopes(), report.parts()
     used = report.hardware_figures()
     return template.render(

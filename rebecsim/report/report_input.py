@@ -30,6 +30,7 @@ class ReportInput:
         choice_law: name of the law by which `?(...)` was resolved ("fair" or "rmc").
         versions: package -> version.
         moments: one per cell.
+        engines: what ran the models ("python", "native"), where that is known.
         wall_clock_seconds: how long the runs took, when that is known.
         metrics: the columns of the table of policies; the first one matters most.
         charted: what to show by cluster size; empty for the same as `metrics`.
@@ -51,6 +52,7 @@ class ReportInput:
     choice_law: str
     versions: Mapping[str, str]
     moments: Sequence[CellMoments]
+    engines: tuple[str, ...] = ()
     wall_clock_seconds: float | None = None
     metrics: tuple[Metric, ...] = DISPATCH_METRICS
     level: float = 0.95

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from rebecsim.experiments.diff import CellDifference, Difference, RunDifference
 from rebecsim.experiments.query import Answer
-from rebecsim.experiments.store import StoredRun
+from rebecsim.experiments.store import StoredRun, StoredWorkloadRun
 from rebecsim.report.numbers import DASH, decimals_for, display_scale, format_estimate
 
 __all__ = ["answer_table", "diff_view", "runs_table", "write_csv", "write_json"]
@@ -26,7 +26,7 @@ _NAME_WIDTH = 24  # names up to it are not folded in a narrow terminal
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
-def runs_table(runs: Iterable[StoredRun]) -> Table:
+def runs_table(runs: Iterable[StoredRun | StoredWorkloadRun]) -> Table:
     """A row for each run."""
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     # Narrow terminals fold names, not figures.
@@ -42,14 +42,15 @@ def runs_table(runs: Iterable[StoredRun]) -> Table:
     table.add_column("Size", justify="right", min_width=len("999.9 MB"))
     for run in runs:
         started = run.record["started"]
+        law = run.scenario.choice_law if isinstance(run, StoredRun) else DASH
         row = (
             run.name,
             run.scenario.name,
             ", ".join(run.scenario.policies),
-            f"{len(run.finished)}/{len(run.plan.cells)}",
+            f"{len(run.finished)}/{len(run.cells)}",
             str(run.scenario.replications),
             str(run.scenario.seed),
-            run.scenario.choice_law,
+            law,
             DASH if started is None else started[:16].replace("T", " "),
             _size(run.size),
         )

@@ -109,7 +109,8 @@ def test_columns_can_be_listed(runs):
     names = [row[0] for row in ask("describe replications", runs)]
     assert names[:2] == ["run", "cell"]
     assert names[-1] == "outcome"
-    assert sorted(row[0] for row in ask("show tables", runs)) == ["cells", "replications", "runs"]
+    views = ["cells", "jobs", "replications", "runs", "schedules"]
+    assert sorted(row[0] for row in ask("show tables", runs)) == views
 
 
 @pytest.mark.parametrize(

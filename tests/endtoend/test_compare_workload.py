@@ -1,0 +1,166 @@
+"""Comparing batch policies as a user does it: compare, interrupt, resume, report, query, diff."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+LOG = """\
+; MaxProcs: 4
+1  0 -1 10 2 -1 -1 2 12 100 1 1 1 -1 0 -1 -1 -1
+2  1 -1  5 4 -1 -1 4  6 100 1 2 1 -1 0 -1 -1 -1
+3  2 -1  8 1 -1 -1 1  9 100 1 1 1 -1 1 -1 -1 -1
+4  3 -1 30 1 -1 -1 1 30 100 1 3 1 -1 1 -1 -1 -1
+5  4 -1  0 1 -1 -1 1 30 100 0 3 1 -1 1 -1 -1 -1
+"""
+
+SCENARIO = """\
+name = "small"
+policies = ["FCFS", "EASY"]
+share = 2
+
+[workload]
+log = "logs/small.swf"
+"""
+
+DRAWN = """\
+name = "drawn"
+policies = ["FCFS", "EASY"]
+estimates = ["exact"]
+replications = 40
+
+[workload]
+generate = { jobs = 3000, processors = 64, users = 5 }
+load = 0.6
+"""
+
+
+def start(*arguments: object, folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "rebecsim", *map(str, arguments)],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUTF8": "1", "COLUMNS": "120", "PYTHONPATH": str(ROOT)},
+    )
+
+
+def run(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
+    with start(*arguments, folder=folder) as process:
+        out, errors = process.communicate(timeout=180)
+    return subprocess.CompletedProcess(arguments, process.returncode, out, errors)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "study/logs").mkdir(parents=True)
+    (tmp_path / "study/logs/small.swf").write_text(LOG)
+    (tmp_path / "study/small.toml").write_text(SCENARIO)
+    return tmp_path
+
+
+@pytest.mark.large
+def test_a_comparison_from_the_scenario_to_the_questions(folder: Path) -> None:
+    done = run("compare", "study/small.toml", "--out", "a", "--workers", 2, folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert "1 row skipped: no run time" in done.stderr
+    assert "Weighted tardiness (processor h)" in done.stdout
+    assert "data    a/schedules.csv, a/users.csv, a/changes.csv, a/parts" in done.stdout
+    assert (folder / "a/report.html").stat().st_size > 100_000
+
+    again = run("report", "a", "--out", "b", folder=folder)
+    assert again.returncode == 0, again.stderr
+    for file in ("report.html", "schedules.csv", "charts/gantt.svg", "charts/users.png"):
+        assert (folder / "a" / file).read_bytes() == (folder / "b" / file).read_bytes(), file
+
+    sql = "select job from jobs where policy = 'EASY' and start = submit order by job"
+    assert run("query", sql, "a", "--csv", folder=folder).stdout.split() == ["job", "1", "3"]
+    listed = run("runs", "a", folder=folder)
+    assert "small" in listed.stdout
+    assert "2/2" in listed.stdout
+    differ = run("diff", "a", "a", folder=folder)
+    assert differ.returncode == 0, differ.stderr
+    assert "of 4 jobs 0 wait for less time, 0 for more, 4 for as long" in differ.stdout
+
+
+def test_the_builtin_scenario_is_listed(folder: Path) -> None:
+    done = run("scenarios", folder=folder)
+    assert "backfilling_or_fairshare Backfilling or fairshare" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["study/small.toml", "--trace"], "is for scenarios of generated models"),
+        (["study/small.toml", "--law", "rmc"], "is for scenarios of generated models"),
+        (["study/small.toml", "--no-orders"], "is for scenarios of generated models"),
+        (["study/small.toml", "--replications", "3"], "nothing is random here"),
+        (["study/small.toml", "--resume"], "there is no run here"),
+        (["study/none.toml"], "no such file"),
+        (
+            ["study/bad.toml"],
+            "study/bad.toml:6: workload.log: there is no file study/logs/none.swf",
+        ),
+        (["study/wide.toml"], "job 3 takes 1 processors, 100 of memory for each and does not fit"),
+        (["study/text.toml"], "study/logs/text.swf:2: "),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_is_left(
+    folder: Path, arguments: list[str], message: str
+) -> None:
+    (folder / "study/bad.toml").write_text(SCENARIO.replace("small.swf", "none.swf"))
+    nodes = "[[machine.nodes]]\ncount = 4\nprocessors = 1\nmemory = 99\n"
+    (folder / "study/wide.toml").write_text(SCENARIO + nodes)
+    (folder / "study/text.toml").write_text(SCENARIO.replace("small.swf", "text.swf"))
+    (folder / "study/logs/text.swf").write_text(LOG.replace(" 10 ", " ten "))
+    done = run("compare", *arguments, "--out", "a", folder=folder)
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.replace("│", " ").split())
+    assert not (folder / "a").exists()
+
+
+@pytest.mark.large
+def test_ctrl_c_leaves_what_is_finished_and_resume_does_the_rest(folder: Path) -> None:
+    (folder / "drawn.toml").write_text(DRAWN)
+    with start("compare", "drawn.toml", "--out", "a", "--workers", 2, folder=folder) as process:
+        parts = folder / "a/parts"
+        deadline = time.monotonic() + 120
+        while len(list(parts.glob("*.parquet"))) < 2:
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted; finished schedules are in a: go on with --resume" in errors
+    left = len(list(parts.glob("*.parquet")))
+    assert 2 <= left < 80
+    refused = run("compare", "drawn.toml", "--out", "a", folder=folder)
+    assert refused.returncode == 2
+    assert "go on with it by --resume" in refused.stderr
+    done = run("compare", "drawn.toml", "--out", "a", "--resume", "--workers", 2, folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert len(list(parts.glob("*.parquet"))) == 80
+    assert "Means over 40 replications" in done.stdout
+
+
+@pytest.mark.large
+def test_workers_know_the_policies_of_plugins(folder: Path) -> None:
+    (folder / "study/wide.toml").write_text(SCENARIO.replace("EASY", "WIDEST"))
+    plugin = ROOT / "models/plugins/widest_first.py"
+    options = ("--out", "a", "--workers", 2, "--plugin", plugin)
+    done = run("compare", "study/wide.toml", *options, folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert "WIDEST" in done.stdout
+    without = run("report", "a", folder=folder)
+    assert without.returncode == 2
+    assert "can be read with that plug-in only" in without.stderr

@@ -1,0 +1,116 @@
+"""Workload scenario files: what is read, and what is refused with which words."""
+
+from __future__ import annotations
+
+import pytest
+
+from rebecsim.experiments import ScenarioError, load_scenario
+from rebecsim.experiments.scenario_files import builtin_workload_scenarios, read_scenario_text
+from rebecsim.experiments.workload_plan import plan_workload
+from rebecsim.experiments.workload_scenario import WorkloadScenario, load_workload_scenario
+from tests.experiments.workloads import DRAWN, SCENARIO, plan_of, written
+
+
+def test_a_small_scenario_is_read(tmp_path):
+    loaded = load_workload_scenario(written(tmp_path))
+    scenario = loaded.scenario
+    assert scenario.policies == ("FCFS", "EASY")
+    assert scenario.compared_with == "FCFS"
+    assert loaded.log == tmp_path / "small.swf"
+    assert [each.name for each in plan_workload(loaded).cells] == [
+        "fcfs_load1_requested_0",
+        "easy_load1_requested_0",
+    ]
+
+
+def test_the_kind_of_a_scenario_is_told_by_its_table(tmp_path):
+    assert read_scenario_text(written(tmp_path)).is_of_workload
+    assert not read_scenario_text("for_edf").is_of_workload
+    with pytest.raises(ScenarioError, match="is about a workload; `rebecsim compare` runs"):
+        load_scenario(tmp_path / "scenario.toml")
+
+
+@pytest.mark.parametrize("name", builtin_workload_scenarios())
+def test_builtin_workload_scenarios_need_no_files(name):
+    loaded = load_workload_scenario(name)
+    assert loaded.scenario.name == name
+    assert loaded.log is None
+
+
+def test_what_is_not_random_is_run_once(tmp_path):
+    text = SCENARIO.replace("share", 'estimates = ["exact"]\nestimate_errors = [4]\nshare')
+    cells = plan_of(tmp_path, text.replace("share", "replications = 3\nshare")).cells
+    assert [(c.policy, c.estimates, c.replication) for c in cells if c.policy == "EASY"] == [
+        ("EASY", "exact", 0),
+        ("EASY", "error 4", 0),
+        ("EASY", "error 4", 1),
+        ("EASY", "error 4", 2),
+    ]
+
+
+def test_every_combination_is_a_cell_of_its_own(tmp_path):
+    cells = plan_of(tmp_path, DRAWN).cells
+    assert len(cells) == len({cell.name for cell in cells}) == 2 * 2 * 2 * 3
+
+
+def test_a_scenario_can_be_rebuilt_from_what_is_recorded(tmp_path):
+    for text in (SCENARIO, DRAWN):
+        scenario = load_workload_scenario(written(tmp_path, text)).scenario
+        assert WorkloadScenario.model_validate_json(scenario.model_dump_json()) == scenario
+        assert scenario.replace(seed=None) == scenario
+        assert scenario.replace(seed=5).seed == 5
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"EASY"', '"EASI"', r"scenario.toml:2: policies\[1\]: .*'EASI'; did you mean EASY"),
+        ('"EASY"', '"FCFS"', r":2: policies\[1\]: 'FCFS' stands there twice"),
+        ('"FCFS", "EASY"', "", ":2: policies: is empty"),
+        ("share", "shard", ":3: shard: unknown key; did you mean share"),
+        ("share = 2", "share = 0", ":3: share: must be at least 1, found 0"),
+        ("share = 2", 'metrics = ["veet_median"]', "the metric veet_median needs share"),
+        (
+            "share = 2",
+            'metrics = ["wait"]',
+            r":3: metrics\[0\]: no metric 'wait'; known are mean_w",
+        ),
+        ("share = 2", "memory_share = 2", "memory_share needs share"),
+        ("share = 2", 'baseline = "SJF"', "baseline = 'SJF' should be one of the policies"),
+        ("share = 2", "replications = 2", "nothing is random here"),
+        ("share = 2", "load_factors = [1.0, 0]", r":3: load_factors\[1\]: must be at least 0.001"),
+        ("share = 2", 'estimates = ["guessed"]', r':3: estimates\[0\]: must be "requested" or "ex'),
+        ("share = 2", "gantt = { begin = 5, end = 5 }", ":3: gantt: end = 5 should be after"),
+        ("share = 2", "machine = { processors = 2, nodes = [] }\nlog = 2", "log: unknown key"),
+        (
+            "share = 2",
+            "machine = { processors = 2, nodes = [{ count = 1, processors = 2 }] }",
+            "machine: a machine has processors or nodes",
+        ),
+        ("share = 2", 'machine = { placement = "best-fit" }', "there are none"),
+        ('log = "small.swf"', "", "give one of log = "),
+        ("small.swf", "other.swf", ":6: workload.log: there is no file .*other.swf"),
+        ('"small.swf"', '"small.swf"\nlod = 1', ":7: workload.lod: unknown key; did you mean load"),
+        ('"small.swf"', '"small.swf"\nbegin = 9\nend = 8', "end = 8 should be after begin = 9"),
+        (
+            'log = "small.swf"',
+            "generate = { jobs = 10, processors = 4 }\nfirst = 3",
+            "workload: first is for logs",
+        ),
+        (
+            'log = "small.swf"',
+            "generate = { processors = 4 }",
+            ":6: workload.generate.jobs: is missing .how many jobs.; add it",
+        ),
+    ],
+)
+def test_mistakes_are_named_with_line_and_field(tmp_path, old, new, message):
+    assert old in SCENARIO
+    with pytest.raises(ScenarioError, match=message):
+        load_workload_scenario(written(tmp_path, SCENARIO.replace(old, new)))
+
+
+def test_too_many_schedules_are_refused(tmp_path):
+    text = DRAWN.replace("replications = 3", "replications = 9999")
+    with pytest.raises(ScenarioError, match="79992 schedules, at most 10000"):
+        load_workload_scenario(written(tmp_path, text))
