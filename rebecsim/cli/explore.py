@@ -136,9 +136,10 @@ def explore(
     from rebecsim.explore import Limits, Question
     from rebecsim.explore import explore as search
     from rebecsim.generate.load import load_checked
-    from rebecsim.report.state_spaces import check_ending
 
     if export is not None:
+        from rebecsim.report.state_spaces import check_ending
+
         check_ending(export)
     built, checked = load_checked(model, "core" if core else "timed")
     question = Question(
@@ -274,12 +275,12 @@ def _write_counterexample(
     svg: Path | None,
     as_test: Path | None,
 ) -> None:
+    if (save, svg, as_test) == (None, None, None):
+        return
     from rebecsim.explore import Recorded, save_recorded
     from rebecsim.report.pytest_source import pytest_source
     from rebecsim.report.sequence import sequence_diagram
 
-    if (save, svg, as_test) == (None, None, None):
-        return
     if result.path is None or result.path.breach is None:
         complain(f"{result.verdict}: there is no counterexample to write")
         return
