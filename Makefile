@@ -2,6 +2,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+# One more than there are processors: some tests wait for programs that they start.
+WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
 .PHONY: demo test coverage docs lint format clean
 
@@ -10,10 +12,10 @@ demo: $(INSTALLED)  ## Compare the EDF scenario; ends with the table and the pat
 	$(BIN)/rebecsim compare for_edf --out demo-results
 
 test: lint  ## Everything that CI runs: lint, types, import contracts, all tests.
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 coverage: $(INSTALLED)  ## Which lines the tests reach; without those that explore whole state spaces.
-	$(BIN)/pytest -n auto -m "not large" --cov --cov-report=term:skip-covered
+	$(BIN)/pytest -n $(WORKERS) -m "not large" --cov --cov-report=term:skip-covered
 
 docs: $(INSTALLED)  ## Build the documentation site into site/.
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -20,8 +20,9 @@ __all__ = ["available_workers", "run_plan"]
 
 _REPLICATIONS_PER_TASK = 1_000
 _TRACED_PER_TASK = 50  # a traced run is a table of its own
-_WORTHWHILE = 50_000
-"""Time units, all replications together, from which on compiling is thought of."""
+_WORTHWHILE = 400_000
+"""Time units, all replications together, from which on `auto` thinks of compiled code: the Python
+engine takes some ten seconds for so many, each worker half a second to load the compiler."""
 _TASKS_AHEAD = 4  # of each worker: enough to keep it busy, few enough to bound the memory
 
 Progress = Callable[[int], None]
