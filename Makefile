@@ -5,17 +5,20 @@ INSTALLED := $(VENV)/.installed
 # One more than there are processors: some tests wait for programs that they start.
 WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
-.PHONY: demo test coverage docs lint format clean
+.PHONY: demo test test-all coverage docs lint format clean
 
 demo: $(INSTALLED)  ## Compare the EDF scenario; ends with the table and the path of the report.
 	rm -rf demo-results
 	$(BIN)/rebecsim compare for_edf --out demo-results
 
-test: lint  ## Everything that CI runs: lint, types, import contracts, all tests.
+test: lint  ## Everything that CI runs: lint, types, import contracts, all tests but slow ones.
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"
+
+test-all: lint  ## The same, and the slow tests.
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 coverage: $(INSTALLED)  ## Which lines the tests reach; without those that explore whole state spaces.
-	$(BIN)/pytest -n $(WORKERS) -m "not large" --cov --cov-report=term:skip-covered
+	$(BIN)/pytest -n $(WORKERS) -m "not large and not slow" --cov --cov-report=term:skip-covered
 
 docs: $(INSTALLED)  ## Build the documentation site into site/.
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -18,6 +18,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
 from rebecsim.experiments.exact_moments import ExactMoments
 from rebecsim.experiments.moments import CellMoments
@@ -73,6 +74,7 @@ class Estimate:
         return student_quantile(self.level, self.degrees_of_freedom) * self.standard_error
 
 
+@cache
 def student_quantile(level: float, degrees_of_freedom: float) -> float:
     """The t for which a Student variable lies in [-t, t] with probability `level`.
 

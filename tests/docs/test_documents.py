@@ -15,7 +15,16 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+SLOW = {"docs/conformance.md", "docs/guides/compare-workloads.md", "docs/tutorial/which-policy.md"}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=name_of(path), marks=[pytest.mark.slow] * (name_of(path) in SLOW))
+        for path in DOCUMENTS
+    ],
+)
 def test_the_blocks_of_a_document_are_right(path: Path, tmp_path: Path) -> None:
     Session(tmp_path).follow(read_document(path))
 

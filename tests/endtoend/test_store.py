@@ -261,6 +261,7 @@ def test_a_second_writer_is_told_who_the_first_is(store):
     assert "is writing here" in second.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
 def test_killed_runs_go_on_with_the_same_results(tmp_path):
     """`benchmarks/kill_and_resume.py` does the same with 20 kills."""

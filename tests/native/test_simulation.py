@@ -177,7 +177,13 @@ SCENARIOS = {
 }
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name in ("natjam", "as published")))
+        for name in SCENARIOS
+    ],
+)
 def test_all_templates_give_the_same_batches_and_traces(name):
     plan = plan_scenario(Scenario.model_validate(SCENARIOS[name]))
     cells = plan.cells[::7] if is_plain() else plan.cells[3::97]
