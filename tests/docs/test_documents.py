@@ -15,7 +15,13 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-SLOW = {"docs/conformance.md", "docs/guides/compare-workloads.md", "docs/tutorial/which-policy.md"}
+SLOW = {
+    "docs/conformance.md",
+    "docs/guides/compare-workloads.md",
+    "docs/guides/workloads.md",
+    "docs/reference/workload-scenario.md",
+    "docs/tutorial/which-policy.md",
+}
 
 
 @pytest.mark.parametrize(
