@@ -15,10 +15,11 @@ from rebecsim.explore.local import Local
 from rebecsim.explore.outcome import Breach, Outcome, Sending
 from rebecsim.explore.transitions import State, TransitionSystem
 from rebecsim.native import answers
-from rebecsim.native.breadth_first import ABSENT, FULL, NEVER, insert_entries
+from rebecsim.native.breadth_first import FULL, NEVER
 from rebecsim.native.errors import TimeTooLargeError
 from rebecsim.native.packing import words_of
 from rebecsim.native.rows import Rows
+from rebecsim.native.tables import ABSENT, insert_entries
 
 __all__ = ["Collapsed"]
 

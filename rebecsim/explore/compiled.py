@@ -18,14 +18,10 @@ from rebecsim.explore.search import Search
 from rebecsim.explore.transitions import State
 from rebecsim.native import control as at
 from rebecsim.native import reasons
-from rebecsim.native.breadth_first import (
-    NEVER,
-    expand_states,
-    fingerprint_of,
-    insert_held,
-)
+from rebecsim.native.breadth_first import NEVER, expand_states
 from rebecsim.native.packing import layout_for, packed, words_of
 from rebecsim.native.stores import CompactStore, ExactStore, Store
+from rebecsim.native.tables import fingerprint_of, insert_held
 
 __all__ = ["CompiledSearch", "load_compiled_code"]
 

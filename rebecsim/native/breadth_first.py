@@ -19,20 +19,9 @@ from numpy.typing import NDArray
 from rebecsim.native import answers, reasons
 from rebecsim.native import control as at
 from rebecsim.native.cache import compiled
+from rebecsim.native.tables import ABSENT, fingerprint_of, hash_at, look_up, look_up_property
 
-__all__ = [
-    "ABSENT",
-    "FULL",
-    "NEVER",
-    "expand_states",
-    "fingerprint_of",
-    "insert_entries",
-    "insert_held",
-    "insert_states",
-    "move_fingerprints",
-    "move_states",
-    "repack_states",
-]
+__all__ = ["FULL", "NEVER", "expand_states"]
 
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.uint32]
@@ -40,179 +29,11 @@ Numbers = NDArray[np.uint32]
 NEVER = 1 << 62
 """The next time of a rebec that has nothing to do, as in `rebecsim.explore`."""
 
-ABSENT = -1
-"""What a table says that it does not know; also the outcome of a message that fails."""
-
 FULL = -2
 """What the table of receiving says of a full bag."""
 
 
 _AT_ONCE = 128  # successors of a state that are looked up together
-_HASH = -7046029254386353131  # 2**64 divided by the golden ratio, as a signed number
-
-
-@compiled("int64(int64[:, ::1], int64, int64)", borrows=True, inline=True)
-def _place(table: Integers, place: int | np.int64, words: int) -> int:
-    """Hash the words at a place of an array; the array is of shape (places, words)."""
-    mixed = 0
-    for word in range(words):
-        mixed = (mixed ^ table[place, word]) * _HASH
-        mixed ^= mixed >> 29
-    mixed *= _HASH
-    return mixed ^ (mixed >> 32)
-
-
-@compiled("int64(int64)", borrows=True, inline=True)
-def _scatter(key: int) -> int:
-    mixed = key * _HASH
-    mixed ^= mixed >> 32
-    return mixed
-
-
-@compiled("int64(int64[::1], int64[::1], int64)", borrows=True, inline=True)
-def _known(keys: Integers, values: Integers, key: int) -> int:
-    """Look up a key in a table of answers; free places hold the key ABSENT."""
-    last = keys.shape[0] - 1
-    place = _scatter(key) & last
-    while keys[place] != key:
-        if keys[place] == ABSENT:
-            return ABSENT
-        place = (place + 1) & last
-    return values[place]
-
-
-@compiled("void(int64[::1], int64[::1], int64[::1], int64[::1])", borrows=True)
-def insert_entries(keys: Integers, values: Integers, new_keys: Integers, new: Integers) -> None:
-    """Enter keys that are not there yet, with their values; the table must have room."""
-    last = keys.shape[0] - 1
-    for entry in range(new_keys.shape[0]):
-        if new_keys[entry] == ABSENT:
-            continue
-        place = _scatter(new_keys[entry]) & last
-        while keys[place] != ABSENT:
-            place = (place + 1) & last
-        keys[place] = new_keys[entry]
-        values[place] = new[entry]
-
-
-@compiled("void(int64[:, ::1], uint32[::1], int64[:, ::1], int64, int64)", borrows=True)
-def insert_states(
-    table: Integers, order: Numbers, states: Integers, first: int, words: int
-) -> None:
-    """Store states that are not there yet, numbered from `first`; the table must have room."""
-    last = table.shape[0] - 1
-    for row in range(states.shape[0]):
-        place = _place(states, row, words) & last
-        while table[place, 0] != 0:
-            place = (place + 1) & last
-        for word in range(words):
-            table[place, word] = states[row, word]
-        order[first + row] = place
-
-
-@compiled("void(int64[:, ::1], int64[:, ::1])", borrows=True)
-def move_fingerprints(old: Integers, table: Integers) -> None:
-    """Move fingerprints, both arrays of shape (places, 1), to a larger table."""
-    last = table.shape[0] - 1
-    for row in range(old.shape[0]):
-        if old[row, 0] == 0:
-            continue
-        place = _place(old, row, 1) & last
-        while table[place, 0] != 0:
-            place = (place + 1) & last
-        table[place, 0] = old[row, 0]
-
-
-@compiled("int64(int64[::1], int64)", borrows=True)
-def fingerprint_of(parts: Integers, time: int) -> int:
-    """Give the fingerprint of a state: the numbers of its rebecs' states, and its time or 0."""
-    mixed = time
-    for rebec in range(parts.shape[0]):
-        mixed = _scatter((mixed ^ parts[rebec]) + rebec)
-    return mixed >> 1 | 1 << 62
-
-
-@compiled("void(int64[:, ::1], int64[:, ::1], uint32[::1], int64, int64)", borrows=True)
-def move_states(old: Integers, table: Integers, order: Numbers, states: int, words: int) -> None:
-    """Move states to another table of the same layout."""
-    last = table.shape[0] - 1
-    for number in range(states):
-        from_place = np.int64(order[number])
-        place = _place(old, from_place, words) & last
-        while table[place, 0] != 0:
-            place = (place + 1) & last
-        for word in range(words):
-            table[place, word] = old[from_place, word]
-        order[number] = place
-
-
-@compiled(
-    "void(int64[:, ::1], int64[:, ::1], uint32[::1], int64, int64[:, ::1], int64[:, ::1], int64)"
-)
-def repack_states(
-    old: Integers,
-    table: Integers,
-    order: Numbers,
-    states: int,
-    old_layout: Integers,
-    layout: Integers,
-    words: int,
-) -> None:
-    """Move states to another table of another layout."""
-    parts = layout.shape[0]
-    packed = np.zeros((1, words), dtype=np.int64)
-    last = table.shape[0] - 1
-    for number in range(states):
-        from_place = np.int64(order[number])
-        packed[:] = 0
-        for part in range(parts):
-            value = (old[from_place, old_layout[part, 0]] >> old_layout[part, 1]) & old_layout[
-                part, 2
-            ]
-            packed[0, layout[part, 0]] |= value << layout[part, 1]
-        place = _place(packed, 0, words) & last
-        while table[place, 0] != 0:
-            place = (place + 1) & last
-        for word in range(words):
-            table[place, word] = packed[0, word]
-        order[number] = place
-
-
-@compiled("int64(int64[:, ::1], int64[:, ::1], int64, int64)", borrows=True, inline=True)
-def _holds(held: Integers, wanted: Integers, property_: int, words: int) -> int:
-    """Look up whether a property holds in a state of which only what it reads is left.
-
-    `wanted` is of shape (1, words). Gives 1 or 0, or ABSENT.
-    """
-    last = held.shape[0] - 1
-    place = _place(wanted, 0, words) + property_ & last
-    while held[place, words] != 0:
-        equal = held[place, words] >> 1 == property_ + 1
-        for word in range(words):
-            equal = equal and held[place, word] == wanted[0, word]
-        if equal:
-            return held[place, words] & 1
-        place = (place + 1) & last
-    return ABSENT
-
-
-@compiled("void(int64[:, ::1], int64[:, ::1], int64)", borrows=True)
-def insert_held(held: Integers, rows: Integers, words: int) -> None:
-    """Enter what is known of properties; rows are (words of a state, property and answer)."""
-    last = held.shape[0] - 1
-    for row in range(rows.shape[0]):
-        if rows[row, words] == 0:
-            continue
-        place = _place(rows, row, words) + (rows[row, words] >> 1) - 1 & last
-        known = False
-        while held[place, words] != 0 and not known:
-            known = True
-            for word in range(words + 1):
-                known = known and held[place, word] == rows[row, word]
-            if not known:
-                place = (place + 1) & last
-        for word in range(words + 1):
-            held[place, word] = rows[row, word]
 
 
 @compiled(
@@ -285,7 +106,7 @@ def _successors(
                 continue
             batch = locals_[own, 4]
             if control[at.BY_TIME] != 0:
-                batch = _known(keys, values, own << 34 | answers.AT_TIME << 32 | time)
+                batch = look_up(keys, values, own << 34 | answers.AT_TIME << 32 | time)
             if batch == ABSENT:
                 return _ask(control, reasons.OUTCOMES, ordinal, own, time)
             begin = batches[batch, 0]
@@ -312,7 +133,7 @@ def _successors(
                     receiver = sendings[sending, 0]
                     message = sendings[sending, 1]
                     own = after[receiver]
-                    got = _known(keys, values, own << 34 | answers.RECEIVED << 32 | message)
+                    got = look_up(keys, values, own << 34 | answers.RECEIVED << 32 | message)
                     if got == ABSENT:
                         return _ask(control, reasons.RECEIVE, ordinal, own, message)
                     if got == FULL:
@@ -336,7 +157,7 @@ def _successors(
             if units != 0:
                 for other in range(rebecs):
                     own = after[other]
-                    got = _known(keys, values, own << 34 | answers.LATER << 32 | units)
+                    got = look_up(keys, values, own << 34 | answers.LATER << 32 | units)
                     if got == ABSENT:
                         return _ask(control, reasons.LATER, ordinal, own, units)
                     after[other] = got
@@ -409,7 +230,7 @@ def _store(
     ring = queue.shape[0]
     last = table.shape[0] - 1
     for successor in range(control[at.FOUND]):
-        place = _place(wanted, successor, identity) & last
+        place = hash_at(wanted, successor, identity) & last
         known = False
         while table[place, 0] != 0:
             known = True
@@ -443,7 +264,7 @@ def _store(
         for property_ in range(control[at.PROPERTIES]):
             for word in range(words):
                 seen[0, word] = targets[successor, word] & masks[property_, word]
-            if _holds(held, seen, property_, words) != 1:
+            if look_up_property(held, seen, property_, words) != 1:
                 return _ask(control, reasons.CHECK, found_by[successor] + 1, states, 0)
     return reasons.FINISHED
 

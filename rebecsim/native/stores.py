@@ -7,13 +7,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.native.breadth_first import (
-    insert_states,
-    move_fingerprints,
-    move_states,
-    repack_states,
-)
 from rebecsim.native.packing import relaid, words_of
+from rebecsim.native.tables import insert_states, move_fingerprints, move_states, repack_states
 
 __all__ = ["CompactStore", "ExactStore", "Store"]
 

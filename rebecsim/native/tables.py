@@ -1,0 +1,196 @@
+"""Open-addressing tables of integers, compiled: of answers, of states, of properties."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebecsim.native.cache import compiled
+
+__all__ = [
+    "ABSENT",
+    "fingerprint_of",
+    "hash_at",
+    "insert_entries",
+    "insert_held",
+    "insert_states",
+    "look_up",
+    "look_up_property",
+    "move_fingerprints",
+    "move_states",
+    "repack_states",
+    "scatter",
+]
+
+Integers = NDArray[np.int64]
+Numbers = NDArray[np.uint32]
+
+ABSENT = -1
+"""What a table says that it does not know; also the outcome of a message that fails."""
+
+_MULTIPLIER = -7046029254386353131  # 2**64 divided by the golden ratio, as a signed number
+
+
+@compiled("int64(int64[:, ::1], int64, int64)", borrows=True, inline=True)
+def hash_at(table: Integers, place: int | np.int64, words: int) -> int:
+    """Hash the words at a place of an array; the array is of shape (places, words)."""
+    mixed = 0
+    for word in range(words):
+        mixed = (mixed ^ table[place, word]) * _MULTIPLIER
+        mixed ^= mixed >> 29
+    mixed *= _MULTIPLIER
+    return mixed ^ (mixed >> 32)
+
+
+@compiled("int64(int64)", borrows=True, inline=True)
+def scatter(key: int) -> int:
+    """Hash one key."""
+    mixed = key * _MULTIPLIER
+    mixed ^= mixed >> 32
+    return mixed
+
+
+@compiled("int64(int64[::1], int64[::1], int64)", borrows=True, inline=True)
+def look_up(keys: Integers, values: Integers, key: int) -> int:
+    """Look up a key in a table of answers; free places hold the key ABSENT."""
+    last = keys.shape[0] - 1
+    place = scatter(key) & last
+    while keys[place] != key:
+        if keys[place] == ABSENT:
+            return ABSENT
+        place = (place + 1) & last
+    return values[place]
+
+
+@compiled("void(int64[::1], int64[::1], int64[::1], int64[::1])", borrows=True)
+def insert_entries(keys: Integers, values: Integers, new_keys: Integers, new: Integers) -> None:
+    """Enter keys that are not there yet, with their values; the table must have room."""
+    last = keys.shape[0] - 1
+    for entry in range(new_keys.shape[0]):
+        if new_keys[entry] == ABSENT:
+            continue
+        place = scatter(new_keys[entry]) & last
+        while keys[place] != ABSENT:
+            place = (place + 1) & last
+        keys[place] = new_keys[entry]
+        values[place] = new[entry]
+
+
+@compiled("void(int64[:, ::1], uint32[::1], int64[:, ::1], int64, int64)", borrows=True)
+def insert_states(
+    table: Integers, order: Numbers, states: Integers, first: int, words: int
+) -> None:
+    """Store states that are not there yet, numbered from `first`; the table must have room."""
+    last = table.shape[0] - 1
+    for row in range(states.shape[0]):
+        place = hash_at(states, row, words) & last
+        while table[place, 0] != 0:
+            place = (place + 1) & last
+        for word in range(words):
+            table[place, word] = states[row, word]
+        order[first + row] = place
+
+
+@compiled("void(int64[:, ::1], int64[:, ::1])", borrows=True)
+def move_fingerprints(old: Integers, table: Integers) -> None:
+    """Move fingerprints, both arrays of shape (places, 1), to a larger table."""
+    last = table.shape[0] - 1
+    for row in range(old.shape[0]):
+        if old[row, 0] == 0:
+            continue
+        place = hash_at(old, row, 1) & last
+        while table[place, 0] != 0:
+            place = (place + 1) & last
+        table[place, 0] = old[row, 0]
+
+
+@compiled("int64(int64[::1], int64)", borrows=True)
+def fingerprint_of(parts: Integers, time: int) -> int:
+    """Give the fingerprint of a state: the numbers of its rebecs' states, and its time or 0."""
+    mixed = time
+    for rebec in range(parts.shape[0]):
+        mixed = scatter((mixed ^ parts[rebec]) + rebec)
+    return mixed >> 1 | 1 << 62
+
+
+@compiled("void(int64[:, ::1], int64[:, ::1], uint32[::1], int64, int64)", borrows=True)
+def move_states(old: Integers, table: Integers, order: Numbers, states: int, words: int) -> None:
+    """Move states to another table of the same layout."""
+    last = table.shape[0] - 1
+    for number in range(states):
+        from_place = np.int64(order[number])
+        place = hash_at(old, from_place, words) & last
+        while table[place, 0] != 0:
+            place = (place + 1) & last
+        for word in range(words):
+            table[place, word] = old[from_place, word]
+        order[number] = place
+
+
+@compiled(
+    "void(int64[:, ::1], int64[:, ::1], uint32[::1], int64, int64[:, ::1], int64[:, ::1], int64)"
+)
+def repack_states(
+    old: Integers,
+    table: Integers,
+    order: Numbers,
+    states: int,
+    old_layout: Integers,
+    layout: Integers,
+    words: int,
+) -> None:
+    """Move states to another table of another layout."""
+    parts = layout.shape[0]
+    packed = np.zeros((1, words), dtype=np.int64)
+    last = table.shape[0] - 1
+    for number in range(states):
+        from_place = np.int64(order[number])
+        packed[:] = 0
+        for part in range(parts):
+            value = (old[from_place, old_layout[part, 0]] >> old_layout[part, 1]) & old_layout[
+                part, 2
+            ]
+            packed[0, layout[part, 0]] |= value << layout[part, 1]
+        place = hash_at(packed, 0, words) & last
+        while table[place, 0] != 0:
+            place = (place + 1) & last
+        for word in range(words):
+            table[place, word] = packed[0, word]
+        order[number] = place
+
+
+@compiled("int64(int64[:, ::1], int64[:, ::1], int64, int64)", borrows=True, inline=True)
+def look_up_property(held: Integers, wanted: Integers, property_: int, words: int) -> int:
+    """Look up whether a property holds in a state of which only what it reads is left.
+
+    `wanted` is of shape (1, words). Gives 1 or 0, or ABSENT.
+    """
+    last = held.shape[0] - 1
+    place = hash_at(wanted, 0, words) + property_ & last
+    while held[place, words] != 0:
+        equal = held[place, words] >> 1 == property_ + 1
+        for word in range(words):
+            equal = equal and held[place, word] == wanted[0, word]
+        if equal:
+            return held[place, words] & 1
+        place = (place + 1) & last
+    return ABSENT
+
+
+@compiled("void(int64[:, ::1], int64[:, ::1], int64)", borrows=True)
+def insert_held(held: Integers, rows: Integers, words: int) -> None:
+    """Enter what is known of properties; rows are (words of a state, property and answer)."""
+    last = held.shape[0] - 1
+    for row in range(rows.shape[0]):
+        if rows[row, words] == 0:
+            continue
+        place = hash_at(rows, row, words) + (rows[row, words] >> 1) - 1 & last
+        known = False
+        while held[place, words] != 0 and not known:
+            known = True
+            for word in range(words + 1):
+                known = known and held[place, word] == rows[row, word]
+            if not known:
+                place = (place + 1) & last
+        for word in range(words + 1):
+            held[place, word] = rows[row, word]
