@@ -1,175 +1,248 @@
 """The numbers that the compiled search works with, and what they stand for.
 
-States of rebecs, messages and outcomes are numbered when they are first met; what follows from
-them is worked out by the transition system, once, and entered into tables.
+Inner states of rebecs (everything but the bag), bags and messages are numbered when they are first
+met; what follows from them is worked out by the transition system, once, and entered into tables.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.explore.local import Local
-from rebecsim.explore.outcome import Breach, Outcome, Sending
+from rebecsim.explore.local import Bag, Local, Waiting
+from rebecsim.explore.outcome import Breach, Effect
+from rebecsim.explore.suspension import Suspension
 from rebecsim.explore.transitions import State, TransitionSystem
-from rebecsim.native import answers
-from rebecsim.native.breadth_first import FULL, NEVER
+from rebecsim.native import answers, parts
 from rebecsim.native.errors import TimeTooLargeError
 from rebecsim.native.packing import words_of
-from rebecsim.native.rows import Rows
+from rebecsim.native.rows import NumberedRows, Rows
+from rebecsim.native.successors import LATEST, NEVER
 from rebecsim.native.tables import ABSENT, insert_entries
 
 __all__ = ["Collapsed"]
 
-_LARGEST_TIME = (1 << 32) - 1
-
 Integers = NDArray[np.int64]
 
 
+class _Inner(NamedTuple):
+    """The state of a rebec without its bag; `time` is absolute, where that matters, or 0."""
+
+    owner: int
+    variables: tuple[Any, ...]
+    clock: int
+    suspension: Suspension | None
+    time: int
+
+
+class _Message(NamedTuple):
+    """A message to a rebec, and how many places it finds if these are fewer than the queue has."""
+
+    receiver: int
+    waiting: Waiting
+    room: int
+
+
 class Collapsed:
-    """Numbered states of rebecs and what follows from them."""
+    """Numbered parts of states and what follows from them."""
 
     def __init__(self, system: TransitionSystem) -> None:
         self._system = system
-        self._numbers: dict[Local, int] = {}
-        self._sending_numbers: dict[Sending, int] = {}
-        self._locals: list[Local] = []
-        self._sendings: list[Sending] = []
-        self._outcomes: list[Outcome] = []
+        self._runner = system.runner
         rebecs = len(system.runner.rebecs)
-        self.counts = [0] * rebecs
-        """How many states of each rebec there are; they are numbered from 1."""
-        self.local_at = np.zeros((rebecs, 64), dtype=np.int32)
-        self.locals = Rows(5)
-        self.batches = Rows(2)
-        self.outcomes = Rows(4)
-        self.sendings = Rows(2)
-        self.keys = np.full(1024, ABSENT, dtype=np.int64)
-        self.values = np.empty(1024, dtype=np.int64)
+        self.capacities = np.array(system.runner.capacities, np.int64)
+        self.inners = NumberedRows(rebecs, parts.INNER_WIDTH)
+        self.bags = NumberedRows(rebecs, parts.BAG_WIDTH)
+        self.alternatives = Rows(parts.ALTERNATIVE_WIDTH)
+        self.batches = Rows(parts.BATCH_WIDTH)
+        self.effects = Rows(parts.EFFECT_WIDTH)
+        self.sendings = Rows(parts.SENDING_WIDTH)
+        self.keys = np.full(1024, ABSENT, np.int64)
+        self.values = np.empty(1024, np.int64)
         self._answers = 0
-        self._by_time = system.reads_time is not None
+        self._inner_rows: dict[tuple[Any, ...], int] = {}
+        self._bag_rows: list[dict[Bag, int]] = [{} for _ in range(rebecs)]
+        self._message_numbers: dict[_Message, int] = {}
+        self._inners: list[_Inner] = []
+        self._bags: list[tuple[int, Bag]] = []
+        self._messages: list[_Message] = []
+        self._breaches: dict[int, Breach] = {}
 
     # --- numbers -------------------------------------------------------------------------------
 
-    def row_of(self, local: Local) -> int:
-        """Give the row of a rebec's state in `locals`."""
-        row = self._numbers.get(local)
-        return self._add(local) if row is None else row
+    def _inner_row(
+        self, owner: int, variables: tuple[Any, ...], clock: int, suspension: Suspension | None
+    ) -> int:
+        """Give the row of an inner state."""
+        variables = self._system.locals.represented(owner, variables)
+        identity = None if suspension is None else suspension.identity
+        known = self._inner_rows.get((owner, variables, clock, identity))
+        if known is None:
+            known = self._add_inner(_Inner(owner, variables, clock, suspension, 0))
+            self._inner_rows[owner, variables, clock, identity] = known
+        return known
 
-    def _add(self, local: Local) -> int:
-        for time in (local.next, local.clock):
-            if time != NEVER and time > _LARGEST_TIME:
+    def _add_inner(self, inner: _Inner) -> int:
+        owner, _, clock, suspension, _ = inner
+        resume = urgency = message = ABSENT
+        if suspension is not None:
+            resume = suspension.resume
+            urgency = self._system.locals.urgency(owner, suspension.message)
+            message = self._message_number(owner, suspension.message)
+        if max(clock, resume) > LATEST:
+            raise TimeTooLargeError
+        self._inners.append(inner)
+        return self.inners.append(owner, clock, resume, urgency, message)
+
+    def _bag_row(self, owner: int, bag: Bag) -> int:
+        """Give the row of a bag, which must be in canonical order."""
+        known = self._bag_rows[owner].get(bag)
+        if known is None:
+            if bag and bag[0].arrival > LATEST:
                 raise TimeTooLargeError
-        owner = local.owner
-        self.counts[owner] = number = self.counts[owner] + 1
-        if number == self.local_at.shape[1]:
-            self.local_at = np.concatenate([self.local_at, np.zeros_like(self.local_at)], axis=1)
-        row = self.locals.append(local.next, local.urgency, local.clock, number, ABSENT)
-        self.local_at[owner, number] = row
-        self._numbers[local] = row
-        self._locals.append(local)
-        return row
+            arrival = bag[0].arrival if bag else NEVER
+            urgency = self._system.locals.urgency(owner, bag[0] if bag else None)
+            known = self.bags.append(owner, arrival, urgency, len(bag), ABSENT, 0)
+            self._bags.append((owner, bag))
+            self._bag_rows[owner][bag] = known
+        return known
 
-    def _sending(self, sending: Sending) -> int:
-        number = self._sending_numbers.get(sending)
-        if number is None:
-            number = self._sending_numbers[sending] = len(self._sendings)
-            self._sendings.append(sending)
-        return number
+    def _message_number(self, receiver: int, waiting: Waiting, room: int = NEVER) -> int:
+        message = _Message(receiver, waiting, room)
+        known = self._message_numbers.get(message)
+        if known is None:
+            known = self._message_numbers[message] = len(self._messages)
+            self._messages.append(message)
+        return known
 
     # --- answers -------------------------------------------------------------------------------
 
-    def work_out_outcomes(self, row: int, time: int) -> None:
-        """Enter what comes of serving the messages of a rebec in that state, at that time."""
-        local = self._locals[row]
-        first = len(self.outcomes)
-        outcomes = self._system.runner.outcomes(local, time if self._by_time else 0)
-        for outcome in outcomes:
-            sent = len(self.sendings)
-            for sending in outcome.sendings:
-                self.sendings.append(sending.receiver, self._sending(sending))
-            after = ABSENT if outcome.local is None else self.row_of(outcome.local)
-            fails = outcome.breach is not None
-            self.outcomes.append(after, fails, sent, len(outcome.sendings))
-            self._outcomes.append(outcome)
-        batch = self.batches.append(first, len(outcomes))
-        if self._by_time:
-            self._enter(answers.AT_TIME, row, time, batch)
+    def list_alternatives(self, row: int) -> None:
+        """Enter which messages of a bag may be served first."""
+        owner, bag = self._bags[row]
+        first = len(self.alternatives)
+        served = self._system.locals.first_of(bag)
+        for place, message in enumerate(served):
+            rest = self._bag_row(owner, bag[:place] + bag[place + 1 :])
+            self.alternatives.append(self._message_number(owner, message), rest)
+        self.bags.array[row, parts.BAG_FIRST] = first
+        self.bags.array[row, parts.BAG_COUNT] = len(served)
+
+    def answer(self, kind: int, row: int, value: int) -> None:
+        """Work out what the compiled search asks for, and enter it."""
+        match kind:
+            case answers.EFFECTS:
+                answer = self._effects_of(row, value)
+            case answers.RECEIVED:
+                answer = self._arranged(row, (self._messages[value].waiting,))
+            case answers.JOINED:
+                answer = self._arranged(row, self._bags[value][1])
+            case answers.BAG_LATER:
+                owner, bag = self._bags[row]
+                answer = self._bag_row(owner, tuple([each.earlier(value) for each in bag]))
+            case answers.INNER_LATER:
+                answer = self._inner_later(row, value)
+            case answers.TIGHT:
+                message = self._messages[row]
+                answer = self._message_number(message.receiver, message.waiting, value)
+            case _:
+                answer = self._add_inner(self._inners[row]._replace(time=value))
+        self._enter(kind, row, value, answer)
+
+    def _arranged(self, row: int, more: Bag) -> int:
+        owner, bag = self._bags[row]
+        return self._bag_row(owner, self._system.locals.arrange((*bag, *more)))
+
+    def _inner_later(self, row: int, units: int) -> int:
+        owner, variables, clock, suspension, _ = self._inners[row]
+        later = None if suspension is None else suspension.earlier(units)
+        return self._inner_row(owner, variables, max(clock - units, 0), later)
+
+    def _effects_of(self, row: int, number: int) -> int:
+        """Give the batch of what comes of serving a message."""
+        owner, variables, _, suspension, time = self._inners[row]
+        _, message, room = self._messages[number]
+        found = self._runner.effects(
+            owner, variables, message, suspension, time, min(room, self._runner.capacities[owner])
+        )
+        first = len(self.effects)
+        for effect in found:
+            self._add_effect(effect)
+        return self.batches.append(first, len(found), max(effect.places for effect in found))
+
+    def _add_effect(self, effect: Effect) -> None:
+        owner, breach = effect.owner, effect.breach
+        sent = len(self.sendings)
+        for sending in effect.sendings:
+            receiver = sending.receiver
+            self.sendings.append(receiver, self._message_number(receiver, sending.message))
+        after = own = ABSENT
+        if breach is None:
+            after = self._inner_row(owner, effect.variables, effect.clock, effect.suspension)
+            if effect.own:
+                own = self._bag_row(owner, self._system.locals.arrange(effect.own))
         else:
-            self.locals.array[row, 4] = batch
-
-    def work_out_received(self, row: int, number: int) -> None:
-        """Enter what receiving a message makes of a rebec in that state."""
-        local, sending = self._locals[row], self._sendings[number]
-        try:
-            after = local.received[sending]
-        except KeyError:
-            after = self._system.runner.receive(local, sending)
-        self._enter(answers.RECEIVED, row, number, FULL if after is None else self.row_of(after))
-
-    def work_out_later(self, row: int, units: int) -> None:
-        """Enter how a rebec in that state is seen some time later."""
-        local = self._locals[row]
-        later = local.shifted.get(units) or self._system.locals.shift(local, units)
-        self._enter(answers.LATER, row, units, self.row_of(later))
+            self._breaches[len(self.effects)] = breach
+        fails = breach is not None
+        self.effects.append(after, own, fails, sent, len(effect.sendings))
 
     def _enter(self, kind: int, row: int, value: int, answer: int) -> None:
         self._answers += 1
         if 2 * self._answers > len(self.keys):
             keys, values = self.keys, self.values
-            self.keys = np.full(2 * len(keys), ABSENT, dtype=np.int64)
-            self.values = np.empty(2 * len(keys), dtype=np.int64)
+            self.keys = np.full(2 * len(keys), ABSENT, np.int64)
+            self.values = np.empty(2 * len(keys), np.int64)
             insert_entries(self.keys, self.values, keys, values)
-        key = row << 34 | kind << 32 | value
-        insert_entries(
-            self.keys,
-            self.values,
-            np.array([key], dtype=np.int64),
-            np.array([answer], dtype=np.int64),
-        )
+        answers.enter_answer(self.keys, self.values, kind, row, value, answer)
 
     # --- breaches ------------------------------------------------------------------------------
 
-    def breach_of(self, outcome: int) -> Breach:
-        """Give what is wrong with an outcome."""
-        breach = self._outcomes[outcome].breach
-        assert breach is not None
-        return breach
+    def breach_of(self, effect: int) -> Breach:
+        """Give what is wrong with an effect."""
+        return self._breaches[effect]
 
-    def overflow(self, number: int, time: int) -> Breach:
+    def overflow(self, receiver: int, number: int, time: int) -> Breach:
         """Give the breach of a message that finds its receiver's bag full."""
-        sending = self._sendings[number]
-        return self._system.runner.overflow(sending.receiver, sending.message, time)
+        return self._runner.overflow(receiver, self._messages[number].waiting, time)
 
     # --- states --------------------------------------------------------------------------------
 
     def parts_of(self, state: State) -> list[int]:
         """Give the numbers that make up a state."""
         absolute = self._system.absolute
-        locals_ = state[:-1] if absolute else state
-        rows = [self.row_of(local) for local in locals_]  # first, as it may replace the array
-        parts = self.locals.array[rows, 3].tolist()
-        return [*parts, state[-1]] if absolute else parts
+        found = []
+        for local in state[:-1] if absolute else state:
+            inner = self._inner_row(local.owner, local.variables, local.clock, local.suspension)
+            bag = self._bag_row(local.owner, local.bag)
+            found.append(self.inners.number_of(inner))
+            found.append(self.bags.number_of(bag))
+        return [*found, state[-1]] if absolute else found
 
     def largest_parts(self, time: int) -> list[int]:
         """Give the largest number of every part so far; the time is at least as given."""
-        return [*self.counts, time] if self._system.absolute else list(self.counts)
+        pairs = zip(self.inners.counts, self.bags.counts, strict=True)
+        found = [count for pair in pairs for count in pair]
+        return [*found, time] if self._system.absolute else found
 
     def state_of(self, words: Integers, layout: Integers) -> State:
         """Give the state that lies in these words."""
-        parts = [(int(words[word]) >> shift) & mask for word, shift, mask in layout.tolist()]
-        locals_ = [
-            self._locals[self.local_at[rebec, number]]
-            for rebec, number in enumerate(parts[: len(self.counts)])
-        ]
-        return (*locals_, *parts[len(self.counts) :])
+        found = [(int(words[word]) >> shift) & mask for word, shift, mask in layout.tolist()]
+        rebecs = len(self.capacities)
+        locals_ = [self._local(each, *found[2 * each : 2 * each + 2]) for each in range(rebecs)]
+        return (*locals_, *found[2 * rebecs :])
+
+    def _local(self, rebec: int, inner: int, bag: int) -> Local:
+        owner, variables, clock, suspension, _ = self._inners[self.inners.row_at(rebec, inner)]
+        _, messages = self._bags[self.bags.row_at(rebec, bag)]
+        return self._system.locals.intern(owner, variables, clock, suspension, messages)
 
     def mask_of(self, rebecs: Sequence[int], layout: Integers) -> Integers:
-        """Give the bits of a state that say how these rebecs are."""
-        masks = np.zeros(words_of(layout), dtype=np.int64)
+        """Give the bits of a state that say what the variables of these rebecs are."""
+        masks = np.zeros(words_of(layout), np.int64)
         for rebec in rebecs:
-            word, shift, mask = layout[rebec].tolist()
+            word, shift, mask = layout[2 * rebec].tolist()
             masks[word] |= mask << shift
         return masks

@@ -18,9 +18,11 @@ from rebecsim.explore.search import Search
 from rebecsim.explore.transitions import State
 from rebecsim.native import control as at
 from rebecsim.native import reasons
-from rebecsim.native.breadth_first import NEVER, expand_states
+from rebecsim.native.breadth_first import expand_states
+from rebecsim.native.errors import TimeTooLargeError
 from rebecsim.native.packing import layout_for, packed, words_of
 from rebecsim.native.stores import CompactStore, ExactStore, Store
+from rebecsim.native.successors import LATEST, NEVER
 from rebecsim.native.tables import fingerprint_of, insert_held
 
 __all__ = ["CompiledSearch", "load_compiled_code"]
@@ -98,9 +100,9 @@ class CompiledSearch:
         layout = layout_for(collapsed.largest_parts(self._latest))
         store: Store
         if compact:
-            rebecs = len(search.system.runner.rebecs)
+            numbers = parts[0, :-1] if absolute else parts[0]
             time = self._latest if absolute else 0
-            fingerprint = fingerprint_of(parts[0, :rebecs].copy(), time)
+            fingerprint = fingerprint_of(numbers.copy(), time)
             store = CompactStore(layout, packed(parts, layout), fingerprint)
         else:
             store = ExactStore(layout, packed(parts, layout))
@@ -148,10 +150,14 @@ class CompiledSearch:
             expand_states(
                 self.control,
                 store.layout,
-                collapsed.local_at,
-                collapsed.locals.array,
+                collapsed.inners.at,
+                collapsed.bags.at,
+                collapsed.capacities,
+                collapsed.inners.array,
+                collapsed.bags.array,
+                collapsed.alternatives.array,
                 collapsed.batches.array,
-                collapsed.outcomes.array,
+                collapsed.effects.array,
                 collapsed.sendings.array,
                 collapsed.keys,
                 collapsed.values,
@@ -167,14 +173,12 @@ class CompiledSearch:
         )
 
     def _answer(self, reason: int) -> None:
-        asked, other = self.control[at.ASKED : at.ASKED + 2].tolist()
+        asked, other, value = self.control[at.ASKED : at.ASKED + 3].tolist()
         match reason:
-            case reasons.OUTCOMES:
-                self._collapsed.work_out_outcomes(asked, other)
-            case reasons.RECEIVE:
-                self._collapsed.work_out_received(asked, other)
-            case reasons.LATER:
-                self._collapsed.work_out_later(asked, other)
+            case reasons.ANSWER:
+                self._collapsed.answer(asked, other, value)
+            case reasons.ALTERNATIVES:
+                self._collapsed.list_alternatives(asked)
             case reasons.WIDTH:
                 self._relay(other)
             case reasons.GROW:
@@ -188,7 +192,7 @@ class CompiledSearch:
             case reasons.OVERFLOW:
                 number = int(self.control[at.NUMBER])
                 time = self.state(number)[-1] if self._search.system.absolute else 0
-                self._breached(self._collapsed.overflow(other, time))
+                self._breached(self._collapsed.overflow(asked, other, time))
             case reasons.DEADLOCK:
                 self._search.ends_in(int(self.control[at.NUMBER]))
 
@@ -234,6 +238,8 @@ class CompiledSearch:
 
     def _relay(self, time: int) -> None:
         """Lay states out for the numbers there are by now, and that time."""
+        if time > LATEST and self.control[at.BY_TIME]:
+            raise TimeTooLargeError
         self._latest = max(self._latest, 2 * time)
         layout = layout_for(self._collapsed.largest_parts(self._latest))
         states = len(self._search.states)

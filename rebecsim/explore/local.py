@@ -116,7 +116,7 @@ class LocalStore:
     """All states of rebecs met so far.
 
     `abstracted` holds, for each rebec, the positions of variables that are left out of identity:
-    of states that differ in these only, the first one met stands for all.
+    of variables that differ in these only, those first met stand for all.
     """
 
     def __init__(
@@ -128,6 +128,7 @@ class LocalStore:
     ) -> None:
         self._priorities = [rebec._priority for rebec in rebecs]
         self._abstracted = abstracted if any(abstracted) else None
+        self._representatives: list[dict[tuple[Any, ...], tuple[Any, ...]]] = [{} for _ in rebecs]
         self._core = core
         self._known: list[dict[tuple[Any, ...], Local]] = [{} for _ in rebecs]
         self._bags: list[dict[Bag, Bag]] = [{} for _ in rebecs]  # one object for equal ones
@@ -153,21 +154,27 @@ class LocalStore:
         bag: Bag,
     ) -> Local:
         """Give the one object for a state of a rebec; the bag must be in canonical order."""
-        compared = variables
         if self._abstracted is not None:
-            left_out = self._abstracted[owner]
-            compared = tuple(
-                None if position in left_out else value for position, value in enumerate(variables)
-            )
+            variables = self.represented(owner, variables)
         identity = None if suspension is None else suspension.identity
         known = self._known[owner]
-        local = known.get((compared, clock, identity, bag))
+        local = known.get((variables, clock, identity, bag))
         if local is None:
             bag = self._bags[owner].setdefault(bag, bag)
             local = Local(owner, variables, clock, suspension, bag)
-            known[compared, clock, identity, bag] = local
+            known[variables, clock, identity, bag] = local
             self._complete(local)
         return local
+
+    def represented(self, owner: int, variables: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Give the variables of a rebec that stand for these."""
+        if self._abstracted is None:
+            return variables
+        left_out = self._abstracted[owner]
+        compared = tuple(
+            None if position in left_out else value for position, value in enumerate(variables)
+        )
+        return self._representatives[owner].setdefault(compared, variables)
 
     def _complete(self, local: Local) -> None:
         """Note when the rebec can act next and how urgent it is then."""
@@ -179,13 +186,16 @@ class LocalStore:
             head = local.bag[0]
             arrival = head.arrival
             local.next = arrival if arrival > clock else clock
-        local.urgency = self._priorities[local.owner]
-        if self._global_urgencies is not None and head is not None:
-            local.urgency = self._global_urgencies[local.owner][head.number]
+        local.urgency = self.urgency(local.owner, head)
 
-    def alternatives(self, local: Local) -> Bag:
-        """Give the messages that a rebec may serve, as `rebecsim.actors.alternatives` does."""
-        bag = local.bag
+    def urgency(self, owner: int, head: Waiting | None) -> int:
+        """Give the priority of a rebec that serves this message next."""
+        if self._global_urgencies is not None and head is not None:
+            return self._global_urgencies[owner][head.number]
+        return self._priorities[owner]
+
+    def first_of(self, bag: Bag) -> Bag:
+        """Give the messages that may be served, as `rebecsim.actors.alternatives` does."""
         if self._core or len(bag) == 1:
             return bag[:1]
         arrival, priority = bag[0].arrival, bag[0].priority

@@ -7,7 +7,6 @@ rebec. So a message server is run once for all bags that leave enough.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from rebecsim.actors import Model
@@ -63,7 +62,7 @@ class RememberingRunner(Runner):
             return self._of_message(local, bag[0], (), time)
         return tuple(
             outcome
-            for place, message in enumerate(self.store.alternatives(local))
+            for place, message in enumerate(self.store.first_of(bag))
             for outcome in self._of_message(local, message, bag[:place] + bag[place + 1 :], time)
         )
 
@@ -95,21 +94,11 @@ class RememberingRunner(Runner):
     def _of_message(
         self, local: Local, message: Waiting, others: tuple[Waiting, ...], time: int
     ) -> tuple[Outcome, ...]:
-        owner, variables, suspension = local.owner, local.variables, local.suspension
-        capacity = self.capacities[owner]
-        effects = None
-        if self._remembers:
-            known = self._remembered[owner]
-            key = variables, message, None if suspension is None else suspension.identity
-            effects = known.get(key)
-            if effects is None:
-                effects = tuple(
-                    self._effects(owner, variables, message, suspension, time, capacity)
-                )
-                known[key] = effects
-        room = capacity - len(others)
+        owner, suspension = local.owner, local.suspension
+        room = self.capacities[owner] - len(others)
+        effects = self._known_effects(owner, local.variables, message, suspension, time)
         if effects is None or (others and any(effect.places > room for effect in effects)):
-            effects = tuple(self._effects(owner, variables, message, suspension, time, room))
+            effects = self._run_all(owner, local.variables, message, suspension, time, room)
         arrange, intern = self.store.arrange, self.store.intern
         outcomes = []
         for effect in effects:
@@ -120,7 +109,7 @@ class RememberingRunner(Runner):
             outcomes.append(Outcome(effect, after))
         return tuple(outcomes)
 
-    def _effects(
+    def effects(
         self,
         owner: int,
         variables: tuple[Any, ...],
@@ -128,14 +117,57 @@ class RememberingRunner(Runner):
         suspension: Suspension | None,
         time: int,
         room: int,
-    ) -> Iterator[Effect]:
+    ) -> tuple[Effect, ...]:
+        """Give what comes of serving a message, in the order of `outcomes`.
+
+        `room` is how many places the other waiting messages leave. It is not remembered: this is
+        for those who ask once.
+        """
+        if room == self.capacities[owner]:
+            identity = None if suspension is None else suspension.identity
+            known = self._remembered[owner].get((variables, message, identity))
+            if known is not None:
+                return known
+        return self._run_all(owner, variables, message, suspension, time, room)
+
+    def _known_effects(
+        self,
+        owner: int,
+        variables: tuple[Any, ...],
+        message: Waiting,
+        suspension: Suspension | None,
+        time: int,
+    ) -> tuple[Effect, ...] | None:
+        """Give what comes of serving a message with an empty bag, if that can be remembered."""
+        if not self._remembers:
+            return None
+        remembered = self._remembered[owner]
+        key = variables, message, None if suspension is None else suspension.identity
+        known = remembered.get(key)
+        if known is None:
+            known = remembered[key] = self._run_all(
+                owner, variables, message, suspension, time, self.capacities[owner]
+            )
+        return known
+
+    def _run_all(
+        self,
+        owner: int,
+        variables: tuple[Any, ...],
+        message: Waiting,
+        suspension: Suspension | None,
+        time: int,
+        room: int,
+    ) -> tuple[Effect, ...]:
         """Run a message server with all choices."""
         fixed: Choices = () if suspension is None else suspension.recipe.choices
         prefix: Choices | None = fixed
+        found = []
         while prefix is not None:
             effect = self.run(owner, variables, message, suspension, prefix, time, room)
-            yield effect
+            found.append(effect)
             prefix = _next_choices(effect.choices, len(fixed))
+        return tuple(found)
 
 
 def _next_choices(taken: Choices, fixed: int) -> Choices | None:

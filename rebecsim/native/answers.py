@@ -1,6 +1,63 @@
-"""The kinds of answers in a table: the key is row << 34 | kind << 32 | message or time."""
+"""The kinds of answers in the table of answers, and their keys."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebecsim.native.cache import compiled
+from rebecsim.native.tables import ABSENT, scatter
+
+__all__ = [
+    "AT_TIME",
+    "BAG_LATER",
+    "EFFECTS",
+    "INNER_LATER",
+    "JOINED",
+    "RECEIVED",
+    "TIGHT",
+    "enter_answer",
+    "key_of",
+]
 
 RECEIVED = 0
-LATER = 1
-AT_TIME = 2
-"""The batch of outcomes of a state of a rebec at an absolute time."""
+"""A bag, a message: the bag with it."""
+JOINED = 1
+"""A bag, another bag of the same rebec: both in one."""
+BAG_LATER = 2
+"""A bag, time units: the bag as it is seen so much later."""
+INNER_LATER = 3
+"""An inner state, time units: how it is seen so much later."""
+EFFECTS = 4
+"""An inner state, a message: what comes of serving it there."""
+TIGHT = 5
+"""A message, a number of places: the message for a rebec that has no more of them."""
+AT_TIME = 6
+"""An inner state, an absolute time: the inner state as one that knows the time."""
+
+_KIND, _ROW = 32, 35  # bits
+
+
+@compiled("int64(int64, int64, int64)", borrows=True, inline=True)
+def key_of(kind: int, row: int, value: int) -> int:
+    """Give the key of an answer about a row and a number from 0 to 2**32 - 1."""
+    return row << _ROW | kind << _KIND | value
+
+
+@compiled("void(int64[::1], int64[::1], int64, int64, int64, int64)", borrows=True)
+def enter_answer(
+    keys: NDArray[np.int64],
+    values: NDArray[np.int64],
+    kind: int,
+    row: int,
+    value: int,
+    answer: int,
+) -> None:
+    """Enter an answer that is not there yet; the table must have room."""
+    last = keys.shape[0] - 1
+    key = key_of(kind, row, value)
+    place = scatter(key) & last
+    while keys[place] != ABSENT:
+        place = (place + 1) & last
+    keys[place] = key
+    values[place] = answer

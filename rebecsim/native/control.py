@@ -8,28 +8,28 @@ NUMBER = 3
 ORDINAL = 4
 """How many of its transitions have been followed; -1 before it was looked at."""
 ASKED = 5
-"""Two places: what the reason to return is about."""
-REBECS = 7
-WORDS = 8
-MOST = 9
+"""Three places: what the reason to return is about."""
+REBECS = 8
+WORDS = 9
+MOST = 10
 """The state that would be one too many."""
-HORIZON = 10
-BEYOND = 11
+HORIZON = 11
+BEYOND = 12
 """Whether a state lay behind the horizon."""
-FLOATING = 12
+FLOATING = 13
 """Floating time: the time moves on within a transition."""
-TIMED = 13
+TIMED = 14
 """Timed transition system: the time moves on in transitions of its own."""
-ABSOLUTE = 14
+ABSOLUTE = 15
 """The time is the last part of a state."""
-BY_TIME = 15
+BY_TIME = 16
 """What a message leads to depends on the time of the state."""
-CAPACITY = 16
+CAPACITY = 17
 """How many states the table of states holds before it has to grow."""
-PROPERTIES = 17
-COMPACT = 18
+PROPERTIES = 18
+COMPACT = 19
 """Hash compaction: states are told apart by fingerprints."""
-FOUND = 19
+FOUND = 20
 """How many successors of a state have been worked out and not yet looked up."""
-LENGTH = 20
+LENGTH = 21
 """Of the array."""

@@ -2,15 +2,14 @@
 
 FINISHED = 0
 BUDGET = 1
-OUTCOMES = 2
-RECEIVE = 3
-LATER = 4
-WIDTH = 5
-GROW = 6
-LIMIT = 7
-CHECK = 8
-BREACH = 9
-OVERFLOW = 10
-DEADLOCK = 11
-MORE = 12
+ANSWER = 2
+ALTERNATIVES = 3
+WIDTH = 4
+GROW = 5
+LIMIT = 6
+CHECK = 7
+BREACH = 8
+OVERFLOW = 9
+DEADLOCK = 10
+MORE = 11
 """There are more successors than are worked out at once; never seen outside the loop."""

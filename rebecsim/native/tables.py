@@ -9,6 +9,7 @@ from rebecsim.native.cache import compiled
 
 __all__ = [
     "ABSENT",
+    "fingerprint",
     "fingerprint_of",
     "hash_at",
     "insert_entries",
@@ -16,6 +17,7 @@ __all__ = [
     "insert_states",
     "look_up",
     "look_up_property",
+    "mix_in",
     "move_fingerprints",
     "move_states",
     "repack_states",
@@ -104,13 +106,25 @@ def move_fingerprints(old: Integers, table: Integers) -> None:
         table[place, 0] = old[row, 0]
 
 
+@compiled("int64(int64, int64, int64)", borrows=True, inline=True)
+def mix_in(mixed: int, part: int, number: int) -> int:
+    """Mix the number of a part of a state into what is to become its fingerprint."""
+    return scatter((mixed ^ number) + part)
+
+
+@compiled("int64(int64)", borrows=True, inline=True)
+def fingerprint(mixed: int) -> int:
+    """Give the fingerprint of a state of which everything was mixed: never 0, no sign."""
+    return mixed >> 1 | 1 << 62
+
+
 @compiled("int64(int64[::1], int64)", borrows=True)
 def fingerprint_of(parts: Integers, time: int) -> int:
-    """Give the fingerprint of a state: the numbers of its rebecs' states, and its time or 0."""
+    """Give the fingerprint of a state: the numbers of its parts, and its time or 0."""
     mixed = time
-    for rebec in range(parts.shape[0]):
-        mixed = scatter((mixed ^ parts[rebec]) + rebec)
-    return mixed >> 1 | 1 << 62
+    for part in range(parts.shape[0]):
+        mixed = mix_in(mixed, part, parts[part])
+    return fingerprint(mixed)
 
 
 @compiled("void(int64[:, ::1], int64[:, ::1], uint32[::1], int64, int64)", borrows=True)

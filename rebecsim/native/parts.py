@@ -1,0 +1,39 @@
+"""Columns of the tables that say what the numbers in a collapsed state stand for.
+
+The state of a rebec is two numbers: one of its inner state, which is everything but the bag, and
+one of its bag.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ALTERNATIVE_WIDTH",
+    "BAG_WIDTH",
+    "BATCH_WIDTH",
+    "EFFECT_WIDTH",
+    "INNER_WIDTH",
+    "SENDING_WIDTH",
+]
+
+INNER_CLOCK, INNER_RESUME, INNER_URGENCY, INNER_MESSAGE, INNER_NUMBER, INNER_WIDTH = range(6)
+"""Of an inner state: how long the rebec stays busy; when it goes on with which message, how urgent
+that is, ABSENT if it waits in no delay; its number among those of its rebec, from 1 on."""
+
+BAG_NEXT, BAG_URGENCY, BAG_SIZE, BAG_FIRST, BAG_COUNT, BAG_NUMBER, BAG_WIDTH = range(7)
+"""Of a bag: when its first message arrives, NEVER without one, and how urgent that is; how many
+messages there are; first alternative, ABSENT as long as nobody asked, and how many; its number
+among those of its rebec, from 1 on."""
+
+ALTERNATIVE_MESSAGE, ALTERNATIVE_REST, ALTERNATIVE_WIDTH = range(3)
+"""Of a message that may be served: which one, and the bag without it."""
+
+BATCH_FIRST, BATCH_COUNT, BATCH_PLACES, BATCH_WIDTH = range(4)
+"""Of what comes of serving a message: first effect and how many, one for each way to choose; how
+many places there must be beside the other messages."""
+
+EFFECT_INNER, EFFECT_OWN, EFFECT_FAILS, EFFECT_FIRST, EFFECT_COUNT, EFFECT_WIDTH = range(6)
+"""Of one effect: the inner state afterwards; the bag of what the rebec has sent to itself, ABSENT
+if nothing; whether it is a breach; first sending and how many."""
+
+SENDING_RECEIVER, SENDING_MESSAGE, SENDING_WIDTH = range(3)
+"""Of a message to another rebec: which rebec, which message."""

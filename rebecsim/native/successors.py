@@ -1,0 +1,384 @@
+"""What follows from a collapsed state, compiled.
+
+A state of the system is a tuple of numbers, two for each rebec: that of its inner state and that
+of its bag. They are packed into a few 64-bit words. What these lead to is looked up in tables,
+which `rebecsim.native.parts` and `rebecsim.native.answers` describe. Where a table has no answer
+yet, the caller is asked for it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebecsim.native import control as at
+from rebecsim.native import reasons
+from rebecsim.native.answers import (
+    AT_TIME,
+    BAG_LATER,
+    EFFECTS,
+    INNER_LATER,
+    JOINED,
+    RECEIVED,
+    TIGHT,
+    key_of,
+)
+from rebecsim.native.cache import compiled
+from rebecsim.native.parts import (
+    ALTERNATIVE_MESSAGE,
+    ALTERNATIVE_REST,
+    BAG_COUNT,
+    BAG_FIRST,
+    BAG_NEXT,
+    BAG_NUMBER,
+    BAG_SIZE,
+    BAG_URGENCY,
+    BATCH_COUNT,
+    BATCH_FIRST,
+    BATCH_PLACES,
+    EFFECT_COUNT,
+    EFFECT_FAILS,
+    EFFECT_FIRST,
+    EFFECT_INNER,
+    EFFECT_OWN,
+    INNER_CLOCK,
+    INNER_MESSAGE,
+    INNER_NUMBER,
+    INNER_RESUME,
+    INNER_URGENCY,
+    SENDING_MESSAGE,
+    SENDING_RECEIVER,
+)
+from rebecsim.native.tables import ABSENT, fingerprint, look_up, mix_in
+
+__all__ = ["LATEST", "NEVER", "WORKING_ROWS", "ask", "find_successors"]
+
+Integers = NDArray[np.int64]
+Rows = NDArray[np.int32]
+
+NEVER = 1 << 62
+"""The next time of a rebec that has nothing to do, as in `rebecsim.explore`."""
+
+LATEST = (1 << 32) - 1
+"""The largest time of which an answer can tell."""
+
+BEFORE, AFTER, BAG_BEFORE, BAG_AFTER, CHANGES, ABLE, WORKING_ROWS = range(7)
+"""Rows of the working space: inner state and bag of each rebec before and after a transition,
+which rebecs are no longer as they were, and which may act."""
+
+
+@compiled("int64(int64[::1], int64, int64, int64, int64)", borrows=True, inline=True)
+def ask(control: Integers, reason: int, ordinal: int, asked: int, other: int) -> int:
+    """Note where to go on, and what is asked for; gives the reason."""
+    control[at.ORDINAL] = ordinal
+    control[at.ASKED] = asked
+    control[at.ASKED + 1] = other
+    return reason
+
+
+@compiled("int64(int64[::1], int64, int64, int64, int64)", borrows=True, inline=True)
+def _ask_answer(control: Integers, ordinal: int, kind: int, row: int, value: int) -> int:
+    """Ask for an answer; gives the reason."""
+    control[at.ASKED + 2] = value
+    return ask(control, reasons.ANSWER, ordinal, kind, row)
+
+
+@compiled("int64(int64[:, ::1], int64[:, ::1], int64, int64)", borrows=True, inline=True)
+def _next_time(inners: Integers, bags: Integers, inner: int | np.int64, bag: int | np.int64) -> int:
+    """Give when a rebec can act."""
+    if inners[inner, INNER_RESUME] != ABSENT:
+        return inners[inner, INNER_RESUME]
+    return max(bags[bag, BAG_NEXT], inners[inner, INNER_CLOCK])
+
+
+@compiled(
+    "int64(int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[::1],"
+    "int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], int64, int64, int64,"
+    "int64)",
+    borrows=True,
+    inline=True,
+)
+def _arrive(
+    control: Integers,
+    layout: Integers,
+    inners: Integers,
+    bags: Integers,
+    keys: Integers,
+    values: Integers,
+    source: Integers,
+    working: Integers,
+    targets: Integers,
+    found_by: Integers,
+    fingerprints: Integers,
+    ordinal: int,
+    changed: int,
+    units: int,
+    time: int,
+) -> int:
+    """Let time pass, and pack the state that was reached behind those found before.
+
+    Gives FINISHED, or the reason to stop.
+    """
+    rebecs = control[at.REBECS]
+    words = control[at.WORDS]
+    found = control[at.FOUND]
+    if units != 0:
+        for rebec in range(rebecs):
+            inner = working[AFTER, rebec]
+            if inners[inner, INNER_CLOCK] != 0 or inners[inner, INNER_RESUME] != ABSENT:
+                got = look_up(keys, values, key_of(INNER_LATER, inner, units))
+                if got == ABSENT:
+                    return _ask_answer(control, ordinal, INNER_LATER, inner, units)
+                working[AFTER, rebec] = got
+            bag = working[BAG_AFTER, rebec]
+            if bags[bag, BAG_SIZE] != 0:
+                got = look_up(keys, values, key_of(BAG_LATER, bag, units))
+                if got == ABSENT:
+                    return _ask_answer(control, ordinal, BAG_LATER, bag, units)
+                working[BAG_AFTER, rebec] = got
+            working[CHANGES, rebec] = rebec
+        changed = rebecs
+    for word in range(words):
+        targets[found, word] = source[0, word]
+    for change in range(changed):
+        rebec = working[CHANGES, change]
+        part = 2 * rebec
+        inner = working[AFTER, rebec]
+        if inner != working[BEFORE, rebec]:
+            number = inners[inner, INNER_NUMBER]
+            if number > layout[part, 2]:
+                return ask(control, reasons.WIDTH, ordinal, part, 0)
+            moved = number ^ inners[working[BEFORE, rebec], INNER_NUMBER]
+            targets[found, layout[part, 0]] ^= moved << layout[part, 1]
+        part += 1
+        bag = working[BAG_AFTER, rebec]
+        if bag != working[BAG_BEFORE, rebec]:
+            number = bags[bag, BAG_NUMBER]
+            if number > layout[part, 2]:
+                return ask(control, reasons.WIDTH, ordinal, part, 0)
+            moved = number ^ bags[working[BAG_BEFORE, rebec], BAG_NUMBER]
+            targets[found, layout[part, 0]] ^= moved << layout[part, 1]
+    now = time + units if control[at.ABSOLUTE] != 0 else 0
+    if control[at.ABSOLUTE] != 0:
+        part = 2 * rebecs
+        if now > layout[part, 2]:
+            return ask(control, reasons.WIDTH, ordinal, part, now)
+        targets[found, layout[part, 0]] ^= (time ^ now) << layout[part, 1]
+    if control[at.COMPACT] != 0:
+        mixed = now
+        for rebec in range(rebecs):
+            mixed = mix_in(mixed, 2 * rebec, inners[working[AFTER, rebec], INNER_NUMBER])
+            mixed = mix_in(mixed, 2 * rebec + 1, bags[working[BAG_AFTER, rebec], BAG_NUMBER])
+        fingerprints[found, 0] = fingerprint(mixed)
+    found_by[found] = ordinal
+    control[at.FOUND] = found + 1
+    return reasons.FINISHED
+
+
+@compiled(
+    "int64(int64[::1], int64[:, ::1], int32[:, ::1], int32[:, ::1], int64[::1], int64[:, ::1],"
+    "int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1],"
+    "int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1])",
+    borrows=True,
+    inline=True,
+)
+def find_successors(
+    control: Integers,
+    layout: Integers,
+    inner_at: Rows,
+    bag_at: Rows,
+    capacities: Integers,
+    inners: Integers,
+    bags: Integers,
+    alternatives: Integers,
+    batches: Integers,
+    effects: Integers,
+    sendings: Integers,
+    keys: Integers,
+    values: Integers,
+    source: Integers,
+    working: Integers,
+    targets: Integers,
+    fingerprints: Integers,
+    found_by: Integers,
+) -> int:
+    """Work out what follows from one state, beginning with the transition `control` says.
+
+    `source` is the state, shape (1, words). Gives a reason to stop and, in `control`, how many
+    successors there were before: their words in `targets`, by which transitions in `found_by`,
+    and with hash compaction their fingerprints. `working` is room for work, shape (WORKING_ROWS,
+    rebecs). The tables are those that `rebecsim.native.breadth_first.expand_states` describes.
+    """
+    rebecs = control[at.REBECS]
+    followed = control[at.ORDINAL]
+    control[at.FOUND] = 0
+    # --- which rebecs may act
+    first = urgency = NEVER
+    able = 0
+    for rebec in range(rebecs):
+        part = 2 * rebec
+        number = (source[0, layout[part, 0]] >> layout[part, 1]) & layout[part, 2]
+        inner = np.int64(inner_at[rebec, number])
+        part += 1
+        number = (source[0, layout[part, 0]] >> layout[part, 1]) & layout[part, 2]
+        bag = np.int64(bag_at[rebec, number])
+        working[BEFORE, rebec] = working[AFTER, rebec] = inner
+        working[BAG_BEFORE, rebec] = working[BAG_AFTER, rebec] = bag
+        due = _next_time(inners, bags, inner, bag)
+        first = min(first, due)
+        if due == 0:
+            own = inners[inner, INNER_URGENCY]
+            if inners[inner, INNER_RESUME] == ABSENT:
+                own = bags[bag, BAG_URGENCY]
+            if own < urgency:
+                urgency = own
+                able = 0
+            if own == urgency:
+                working[ABLE, able] = rebec
+                able += 1
+    time = 0
+    if control[at.ABSOLUTE] != 0:
+        part = 2 * rebecs
+        time = (source[0, layout[part, 0]] >> layout[part, 1]) & layout[part, 2]
+        if time > control[at.HORIZON]:
+            control[at.BEYOND] = 1
+            return reasons.FINISHED
+        if control[at.BY_TIME] != 0 and time > LATEST:  # an answer could not be asked for
+            return ask(control, reasons.WIDTH, followed, part, time)
+    if first != 0:
+        if followed != 0:
+            return reasons.FINISHED
+        if first == NEVER or control[at.TIMED] == 0:
+            control[at.ORDINAL] = 1  # so that it is not found again
+            return reasons.DEADLOCK
+        return _arrive(
+            control,
+            layout,
+            inners,
+            bags,
+            keys,
+            values,
+            source,
+            working,
+            targets,
+            found_by,
+            fingerprints,
+            0,
+            0,
+            first,
+            time,
+        )
+    # --- each transition of each of them
+    ordinal = changed = 0
+    for turn in range(able):
+        rebec = working[ABLE, turn]
+        inner = working[BEFORE, rebec]
+        bag = working[BAG_BEFORE, rebec]
+        suspended = inners[inner, INNER_RESUME] != ABSENT
+        if not suspended and bags[bag, BAG_FIRST] == ABSENT:
+            return ask(control, reasons.ALTERNATIVES, ordinal, bag, 0)
+        for alternative in range(1 if suspended else bags[bag, BAG_COUNT]):
+            message = inners[inner, INNER_MESSAGE]
+            rest = bag
+            if not suspended:
+                message = alternatives[bags[bag, BAG_FIRST] + alternative, ALTERNATIVE_MESSAGE]
+                rest = alternatives[bags[bag, BAG_FIRST] + alternative, ALTERNATIVE_REST]
+            asked = inner
+            if control[at.BY_TIME] != 0:
+                asked = look_up(keys, values, key_of(AT_TIME, inner, time))
+                if asked == ABSENT:
+                    return _ask_answer(control, ordinal, AT_TIME, inner, time)
+            batch = look_up(keys, values, key_of(EFFECTS, asked, message))
+            if batch == ABSENT:
+                return _ask_answer(control, ordinal, EFFECTS, asked, message)
+            room = capacities[rebec] - bags[rest, BAG_SIZE]
+            if bags[rest, BAG_SIZE] != 0 and batches[batch, BATCH_PLACES] > room:
+                tight = look_up(keys, values, key_of(TIGHT, message, room))
+                if tight == ABSENT:
+                    return _ask_answer(control, ordinal, TIGHT, message, room)
+                batch = look_up(keys, values, key_of(EFFECTS, asked, tight))
+                if batch == ABSENT:
+                    return _ask_answer(control, ordinal, EFFECTS, asked, tight)
+            begin = batches[batch, BATCH_FIRST]
+            end = begin + batches[batch, BATCH_COUNT]
+            if ordinal + end - begin <= followed:
+                ordinal += end - begin
+                continue
+            for effect in range(begin, end):
+                if ordinal < followed:
+                    ordinal += 1
+                    continue
+                if control[at.FOUND] == targets.shape[0]:
+                    return ask(control, reasons.MORE, ordinal, 0, 0)
+                for change in range(changed):
+                    other = working[CHANGES, change]
+                    working[AFTER, other] = working[BEFORE, other]
+                    working[BAG_AFTER, other] = working[BAG_BEFORE, other]
+                fails = effects[effect, EFFECT_FAILS] != 0
+                own = effects[effect, EFFECT_OWN]
+                after = rest
+                if own != ABSENT and not fails:
+                    after = own
+                    if bags[rest, BAG_SIZE] != 0:
+                        after = look_up(keys, values, key_of(JOINED, rest, own))
+                        if after == ABSENT:
+                            return _ask_answer(control, ordinal, JOINED, rest, own)
+                working[AFTER, rebec] = effects[effect, EFFECT_INNER]
+                working[BAG_AFTER, rebec] = after
+                working[CHANGES, 0] = rebec
+                changed = 1
+                sent = effects[effect, EFFECT_FIRST]
+                for sending in range(sent, sent + effects[effect, EFFECT_COUNT]):
+                    receiver = sendings[sending, SENDING_RECEIVER]
+                    received = sendings[sending, SENDING_MESSAGE]
+                    before = working[BAG_AFTER, receiver]
+                    taken = bags[before, BAG_SIZE]
+                    if inners[working[AFTER, receiver], INNER_RESUME] != ABSENT:
+                        taken += 1
+                    if taken >= capacities[receiver]:
+                        return ask(control, reasons.OVERFLOW, ordinal + 1, receiver, received)
+                    got = look_up(keys, values, key_of(RECEIVED, before, received))
+                    if got == ABSENT:
+                        return _ask_answer(control, ordinal, RECEIVED, before, received)
+                    if before == working[BAG_BEFORE, receiver]:
+                        working[CHANGES, changed] = receiver
+                        changed += 1
+                    working[BAG_AFTER, receiver] = got
+                if fails:
+                    return ask(control, reasons.BREACH, ordinal + 1, effect, 0)
+                units = 0
+                if control[at.FLOATING] != 0:
+                    units = NEVER
+                    for other in range(rebecs):
+                        due = _next_time(
+                            inners, bags, working[AFTER, other], working[BAG_AFTER, other]
+                        )
+                        units = min(units, due)
+                        if units == 0:
+                            break
+                    if units == NEVER:
+                        for other in range(rebecs):
+                            units = min(units, inners[working[AFTER, other], INNER_CLOCK])
+                reason = _arrive(
+                    control,
+                    layout,
+                    inners,
+                    bags,
+                    keys,
+                    values,
+                    source,
+                    working,
+                    targets,
+                    found_by,
+                    fingerprints,
+                    ordinal,
+                    changed,
+                    units,
+                    time,
+                )
+                if units != 0:
+                    changed = rebecs
+                if reason != reasons.FINISHED:
+                    return reason
+                ordinal += 1
+    return reasons.FINISHED
