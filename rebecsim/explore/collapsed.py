@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rebecsim.explore.local import Bag, Local, Waiting
 from rebecsim.explore.outcome import Breach, Effect
+from rebecsim.explore.serving import Serving
 from rebecsim.explore.suspension import Suspension
 from rebecsim.explore.transitions import State, TransitionSystem
 from rebecsim.native import answers, parts
@@ -54,19 +55,22 @@ class Collapsed:
         self._runner = system.runner
         rebecs = len(system.runner.rebecs)
         self.capacities = np.array(system.runner.capacities, np.int64)
-        self.inners = NumberedRows(rebecs, parts.INNER_WIDTH)
-        self.bags = NumberedRows(rebecs, parts.BAG_WIDTH)
-        self.alternatives = Rows(parts.ALTERNATIVE_WIDTH)
-        self.batches = Rows(parts.BATCH_WIDTH)
-        self.effects = Rows(parts.EFFECT_WIDTH)
-        self.sendings = Rows(parts.SENDING_WIDTH)
+        self.table_sizes = sizes = np.zeros(parts.TABLES, np.int64)
+        self.inners = NumberedRows(rebecs, parts.INNER_WIDTH, sizes, parts.INNERS)
+        self.bags = NumberedRows(rebecs, parts.BAG_WIDTH, sizes, parts.BAGS)
+        self.alternatives = Rows(parts.ALTERNATIVE_WIDTH, sizes, parts.ALTERNATIVES)
+        self.batches = Rows(parts.BATCH_WIDTH, sizes, parts.BATCHES)
+        self.effects = Rows(parts.EFFECT_WIDTH, sizes, parts.EFFECT_ROWS)
+        self.sendings = Rows(parts.SENDING_WIDTH, sizes, parts.SENDINGS)
         self.keys = np.full(1024, ABSENT, np.int64)
         self.values = np.empty(1024, np.int64)
-        self._answers = 0
+        self.served = 0
+        """How many times it was worked out what comes of serving a message."""
+        self.serving: Serving | None = None
         self._inner_rows: dict[tuple[Any, ...], int] = {}
         self._bag_rows: list[dict[Bag, int]] = [{} for _ in range(rebecs)]
         self._message_numbers: dict[_Message, int] = {}
-        self._inners: list[_Inner] = []
+        self._inners: dict[int, _Inner] = {}
         self._bags: list[tuple[int, Bag]] = []
         self._messages: list[_Message] = []
         self._breaches: dict[int, Breach] = {}
@@ -77,16 +81,25 @@ class Collapsed:
         self, owner: int, variables: tuple[Any, ...], clock: int, suspension: Suspension | None
     ) -> int:
         """Give the row of an inner state."""
+        serving = self.serving
+        if serving is not None and suspension is None:
+            row = serving.find(owner, variables, clock)
+            return row if row != ABSENT else self._add_inner(owner, variables, clock, None)
         variables = self._system.locals.represented(owner, variables)
-        identity = None if suspension is None else suspension.identity
-        known = self._inner_rows.get((owner, variables, clock, identity))
+        key = owner, variables, clock, None if suspension is None else suspension.identity
+        known = self._inner_rows.get(key)
         if known is None:
-            known = self._add_inner(_Inner(owner, variables, clock, suspension, 0))
-            self._inner_rows[owner, variables, clock, identity] = known
+            known = self._inner_rows[key] = self._add_inner(owner, variables, clock, suspension)
         return known
 
-    def _add_inner(self, inner: _Inner) -> int:
-        owner, _, clock, suspension, _ = inner
+    def _add_inner(
+        self,
+        owner: int,
+        variables: tuple[Any, ...],
+        clock: int,
+        suspension: Suspension | None,
+        time: int | None = None,
+    ) -> int:
         resume = urgency = message = ABSENT
         if suspension is not None:
             resume = suspension.resume
@@ -94,8 +107,21 @@ class Collapsed:
             message = self._message_number(owner, suspension.message)
         if max(clock, resume) > LATEST:
             raise TimeTooLargeError
-        self._inners.append(inner)
-        return self.inners.append(owner, clock, resume, urgency, message)
+        row = self.inners.append_to(owner, clock, resume, urgency, message)
+        if self.serving is None or suspension is not None:
+            self._inners[row] = _Inner(owner, variables, clock, suspension, time or 0)
+            if self.serving is not None:
+                self.serving.leave_out(row)
+        else:
+            self.serving.enter(row, owner, variables, clock)
+        return row
+
+    def _inner_at(self, row: int) -> _Inner:
+        known = self._inners.get(row)
+        if known is None:
+            assert self.serving is not None
+            known = _Inner(*self.serving.inner_at(row), None, 0)
+        return known
 
     def _bag_row(self, owner: int, bag: Bag) -> int:
         """Give the row of a bag, which must be in canonical order."""
@@ -105,7 +131,7 @@ class Collapsed:
                 raise TimeTooLargeError
             arrival = bag[0].arrival if bag else NEVER
             urgency = self._system.locals.urgency(owner, bag[0] if bag else None)
-            known = self.bags.append(owner, arrival, urgency, len(bag), ABSENT, 0)
+            known = self.bags.append_to(owner, arrival, urgency, len(bag), ABSENT, 0)
             self._bags.append((owner, bag))
             self._bag_rows[owner][bag] = known
         return known
@@ -116,6 +142,8 @@ class Collapsed:
         if known is None:
             known = self._message_numbers[message] = len(self._messages)
             self._messages.append(message)
+            if self.serving is not None:
+                self._show_message(self.serving, known)
         return known
 
     # --- answers -------------------------------------------------------------------------------
@@ -149,7 +177,7 @@ class Collapsed:
                 message = self._messages[row]
                 answer = self._message_number(message.receiver, message.waiting, value)
             case _:
-                answer = self._add_inner(self._inners[row]._replace(time=value))
+                answer = self._at_time(row, value)
         self._enter(kind, row, value, answer)
 
     def _arranged(self, row: int, more: Bag) -> int:
@@ -157,13 +185,19 @@ class Collapsed:
         return self._bag_row(owner, self._system.locals.arrange((*bag, *more)))
 
     def _inner_later(self, row: int, units: int) -> int:
-        owner, variables, clock, suspension, _ = self._inners[row]
+        owner, variables, clock, suspension, _ = self._inner_at(row)
         later = None if suspension is None else suspension.earlier(units)
         return self._inner_row(owner, variables, max(clock - units, 0), later)
 
+    def _at_time(self, row: int, time: int) -> int:
+        """Give a row for an inner state at an absolute time, which is never part of a state."""
+        owner, variables, clock, suspension, _ = self._inners[row]
+        return self._add_inner(owner, variables, clock, suspension, time)
+
     def _effects_of(self, row: int, number: int) -> int:
         """Give the batch of what comes of serving a message."""
-        owner, variables, _, suspension, time = self._inners[row]
+        self.served += 1
+        owner, variables, _, suspension, time = self._inner_at(row)
         _, message, room = self._messages[number]
         found = self._runner.effects(
             owner, variables, message, suspension, time, min(room, self._runner.capacities[owner])
@@ -184,19 +218,72 @@ class Collapsed:
             after = self._inner_row(owner, effect.variables, effect.clock, effect.suspension)
             if effect.own:
                 own = self._bag_row(owner, self._system.locals.arrange(effect.own))
+                for message in effect.own:  # so that compiled code knows it
+                    self._message_number(owner, message)
         else:
             self._breaches[len(self.effects)] = breach
         fails = breach is not None
         self.effects.append(after, own, fails, sent, len(effect.sendings))
 
     def _enter(self, kind: int, row: int, value: int, answer: int) -> None:
-        self._answers += 1
-        if 2 * self._answers > len(self.keys):
-            keys, values = self.keys, self.values
-            self.keys = np.full(2 * len(keys), ABSENT, np.int64)
-            self.values = np.empty(2 * len(keys), np.int64)
-            insert_entries(self.keys, self.values, keys, values)
+        if 2 * (self.table_sizes[parts.ANSWERS] + 1) > len(self.keys):
+            self.grow(parts.ANSWERS)
         answers.enter_answer(self.keys, self.values, kind, row, value, answer)
+        self.table_sizes[parts.ANSWERS] += 1
+
+    # --- room ----------------------------------------------------------------------------------
+
+    def grow(self, table: int) -> None:
+        """Make room in a table that is full."""
+        match table:
+            case parts.ANSWERS:
+                keys, values = self.keys, self.values
+                self.keys = np.full(2 * len(keys), ABSENT, np.int64)
+                self.values = np.empty(2 * len(keys), np.int64)
+                insert_entries(self.keys, self.values, keys, values)
+            case parts.BATCHES:
+                self.batches.grow()
+            case parts.EFFECT_ROWS:
+                self.effects.grow()
+            case parts.SENDINGS:
+                self.sendings.grow()
+            case _:
+                self._grow_inners()
+
+    def _grow_inners(self) -> None:
+        inners, serving = self.inners, self.serving
+        assert serving is not None
+        if len(inners) == len(inners.array):
+            inners.grow()
+        if inners.numbers.max() + 1 == inners.at.shape[1]:
+            inners.grow_numbers()
+        serving.make_room(len(inners.array))
+
+    # --- serving by compiled code --------------------------------------------------------------
+
+    def let_serve(self, serving: Serving) -> None:
+        """Let compiled code serve messages from now on."""
+        for row, (owner, variables, clock, suspension, _) in self._inners.items():
+            if suspension is None:
+                serving.enter(row, owner, variables, clock)
+            else:
+                serving.leave_out(row)
+        serving.make_room(len(self.inners.array))
+        for number in range(len(self._messages)):
+            self._show_message(serving, number)
+        for owner in range(len(self.capacities)):
+            serving.set_empty_bag(owner, self._bag_row(owner, ()))
+        self._inners = {
+            row: inner for row, inner in self._inners.items() if inner.suspension is not None
+        }
+        self._inner_rows = {
+            key: row for key, row in self._inner_rows.items() if row in self._inners
+        }
+        self.serving = serving
+
+    def _show_message(self, serving: Serving, number: int) -> None:
+        receiver, waiting, room = self._messages[number]
+        serving.enter_message(number, receiver, waiting if room == NEVER else None)
 
     # --- breaches ------------------------------------------------------------------------------
 
@@ -223,8 +310,8 @@ class Collapsed:
 
     def largest_parts(self, time: int) -> list[int]:
         """Give the largest number of every part so far; the time is at least as given."""
-        pairs = zip(self.inners.counts, self.bags.counts, strict=True)
-        found = [count for pair in pairs for count in pair]
+        pairs = zip(self.inners.numbers.tolist(), self.bags.numbers.tolist(), strict=True)
+        found = [number for pair in pairs for number in pair]
         return [*found, time] if self._system.absolute else found
 
     def state_of(self, words: Integers, layout: Integers) -> State:
@@ -235,7 +322,7 @@ class Collapsed:
         return (*locals_, *found[2 * rebecs :])
 
     def _local(self, rebec: int, inner: int, bag: int) -> Local:
-        owner, variables, clock, suspension, _ = self._inners[self.inners.row_at(rebec, inner)]
+        owner, variables, clock, suspension, _ = self._inner_at(self.inners.row_at(rebec, inner))
         _, messages = self._bags[self.bags.row_at(rebec, bag)]
         return self._system.locals.intern(owner, variables, clock, suspension, messages)
 

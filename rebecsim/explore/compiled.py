@@ -15,12 +15,16 @@ from numpy.typing import NDArray
 from rebecsim.explore.collapsed import Collapsed
 from rebecsim.explore.outcome import Breach
 from rebecsim.explore.search import Search
+from rebecsim.explore.serving import ServingPlan, can_be_served
 from rebecsim.explore.transitions import State
+from rebecsim.lang.checked import CheckedModel
 from rebecsim.native import control as at
 from rebecsim.native import reasons
+from rebecsim.native.answers import EFFECTS
 from rebecsim.native.breadth_first import expand_states
 from rebecsim.native.errors import TimeTooLargeError
 from rebecsim.native.packing import layout_for, packed, words_of
+from rebecsim.native.serving import expand_and_serve
 from rebecsim.native.stores import CompactStore, ExactStore, Store
 from rebecsim.native.successors import LATEST, NEVER
 from rebecsim.native.tables import fingerprint_of, insert_held
@@ -61,13 +65,19 @@ class PackedStates(Sequence[State]):
 class CompiledSearch:
     """Takes over a search that expands states in the order of being found."""
 
-    def __init__(self, search: Search, number: int, compact: bool = False) -> None:
+    def __init__(
+        self, search: Search, number: int, checked: CheckedModel | None, compact: bool = False
+    ) -> None:
         """Take over; `number` is the first state that has not been expanded.
 
-        With hash compaction, `compact`, that must be the initial one.
+        With hash compaction, `compact`, that must be the initial one. `checked` is the tree of the
+        model, if it was read from Rebeca.
         """
         self._search = search
         system = search.system
+        self._plan: ServingPlan | None = None
+        if checked is not None and can_be_served(system, checked):
+            self._plan = ServingPlan(system, checked)
         self._collapsed = Collapsed(system)
         self.control = np.zeros(at.LENGTH, dtype=np.int64)
         limits = search.limits
@@ -145,30 +155,49 @@ class CompiledSearch:
             self._answer(reason)
 
     def _expand(self) -> int:
-        store, collapsed = self._store, self._collapsed
+        store, collapsed, serving = self._store, self._collapsed, self._collapsed.serving
+        self.control[at.BUDGET] = _BUDGET
+        tables = (
+            self.control,
+            store.layout,
+            collapsed.inners.at,
+            collapsed.bags.at,
+            collapsed.capacities,
+            collapsed.inners.array,
+            collapsed.bags.array,
+            collapsed.alternatives.array,
+            collapsed.batches.array,
+            collapsed.effects.array,
+            collapsed.sendings.array,
+            collapsed.keys,
+            collapsed.values,
+            store.table,
+            store.order,
+            store.parents,
+            store.ordinals,
+            store.queue,
+            self._masks,
+            self._held,
+        )
+        if serving is None:
+            return int(expand_states(*tables))
+        native = serving.native
         return int(
-            expand_states(
-                self.control,
-                store.layout,
-                collapsed.inners.at,
-                collapsed.bags.at,
-                collapsed.capacities,
-                collapsed.inners.array,
-                collapsed.bags.array,
-                collapsed.alternatives.array,
-                collapsed.batches.array,
-                collapsed.effects.array,
-                collapsed.sendings.array,
-                collapsed.keys,
-                collapsed.values,
-                store.table,
-                store.order,
-                store.parents,
-                store.ordinals,
-                store.queue,
-                self._masks,
-                self._held,
-                _BUDGET,
+            expand_and_serve(
+                native.step,
+                *tables,
+                collapsed.table_sizes,
+                collapsed.inners.numbers,
+                serving.contents,
+                serving.content_table,
+                serving.messages,
+                serving.message_table,
+                serving.own,
+                native.rebecs,
+                native.servers,
+                serving.arities,
+                self._cells,
+                native.params,
             )
         )
 
@@ -177,6 +206,10 @@ class CompiledSearch:
         match reason:
             case reasons.ANSWER:
                 self._collapsed.answer(asked, other, value)
+                if asked == EFFECTS:
+                    self._consider_serving()
+            case reasons.ROOM:
+                self._collapsed.grow(asked)
             case reasons.ALTERNATIVES:
                 self._collapsed.list_alternatives(asked)
             case reasons.WIDTH:
@@ -200,6 +233,20 @@ class CompiledSearch:
         """Note a breach of the transition that was followed last."""
         number, ordinal = self.control[[at.NUMBER, at.ORDINAL]].tolist()
         self._search.breached(breach, number, ordinal - 1)
+
+    # --- serving by compiled code --------------------------------------------------------------
+
+    def _consider_serving(self) -> None:
+        """Let compiled code serve messages, once that is worth compiling the model."""
+        if self._plan is None:
+            return
+        with self._search.meter.leaving_out():
+            serving = self._plan.due(self._collapsed.served)
+        if serving is not None:
+            self._collapsed.let_serve(serving)
+            self._cells = serving.native.cells.copy()
+        if self._plan.over:
+            self._plan = None
 
     # --- properties ----------------------------------------------------------------------------
 

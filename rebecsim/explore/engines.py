@@ -6,6 +6,7 @@ from rebecsim.errors import UserError
 from rebecsim.explore.reduction import SymmetricSystem
 from rebecsim.explore.search import Search
 from rebecsim.explore.strategies import BreadthFirst, Strategy
+from rebecsim.lang.checked import CheckedModel
 from rebecsim.native.engines import Engine
 
 __all__ = ["HANDED_OVER_AT", "NativeEngineError", "run_search"]
@@ -23,8 +24,17 @@ class NativeEngineError(UserError):
         super().__init__(f"the native engine {obstacle}; use the engine python or auto")
 
 
-def run_search(search: Search, strategy: Strategy, engine: Engine, compact: bool) -> None:
+def run_search(
+    search: Search,
+    strategy: Strategy,
+    engine: Engine,
+    compact: bool,
+    checked: CheckedModel | None = None,
+) -> None:
     """Let a strategy expand states, in compiled code where that is asked for or worth it.
+
+    Message servers are compiled too, where that is worth it, if the tree `checked` of the model is
+    given.
 
     Raises SearchEnded as `Search.expand` does, NativeEngineError if compiled code was asked for
     (as hash compaction does too) and has no such search, TimeTooLargeError where only Python can
@@ -56,7 +66,7 @@ def run_search(search: Search, strategy: Strategy, engine: Engine, compact: bool
 
         load_compiled_code()
     with np.errstate(over="ignore"):  # hashes wrap; without a compiler NumPy would warn of that
-        CompiledSearch(search, number, compact).run()
+        CompiledSearch(search, number, checked, compact).run()
 
 
 def _obstacle(search: Search, strategy: Strategy) -> str | None:

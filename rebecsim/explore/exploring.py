@@ -146,7 +146,7 @@ def explore(
         )
         try:
             with collecting_rarely():
-                run_search(search, chosen, engine, compact)
+                run_search(search, chosen, engine, compact, checked)
         except SearchEnded:
             pass
         except MemoryError:

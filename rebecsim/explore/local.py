@@ -142,6 +142,11 @@ class LocalStore:
             else None
         )
 
+    @property
+    def abstracts(self) -> bool:
+        """Whether variables are left out of identity."""
+        return self._abstracted is not None
+
     def __len__(self) -> int:
         return sum(map(len, self._known))
 

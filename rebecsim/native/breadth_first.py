@@ -103,7 +103,7 @@ def _store(
     "int64(int64[::1], int64[:, ::1], int32[:, ::1], int32[:, ::1], int64[::1], int64[:, ::1],"
     "int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1],"
     "int64[::1], int64[:, ::1], uint32[::1], uint32[::1], uint32[::1], int64[:, ::1],"
-    "int64[:, ::1], int64[:, ::1], int64)"
+    "int64[:, ::1], int64[:, ::1])"
 )
 def expand_states(
     control: Integers,
@@ -126,7 +126,6 @@ def expand_states(
     queue: Integers,
     masks: Integers,
     held: Integers,
-    budget: int,
 ) -> int:
     """Expand states in the order of being found, until there is a reason to return.
 
@@ -142,7 +141,6 @@ def expand_states(
     * queue: (rows, words); with hash compaction the table has fingerprints only, shape (places, 1),
       and the states still to be expanded, from the one being expanded on, are here in a ring.
     * masks: (properties, words), what each property reads; held: what is known of them.
-    * budget: how many states to expand at most.
     """
     words = control[at.WORDS]
     compact = control[at.COMPACT] != 0
@@ -155,13 +153,12 @@ def expand_states(
     fingerprints = np.empty((_AT_ONCE if compact else 1, 1), dtype=np.int64)
     wanted = fingerprints if compact else targets
     found_by = np.empty(_AT_ONCE, dtype=np.int64)
-    left = budget
     while control[at.NUMBER] < control[at.STATES]:
         number = control[at.NUMBER]
         if control[at.ORDINAL] < 0:
-            if left == 0:
+            if control[at.BUDGET] == 0:
                 return reasons.BUDGET
-            left -= 1
+            control[at.BUDGET] -= 1
             control[at.ORDINAL] = 0
             control[at.EXPANDED] += 1
         row = number % queue.shape[0] if compact else np.int64(order[number])

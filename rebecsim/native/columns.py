@@ -28,6 +28,8 @@ __all__ = [
     "RECEIVER",
     "REMAINDER",
     "ROOM",
+    "SCRIPT",
+    "SCRIPT_ENDED",
     "SELF",
     "SENDER",
     "SENDS",
@@ -56,6 +58,10 @@ FAILED, SITE, VALUE, NOW, STARTED, SELF, SENDS, CHOICES, LAW, STREAMS = range(10
 time, STARTED when serving began; SENDS and CHOICES count; STREAMS is the row of the random
 stream of choice site 1."""
 SLOTS = 10
+SCRIPT = -1
+"""The LAW under which choices are not drawn but read."""
 
 # What can go wrong in a step.
 INDEX, QUOTIENT, REMAINDER, TRUNCATION, CAST, NULL, PAST, DELAY, ASSERTION, OVERFLOW = range(1, 11)
+SCRIPT_ENDED = 11
+"""More choices than the script has; it is for the caller to do something about it."""

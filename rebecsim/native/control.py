@@ -31,5 +31,7 @@ COMPACT = 19
 """Hash compaction: states are told apart by fingerprints."""
 FOUND = 20
 """How many successors of a state have been worked out and not yet looked up."""
-LENGTH = 21
+BUDGET = 21
+"""How many more states to expand before returning."""
+LENGTH = 22
 """Of the array."""

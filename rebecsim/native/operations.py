@@ -33,6 +33,8 @@ from rebecsim.native.columns import (
     RECEIVER,
     REMAINDER,
     ROOM,
+    SCRIPT,
+    SCRIPT_ENDED,
     SELF,
     SENDER,
     SENDS,
@@ -201,14 +203,30 @@ def delay(ctx: Integers, duration: int) -> None:
         ctx[NOW] += duration
 
 
+@compiled("int64(int64[::1], int64[::1], int64)", borrows=True, inner=True)
+def _follow_script(ctx: Integers, choices: Integers, count: int) -> int:
+    """Take the alternative that the script says; a script that is too short fails."""
+    most = choices.shape[0] // 2
+    drawn = ctx[CHOICES]
+    if drawn == most:
+        _fail(ctx, SCRIPT_ENDED, 0, 0)
+        return 0
+    ctx[CHOICES] = drawn + 1
+    choices[most + drawn] = count
+    return choices[drawn]
+
+
 @compiled("int64(int64[::1], uint64[:, ::1], int64[::1], int64, int64)", borrows=True, inner=True)
 def choose(ctx: Integers, streams: Words, choices: Integers, count: int, site: int) -> int:
     """Draw one of `count` alternatives under the law of the run; note it as long as there is room.
 
-    Under the law `rmc` (`ctx[LAW]` is 1) the last alternative has two chances.
+    Under the law `rmc` (`ctx[LAW]` is 1) the last alternative has two chances. Under a script the
+    first half of `choices` says which ones to take, and the second half is told how many there are.
     """
     if ctx[FAILED] != 0:
         return 0
+    if ctx[LAW] == SCRIPT:
+        return _follow_script(ctx, choices, count)
     row = ctx[STREAMS] + site - 1
     index = min(below(streams, row, count + ctx[LAW]), count - 1)
     if ctx[CHOICES] < choices.shape[0]:

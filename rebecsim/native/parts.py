@@ -7,13 +7,24 @@ one of its bag.
 from __future__ import annotations
 
 __all__ = [
+    "ALTERNATIVES",
     "ALTERNATIVE_WIDTH",
+    "ANSWERS",
+    "BAGS",
     "BAG_WIDTH",
+    "BATCHES",
     "BATCH_WIDTH",
+    "EFFECT_ROWS",
     "EFFECT_WIDTH",
+    "INNERS",
     "INNER_WIDTH",
+    "SENDINGS",
     "SENDING_WIDTH",
+    "TABLES",
 ]
+
+INNERS, BAGS, ALTERNATIVES, BATCHES, EFFECT_ROWS, SENDINGS, ANSWERS, TABLES = range(8)
+"""The tables, in the array that counts how many rows of each are in use."""
 
 INNER_CLOCK, INNER_RESUME, INNER_URGENCY, INNER_MESSAGE, INNER_NUMBER, INNER_WIDTH = range(6)
 """Of an inner state: how long the rebec stays busy; when it goes on with which message, how urgent

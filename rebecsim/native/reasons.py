@@ -11,5 +11,7 @@ CHECK = 7
 BREACH = 8
 OVERFLOW = 9
 DEADLOCK = 10
-MORE = 11
+ROOM = 11
+"""A table is full, see `rebecsim.native.parts`."""
+MORE = 12
 """There are more successors than are worked out at once; never seen outside the loop."""

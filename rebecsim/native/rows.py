@@ -7,55 +7,65 @@ from numpy.typing import NDArray
 
 __all__ = ["NumberedRows", "Rows"]
 
+Integers = NDArray[np.int64]
+
 
 class Rows:
-    """Rows of integers, appended one by one. `array` has more rows than are in use."""
+    """Rows of integers, appended one by one. `array` has more rows than are in use.
 
-    def __init__(self, width: int, room: int = 64) -> None:
-        self.array: NDArray[np.int64] = np.empty((room, width), np.int64)
-        self._count = 0
+    How many are is in `counts`, at this `place`, where compiled code can count on.
+    """
+
+    def __init__(self, width: int, counts: Integers, place: int) -> None:
+        self.array: Integers = np.empty((64, width), np.int64)
+        self._counts = counts
+        self._place = place
 
     def __len__(self) -> int:
-        return self._count
+        return int(self._counts[self._place])
 
     def append(self, *values: int) -> int:
         """Add a row and give its number."""
-        number = self._count
+        number = len(self)
         if number == len(self.array):
-            larger = np.empty((2 * number, self.array.shape[1]), np.int64)
-            larger[:number] = self.array
-            self.array = larger
+            self.grow()
         self.array[number] = values
-        self._count = number + 1
+        self._counts[self._place] = number + 1
         return number
 
+    def grow(self) -> None:
+        """Make room for twice as many rows."""
+        larger = np.empty((2 * len(self.array), self.array.shape[1]), np.int64)
+        larger[: len(self)] = self.array[: len(self)]
+        self.array = larger
 
-class NumberedRows:
+
+class NumberedRows(Rows):
     """Rows that belong to rebecs, those of each of them numbered from 1 on, in the last column.
 
     Attributes:
-        counts: how many rows each rebec has.
+        numbers: how many rows each rebec has; shape (rebecs,).
         at: the row of each number; shape (rebecs, more than the largest number).
     """
 
-    def __init__(self, rebecs: int, width: int) -> None:
-        self._rows = Rows(width)
-        self.counts = [0] * rebecs
+    def __init__(self, rebecs: int, width: int, counts: Integers, place: int) -> None:
+        super().__init__(width, counts, place)
+        self.numbers = np.zeros(rebecs, np.int64)
         self.at = np.zeros((rebecs, 64), np.int32)
 
-    @property
-    def array(self) -> NDArray[np.int64]:
-        """The rows, and more that are not in use."""
-        return self._rows.array
-
-    def append(self, owner: int, *values: int) -> int:
+    def append_to(self, owner: int, *values: int) -> int:
         """Add a row of a rebec, without its number, and give where it is."""
-        self.counts[owner] = number = self.counts[owner] + 1
-        row = self._rows.append(*values, number)
+        number = int(self.numbers[owner]) + 1
         if number == self.at.shape[1]:
-            self.at = np.concatenate([self.at, np.zeros_like(self.at)], axis=1)
+            self.grow_numbers()
+        row = self.append(*values, number)
+        self.numbers[owner] = number
         self.at[owner, number] = row
         return row
+
+    def grow_numbers(self) -> None:
+        """Make room for larger numbers."""
+        self.at = np.concatenate([self.at, np.zeros_like(self.at)], axis=1)
 
     def number_of(self, row: int) -> int:
         """Give the number of a row."""

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.large
 STATES = 1500
 
 
-def _everything(found: Result) -> dict[str, Any]:
+def everything(found: Result) -> dict[str, Any]:
     """What must not depend on the engine: all but time, memory and the engine's name."""
     shown = found.to_json() | {"path": found.path, "violations": found.violations}
     return {
@@ -39,11 +39,11 @@ def _everything(found: Result) -> dict[str, Any]:
     }
 
 
-def _assert_same(model: Model, **options: Any) -> Result:
+def assert_same(model: Model, **options: Any) -> Result:
     by_python = explore(model, engine="python", **options)
     natively = explore(model, engine="native", **options)
     assert natively.engine == "native"
-    assert _everything(natively) == _everything(by_python)
+    assert everything(natively) == everything(by_python)
     return natively
 
 
@@ -56,7 +56,7 @@ def test_conformance(file: str, stop_at: Any) -> None:
     checked, model = load(file, entry["language"])
     for mode in ("core",) if model.core else ("FTTS", "TTS"):
         options = {"mode": mode, "checked": checked, "limits": Limits(states=STATES)}
-        _assert_same(model, stop_at=stop_at, **options)
+        assert_same(model, stop_at=stop_at, **options)
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
@@ -64,7 +64,7 @@ def test_conformance(file: str, stop_at: Any) -> None:
 def test_random_models(drawn: Drawn, stop_at: Any, deadlines: bool) -> None:
     model = _built(drawn)
     for mode in ("core",) if drawn.core else ("FTTS", "TTS"):
-        _assert_same(
+        assert_same(
             model,
             mode=mode,
             stop_at=stop_at,
@@ -109,7 +109,7 @@ def test_random_models_are_of_all_kinds() -> None:
     ids=lambda options: "-".join(options),
 )
 def test_options(mode: Any, options: dict[str, Any]) -> None:
-    assert _assert_same(ticket_service.model, mode=mode, **options).states > 10
+    assert assert_same(ticket_service.model, mode=mode, **options).states > 10
 
 
 @pytest.mark.parametrize("mode", ["FTTS", "TTS"])
@@ -121,7 +121,7 @@ def test_a_search_that_is_handed_over_goes_on_where_it_was(
     whole = explore(ticket_service.model, mode=mode, engine="python")
     found = explore(ticket_service.model, mode=mode)
     assert found.engine == "native"
-    assert _everything(found) == _everything(whole)
+    assert everything(found) == everything(whole)
 
 
 def test_a_small_search_stays_in_python() -> None:
@@ -133,7 +133,7 @@ def test_a_search_short_of_memory_stays_in_python(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(engines, "_COMPILER", 10**15)
     found = explore(ticket_service.model, limits=Limits(memory=10**6))
     assert (found.engine, found.verdict) == ("python", "satisfied")
-    assert _everything(found) == _everything(explore(ticket_service.model, engine="python"))
+    assert everything(found) == everything(explore(ticket_service.model, engine="python"))
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_times_too_large_for_compiled_code(
     monkeypatch.setattr(engines, "HANDED_OVER_AT", handed_over_at)
     found = explore(model)
     assert (found.engine, found.verdict) == ("python", "satisfied")
-    assert _everything(found) == _everything(explore(model, engine="python"))
+    assert everything(found) == everything(explore(model, engine="python"))
 
 
 def test_a_limit_of_memory_holds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,9 +208,9 @@ def test_hash_compaction_finds_the_same_states(file: str) -> None:
     assert whole.omission == 0
     expected = found.states * (found.states - 1) / 2 / 2**62
     assert found.omission == pytest.approx(expected)
-    shown = _everything(found)
+    shown = everything(found)
     assert shown.pop("omission") == found.omission
-    assert shown == {name: value for name, value in _everything(whole).items() if name in shown}
+    assert shown == {name: value for name, value in everything(whole).items() if name in shown}
 
 
 @settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
@@ -219,8 +219,8 @@ def test_hash_compaction_of_random_models(drawn: Drawn) -> None:
     model = _built(drawn)
     checks = Checks(invariants=["r0.a < 3", "r0.b != 2 || r1.a != 2"])
     options: dict[str, Any] = {"stop_at": "all", "limits": Limits(states=STATES), "checks": checks}
-    found = _everything(explore(model, compact=True, **options))
-    whole = _everything(explore(model, engine="python", **options))
+    found = everything(explore(model, compact=True, **options))
+    whole = everything(explore(model, engine="python", **options))
     assert found | {"omission": 0} == whole | {"omission": 0}
 
 

@@ -1,0 +1,479 @@
+"""Working out what message servers do, compiled: for the search, from a step of the model.
+
+`serve` answers what comes of serving a message as `rebecsim.explore.runner` does, as long as
+everything goes well and all messages that are sent have been seen before. What goes wrong, and a
+message that is new, is left to Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebecsim.generate.step import STEP_SIGNATURE
+from rebecsim.native import control as at
+from rebecsim.native import reasons
+from rebecsim.native.answers import EFFECTS, RECEIVED, enter_answer, key_of
+from rebecsim.native.breadth_first import expand_states
+from rebecsim.native.cache import compiled
+from rebecsim.native.columns import (
+    ARGUMENTS,
+    ARRIVAL,
+    CHOICES,
+    CLASS,
+    DEADLINE,
+    FAILED,
+    LAW,
+    NOW,
+    PRIORITY,
+    RECEIVER,
+    ROOM,
+    SCRIPT,
+    SELF,
+    SENDER,
+    SENDS,
+    SERVER,
+    SLOTS,
+    STARTED,
+    STREAMS,
+)
+from rebecsim.native.layout import BASE, NUMBER_IN_STEP, OWN_CLASS, SERVER_PRIORITY
+from rebecsim.native.parts import (
+    ANSWERS,
+    BATCH_COUNT,
+    BATCH_FIRST,
+    BATCH_PLACES,
+    BATCHES,
+    EFFECT_COUNT,
+    EFFECT_FAILS,
+    EFFECT_FIRST,
+    EFFECT_INNER,
+    EFFECT_OWN,
+    EFFECT_ROWS,
+    INNER_CLOCK,
+    INNER_MESSAGE,
+    INNER_NUMBER,
+    INNER_RESUME,
+    INNER_URGENCY,
+    INNERS,
+    SENDING_MESSAGE,
+    SENDING_RECEIVER,
+    SENDINGS,
+)
+from rebecsim.native.random_words import STREAM_WIDTH
+from rebecsim.native.successors import LATEST
+from rebecsim.native.tables import ABSENT, look_up, scatter
+
+__all__ = [
+    "CELLS_CLOCK",
+    "CELLS_FIRST",
+    "CELLS_OWNER",
+    "OWN_CELLS",
+    "OWN_EMPTY_BAG",
+    "OWN_ROOM",
+    "OWN_WIDTH",
+    "SENDS_TO_EACH",
+    "enter_row",
+    "expand_and_serve",
+    "find_row",
+]
+
+Integers = NDArray[np.int64]
+Numbers = NDArray[np.uint32]
+Rows = NDArray[np.int32]
+Words = NDArray[np.uint64]
+
+CELLS_OWNER, CELLS_CLOCK, CELLS_FIRST = range(3)
+"""Columns of the contents of an inner state: the rebec, or ABSENT if it is none that can be served
+here, its clock, its variables."""
+
+OWN_CELLS, OWN_ROOM, OWN_EMPTY_BAG, OWN_WIDTH = range(4)
+"""What to know of each rebec: how many cells it has, how many places its queue leaves for what it
+sends to itself, the row of its empty bag."""
+
+SENDS_TO_EACH = 64
+"""The most messages to one rebec in one step; with more, Python goes on."""
+
+_MOST_CHOICES = 32
+
+
+@compiled("int64(int64[:, ::1], int64)", borrows=True, inline=True)
+def _hash_row(contents: Integers, row: int) -> int:
+    mixed = 0
+    for column in range(contents.shape[1]):
+        mixed = scatter((mixed ^ contents[row, column]) + column)
+    return mixed
+
+
+@compiled("int64(int64[::1], int64[:, ::1], int64[:, ::1])", borrows=True)
+def find_row(table: Integers, contents: Integers, wanted: Integers) -> int:
+    """Give the row whose contents are those in row 0 of `wanted`, or ABSENT.
+
+    `table` holds rows of `contents`, ABSENT in free places.
+    """
+    last = table.shape[0] - 1
+    place = _hash_row(wanted, 0) & last
+    while table[place] != ABSENT:
+        row = table[place]
+        equal = True
+        for column in range(contents.shape[1]):
+            equal = equal and contents[row, column] == wanted[0, column]
+        if equal:
+            return row
+        place = (place + 1) & last
+    return ABSENT
+
+
+@compiled("void(int64[::1], int64[:, ::1], int64)", borrows=True)
+def enter_row(table: Integers, contents: Integers, row: int) -> None:
+    """Enter a row whose contents are not there yet; the table must have room."""
+    last = table.shape[0] - 1
+    place = _hash_row(contents, row) & last
+    while table[place] != ABSENT:
+        place = (place + 1) & last
+    table[place] = row
+
+
+@compiled(
+    "int64(int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, :, ::1],"
+    "int64[:, ::1], int64[:, ::1], int64)",
+    borrows=True,
+    inner=True,
+)
+def _number_of_sent(
+    message_table: Integers,
+    messages: Integers,
+    wanted: Integers,
+    rebecs: Integers,
+    servers: Integers,
+    arities: Integers,
+    sends: Integers,
+    sent: int,
+) -> int:
+    """Give the number of a message that was sent, ABSENT if it is new."""
+    receiver = sends[sent, RECEIVER]
+    server = sends[sent, SERVER]
+    own = rebecs[receiver, OWN_CLASS]
+    for column in range(wanted.shape[1]):
+        wanted[0, column] = 0
+    wanted[0, RECEIVER] = receiver
+    wanted[0, SERVER] = server
+    wanted[0, SENDER] = sends[sent, SENDER]
+    wanted[0, ARRIVAL] = sends[sent, ARRIVAL]
+    wanted[0, DEADLINE] = sends[sent, DEADLINE]
+    wanted[0, PRIORITY] = servers[own, server, SERVER_PRIORITY]
+    for column in range(ARGUMENTS, ARGUMENTS + arities[own, server]):
+        wanted[0, column] = sends[sent, column]
+    return find_row(message_table, messages, wanted)
+
+
+@compiled("boolean(int64[::1], int64)", borrows=True, inline=True)
+def _turn(choices: Integers, drawn: int) -> bool:
+    """Let the last choice that has another alternative take it; false if there is none."""
+    most = choices.shape[0] // 2
+    for place in range(drawn - 1, -1, -1):
+        if choices[place] + 1 < choices[most + place]:
+            choices[place] += 1
+            return True
+        choices[place] = 0
+    return False
+
+
+@compiled(
+    f"int64(FunctionType({STEP_SIGNATURE}), int64[::1], int64[::1], int64[::1], int32[:, ::1],"
+    "int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[::1],"
+    "int64[:, ::1], int64[::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1],"
+    "int64[:, ::1], int64[:, ::1], int64[:, :, ::1], int64[:, ::1], int64[::1], int64[:, ::1],"
+    "int64[::1], int64[:, ::1], int64[::1], uint64[:, ::1], int64[::1], int64[::1])",
+    borrows=True,
+    inner=True,
+)
+def _serve(
+    step: Callable[..., None],
+    control: Integers,
+    counts: Integers,
+    inner_counts: Integers,
+    inner_at: Rows,
+    inners: Integers,
+    batches: Integers,
+    effects: Integers,
+    sendings: Integers,
+    keys: Integers,
+    values: Integers,
+    contents: Integers,
+    content_table: Integers,
+    wanted: Integers,
+    messages: Integers,
+    message_table: Integers,
+    sought: Integers,
+    own: Integers,
+    rebecs: Integers,
+    servers: Integers,
+    arities: Integers,
+    cells: Integers,
+    queues: Integers,
+    message: Integers,
+    sends: Integers,
+    ctx: Integers,
+    streams: Words,
+    choices: Integers,
+    params: Integers,
+) -> int:
+    """Answer what comes of serving a message, with all choices.
+
+    Gives FINISHED when the answer has been entered, otherwise what to ask of Python.
+    """
+    row = control[at.ASKED + 1]
+    number = control[at.ASKED + 2]
+    rebec = contents[row, CELLS_OWNER]
+    if rebec == ABSENT or messages[number, RECEIVER] == ABSENT or messages[number, DEADLINE] < 0:
+        return reasons.ANSWER
+    if counts[BATCHES] == batches.shape[0]:
+        return _ask_room(control, BATCHES)
+    if 2 * (counts[ANSWERS] + 1) > keys.shape[0]:
+        return _ask_room(control, ANSWERS)
+    size = own[rebec, OWN_CELLS]
+    base = rebecs[rebec, BASE]
+    first = counts[EFFECT_ROWS]
+    made = 0
+    first_sent = counts[SENDINGS]
+    passed = 0
+    places = 1
+    for place in range(choices.shape[0] // 2):
+        choices[place] = 0
+    more = True
+    while more:
+        for cell in range(size):
+            cells[base + cell] = contents[row, CELLS_FIRST + cell]
+        for column in range(message.shape[0]):
+            message[column] = messages[number, column]
+        for other in range(queues.shape[0]):
+            queues[other, ROOM] = SENDS_TO_EACH
+        queues[rebec, ROOM] = min(SENDS_TO_EACH, own[rebec, OWN_ROOM])
+        ctx[FAILED] = ctx[NOW] = ctx[STARTED] = ctx[SENDS] = ctx[CHOICES] = ctx[STREAMS] = 0
+        ctx[SELF] = rebec
+        ctx[LAW] = SCRIPT
+        step(
+            servers[rebecs[rebec, OWN_CLASS], message[SERVER], NUMBER_IN_STEP],
+            base,
+            cells,
+            message,
+            sends,
+            queues,
+            ctx,
+            streams,
+            choices,
+            params,
+        )
+        if ctx[FAILED] != 0 or ctx[NOW] > LATEST:
+            return reasons.ANSWER
+        if first + made == effects.shape[0]:
+            return _ask_room(control, EFFECT_ROWS)
+        if first_sent + passed + ctx[SENDS] > sendings.shape[0]:
+            return _ask_room(control, SENDINGS)
+        begin = passed
+        bag = own[rebec, OWN_EMPTY_BAG]
+        tried = 0
+        for sent in range(ctx[SENDS]):
+            known = _number_of_sent(
+                message_table, messages, sought, rebecs, servers, arities, sends, sent
+            )
+            if known == ABSENT:
+                return reasons.ANSWER
+            if sends[sent, RECEIVER] == rebec:
+                tried += 1
+                got = look_up(keys, values, key_of(RECEIVED, bag, known))
+                if got == ABSENT:
+                    control[at.ASKED] = RECEIVED
+                    control[at.ASKED + 1] = bag
+                    control[at.ASKED + 2] = known
+                    return reasons.ANSWER
+                bag = got
+            else:
+                sendings[first_sent + passed, SENDING_RECEIVER] = sends[sent, RECEIVER]
+                sendings[first_sent + passed, SENDING_MESSAGE] = known
+                passed += 1
+        # --- the inner state afterwards
+        for column in range(wanted.shape[1]):
+            wanted[0, column] = 0
+        wanted[0, CELLS_OWNER] = rebec
+        wanted[0, CELLS_CLOCK] = ctx[NOW] if control[at.FLOATING] != 0 else 0
+        for cell in range(size):
+            wanted[0, CELLS_FIRST + cell] = cells[base + cell]
+        after = find_row(content_table, contents, wanted)
+        if after == ABSENT:
+            after = counts[INNERS]
+            numbered = inner_counts[rebec] + 1
+            if (
+                after == inners.shape[0]
+                or after == contents.shape[0]
+                or numbered == inner_at.shape[1]
+                or 2 * (after + 1) > content_table.shape[0]
+            ):
+                return _ask_room(control, INNERS)
+            for column in range(wanted.shape[1]):
+                contents[after, column] = wanted[0, column]
+            inners[after, INNER_CLOCK] = wanted[0, CELLS_CLOCK]
+            inners[after, INNER_RESUME] = ABSENT
+            inners[after, INNER_URGENCY] = ABSENT
+            inners[after, INNER_MESSAGE] = ABSENT
+            inners[after, INNER_NUMBER] = numbered
+            inner_at[rebec, numbered] = after
+            inner_counts[rebec] = numbered
+            counts[INNERS] = after + 1
+            enter_row(content_table, contents, after)
+        effect = first + made
+        effects[effect, EFFECT_INNER] = after
+        effects[effect, EFFECT_OWN] = ABSENT if tried == 0 else bag
+        effects[effect, EFFECT_FAILS] = 0
+        effects[effect, EFFECT_FIRST] = first_sent + begin
+        effects[effect, EFFECT_COUNT] = passed - begin
+        made += 1
+        places = max(places, 1 + tried)
+        more = _turn(choices, ctx[CHOICES])
+    batch = counts[BATCHES]
+    batches[batch, BATCH_FIRST] = first
+    batches[batch, BATCH_COUNT] = made
+    batches[batch, BATCH_PLACES] = places
+    counts[BATCHES] = batch + 1
+    counts[EFFECT_ROWS] = first + made
+    counts[SENDINGS] = first_sent + passed
+    counts[ANSWERS] += 1
+    enter_answer(keys, values, EFFECTS, row, number, batch)
+    return reasons.FINISHED
+
+
+@compiled("int64(int64[::1], int64)", borrows=True, inline=True)
+def _ask_room(control: Integers, table: int) -> int:
+    """Ask for room in a table; gives the reason."""
+    control[at.ASKED] = table
+    return reasons.ROOM
+
+
+@compiled(
+    f"int64(FunctionType({STEP_SIGNATURE}), int64[::1], int64[:, ::1], int32[:, ::1],"
+    "int32[:, ::1], int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1],"
+    "int64[:, ::1], int64[:, ::1], int64[::1], int64[::1], int64[:, ::1], uint32[::1],"
+    "uint32[::1], uint32[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1],"
+    "int64[::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[::1], int64[:, ::1],"
+    "int64[:, ::1], int64[:, :, ::1], int64[:, ::1], int64[::1], int64[::1])"
+)
+def expand_and_serve(
+    step: Callable[..., None],
+    control: Integers,
+    layout: Integers,
+    inner_at: Rows,
+    bag_at: Rows,
+    capacities: Integers,
+    inners: Integers,
+    bags: Integers,
+    alternatives: Integers,
+    batches: Integers,
+    effects: Integers,
+    sendings: Integers,
+    keys: Integers,
+    values: Integers,
+    table: Integers,
+    order: Numbers,
+    parents: Numbers,
+    ordinals: Numbers,
+    queue: Integers,
+    masks: Integers,
+    held: Integers,
+    counts: Integers,
+    inner_counts: Integers,
+    contents: Integers,
+    content_table: Integers,
+    messages: Integers,
+    message_table: Integers,
+    own: Integers,
+    rebecs: Integers,
+    servers: Integers,
+    arities: Integers,
+    cells: Integers,
+    params: Integers,
+) -> int:
+    """Expand states as `expand_states` does, and serve messages by the step of the model.
+
+    * step, rebecs, servers, cells, params: the model, see `rebecsim.native.layout.NativeModel`;
+      `cells` is working space.
+    * counts: how many rows of each table are in use, see `rebecsim.native.parts`; inner_counts:
+      (rebecs,), how many inner states of each.
+    * contents: (rows of `inners`, columns), what the inner states are, see CELLS_OWNER and the
+      others; content_table: their rows by their contents.
+    * messages: (messages, columns), see `rebecsim.native.columns`; those that are none for a step
+      have the receiver ABSENT; message_table: the others by their contents.
+    * own: (rebecs, OWN_WIDTH); arities: the parameters of message servers, (classes, servers).
+    """
+    number = rebecs.shape[0]
+    queues = np.zeros((number, 2), dtype=np.int64)
+    for rebec in range(number):
+        queues[rebec, CLASS] = rebecs[rebec, OWN_CLASS]
+    width = messages.shape[1]
+    message = np.zeros(width, dtype=np.int64)
+    sought = np.zeros((1, width), dtype=np.int64)
+    wanted = np.zeros((1, contents.shape[1]), dtype=np.int64)
+    sends = np.zeros((SENDS_TO_EACH * number + 1, width), dtype=np.int64)
+    ctx = np.zeros(SLOTS, dtype=np.int64)
+    streams = np.zeros((1, STREAM_WIDTH), dtype=np.uint64)
+    choices = np.zeros(2 * _MOST_CHOICES, dtype=np.int64)
+    while True:
+        reason = expand_states(
+            control,
+            layout,
+            inner_at,
+            bag_at,
+            capacities,
+            inners,
+            bags,
+            alternatives,
+            batches,
+            effects,
+            sendings,
+            keys,
+            values,
+            table,
+            order,
+            parents,
+            ordinals,
+            queue,
+            masks,
+            held,
+        )
+        if reason != reasons.ANSWER or control[at.ASKED] != EFFECTS:
+            return reason
+        reason = _serve(
+            step,
+            control,
+            counts,
+            inner_counts,
+            inner_at,
+            inners,
+            batches,
+            effects,
+            sendings,
+            keys,
+            values,
+            contents,
+            content_table,
+            wanted,
+            messages,
+            message_table,
+            sought,
+            own,
+            rebecs,
+            servers,
+            arities,
+            cells,
+            queues,
+            message,
+            sends,
+            ctx,
+            streams,
+            choices,
+            params,
+        )
+        if reason != reasons.FINISHED:
+            return reason
