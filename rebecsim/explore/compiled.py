@@ -7,7 +7,7 @@ handed over with all it has found. See `rebecsim.native.breadth_first` for how i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from rebecsim.explore.outcome import Breach
 from rebecsim.explore.search import Search
 from rebecsim.explore.serving import ServingPlan, can_be_served
 from rebecsim.explore.transitions import State
+from rebecsim.explore.two_threads import NARROW, TwoThreads
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.native import control as at
 from rebecsim.native import reasons
@@ -66,14 +67,20 @@ class CompiledSearch:
     """Takes over a search that expands states in the order of being found."""
 
     def __init__(
-        self, search: Search, number: int, checked: CheckedModel | None, compact: bool = False
+        self,
+        search: Search,
+        number: int,
+        checked: CheckedModel | None,
+        compact: bool = False,
+        threads: int = 1,
     ) -> None:
         """Take over; `number` is the first state that has not been expanded.
 
         With hash compaction, `compact`, that must be the initial one. `checked` is the tree of the
-        model, if it was read from Rebeca.
+        model, if it was read from Rebeca. Of `threads` up to two are used.
         """
         self._search = search
+        self._threads = threads
         system = search.system
         self._plan: ServingPlan | None = None
         if checked is not None and can_be_served(system, checked):
@@ -98,7 +105,7 @@ class CompiledSearch:
             at.COMPACT: compact,
         }.items():
             self.control[place] = value
-        self._store = self._take_over(compact)
+        self.store = self._take_over(compact)
         self._use_store()
 
     def _take_over(self, compact: bool) -> Store:
@@ -122,7 +129,7 @@ class CompiledSearch:
 
     def _use_store(self) -> None:
         """Go on with what the store has become."""
-        store, control = self._store, self.control
+        store, control = self.store, self.control
         words = words_of(store.layout)
         control[at.WORDS] = words
         control[at.CAPACITY] = store.capacity
@@ -130,36 +137,46 @@ class CompiledSearch:
             self._collapsed.mask_of(sorted(each.reads), store.layout)
             for each in self._search.properties
         ]
-        self._masks = np.array(masks, dtype=np.int64).reshape(-1, words)
-        self._held = np.zeros((1024, words + 1), dtype=np.int64)
+        self.masks = np.array(masks, dtype=np.int64).reshape(-1, words)
+        self.held = np.zeros((1024, words + 1), dtype=np.int64)
         self._answers = 0
         self._search.adopt(PackedStates(self), store.parents, store.ordinals)
 
     def state(self, number: int) -> State:
         """Unpack a state; with hash compaction, one that has not been expanded yet."""
-        return self._collapsed.state_of(self._store.words_at(number), self._store.layout)
+        return self._collapsed.state_of(self.store.words_at(number), self.store.layout)
 
     # --- the loop ------------------------------------------------------------------------------
 
     def run(self) -> None:
         """Expand all states. Raises SearchEnded as `Search.expand` does."""
+        self._search.check_limits()
         reason = reasons.BUDGET
         while reason != reasons.FINISHED:
-            if reason == reasons.BUDGET:
-                self._search.check_limits()
             reason = self._expand()
-            self._search.transitions = int(self.control[at.TRANSITIONS])
-            self._search.expanded = int(self.control[at.EXPANDED])
-            if self.control[at.BEYOND]:
-                self._search.cut("horizon")
-            self._answer(reason)
+            self.note(reason)
+            if reason == reasons.BUDGET and self._can_use_threads():
+                reason = TwoThreads(self).run()
+                self.note(reason)
 
-    def _expand(self) -> int:
-        store, collapsed, serving = self._store, self._collapsed, self._collapsed.serving
-        self.control[at.BUDGET] = _BUDGET
-        tables = (
-            self.control,
-            store.layout,
+    def note(self, reason: int) -> None:
+        """Take note of how far the search is, and do what a reason to stop asks for."""
+        self._search.transitions = int(self.control[at.TRANSITIONS])
+        self._search.expanded = int(self.control[at.EXPANDED])
+        if self.control[at.BEYOND]:
+            self._search.cut("horizon")
+        self._answer(reason)
+
+    def _can_use_threads(self) -> bool:
+        """Whether many states wait, and nothing was asked for lately."""
+        control = self.control
+        waiting = control[at.STATES] - control[at.NUMBER]
+        return self._threads > 1 and waiting >= NARROW and control[at.HORIZON] == NEVER
+
+    def parts(self) -> tuple[Any, ...]:
+        """Give the tables that say what follows from parts of states."""
+        collapsed = self._collapsed
+        return (
             collapsed.inners.at,
             collapsed.bags.at,
             collapsed.capacities,
@@ -171,39 +188,47 @@ class CompiledSearch:
             collapsed.sendings.array,
             collapsed.keys,
             collapsed.values,
+        )
+
+    def _expand(self) -> int:
+        store, collapsed, serving = self.store, self._collapsed, self._collapsed.serving
+        self.control[at.BUDGET] = _BUDGET
+        tables: tuple[Any, ...] = (
+            self.control,
+            store.layout,
+            *self.parts(),
             store.table,
             store.order,
             store.parents,
             store.ordinals,
             store.queue,
-            self._masks,
-            self._held,
+            self.masks,
+            self.held,
         )
         if serving is None:
             return int(expand_states(*tables))
         native = serving.native
-        return int(
-            expand_and_serve(
-                native.step,
-                *tables,
-                collapsed.table_sizes,
-                collapsed.inners.numbers,
-                serving.contents,
-                serving.content_table,
-                serving.messages,
-                serving.message_table,
-                serving.own,
-                native.rebecs,
-                native.servers,
-                serving.arities,
-                self._cells,
-                native.params,
-            )
+        served: tuple[Any, ...] = (
+            collapsed.table_sizes,
+            collapsed.inners.numbers,
+            serving.contents,
+            serving.content_table,
+            serving.messages,
+            serving.message_table,
+            serving.own,
+            native.rebecs,
+            native.servers,
+            serving.arities,
+            self._cells,
+            native.params,
         )
+        return int(expand_and_serve(native.step, *tables, *served))
 
     def _answer(self, reason: int) -> None:
         asked, other, value = self.control[at.ASKED : at.ASKED + 3].tolist()
         match reason:
+            case reasons.BUDGET:
+                self._search.check_limits()
             case reasons.ANSWER:
                 self._collapsed.answer(asked, other, value)
                 if asked == EFFECTS:
@@ -219,7 +244,7 @@ class CompiledSearch:
             case reasons.LIMIT:
                 self._search.stop("states")
             case reasons.CHECK:
-                self._check(asked)
+                self._check(int(self.control[at.STATES]) - 1)
             case reasons.BREACH:
                 self._breached(self._collapsed.breach_of(asked))
             case reasons.OVERFLOW:
@@ -253,13 +278,13 @@ class CompiledSearch:
     def _check(self, number: int) -> None:
         """Look at the properties of a new state, and remember what was found."""
         state = self.state(number)
-        store = self._store
+        store = self.store
         words = words_of(store.layout)
         found = store.words_at(number)
         for place, each in enumerate(self._search.properties):
             holds = each.holds(state)
             row = np.zeros((1, words + 1), dtype=np.int64)
-            row[0, :words] = found & self._masks[place]
+            row[0, :words] = found & self.masks[place]
             row[0, words] = place + 1 << 1 | holds
             self._remember(row, words)
             if not holds:
@@ -267,20 +292,20 @@ class CompiledSearch:
 
     def _remember(self, row: Integers, words: int) -> None:
         self._answers += 1
-        if 2 * self._answers > len(self._held):
-            held = self._held
-            self._held = np.zeros((2 * len(held), words + 1), dtype=np.int64)
-            insert_held(self._held, held, words)
-        insert_held(self._held, row, words)
+        if 2 * self._answers > len(self.held):
+            held = self.held
+            self.held = np.zeros((2 * len(held), words + 1), dtype=np.int64)
+            insert_held(self.held, held, words)
+        insert_held(self.held, row, words)
 
     # --- growing -------------------------------------------------------------------------------
 
     def _grow(self) -> None:
         """Make room for more states, if there is memory for it."""
         states = len(self._search.states)
-        if self._search.meter.would_exceed(self._store.growth(states)):
+        if self._search.meter.would_exceed(self.store.growth(states)):
             self._search.stop("memory")
-        self._store.grow(states, int(self.control[at.NUMBER]))
+        self.store.grow(states, int(self.control[at.NUMBER]))
         self._use_store()
 
     def _relay(self, time: int) -> None:
@@ -290,5 +315,5 @@ class CompiledSearch:
         self._latest = max(self._latest, 2 * time)
         layout = layout_for(self._collapsed.largest_parts(self._latest))
         states = len(self._search.states)
-        self._store.relay(layout, states, int(self.control[at.NUMBER]))
+        self.store.relay(layout, states, int(self.control[at.NUMBER]))
         self._use_store()

@@ -30,11 +30,12 @@ def run_search(
     engine: Engine,
     compact: bool,
     checked: CheckedModel | None = None,
+    workers: int = 1,
 ) -> None:
     """Let a strategy expand states, in compiled code where that is asked for or worth it.
 
     Message servers are compiled too, where that is worth it, if the tree `checked` of the model is
-    given.
+    given. Of the `workers`, compiled code uses up to two.
 
     Raises SearchEnded as `Search.expand` does, NativeEngineError if compiled code was asked for
     (as hash compaction does too) and has no such search, TimeTooLargeError where only Python can
@@ -66,7 +67,7 @@ def run_search(
 
         load_compiled_code()
     with np.errstate(over="ignore"):  # hashes wrap; without a compiler NumPy would warn of that
-        CompiledSearch(search, number, checked, compact).run()
+        CompiledSearch(search, number, checked, compact, workers).run()
 
 
 def _obstacle(search: Search, strategy: Strategy) -> str | None:

@@ -101,6 +101,7 @@ def explore(
     reduce: bool = False,
     engine: Engine = "auto",
     compact: bool = False,
+    workers: int = 1,
     progress: Callable[[Progress], None] | None = None,
 ) -> Result:
     """Try all orders of messages and all choices of a model.
@@ -114,6 +115,7 @@ def explore(
     breadth-first search without `reduce`; "auto" begins in Python and goes on in compiled code
     where there are many states. The result is the same. `compact` is hash compaction: the native
     engine tells states apart by fingerprints; the result says how likely it is that one was missed.
+    With 2 `workers`, compiled code uses two threads where many states wait, with the same result.
     `progress` is called about twice a second.
 
     Raises UserError or RebecaError for a model, property or name that does not fit.
@@ -146,7 +148,7 @@ def explore(
         )
         try:
             with collecting_rarely():
-                run_search(search, chosen, engine, compact, checked)
+                run_search(search, chosen, engine, compact, checked, workers)
         except SearchEnded:
             pass
         except MemoryError:

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from rebecsim.native import control as at
 from rebecsim.native import reasons
 from rebecsim.native.cache import compiled
-from rebecsim.native.successors import WORKING_ROWS, ask, find_successors
+from rebecsim.native.successors import WORKING_ROWS, find_successors
 from rebecsim.native.tables import hash_at, look_up_property
 
-__all__ = ["expand_states"]
+__all__ = ["expand_ahead", "expand_states", "store_found"]
 
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.uint32]
@@ -30,7 +30,7 @@ _AT_ONCE = 128  # successors of a state that are looked up together
 
 
 @compiled(
-    "int64(int64[::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], uint32[::1],"
+    "int64(int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], uint32[::1],"
     "uint32[::1], uint32[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1])",
     borrows=True,
     inline=True,
@@ -49,17 +49,18 @@ def _store(
     held: Integers,
     seen: Integers,
 ) -> int:
-    """Store the successors that are new, and check them.
+    """Store the successors that are new, and check them; those before `control[STORED]` are.
 
     `targets` are their words and `wanted` what the table tells them apart by: the same, or
-    fingerprints. Gives FINISHED, or the reason to stop, with `control` saying where to go on.
+    fingerprints. Gives FINISHED, or the reason to stop before the next one.
     """
     words = control[at.WORDS]
     compact = control[at.COMPACT] != 0
     identity = wanted.shape[1]
     ring = queue.shape[0]
     last = table.shape[0] - 1
-    for successor in range(control[at.FOUND]):
+    while control[at.STORED] < control[at.FOUND]:
+        successor = control[at.STORED]
         place = hash_at(wanted, successor, identity) & last
         known = False
         while table[place, 0] != 0:
@@ -71,16 +72,16 @@ def _store(
             place = (place + 1) & last
         if known:
             control[at.TRANSITIONS] += 1
+            control[at.STORED] += 1
             continue
         states = control[at.STATES]
-        number = control[at.NUMBER]
         if states == control[at.MOST]:
             control[at.TRANSITIONS] += 1
             return reasons.LIMIT
-        if states == control[at.CAPACITY] or (compact and states - number == ring):
-            control[at.ORDINAL] = found_by[successor]
+        if states == control[at.CAPACITY] or (compact and states - control[at.NUMBER] == ring):
             return reasons.GROW
         control[at.TRANSITIONS] += 1
+        control[at.STORED] += 1
         for word in range(identity):
             table[place, word] = wanted[successor, word]
         if compact:
@@ -88,14 +89,14 @@ def _store(
                 queue[states % ring, word] = targets[successor, word]
         else:
             order[states] = place
-        parents[states] = number
-        ordinals[states] = found_by[successor]
+        parents[states] = found_by[successor, 0]
+        ordinals[states] = found_by[successor, 1]
         control[at.STATES] = states + 1
         for property_ in range(control[at.PROPERTIES]):
             for word in range(words):
                 seen[0, word] = targets[successor, word] & masks[property_, word]
             if look_up_property(held, seen, property_, words) != 1:
-                return ask(control, reasons.CHECK, found_by[successor] + 1, states, 0)
+                return reasons.CHECK
     return reasons.FINISHED
 
 
@@ -152,7 +153,7 @@ def expand_states(
     targets = np.empty((_AT_ONCE, words), dtype=np.int64)
     fingerprints = np.empty((_AT_ONCE if compact else 1, 1), dtype=np.int64)
     wanted = fingerprints if compact else targets
-    found_by = np.empty(_AT_ONCE, dtype=np.int64)
+    found_by = np.empty((_AT_ONCE, 2), dtype=np.int64)
     while control[at.NUMBER] < control[at.STATES]:
         number = control[at.NUMBER]
         if control[at.ORDINAL] < 0:
@@ -161,6 +162,96 @@ def expand_states(
             control[at.BUDGET] -= 1
             control[at.ORDINAL] = 0
             control[at.EXPANDED] += 1
+        row = number % queue.shape[0] if compact else np.int64(order[number])
+        for word in range(words):
+            source[0, word] = queue[row, word] if compact else table[row, word]
+        on = control[at.ORDINAL]
+        control[at.FOUND] = control[at.STORED] = 0
+        reason = find_successors(
+            control,
+            layout,
+            inner_at,
+            bag_at,
+            capacities,
+            inners,
+            bags,
+            alternatives,
+            batches,
+            effects,
+            sendings,
+            keys,
+            values,
+            source,
+            working,
+            targets,
+            fingerprints,
+            found_by,
+        )
+        stopped = _store(
+            control,
+            targets,
+            wanted,
+            found_by,
+            table,
+            order,
+            parents,
+            ordinals,
+            queue,
+            masks,
+            held,
+            seen,
+        )
+        if stopped != reasons.FINISHED:  # what comes behind will be worked out again
+            last = control[at.STORED] - 1
+            control[at.ORDINAL] = found_by[last, 1] + 1 if last >= 0 else on
+            return stopped
+        if reason == reasons.FINISHED:
+            control[at.NUMBER] = number + 1
+            control[at.ORDINAL] = -1
+        elif reason != reasons.MORE:
+            return reason
+    return reasons.FINISHED
+
+
+@compiled(
+    "int64(int64[::1], int64[:, ::1], int32[:, ::1], int32[:, ::1], int64[::1], int64[:, ::1],"
+    "int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1],"
+    "int64[::1], int64[:, ::1], uint32[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1],"
+    "int64[:, ::1])"
+)
+def expand_ahead(
+    control: Integers,
+    layout: Integers,
+    inner_at: Rows,
+    bag_at: Rows,
+    capacities: Integers,
+    inners: Integers,
+    bags: Integers,
+    alternatives: Integers,
+    batches: Integers,
+    effects: Integers,
+    sendings: Integers,
+    keys: Integers,
+    values: Integers,
+    table: Integers,
+    order: Numbers,
+    queue: Integers,
+    targets: Integers,
+    fingerprints: Integers,
+    found_by: Integers,
+) -> int:
+    """Work out what follows from states, up to the one that `control` says, and store nothing.
+
+    Meanwhile another thread may store what was found before. The arguments are those of
+    `expand_states` and `find_successors`. Gives FINISHED, or the reason to stop.
+    """
+    words = control[at.WORDS]
+    compact = control[at.COMPACT] != 0
+    source = np.empty((1, words), dtype=np.int64)
+    working = np.empty((WORKING_ROWS, control[at.REBECS]), dtype=np.int64)
+    while control[at.NUMBER] < control[at.END]:
+        number = control[at.NUMBER]
+        control[at.ORDINAL] = max(control[at.ORDINAL], 0)
         row = number % queue.shape[0] if compact else np.int64(order[number])
         for word in range(words):
             source[0, word] = queue[row, word] if compact else table[row, word]
@@ -184,28 +275,47 @@ def expand_states(
             fingerprints,
             found_by,
         )
-        on = control[at.ORDINAL]
-        asked = control[at.ASKED]
-        other = control[at.ASKED + 1]
-        stopped = _store(
-            control,
-            targets,
-            wanted,
-            found_by,
-            table,
-            order,
-            parents,
-            ordinals,
-            queue,
-            masks,
-            held,
-            seen,
-        )
-        if stopped != reasons.FINISHED:
-            return stopped
-        if reason == reasons.FINISHED:
-            control[at.NUMBER] = number + 1
-            control[at.ORDINAL] = -1
-        elif reason != reasons.MORE:
-            return ask(control, reason, on, asked, other)
+        if reason != reasons.FINISHED:
+            return reason
+        control[at.NUMBER] = number + 1
+        control[at.ORDINAL] = -1
     return reasons.FINISHED
+
+
+@compiled(
+    "int64(int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], uint32[::1],"
+    "uint32[::1], uint32[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1])"
+)
+def store_found(
+    control: Integers,
+    targets: Integers,
+    wanted: Integers,
+    found_by: Integers,
+    table: Integers,
+    order: Numbers,
+    parents: Numbers,
+    ordinals: Numbers,
+    queue: Integers,
+    masks: Integers,
+    held: Integers,
+) -> int:
+    """Store what `expand_ahead` has found, from `control[STORED]` on.
+
+    `wanted` are the fingerprints with hash compaction, else the same as `targets`. The other
+    arguments are those of `expand_states`. Gives FINISHED, or the reason to stop.
+    """
+    seen = np.empty((1, control[at.WORDS]), dtype=np.int64)
+    return _store(
+        control,
+        targets,
+        wanted,
+        found_by,
+        table,
+        order,
+        parents,
+        ordinals,
+        queue,
+        masks,
+        held,
+        seen,
+    )

@@ -30,8 +30,12 @@ PROPERTIES = 18
 COMPACT = 19
 """Hash compaction: states are told apart by fingerprints."""
 FOUND = 20
-"""How many successors of a state have been worked out and not yet looked up."""
+"""How many successors have been worked out since they were last looked up."""
 BUDGET = 21
 """How many more states to expand before returning."""
-LENGTH = 22
+STORED = 22
+"""How many of these have been looked up."""
+END = 23
+"""The state before which to stop expanding."""
+LENGTH = 24
 """Of the array."""

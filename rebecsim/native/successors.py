@@ -93,8 +93,8 @@ def _next_time(inners: Integers, bags: Integers, inner: int | np.int64, bag: int
 
 @compiled(
     "int64(int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[::1],"
-    "int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], int64, int64, int64,"
-    "int64)",
+    "int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64, int64,"
+    "int64, int64)",
     borrows=True,
     inline=True,
 )
@@ -170,7 +170,8 @@ def _arrive(
             mixed = mix_in(mixed, 2 * rebec, inners[working[AFTER, rebec], INNER_NUMBER])
             mixed = mix_in(mixed, 2 * rebec + 1, bags[working[BAG_AFTER, rebec], BAG_NUMBER])
         fingerprints[found, 0] = fingerprint(mixed)
-    found_by[found] = ordinal
+    found_by[found, 0] = control[at.NUMBER]
+    found_by[found, 1] = ordinal
     control[at.FOUND] = found + 1
     return reasons.FINISHED
 
@@ -178,7 +179,7 @@ def _arrive(
 @compiled(
     "int64(int64[::1], int64[:, ::1], int32[:, ::1], int32[:, ::1], int64[::1], int64[:, ::1],"
     "int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1],"
-    "int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1])",
+    "int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1])",
     borrows=True,
     inline=True,
 )
@@ -204,14 +205,14 @@ def find_successors(
 ) -> int:
     """Work out what follows from one state, beginning with the transition `control` says.
 
-    `source` is the state, shape (1, words). Gives a reason to stop and, in `control`, how many
-    successors there were before: their words in `targets`, by which transitions in `found_by`,
-    and with hash compaction their fingerprints. `working` is room for work, shape (WORKING_ROWS,
+    `source` is the state, shape (1, words). Gives a reason to stop. `control` counts the successors
+    there are; further ones are put behind them: their words in `targets`, from which state and by
+    which transition in `found_by`, shape (rows, 2), and with hash compaction their fingerprints.
+    `working` is room for work, shape (WORKING_ROWS,
     rebecs). The tables are those that `rebecsim.native.breadth_first.expand_states` describes.
     """
     rebecs = control[at.REBECS]
     followed = control[at.ORDINAL]
-    control[at.FOUND] = 0
     # --- which rebecs may act
     first = urgency = NEVER
     able = 0
@@ -251,6 +252,8 @@ def find_successors(
         if first == NEVER or control[at.TIMED] == 0:
             control[at.ORDINAL] = 1  # so that it is not found again
             return reasons.DEADLOCK
+        if control[at.FOUND] == targets.shape[0]:
+            return ask(control, reasons.MORE, 0, 0, 0)
         return _arrive(
             control,
             layout,

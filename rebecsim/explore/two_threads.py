@@ -1,0 +1,159 @@
+"""The compiled search in two threads: one works out what follows, the other one stores it.
+
+What follows from the states that are known is worked out batch by batch. While this thread stores
+a batch, the other one fills the next. Batches are stored in the order of the states they come from,
+so that the search finds the same states in the same order as in one thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebecsim.native import control as at
+from rebecsim.native import reasons
+from rebecsim.native.breadth_first import expand_ahead, store_found
+from rebecsim.native.stores import Store
+
+__all__ = ["NARROW", "TwoThreads"]
+
+NARROW = 4_000
+"""The fewest states that must wait to be expanded: with less, threads would wait for each other."""
+
+_BATCH = 1 << 14  # successors
+
+Integers = NDArray[np.int64]
+
+
+class Shared(Protocol):
+    """The search as the two threads see it."""
+
+    control: Integers
+    store: Store
+    masks: Integers
+    held: Integers
+
+    def parts(self) -> tuple[Any, ...]:
+        """Give the tables that say what follows from parts of states."""
+
+    def note(self, reason: int) -> None:
+        """Take note of how far the search is, and do what a reason to stop asks for."""
+
+
+class _Batch:
+    """Successors, and from which state by which transition they were found."""
+
+    def __init__(self, words: int, compact: bool) -> None:
+        self.targets: Integers = np.empty((_BATCH, words), np.int64)
+        self.fingerprints: Integers = np.empty((_BATCH if compact else 1, 1), np.int64)
+        self.found_by: Integers = np.empty((_BATCH, 2), np.int64)
+        self.wanted = self.fingerprints if compact else self.targets
+
+
+class TwoThreads:
+    """Takes a search a good way further."""
+
+    def __init__(self, search: Shared) -> None:
+        self._search = search
+        self._control = search.control  # of this thread, which stores
+        self._ahead = search.control.copy()  # of the other one
+        self._words = int(search.control[at.WORDS])
+        compact = bool(search.control[at.COMPACT])
+        self._batches = _Batch(self._words, compact), _Batch(self._words, compact)
+
+    def run(self) -> int:
+        """Expand states until there is something to answer; gives the reason.
+
+        Then the search is as it would be with one thread. A reason is BUDGET too, when only few
+        states wait.
+        """
+        control, ahead = self._control, self._ahead
+        control[at.FOUND] = control[at.STORED] = 0
+        filled, free = self._batches
+        checked_at = int(ahead[at.NUMBER])
+        with ThreadPoolExecutor(1) as other:
+            while True:
+                control[at.NUMBER] = ahead[at.NUMBER]  # these and later ones must be kept
+                ahead[at.END] = control[at.STATES]
+                ahead[at.FOUND] = 0
+                coming = other.submit(_quietly(expand_ahead), *self._ahead_arrays(free))
+                stopped = self._store(filled)
+                reason = coming.result()
+                while stopped != reasons.FINISHED:
+                    self._stop_at(filled, stopped)
+                    stopped = self._store(filled)
+                filled, free = free, filled
+                control[at.FOUND], control[at.STORED] = ahead[at.FOUND], 0
+                if reason not in (reasons.FINISHED, reasons.MORE) or self._is_narrow():
+                    break
+                if ahead[at.NUMBER] - checked_at >= control[at.BUDGET]:
+                    checked_at = int(ahead[at.NUMBER])
+                    self._search.note(reasons.BUDGET)
+            while (stopped := self._store(filled)) != reasons.FINISHED:
+                self._stop_at(filled, stopped)
+        return self._come_together(reason)
+
+    def _is_narrow(self) -> bool:
+        return bool(self._control[at.STATES] - self._ahead[at.NUMBER] < NARROW)
+
+    def _ahead_arrays(self, batch: _Batch) -> tuple[Any, ...]:
+        store = self._search.store
+        return (
+            self._ahead,
+            store.layout,
+            *self._search.parts(),
+            store.table,
+            store.order,
+            store.queue,
+            batch.targets,
+            batch.fingerprints,
+            batch.found_by,
+        )
+
+    def _store(self, batch: _Batch) -> int:
+        search, store = self._search, self._search.store
+        return int(
+            store_found(
+                self._control,
+                batch.targets,
+                batch.wanted,
+                batch.found_by,
+                store.table,
+                store.order,
+                store.parents,
+                store.ordinals,
+                store.queue,
+                search.masks,
+                search.held,
+            )
+        )
+
+    def _stop_at(self, batch: _Batch, reason: int) -> None:
+        """Do what must be done within a batch; the other thread waits."""
+        stored = int(self._control[at.STORED])
+        last = stored if reason != reasons.CHECK else stored - 1
+        self._control[at.EXPANDED] = batch.found_by[last, 0] + 1
+        self._search.note(reason)
+
+    def _come_together(self, reason: int) -> int:
+        """Let the search go on in one thread where the other one has stopped."""
+        control, ahead = self._control, self._ahead
+        places = slice(at.ASKED, at.ASKED + 3)
+        control[places] = ahead[places]
+        control[at.NUMBER], control[at.ORDINAL] = ahead[at.NUMBER], ahead[at.ORDINAL]
+        control[at.EXPANDED] = ahead[at.NUMBER] + (ahead[at.ORDINAL] >= 0)
+        return reasons.BUDGET if reason in (reasons.FINISHED, reasons.MORE) else reason
+
+
+def _quietly(function: Callable[..., int]) -> Callable[..., int]:
+    """Let hashes wrap without warnings, which only plain Python gives, thread by thread."""
+
+    def call(*arguments: object) -> int:
+        with np.errstate(over="ignore"):
+            return function(*arguments)
+
+    return call
