@@ -9,10 +9,13 @@ from rebecsim.explore.strategies import BreadthFirst, Strategy
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.native.engines import Engine
 
-__all__ = ["HANDED_OVER_AT", "NativeEngineError", "run_search"]
+__all__ = ["HANDED_OVER_AT", "WORTH_COMPILING", "NativeEngineError", "run_search"]
 
 HANDED_OVER_AT = 20_000
 """The states after which compiled code goes on: by then loading it takes less than it saves."""
+
+WORTH_COMPILING = 200_000
+"""The states after which it goes on if it has to be compiled first, once on every machine."""
 
 _COMPILER = 300_000_000  # bytes that loading compiled code may take
 
@@ -59,6 +62,10 @@ def run_search(
         if search.meter.would_exceed(_COMPILER):
             breadth_first.run_from(search, number)
             return
+        if not _is_compiled():
+            number = breadth_first.run_to(search, WORTH_COMPILING, number)
+            if number == len(search.states):
+                return
     import numpy as np
 
     search.engine = "native"
@@ -68,6 +75,14 @@ def run_search(
         load_compiled_code()
     with np.errstate(over="ignore"):  # hashes wrap; without a compiler NumPy would warn of that
         CompiledSearch(search, number, checked, compact, workers).run()
+
+
+def _is_compiled() -> bool:
+    """Whether the compiled loop is on disk."""
+    from rebecsim.native.breadth_first import expand_states
+    from rebecsim.native.cache import is_ready
+
+    return is_ready(expand_states)
 
 
 def _obstacle(search: Search, strategy: Strategy) -> str | None:

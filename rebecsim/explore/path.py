@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from rebecsim.actors import Choice, Rebec, Run, Step, Violation, enabled, execute
 from rebecsim.explore.local import NO_DEADLINE, Local, Waiting
@@ -107,6 +107,13 @@ def path_along(
         time += system.elapsed(state, cause, target)
         state = target
         origins.reached(state, time, len(steps) - 1)
+    done = _run(system, causes)
+    if done is not None and system.locals.abstracts:
+        # In states, values that are left out are those of whichever state was met first.
+        steps = [
+            replace(step, changed=changed)
+            for step, changed in zip(steps, done.changed, strict=True)
+        ]
     return Path(
         model=system.model.name,
         mode=system.mode,
@@ -114,7 +121,7 @@ def path_along(
         ordinals=tuple(ordinals),
         steps=tuple(steps),
         breach=breach,
-        run=_run(system, causes),
+        run=None if done is None else done.run,
     )
 
 
@@ -208,11 +215,19 @@ def _in_absolute_time(
 # --- as a run of the simulator -------------------------------------------------------------------
 
 
-def _run(system: TransitionSystem, causes: Sequence[tuple[Cause, int]]) -> Run | None:
+class _Done(NamedTuple):
+    """A run that was done, and the state variables with new values in each of its steps."""
+
+    run: Run
+    changed: tuple[tuple[tuple[str, Any], ...], ...]
+
+
+def _run(system: TransitionSystem, causes: Sequence[tuple[Cause, int]]) -> _Done | None:
     """Do the same steps on fresh rebecs and note the choices that this takes."""
     if system.mode == "TTS":
         return None
     choices: list[Choice] = []
+    changed: list[tuple[tuple[str, Any], ...]] = []
     pending: list[tuple[int, int]] = []
 
     def choose(rebec: Rebec, count: int, site: int) -> int:
@@ -229,6 +244,8 @@ def _run(system: TransitionSystem, causes: Sequence[tuple[Cause, int]]) -> Run |
             return None
         choices.append(Choice("step", index, len(steps)))
         pending[:] = cause.choices
+        rebec = steps[index].rebec
+        before = _variables(system, rebec)
         try:
             execute(rebecs, steps[index], deadlines=cause.breach is not None)
         except Violation:
@@ -236,7 +253,15 @@ def _run(system: TransitionSystem, causes: Sequence[tuple[Cause, int]]) -> Run |
                 return None
         except IndexError:  # more choices than the abstracted state had
             return None
-    return Run(tuple(choices))
+        changed.append(tuple(_changed(system, rebec, before, _variables(system, rebec))))
+    return _Done(Run(tuple(choices)), tuple(changed))
+
+
+def _variables(system: TransitionSystem, rebec: Rebec) -> tuple[Any, ...]:
+    """Give what a rebec holds, as in a state."""
+    attributes = rebec.__dict__
+    names = system.runner.names[rebec._index]
+    return tuple(system.runner.values.encode(attributes[name]) for name in names)
 
 
 def _position(

@@ -41,9 +41,8 @@ class BreadthFirst:
             search.expand(number)
             number += 1
 
-    def run_to(self, search: Search, states: int) -> int:
-        """Expand states until so many are found, and give the number of the next one."""
-        number = 0
+    def run_to(self, search: Search, states: int, number: int = 0) -> int:
+        """Expand states from that one on until so many are found; gives the number of the next."""
         while number < len(search.states) < states:
             search.expand(number)
             number += 1

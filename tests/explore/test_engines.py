@@ -128,6 +128,16 @@ def test_a_small_search_stays_in_python() -> None:
     assert explore(ticket_service.model).engine == "python"
 
 
+def test_compiling_must_be_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "HANDED_OVER_AT", 50)
+    monkeypatch.setattr(engines, "_is_compiled", lambda: False)
+    assert explore(ticket_service.model).engine == "python"
+    monkeypatch.setattr(engines, "WORTH_COMPILING", 500)
+    found = explore(ticket_service.model)
+    assert found.engine == "native"
+    assert everything(found) == everything(explore(ticket_service.model, engine="python"))
+
+
 def test_a_search_short_of_memory_stays_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engines, "HANDED_OVER_AT", 50)
     monkeypatch.setattr(engines, "_COMPILER", 10**15)

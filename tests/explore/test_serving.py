@@ -83,6 +83,13 @@ def test_random_models(drawn: Drawn, stop_at: Any, deadlines: bool) -> None:
         )
 
 
+@pytest.mark.skipif(is_plain() or not VALID, reason="is large")
+def test_a_whole_resource_manager() -> None:
+    checked, model = load("resource_manager_edf.rebeca")
+    found = explore(model, engine="native", checked=checked, checks=Checks(deadlock=False))
+    assert (found.states, found.transitions) == (66_331, 131_767)
+
+
 ALL_KINDS = """
 reactiveclass Desk(6) {
   knownrebecs { Clerk clerk; }

@@ -10,7 +10,11 @@ from rebecsim.lang import Dialect, check_file, check_source, parse_model, print_
 from tests.models.lessons import MODELS
 from tests.models.written import ROOT, written, yarn
 
-BENCHMARKS: dict[str, Dialect] = {"yarn_fifo4.rebeca": "timed", "philosophers6.rebeca": "core"}
+BENCHMARKS: dict[str, Dialect] = {
+    "philosophers6.rebeca": "core",
+    "resource_manager_edf3.rebeca": "timed",
+    "yarn_fifo4.rebeca": "timed",
+}
 
 
 @pytest.mark.parametrize("file", written())
