@@ -93,12 +93,7 @@ class Collapsed:
         return known
 
     def _add_inner(
-        self,
-        owner: int,
-        variables: tuple[Any, ...],
-        clock: int,
-        suspension: Suspension | None,
-        time: int | None = None,
+        self, owner: int, variables: tuple[Any, ...], clock: int, suspension: Suspension | None
     ) -> int:
         resume = urgency = message = ABSENT
         if suspension is not None:
@@ -109,7 +104,7 @@ class Collapsed:
             raise TimeTooLargeError
         row = self.inners.append_to(owner, clock, resume, urgency, message)
         if self.serving is None or suspension is not None:
-            self._inners[row] = _Inner(owner, variables, clock, suspension, time or 0)
+            self._inners[row] = _Inner(owner, variables, clock, suspension, 0)
             if self.serving is not None:
                 self.serving.leave_out(row)
         else:
@@ -190,9 +185,10 @@ class Collapsed:
         return self._inner_row(owner, variables, max(clock - units, 0), later)
 
     def _at_time(self, row: int, time: int) -> int:
-        """Give a row for an inner state at an absolute time, which is never part of a state."""
-        owner, variables, clock, suspension, _ = self._inners[row]
-        return self._add_inner(owner, variables, clock, suspension, time)
+        """Give a row for an inner state at an absolute time; it is no part of states."""
+        added = self.inners.append(*[ABSENT] * (parts.INNER_WIDTH - 1), 0)
+        self._inners[added] = self._inners[row]._replace(time=time)
+        return added
 
     def _effects_of(self, row: int, number: int) -> int:
         """Give the batch of what comes of serving a message."""

@@ -119,7 +119,7 @@ class CompiledSearch:
         if compact:
             numbers = parts[0, :-1] if absolute else parts[0]
             time = self._latest if absolute else 0
-            fingerprint = fingerprint_of(numbers.copy(), time)
+            fingerprint = int(fingerprint_of(numbers.copy(), time))
             store = CompactStore(layout, packed(parts, layout), fingerprint)
         else:
             store = ExactStore(layout, packed(parts, layout))

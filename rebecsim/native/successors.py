@@ -165,10 +165,10 @@ def _arrive(
             return ask(control, reasons.WIDTH, ordinal, part, now)
         targets[found, layout[part, 0]] ^= (time ^ now) << layout[part, 1]
     if control[at.COMPACT] != 0:
-        mixed = now
+        mixed = mix_in(0, np.int64(now))
         for rebec in range(rebecs):
-            mixed = mix_in(mixed, 2 * rebec, inners[working[AFTER, rebec], INNER_NUMBER])
-            mixed = mix_in(mixed, 2 * rebec + 1, bags[working[BAG_AFTER, rebec], BAG_NUMBER])
+            mixed = mix_in(mixed, inners[working[AFTER, rebec], INNER_NUMBER])
+            mixed = mix_in(mixed, bags[working[BAG_AFTER, rebec], BAG_NUMBER])
         fingerprints[found, 0] = fingerprint(mixed)
     found_by[found, 0] = control[at.NUMBER]
     found_by[found, 1] = ordinal
