@@ -10,39 +10,10 @@ from __future__ import annotations
 
 import sys
 
-from rebecsim.cli import (
-    batch,
-    cache,
-    conformance,
-    draw,
-    experiments,
-    explore,
-    live,
-    models,
-    races,
-    step,
-    store,
-    workload,
-)
 from rebecsim.cli.app import app, complain
 from rebecsim.errors import UserError
 
-__all__ = [
-    "app",
-    "batch",
-    "cache",
-    "conformance",
-    "draw",
-    "experiments",
-    "explore",
-    "live",
-    "main",
-    "models",
-    "races",
-    "step",
-    "store",
-    "workload",
-]
+__all__ = ["app", "main"]
 
 
 def main() -> None:

@@ -1,13 +1,18 @@
-"""What the commands share: the application, where they print, options that several have."""
+"""What the commands share: the application, how they print, options that several have."""
 
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
+
+from rebecsim.cli.commands import app
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 __all__ = [
     "Core",
@@ -20,20 +25,11 @@ __all__ = [
     "Workers",
     "app",
     "complain",
-    "err",
-    "out",
+    "console",
+    "error_console",
     "say",
     "use_plugins",
 ]
-
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    help="A Timed Rebeca workbench: check, generate, simulate and compare actor models.",
-)
-out = Console()
-err = Console(stderr=True)
 
 
 class Law(StrEnum):
@@ -72,12 +68,28 @@ Replications = Annotated[
 
 def say(text: str) -> None:
     """Print a line as it is: no markup, no highlighting, no wrapping."""
-    out.print(text, markup=False, highlight=False, soft_wrap=True)
+    typer.echo(text)
 
 
 def complain(error: object) -> None:
     """Print a line on standard error, as it is."""
-    err.print(str(error), markup=False, highlight=False, soft_wrap=True)
+    typer.echo(str(error), err=True)
+
+
+@cache
+def console() -> Console:
+    """Give the console for tables and colours; many commands end without needing it."""
+    from rich.console import Console
+
+    return Console()
+
+
+@cache
+def error_console() -> Console:
+    """Give the console on standard error, for progress."""
+    from rich.console import Console
+
+    return Console(stderr=True)
 
 
 def use_plugins(files: list[Path] | None) -> None:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rebecsim.cli.app import Plugins, app, complain, say, use_plugins
-from rebecsim.cli.app import out as console
+from rebecsim.cli.app import Plugins, app, complain, console, say, use_plugins
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
@@ -112,7 +111,7 @@ def batch(
     schedule = run_schedule(
         workload, machine, chosen, estimates=believed, settings=settings, seed=seed
     )
-    console.print(batch_table([(chosen.name, batch_metrics(schedule))]))
+    console().print(batch_table([(chosen.name, batch_metrics(schedule))]))
     if out is not None:
         write_schedule(schedule, out)
         say(f"schedule in {out}")

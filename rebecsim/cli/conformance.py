@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from rebecsim.cli.app import app, out, say
+from rebecsim.cli.app import app, console, say
 
 
 @app.command()
@@ -47,7 +47,7 @@ def conformance(
             ),
             style="bold red" if word == "DIFFERS" else None,
         )
-    out.print(table)
+    console().print(table)
     say(f"{same} agree, {differ} differ, {skipped} skipped (properties that are not supported)")
     if differ:
         raise typer.Exit(1)

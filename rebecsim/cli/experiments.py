@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -24,16 +24,17 @@ from rebecsim.cli.app import (
     Workers,
     app,
     complain,
-    err,
+    console,
+    error_console,
     say,
     use_plugins,
 )
-from rebecsim.cli.app import out as out_console
 from rebecsim.cli.workload_scenarios import compare_workload
 
 if TYPE_CHECKING:
-    from rebecsim.experiments import Plan, Results, Scenario
+    from rebecsim.experiments import Plan, PlannedRun, Results, Scenario
     from rebecsim.experiments.published import PublishedTable
+    from rebecsim.experiments.worker_pool import WorkerPool
     from rebecsim.report import WrittenReport
     from rebecsim.report.reproduce import Reproduction
     from rebecsim.report.reproduction_page import PageSettings
@@ -45,9 +46,9 @@ _MOST_REPLICATIONS = 10_000
 
 @dataclass(frozen=True)
 class Runner:
-    """What the user said on how to run: worker processes (None: one per processor), and engine."""
+    """How to run: on which worker processes (None: on this one), and engine."""
 
-    workers: int | None
+    pool: WorkerPool | None
     engine: Engine
 
 
@@ -103,15 +104,18 @@ def compare(
     plugin: Plugins = None,
 ) -> None:
     """Compare policies: tables, charts, data and a report of a scenario."""
-    from rebecsim.experiments import load_scenario, plan_scenario
-    from rebecsim.experiments.order_runs import order_directory, order_plans, stored_orders
     from rebecsim.experiments.scenario_files import read_scenario_text
-    from rebecsim.report import report_view, write_report
-    from rebecsim.report.comparison import report_input
+    from rebecsim.experiments.worker_pool import (
+        available_workers,
+        simulation_modules,
+        start_server,
+        worker_pool,
+    )
+    from rebecsim.report import DRAWING_MODULES
 
-    use_plugins(plugin)
     text = read_scenario_text(scenario)
     if text.is_of_workload:
+        use_plugins(plugin)
         _require_for_workloads(law, order, orders, precision, max_replications, trace, engine)
         compare_workload(
             text,
@@ -128,6 +132,16 @@ def compare(
         replications = max_replications or _MOST_REPLICATIONS
     elif max_replications is not None:
         raise typer.BadParameter("is for --precision only", param_hint="--max-replications")
+    count = workers or available_workers()
+    # While this process imports other things.
+    start_server(count, (*simulation_modules(engine.value), *DRAWING_MODULES))
+
+    from rebecsim.experiments import PlannedRun, load_scenario, plan_scenario
+    from rebecsim.experiments.order_runs import stored_orders
+    from rebecsim.report import report_view, write_report
+    from rebecsim.report.comparison import report_input
+
+    use_plugins(plugin)
     loaded = load_scenario(scenario).replace(
         replications=replications,
         seed=seed,
@@ -135,21 +149,44 @@ def compare(
         order=order.value if order else None,
         precision=precision,
     )
-    results = _results(out, loaded, resume)
-    plan = plan_scenario(loaded)
-    advice = f"{out}: go on with --resume"
-    runner = Runner(workers, engine.value)
-    # Workers simulate meanwhile.
-    threading.Thread(target=import_module, args=("matplotlib.figure",), daemon=True).start()
-    done = _run(plan, results, runner, advice, trace=trace)
-    for name, other in order_plans(plan, done).items() if orders else ():
-        directory = order_directory(results, name)
+    run = PlannedRun(plan_scenario(loaded), _results(out, loaded, resume), trace)
+    # Whoever simulates, this process has time for what it needs afterwards.
+    later = DRAWING_MODULES[-1] if count == 1 else "scipy.special"
+    threading.Thread(target=import_module, args=(later,), daemon=True).start()
+    with worker_pool(count) as pool:
+        _compare(run, Runner(pool, engine.value), f"{out}: go on with --resume", orders)
+        stored = stored_orders(run.plan, run.results) if orders else None
+        report = report_input(run.plan, run.results, stored)
+        written = write_report(report, out, pool)
+    console().print(report_view(report))
+    show_written(written, run.results.directory / "parts")
+
+
+def _compare(run: PlannedRun, runner: Runner, advice: str, orders: bool) -> None:
+    """Run a comparison, and the same in other message orders if that is wanted."""
+    from rebecsim.experiments.sequential import precision_of
+
+    if precision_of(run.plan) is not None:
+        done = _run_until_precise(run, runner, advice)
+        others = _in_other_orders(run, done) if orders else []
+        if others:
+            _run(others, runner, advice)
+        return
+    others = _in_other_orders(run, run.plan.scenario.replications) if orders else []
+    _run([run, *others], runner, advice)
+
+
+def _in_other_orders(run: PlannedRun, replications: int) -> list[PlannedRun]:
+    """Plan a comparison in other orders, `replications` being those of each of its cells."""
+    from rebecsim.experiments import PlannedRun
+    from rebecsim.experiments.order_runs import order_directory, order_plans
+
+    runs = []
+    for name, plan in order_plans(run.plan, replications).items():
+        directory = order_directory(run.results, name)
         existing = (directory / "run.json").exists()
-        _run(other, _results(directory, other.scenario, existing), runner, advice)
-    report = report_input(plan, results, stored_orders(plan, results) if orders else None)
-    written = write_report(report, out)
-    out_console.print(report_view(report))
-    show_written(written, results.directory / "parts")
+        runs.append(PlannedRun(plan, _results(directory, plan.scenario, existing)))
+    return runs
 
 
 @app.command()
@@ -169,22 +206,28 @@ def reproduce(
     Ours are under the choice law of the original tool; the fair law stands beside them. With
     --out, a run that was interrupted goes on where it stopped.
     """
-    from rebecsim.experiments.files import write_atomically
     from rebecsim.experiments.published import tables_of
+    from rebecsim.experiments.worker_pool import (
+        available_workers,
+        simulation_modules,
+        worker_pool,
+    )
+    from rebecsim.files import write_atomically
     from rebecsim.report import reproduction_table
     from rebecsim.report.reproduce import reproduction_rows
     from rebecsim.report.reproduction_page import reproduction_page
 
     if page is not None and not page.parent.is_dir():
         raise typer.BadParameter(f"there is no directory {page.parent}", param_hint="--page")
-    runner = Runner(workers, engine.value)
-    with _directory(out) as directory:
+    count, modules = workers or available_workers(), simulation_modules(engine.value)
+    with _directory(out) as directory, worker_pool(count, modules) as pool:
+        runner = Runner(pool, engine.value)
         found = [
             _reproduced(table, directory, runner, replications, with_page=page is not None)
             for table in tables_of(name)
         ]
     rows = [row for each in found for row in reproduction_rows(each.reproduction)]
-    out_console.print(reproduction_table(rows, "Published scenarios"))
+    console().print(reproduction_table(rows, "Published scenarios"))
     if page is not None:
         text = reproduction_page([each.reproduction for each in found], _page_settings(name, found))
         write_atomically(page, text.encode())
@@ -209,38 +252,39 @@ def _reproduced(
     with_page: bool,
 ) -> _Reproduced:
     """Run a published scenario in every variant that is wanted."""
-    from rebecsim.experiments import plan_scenario
+    from rebecsim.experiments import PlannedRun, plan_scenario
     from rebecsim.experiments.order_runs import order_directory, order_plans
     from rebecsim.report.reproduce import Reproduction, reproduction_scenarios
 
-    def run(plan: Plan, place: Path) -> Results:
-        results = _results(place, plan.scenario, resume=(place / "run.json").exists())
-        _run(plan, results, runner, f"{place}: go on with the same command")
-        return results
+    def planned(plan: Plan, place: Path) -> PlannedRun:
+        existing = (place / "run.json").exists()
+        return PlannedRun(plan, _results(place, plan.scenario, resume=existing))
 
     scenarios = reproduction_scenarios(table, replications, corrected=with_page)
-    plans = {variant: plan_scenario(scenario) for variant, scenario in scenarios.items()}
-    results = {
-        variant: run(plan, directory / f"{table.scenario}_{variant}")
-        for variant, plan in plans.items()
+    runs = {
+        variant: planned(plan_scenario(scenario), directory / f"{table.scenario}_{variant}")
+        for variant, scenario in scenarios.items()
     }
-    original = scenarios["rmc"]
-    others = order_plans(plans["rmc"], original.replications) if with_page else {}
-    moments = {variant: results[variant].moments(plan) for variant, plan in plans.items()}
+    main = runs["rmc"]
+    original = main.plan.scenario
+    plans = order_plans(main.plan, original.replications) if with_page else {}
+    orders = {
+        order: planned(plan, order_directory(main.results, order)) for order, plan in plans.items()
+    }
+    everything = [*runs.values(), *orders.values()]
+    _run(everything, runner, f"{directory}: go on with the same command")
+    moments = {variant: run.results.moments(run.plan) for variant, run in runs.items()}
     return _Reproduced(
         Reproduction(
             table=table,
             ours=moments["rmc"],
             fair=moments["fair"],
             corrected=moments.get("corrected", ()),
-            orders={
-                order: run(plan, order_directory(results["rmc"], order)).moments(plan)
-                for order, plan in others.items()
-            },
+            orders={order: run.results.moments(run.plan) for order, run in orders.items()},
         ),
         original,
-        max((plan.scenario.replications for plan in others.values()), default=0),
-        results["rmc"].record()["versions"],
+        max((plan.scenario.replications for plan in plans.values()), default=0),
+        main.results.record()["versions"],
     )
 
 
@@ -313,12 +357,49 @@ def show_written(written: WrittenReport, *more: Path) -> None:
     say(f"data    {', '.join(map(str, (*written.data, *more)))}")
 
 
-def _run(plan: Plan, results: Results, runner: Runner, advice: str, *, trace: bool = False) -> int:
-    """Run a plan under a progress bar; gives the replications of each cell."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+def _run(runs: Sequence[PlannedRun], runner: Runner, advice: str) -> None:
+    """Run plans under a progress bar."""
+    from rebecsim.experiments import run_plans
 
-    from rebecsim.experiments import available_workers, run_plan
+    total = sum(len(run.plan.cells) * run.plan.scenario.replications for run in runs)
+    with _progress(runs, advice) as bar:
+        bar.start(total)
+        run_plans(runs, runner.pool, engine=runner.engine, progress=bar.advance, warn=complain)
+
+
+def _run_until_precise(run: PlannedRun, runner: Runner, advice: str) -> int:
+    """Run a plan until it is as precise as its scenario asks; gives the runs of each cell."""
+    from rebecsim.experiments import run_plans
     from rebecsim.experiments.sequential import precision_of, run_until_precise
+
+    target = precision_of(run.plan)
+    assert target is not None
+    with _progress([run], advice) as bar:
+
+        def more(replications: int) -> None:
+            bar.start(len(run.plan.cells) * replications)
+            run_plans(
+                [replace(run, replications=replications)],
+                runner.pool,
+                engine=runner.engine,
+                progress=bar.advance,
+                warn=complain,
+            )
+
+        return run_until_precise(run.plan, run.results, target, more)
+
+
+class _Bar(NamedTuple):
+    """A progress bar: `start` begins anew with a total, `advance` counts runs."""
+
+    start: Callable[[int], None]
+    advance: Callable[[int], None]
+
+
+@contextmanager
+def _progress(runs: Sequence[PlannedRun], advice: str) -> Iterator[_Bar]:
+    """Show a progress bar while the block works; when it is interrupted, say how to go on."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (
         TextColumn("{task.description}"),
@@ -327,31 +408,18 @@ def _run(plan: Plan, results: Results, runner: Runner, advice: str, *, trace: bo
         TextColumn("runs"),
         TimeElapsedColumn(),
     )
-    scenario = plan.scenario
-    target = precision_of(plan)
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
-        task = bar.add_task(f"{scenario.name} ({scenario.choice_law} law, {scenario.order} order)")
-
-        def run(replications: int | None) -> None:
-            total = len(plan.cells) * (replications or scenario.replications)
-            bar.reset(task, total=total)
-            run_plan(
-                plan,
-                results,
-                workers=runner.workers or available_workers(),
-                engine=runner.engine,
-                trace=trace,
-                replications=replications,
-                progress=lambda finished: bar.advance(task, finished),
-                warn=complain,
-            )
-
+    scenarios = [run.plan.scenario for run in runs]
+    laws = "/".join(dict.fromkeys(each.choice_law for each in scenarios))
+    orders = ", ".join(dict.fromkeys(each.order for each in scenarios))
+    screen = error_console()
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
+        task = bar.add_task(f"{scenarios[0].name} ({laws} law, {orders} order)")
         try:
-            if target is not None:
-                return run_until_precise(plan, results, target, run)
-            run(None)
+            yield _Bar(
+                lambda total: bar.reset(task, total=total),
+                lambda finished: bar.advance(task, finished),
+            )
         except KeyboardInterrupt:
             bar.stop()
-            err.print(f"interrupted; finished cells are in {advice}", markup=False, soft_wrap=True)
+            complain(f"interrupted; finished cells are in {advice}")
             raise typer.Exit(130) from None
-    return scenario.replications

@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 import json as json_format
+import sys
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rebecsim.cli.app import Core, EngineChoice, EngineName, app, complain, err, out, say
+from rebecsim.cli.app import (
+    Core,
+    EngineChoice,
+    EngineName,
+    app,
+    complain,
+    console,
+    error_console,
+    say,
+)
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
+    from rich.status import Status
+
     from rebecsim.actors import Model
     from rebecsim.explore import Limits, Progress, Question, Result, Strategy
     from rebecsim.lang import CheckedModel
 
 OUT_OF_BOUNDS = 3
 """Exit code of a search that found nothing wrong but did not see everything."""
+
+_PATIENCE = 0.4
+"""Seconds after which it is shown how far a search is; most are over before."""
 
 
 class Search(StrEnum):
@@ -113,6 +129,9 @@ def explore(
             "--compact", help="Hash compaction: keep fingerprints of states; some may be missed."
         ),
     ] = False,
+    workers: Annotated[
+        int, typer.Option(min=1, max=2, help="Threads of the native engine, for many states.")
+    ] = 1,
     json: Json = False,
     save: Annotated[
         Path | None, typer.Option(help="Write the counterexample, for `replay` (JSON).")
@@ -171,12 +190,13 @@ def explore(
             reduce=reduce,
             engine=engine.value,
             compact=compact,
+            workers=workers,
             progress=progress,
         )
     if reduce and not json:
         say(f"reduced by {result.symmetries} symmetries")
     if json:
-        out.file.write(json_format.dumps(_plain(result), ensure_ascii=False) + "\n")
+        say(json_format.dumps(_plain(result), ensure_ascii=False))
     else:
         _show(result)
     _write_counterexample(result, question, model, save, svg, as_test)
@@ -217,13 +237,20 @@ def _strategy(search: Search, depth: int | None, walks: int | None, seed: int | 
 
 @contextmanager
 def showing_progress() -> Iterator[Callable[[Progress], None] | None]:
-    """Show how far a search is, if somebody looks."""
-    if not err.is_terminal:
+    """Show how far a search is, if somebody looks and it takes a while."""
+    if not sys.stderr.isatty():
         yield None
         return
-    with err.status("exploring") as status:
+    began = time.monotonic()
+    with ExitStack() as shown:
+        status: Status | None = None
 
         def show(progress: Progress) -> None:
+            nonlocal status
+            if status is None and time.monotonic() - began < _PATIENCE:
+                return
+            if status is None:
+                status = shown.enter_context(error_console().status("exploring"))
             status.update(
                 f"{progress.states:,} states, {progress.transitions:,} transitions, "
                 f"frontier {progress.frontier:,}, {progress.states_per_second:,.0f} states/s"
@@ -264,7 +291,7 @@ def _show(result: Result) -> None:
         message = f": {violated.message}" if violated.message else ""
         say(f"{violated.verdict}{message}{times}")
         if violated.path is not None:
-            out.print(path_table(violated.path))
+            console().print(path_table(violated.path))
 
 
 def _write_counterexample(
@@ -345,9 +372,9 @@ def replay(
         for number, each in enumerate(path.steps, 1):
             say(f"{number}/{len(path)} {each}")
             if number < len(path):
-                out.input()
+                console().input()
     else:
-        out.print(path_table(path))
+        console().print(path_table(path))
     say(f"{recorded.breach.verdict}: {recorded.breach.text}")
     if svg is not None:
         svg.write_text(sequence_diagram(path), encoding="utf-8")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from rebecsim.cli.app import Core, app, out, say
+from rebecsim.cli.app import Core, app, console, say
 from rebecsim.cli.explore import ModelFile
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ class _Printer:
             f"{time:>9}  {sender:<{self._from}}  {message:<{self._to}}  {deadline:>8}  "
             f"{choices:<7}  {changed}"
         )
-        out.print(Text(line.rstrip(), style=style), soft_wrap=True)
+        console().print(Text(line.rstrip(), style=style), soft_wrap=True)
 
 
 def _cells(served: Served) -> tuple[str, ...]:
@@ -212,7 +212,7 @@ def _show_end(log: Log, tolerance: int, checked: bool = True) -> None:
     from rebecsim.live import lateness
 
     style = "bold red" if log.ending.is_violation else "bold"
-    out.print(Text(_end_of(log.ending, log), style=style), soft_wrap=True)
+    console().print(Text(_end_of(log.ending, log), style=style), soft_wrap=True)
     if checked and log.served:
         say("checked: every message served was enabled, and did what the model says")
     found = lateness(log, tolerance / 1000)
@@ -253,4 +253,4 @@ def _show_lateness(found: Lateness, served: int) -> None:
 
 
 def _say_wrong(text: str) -> None:
-    out.print(Text(text, style="bold red"), soft_wrap=True)
+    console().print(Text(text, style="bold red"), soft_wrap=True)

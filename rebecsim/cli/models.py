@@ -17,7 +17,7 @@ from rebecsim.cli.app import (
     ScenarioName,
     app,
     complain,
-    out,
+    console,
     say,
     use_plugins,
 )
@@ -123,8 +123,8 @@ def simulate(
         raise typer.BadParameter("a replayed run has its choices already", param_hint="--replay")
     tracer = Tracer()
     result = run(built, chosen, until=until, max_steps=steps, tracer=tracer)
-    out.print(event_table(tracer.events))
-    out.print(run_summary(result))
+    console().print(event_table(tracer.events))
+    console().print(run_summary(result))
     if save is not None:
         save_run(save, chosen.run)
         say(f"choices in {save}")
@@ -162,7 +162,7 @@ def _simulate_natively(
         result, events = simulate_native(
             native, key=key_of(seed), choice_law=law, order=order, until=until, max_steps=steps
         )
-    out.print(event_table(list(events)))
-    out.print(run_summary(result))
+    console().print(event_table(list(events)))
+    console().print(run_summary(result))
     if result.is_violation:
         raise typer.Exit(1)

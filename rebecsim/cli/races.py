@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rebecsim.cli.app import app, out, say
+from rebecsim.cli.app import app, say
 from rebecsim.cli.explore import (
     OUT_OF_BOUNDS,
     Horizon,
@@ -68,7 +68,7 @@ def races(
             progress=progress,
         )
     if json:
-        out.file.write(json_format.dumps(races_to_json(found), ensure_ascii=False) + "\n")
+        say(json_format.dumps(races_to_json(found), ensure_ascii=False))
     else:
         for line in race_lines(found):
             say(line)

@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from rebecsim.cli.app import Core, app, complain, out, say
+from rebecsim.cli.app import Core, app, complain, console, say
 from rebecsim.cli.explore import ModelFile, Tts
 from rebecsim.errors import UserError
 
@@ -238,7 +238,7 @@ class _Session:
         if not path.steps:
             say("no steps so far")
             return
-        out.print(path_table(path))
+        console().print(path_table(path))
 
     def _save(self, text: str) -> None:
         from rebecsim.live.files import write_json
@@ -264,7 +264,7 @@ class _Session:
         table = Table(box=None, pad_edge=False, show_header=False)
         for command, meaning in _HELP:
             table.add_row(Text(command, style="bold"), Text(meaning))
-        out.print(table)
+        console().print(table)
         say("A command may be cut short as long as it is clear which is meant: `u` is `undo`.")
 
     def _quit(self, text: str) -> None:
@@ -307,12 +307,13 @@ def show_state(stepper: Stepper) -> None:
     """Show the rebecs with their variables and bags, and what may happen next."""
     time = "" if stepper.model.core else f", time {stepper.time}"
     say("")
-    out.print(f"[bold]{escape(stepper.model.name)}[/bold]{time}, {_steps(len(stepper))} so far")
-    out.print(_rebec_table(stepper))
+    name = f"[bold]{escape(stepper.model.name)}[/bold]"
+    console().print(f"{name}{time}, {_steps(len(stepper))} so far")
+    console().print(_rebec_table(stepper))
     say("")
     breach = stepper.breach
     if breach is not None:
-        out.print(Text(f"{breach.verdict}: {breach.text}", style="bold red"))
+        console().print(Text(f"{breach.verdict}: {breach.text}", style="bold red"))
         return
     table = Table(box=None, pad_edge=False)
     table.add_column("Next", justify="right")
@@ -321,7 +322,7 @@ def show_state(stepper: Stepper) -> None:
     for number, turn in enumerate(stepper.turns(), 1):
         for row in _turn_rows(number, turn, not stepper.model.core):
             table.add_row(*map(Text, row))
-    out.print(table)
+    console().print(table)
 
 
 def _rebec_table(stepper: Stepper) -> Table:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rebecsim.cli.app import Plugins, app, complain, out, use_plugins
+from rebecsim.cli.app import Plugins, app, complain, console, use_plugins
 from rebecsim.cli.experiments import show_written
 from rebecsim.cli.workload_scenarios import diff_workloads, is_workload_run, report_workload
 from rebecsim.errors import UserError
@@ -28,7 +28,7 @@ def runs(root: Root = Path(), plugin: Plugins = None) -> None:
     use_plugins(plugin)
     found, complaints = _runs(root)
     if found:
-        out.print(runs_table(found))
+        console().print(runs_table(found))
     for complaint in complaints:
         complain(complaint)
     if complaints:
@@ -63,7 +63,7 @@ def query(
     elif json:
         write_json(answer, sys.stdout)
     else:
-        out.print(answer_table(answer))
+        console().print(answer_table(answer))
 
 
 @app.command()
@@ -89,7 +89,7 @@ def report(
     orders = stored_orders(stored.plan, stored.results)
     drawn = report_input(stored.plan, stored.results, orders)
     written = write_report(drawn, directory or run)
-    out.print(report_view(drawn))
+    console().print(report_view(drawn))
     show_written(written)
 
 
@@ -104,7 +104,7 @@ def diff(first: Run, second: Run, plugin: Plugins = None) -> None:
     if is_workload_run(first) and is_workload_run(second):
         diff_workloads(first, second)
         return
-    out.print(diff_view(compare_runs(open_run(first), open_run(second))))
+    console().print(diff_view(compare_runs(open_run(first), open_run(second))))
 
 
 def _runs(root: Path) -> tuple[list[StoredRun | StoredWorkloadRun], list[UserError]]:

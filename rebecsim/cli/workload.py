@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rebecsim.cli.app import app, complain, say
-from rebecsim.cli.app import out as console
+from rebecsim.cli.app import app, complain, console, say
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ def info(
         from rebecsim.report.workload_charts import write_workload_chart
 
         write_workload_chart(workload, chart, workload.header.get("Computer", log.name))
-    console.print(workload_view(str(log), summarise(workload)))
+    console().print(workload_view(str(log), summarise(workload)))
     if chart is not None:
         say(f"picture in {chart}")
 
@@ -217,13 +216,13 @@ def _show_classical(
 
     pairs = list(zip(schedules, views, strict=True))
     rows = [(each.policy, batch_metrics(each, only=view)) for each, view in pairs]
-    console.print(batch_table(rows))
+    console().print(batch_table(rows))
     if by is None:
         return
     for schedule, view in pairs:
         say(schedule.policy)
         groups = batch_metrics_by(schedule, getattr(schedule.workload, by.value), only=view)
-        console.print(group_table(by.value.capitalize(), groups))
+        console().print(group_table(by.value.capitalize(), groups))
 
 
 def _show_user_aware(
@@ -247,11 +246,11 @@ def _show_user_aware(
         jobs = schedule.workload
         figures = user_metrics(schedule.end, ends, jobs.user, jobs.processors, only=view)
         judged.append((schedule.policy, figures))
-    console.print(user_quartile_table(judged))
+    console().print(user_quartile_table(judged))
     if by is Group.user:
         for policy, figures in judged:
             say(policy)
-            console.print(user_table(figures))
+            console().print(user_table(figures))
     if boxes is not None:
         write_user_boxes(judged, boxes, f"Users who may expect {share:,} processors each")
         say(f"box plots in {boxes}")

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from rebecsim.cli.app import complain, err, say
-from rebecsim.cli.app import out as console
+from rebecsim.cli.app import complain, console, error_console, say
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ def diff_workloads(first: Path, second: Path) -> None:
             difference = schedule_difference(one.read(cell), other.read(other_cell), names)
         except ValueError as error:
             raise UserError(f"{names[0]} and {names[1]}: {error}") from error
-        console.print(difference_table(difference))
+        console().print(difference_table(difference))
     for name, results, place in ((first, one, 0), (second, other, 1)):
         left = len(results.cells()) - len({pair[place] for pair in pairs})
         if left:
@@ -131,7 +130,8 @@ def _run(
         TextColumn("schedules"),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
+    screen = error_console()
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
         task = bar.add_task(plan.scenario.name, total=len(plan.cells))
         try:
             run_workload_plan(
@@ -145,11 +145,7 @@ def _run(
         except KeyboardInterrupt:
             bar.stop()
             place = results.directory
-            err.print(
-                f"interrupted; finished schedules are in {place}: go on with --resume",
-                markup=False,
-                soft_wrap=True,
-            )
+            complain(f"interrupted; finished schedules are in {place}: go on with --resume")
             raise typer.Exit(130) from None
 
 
@@ -158,7 +154,7 @@ def _show(report: WorkloadReport, out: Path, *more: Path) -> None:
     from rebecsim.report.workload_tables import workload_table
 
     written = write_workload_report(report, out)
-    console.print(workload_table(report.summary))
+    console().print(workload_table(report.summary))
     say(f"report  {written.html}")
     say(f"charts  {written.charts[0].parent}")
     say(f"data    {', '.join(map(str, (*written.data, *more)))}")

@@ -15,33 +15,42 @@ Races: `find_races` and its `Races`, `RaceGroup`, `RaceKind`, `Contender`.
 
 `UnsupportedPropertyError` and `AbstractedVariableError` are raised for properties that cannot be
 checked.
+
+They are loaded when they are asked for: exploring a small model takes less time than importing all
+that there is.
 """
 
-from rebecsim.explore.exploring import Checks, explore
-from rebecsim.explore.limits import Bound, Limits
-from rebecsim.explore.on_demand import OnDemand, Successor
-from rebecsim.explore.outcome import Breach, Verdict
-from rebecsim.explore.path import Path, PathStep, path_along
-from rebecsim.explore.predicates import AbstractedVariableError
-from rebecsim.explore.properties import UnsupportedPropertyError
-from rebecsim.explore.races import Contender, RaceGroup, RaceKind, Races, find_races
-from rebecsim.explore.recorded import (
-    Question,
-    Recorded,
-    load_recorded,
-    replay,
-    save_recorded,
-)
-from rebecsim.explore.result import Result, Violated
-from rebecsim.explore.search import Progress, Search, SearchEnded
-from rebecsim.explore.strategies import (
-    BreadthFirst,
-    DepthBounded,
-    DepthFirst,
-    RandomWalks,
-    Strategy,
-)
-from rebecsim.explore.transitions import Mode, TransitionSystem
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rebecsim.explore.exploring import Checks, explore
+    from rebecsim.explore.limits import Bound, Limits
+    from rebecsim.explore.on_demand import OnDemand, Successor
+    from rebecsim.explore.outcome import Breach, Verdict
+    from rebecsim.explore.path import Path, PathStep, path_along
+    from rebecsim.explore.predicates import AbstractedVariableError
+    from rebecsim.explore.properties import UnsupportedPropertyError
+    from rebecsim.explore.races import Contender, RaceGroup, RaceKind, Races, find_races
+    from rebecsim.explore.recorded import (
+        Question,
+        Recorded,
+        load_recorded,
+        replay,
+        save_recorded,
+    )
+    from rebecsim.explore.result import Result, Violated
+    from rebecsim.explore.search import Progress, Search, SearchEnded
+    from rebecsim.explore.strategies import (
+        BreadthFirst,
+        DepthBounded,
+        DepthFirst,
+        RandomWalks,
+        Strategy,
+    )
+    from rebecsim.explore.transitions import Mode, TransitionSystem
 
 __all__ = [
     "AbstractedVariableError",
@@ -80,3 +89,50 @@ __all__ = [
     "replay",
     "save_recorded",
 ]
+
+_MODULES = {
+    "AbstractedVariableError": "predicates",
+    "Bound": "limits",
+    "Breach": "outcome",
+    "BreadthFirst": "strategies",
+    "Checks": "exploring",
+    "Contender": "races",
+    "DepthBounded": "strategies",
+    "DepthFirst": "strategies",
+    "Limits": "limits",
+    "Mode": "transitions",
+    "OnDemand": "on_demand",
+    "Path": "path",
+    "PathStep": "path",
+    "Progress": "search",
+    "Question": "recorded",
+    "RaceGroup": "races",
+    "RaceKind": "races",
+    "Races": "races",
+    "RandomWalks": "strategies",
+    "Recorded": "recorded",
+    "Result": "result",
+    "Search": "search",
+    "SearchEnded": "search",
+    "Strategy": "strategies",
+    "Successor": "on_demand",
+    "TransitionSystem": "transitions",
+    "UnsupportedPropertyError": "properties",
+    "Verdict": "outcome",
+    "Violated": "result",
+    "explore": "exploring",
+    "find_races": "races",
+    "load_recorded": "recorded",
+    "path_along": "path",
+    "replay": "recorded",
+    "save_recorded": "recorded",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its module."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value

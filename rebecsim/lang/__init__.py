@@ -11,32 +11,39 @@
 * `RebecaError`: any mistake in a text, as `RebecaSyntaxError` or `RebecaCheckError`
 * `Diagnostic`: one mistake with its place, source line and hint
 * `syntax`, `types`: the nodes of the tree and the types of the language
+
+They are loaded when they are asked for: checking a model needs neither the printer nor what there
+is for property files.
 """
 
 from __future__ import annotations
 
-from rebecsim.lang import syntax, types
-from rebecsim.lang.checked import (
-    CheckedClass,
-    CheckedInstance,
-    CheckedModel,
-    CheckedServer,
-    Dialect,
-    Symbol,
-    Value,
-)
-from rebecsim.lang.checker import check_file, check_model, check_source
-from rebecsim.lang.errors import Diagnostic, RebecaCheckError, RebecaError, RebecaSyntaxError
-from rebecsim.lang.parser import parse_expression, parse_model, parse_model_file
-from rebecsim.lang.printer import print_expression, print_model
-from rebecsim.lang.properties import (
-    CheckedProperties,
-    check_property,
-    parse_property,
-    parse_property_file,
-)
-from rebecsim.lang.property_syntax import PropertyFile
-from rebecsim.lang.traversal import walk
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rebecsim.lang import syntax, types
+    from rebecsim.lang.checked import (
+        CheckedClass,
+        CheckedInstance,
+        CheckedModel,
+        CheckedServer,
+        Dialect,
+        Symbol,
+        Value,
+    )
+    from rebecsim.lang.checker import check_file, check_model, check_source
+    from rebecsim.lang.errors import Diagnostic, RebecaCheckError, RebecaError, RebecaSyntaxError
+    from rebecsim.lang.parser import parse_expression, parse_model, parse_model_file
+    from rebecsim.lang.printer import print_expression, print_model
+    from rebecsim.lang.properties import (
+        CheckedProperties,
+        check_property,
+        parse_property,
+        parse_property_file,
+    )
+    from rebecsim.lang.property_syntax import PropertyFile
+    from rebecsim.lang.traversal import walk
 
 __all__ = [
     "CheckedClass",
@@ -67,3 +74,42 @@ __all__ = [
     "types",
     "walk",
 ]
+
+_MODULES = {
+    "CheckedClass": "checked",
+    "CheckedInstance": "checked",
+    "CheckedModel": "checked",
+    "CheckedProperties": "properties",
+    "CheckedServer": "checked",
+    "Diagnostic": "errors",
+    "Dialect": "checked",
+    "PropertyFile": "property_syntax",
+    "RebecaCheckError": "errors",
+    "RebecaError": "errors",
+    "RebecaSyntaxError": "errors",
+    "Symbol": "checked",
+    "Value": "checked",
+    "check_file": "checker",
+    "check_model": "checker",
+    "check_property": "properties",
+    "check_source": "checker",
+    "parse_expression": "parser",
+    "parse_model": "parser",
+    "parse_model_file": "parser",
+    "parse_property": "properties",
+    "parse_property_file": "properties",
+    "print_expression": "printer",
+    "print_model": "printer",
+    "walk": "traversal",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its module."""
+    if name in ("syntax", "types"):
+        return import_module(f"{__name__}.{name}")
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value

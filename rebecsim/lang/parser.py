@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import pkgutil
 import threading
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -119,10 +119,16 @@ def _tables() -> str | None:
     return str(directory / GRAMMAR_TABLES.replace("*", lark_version))
 
 
+def _grammar() -> str:
+    data = pkgutil.get_data("rebecsim.lang", "grammar.lark")
+    assert data is not None
+    return data.decode("utf-8")
+
+
 @cache
 def _machine() -> _Machine:
     """The parser, made at first use and kept; its tables (about 0.15 s) are kept on disk, too."""
-    grammar = resources.files("rebecsim.lang").joinpath("grammar.lark").read_text("utf-8")
+    grammar = _grammar()
     builder = TreeBuilder()
     lark = Lark(
         grammar,

@@ -104,6 +104,8 @@ class Annotation(Node):
 
 @dataclass(frozen=True, slots=True)
 class IntLiteral(Node):
+    """A whole number."""
+
     value: int
 
 
@@ -116,6 +118,8 @@ class FloatLiteral(Node):
 
 @dataclass(frozen=True, slots=True)
 class BoolLiteral(Node):
+    """`true` or `false`."""
+
     value: bool
 
 
@@ -156,12 +160,16 @@ AssignmentOperator = Literal["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^="
 
 @dataclass(frozen=True, slots=True)
 class Unary(Node):
+    """`-x`, `+x`, `!x`, `~x`."""
+
     operator: UnaryOperator
     operand: Expression
 
 
 @dataclass(frozen=True, slots=True)
 class Binary(Node):
+    """`left operator right`."""
+
     operator: BinaryOperator
     left: Expression
     right: Expression
@@ -253,6 +261,8 @@ Expression = (
 
 @dataclass(frozen=True, slots=True)
 class Block(Node):
+    """`{ ... }`: statements with a scope of their own."""
+
     statements: tuple[Statement, ...]
 
 
@@ -281,6 +291,8 @@ class EmptyStatement(Node):
 
 @dataclass(frozen=True, slots=True)
 class If(Node):
+    """`if (condition) then else otherwise`."""
+
     condition: Expression
     then: Statement
     otherwise: Statement | None = None
@@ -288,6 +300,8 @@ class If(Node):
 
 @dataclass(frozen=True, slots=True)
 class While(Node):
+    """`while (condition) body`."""
+
     condition: Expression
     body: Statement
 
@@ -320,16 +334,18 @@ class Switch(Node):
 
 @dataclass(frozen=True, slots=True)
 class Break(Node):
-    pass
+    """`break;`: leaves the loop or switch around it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Continue(Node):
-    pass
+    """`continue;`: goes on with the next turn of the loop."""
 
 
 @dataclass(frozen=True, slots=True)
 class Return(Node):
+    """`return value;`: ends a method."""
+
     value: Expression | None = None
 
 
@@ -387,6 +403,8 @@ class Field(Node):
 
 @dataclass(frozen=True, slots=True)
 class Parameter(Node):
+    """A parameter of a constructor, message server or method."""
+
     type: TypeName
     name: str
 

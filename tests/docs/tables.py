@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
@@ -17,6 +18,7 @@ from typer import Typer
 from typer.models import ArgumentInfo, OptionInfo
 
 from rebecsim.cli import app
+from rebecsim.cli.commands import COMMANDS as LISTED
 from tests.docs.markdown import ROOT
 
 REFERENCE = ROOT / "docs/reference"
@@ -53,7 +55,14 @@ def commands_of(application: Typer, words: tuple[str, ...] = ()) -> list[Command
     return commands
 
 
-COMMANDS = commands_of(app)
+def registered_commands() -> list[Command]:
+    """All commands of the program, whose modules are imported for that."""
+    for listed in LISTED.values():
+        import_module(f"rebecsim.cli.{listed.module}")
+    return commands_of(app)
+
+
+COMMANDS = registered_commands()
 
 
 @dataclass(frozen=True)
@@ -110,8 +119,10 @@ def _value_of(parameter: CommandParameter) -> str:
     if kind is bool:
         return ""
     if kind in (int, float):
-        least = parameter.info.min
+        least, most = parameter.info.min, parameter.info.max
         number = "integer" if kind is int else "number"
+        if most is not None:
+            return f"{number} from {least:g} to {most:g}"
         return number if least is None else f"{number}, at least {least:g}"
     if issubclass(kind, StrEnum):
         return " or ".join(f"`{value}`" for value in kind)

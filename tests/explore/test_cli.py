@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Callable
@@ -10,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from rebecsim.cli import main
-from rebecsim.cli.app import out
+from rebecsim.cli.app import console
+from rebecsim.cli.explore import showing_progress
+from rebecsim.explore import Progress
 from tests.explore.conformance import SUITE
 
 TICKETS = Path(__file__).resolve().parents[2] / "models" / "ticket_service.rebeca"
@@ -25,7 +28,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> R
 
     def program(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["rebecsim", *map(str, arguments)])
-        monkeypatch.setattr(out, "_width", 100)
+        monkeypatch.setattr(console(), "_width", 100)
         with pytest.raises(SystemExit) as ended:
             main()
         printed = capfd.readouterr()
@@ -73,7 +76,7 @@ def test_step_waits_after_each_step(
     saved = tmp_path / "run.json"
     run("explore", TICKETS, "--invariant", "ann.tickets == 0", "--save", saved)
     waited: list[None] = []
-    monkeypatch.setattr(out, "input", lambda: waited.append(None))
+    monkeypatch.setattr(console(), "input", lambda: waited.append(None))
     code, printed, _ = run("replay", saved, TICKETS, "--step")
     steps = json.loads(saved.read_text())["steps"]
     assert code == 1
@@ -201,3 +204,28 @@ def test_the_corrected_counts_are_still_those_of_the_suite() -> None:
     assert [(each.file, each.mode, each.agrees) for each in found] == [
         ("nondet_duplicate.rebeca", "TTS", True)
     ]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("patience", "shown"), [(0.0, True), (60.0, False)])
+def test_progress_is_shown_of_searches_that_take_a_while(
+    patience: float, shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("rebecsim.cli.explore._PATIENCE", patience)
+    with showing_progress() as progress:
+        assert progress is not None
+        progress(Progress(states=1234, transitions=5, frontier=6, seconds=2.0))
+    assert ("1,234 states, 5 transitions, frontier 6, 617 states/s" in screen.getvalue()) is shown
+
+
+def test_progress_is_not_shown_to_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with showing_progress() as progress:
+        assert progress is None

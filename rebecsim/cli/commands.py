@@ -1,0 +1,109 @@
+"""The application: which commands there are; the one that is asked for is imported, no other."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+__all__ = ["COMMANDS", "Listed", "app"]
+
+
+class Listed(NamedTuple):
+    """A command before it is imported: the module that registers it, and its line in the help."""
+
+    module: str
+    help: str
+
+
+COMMANDS = {
+    "batch": Listed(
+        "batch", "Run a log through a batch scheduler and show what became of the jobs."
+    ),
+    "validate": Listed(
+        "batch", "Check that a machine could have run a schedule, ours or another tool's."
+    ),
+    "cache": Listed(
+        "cache", "Show the compiled code, models and parser tables that are kept between runs."
+    ),
+    "conformance": Listed(
+        "conformance",
+        "Compare verdicts and counts with those of a suite. Exit code 1 if any differ.",
+    ),
+    "explore": Listed("explore", "Try all orders of messages and all choices of a model."),
+    "replay": Listed(
+        "explore",
+        "Do a saved counterexample again, step by step, and check that it fits the model.",
+    ),
+    "draw": Listed("draw", "Draw who knows whom in a model, or its state space."),
+    "scenarios": Listed(
+        "experiments",
+        "List the built-in scenarios; with --plugin, see whether plug-ins can be loaded.",
+    ),
+    "compare": Listed(
+        "experiments", "Compare policies: tables, charts, data and a report of a scenario."
+    ),
+    "reproduce": Listed(
+        "experiments",
+        "Run the published scenarios and put the figures beside the published ones.",
+    ),
+    "live": Listed(
+        "live", "Run a model for real: every rebec is an actor with a thread of its own."
+    ),
+    "check": Listed("models", "Check models: syntax, names and types."),
+    "generate": Listed("models", "Generate one model for each configuration of a scenario."),
+    "simulate": Listed("models", "Run a model once and show what happens, message by message."),
+    "races": Listed("races", "Find messages whose order matters, and say what comes of it."),
+    "step": Listed("step", "Steer a run: see the rebecs, pick the next message, take it back."),
+    "runs": Listed("store", "List all runs below a directory."),
+    "query": Listed("store", "Answer SQL over all runs below a directory."),
+    "report": Listed("store", "Draw the report of a run again, without simulating."),
+    "diff": Listed(
+        "store",
+        "Compare two runs: settings, and the estimates of every cell, or the waits of every job.",
+    ),
+    "workload": Listed(
+        "workload", "Logs of real machines and synthetic ones: look, make, cut, judge."
+    ),
+}
+"""All commands, in the order of the help."""
+
+
+class _Commands(TyperGroup):
+    """Lists the commands without importing them; imports the one that is to be run."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.imported = dict(self.commands)  # what modules that are imported have registered
+        for name, listed in COMMANDS.items():
+            self.commands[name] = TyperCommand(name, help=listed.help)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command if name is None else _imported(name), rest
+
+
+app = typer.Typer(
+    cls=_Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.callback()
+def rebecsim() -> None:
+    """A Timed Rebeca workbench: check, generate, simulate and compare actor models."""
+
+
+def _imported(name: str) -> Any:
+    """Import the module of a command, which registers it, and give the command."""
+    import_module(f"rebecsim.cli.{COMMANDS[name].module}")
+    group = typer.main.get_command(app)
+    assert isinstance(group, _Commands)
+    return group.imported[name]

@@ -1,0 +1,91 @@
+"""The list of commands says what their modules say; only the one asked for is imported."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+
+import pytest
+from typer.testing import CliRunner
+
+from rebecsim.cli import app
+from rebecsim.cli.commands import COMMANDS
+
+MODULES = list(dict.fromkeys(listed.module for listed in COMMANDS.values()))
+
+
+def registered() -> Iterator[tuple[str, str, str]]:
+    """Name, module and help of everything that the modules register."""
+    for module in MODULES:
+        import_module(f"rebecsim.cli.{module}")
+    for command in app.registered_commands:
+        assert command.callback is not None
+        name = command.name or command.callback.__name__
+        yield name, command.callback.__module__, inspect.getdoc(command.callback) or ""
+    for group in app.registered_groups:
+        assert group.typer_instance is not None
+        assert isinstance(group.name, str)
+        first = group.typer_instance.registered_commands[0].callback
+        assert first is not None
+        yield group.name, first.__module__, str(group.typer_instance.info.help)
+
+
+def test_the_list_has_every_command_with_its_module_and_its_help() -> None:
+    found = {
+        name: (module.removeprefix("rebecsim.cli."), " ".join(text.split("\n\n")[0].split()))
+        for name, module, text in registered()
+    }
+    assert found == {name: (listed.module, listed.help) for name, listed in COMMANDS.items()}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_commands_of_a_module_are_listed_as_they_are_written(module: str) -> None:
+    names = [name for name, owner, _ in registered() if owner == f"rebecsim.cli.{module}"]
+    assert names == [name for name, listed in COMMANDS.items() if listed.module == module]
+
+
+def test_help_shows_all_commands_in_the_order_of_the_list() -> None:
+    shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "160"}).output
+    assert "A Timed Rebeca workbench" in shown
+    _, _, below = shown.partition(" Commands ")
+    assert re.findall(r"^\W+([a-z]+)  ", below, re.MULTILINE) == list(COMMANDS)
+    assert all(listed.help in shown for listed in COMMANDS.values())
+
+
+def test_an_unknown_command_is_refused_with_those_that_are_like_it() -> None:
+    refused = CliRunner().invoke(app, ["simulat"], env={"COLUMNS": "160"})
+    assert refused.exit_code == 2
+    assert "No such command 'simulat'. Did you mean 'simulate'?" in refused.output
+
+
+def test_a_group_has_its_own_commands() -> None:
+    shown = CliRunner().invoke(app, ["workload", "--help"], env={"COLUMNS": "160"})
+    assert shown.exit_code == 0
+    assert COMMANDS["workload"].help in shown.output
+    assert "Cut a workload" in shown.output
+
+
+def test_only_the_command_that_is_asked_for_is_imported() -> None:
+    code = """
+import sys
+from typer.testing import CliRunner
+from rebecsim.cli import app
+
+def ours():
+    return {each.removeprefix("rebecsim.cli.") for each in sys.modules if "rebecsim.cli." in each}
+
+before = ours()
+assert CliRunner().invoke(app, ["--help"]).exit_code == 0
+assert ours() == before
+assert CliRunner().invoke(app, ["check", "--help"]).exit_code == 0
+print((before, ours() - before))
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    before, more = ast.literal_eval(run.stdout)
+    assert not before & set(MODULES) - {"app"}
+    assert more == {"models"}

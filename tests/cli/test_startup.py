@@ -1,0 +1,76 @@
+"""No command imports what only others need: importing takes longer than exploring a small model."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TICKETS = Path(__file__).resolve().parents[2] / "models" / "ticket_service.rebeca"
+
+DRAWING = {"matplotlib", "plotly"}
+DATA = {"duckdb", "numpy", "pyarrow", "scipy"}
+COMPILING = {"llvmlite", "numba"}
+PRETTY = {"rich.console"}
+PARAMETERS = {"pydantic"}
+LANGUAGE = {"lark"}
+VERSIONS = {"importlib.metadata"}
+
+PROGRAM = """
+import sys
+from rebecsim.cli import main
+try:
+    main()
+except SystemExit as ended:
+    code = ended.code
+print(code or 0, *sorted(sys.modules), file=sys.stderr)
+"""
+
+
+def loaded(*arguments: object) -> tuple[int, set[str]]:
+    """Run the program: its exit code, and the modules that it has imported."""
+    run = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    code, *modules = run.stderr.splitlines()[-1].split()
+    return int(code), set(modules)
+
+
+BARE = DRAWING | DATA | COMPILING | PARAMETERS | VERSIONS
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "unwanted"),
+    [
+        (["--help"], 0, BARE | LANGUAGE | {"rebecsim.lang"}),
+        (["explore", "--help"], 0, BARE | LANGUAGE | {"rebecsim.lang"}),
+        (["check", TICKETS], 0, BARE | PRETTY | {"rebecsim.actors", "rebecsim.lang.printer"}),
+        (["explore", TICKETS], 0, BARE | PRETTY | {"rebecsim.explore.races"}),
+        (["explore", TICKETS, "--max-states", "5", "--json"], 3, BARE | PRETTY),
+        (["explore", TICKETS, "--invariant", "ann.tickets < 1"], 1, BARE),
+        (["races", TICKETS], 0, BARE | PRETTY),
+        (["simulate", TICKETS], 0, DRAWING | COMPILING | PARAMETERS | {"duckdb", "scipy"}),
+        (["cache"], 0, BARE - VERSIONS | PRETTY | LANGUAGE | {"rebecsim.lang"}),
+        (["live", TICKETS, "--speed", "0"], 0, DRAWING | COMPILING | PARAMETERS | {"duckdb"}),
+    ],
+    ids=lambda each: " ".join(map(str, each)) if isinstance(each, list) else "",
+)
+def test_what_a_command_does_not_import(
+    arguments: list[object], code: int, unwanted: set[str]
+) -> None:
+    ended, modules = loaded(*arguments)
+    assert ended == code
+    assert not unwanted & modules
+
+
+def test_a_drawing_needs_no_drawing_package(tmp_path: Path) -> None:
+    code, modules = loaded("draw", TICKETS, "--out", tmp_path / "topology.svg")
+    assert code == 0
+    assert not BARE & modules
