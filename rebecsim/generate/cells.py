@@ -12,10 +12,15 @@ __all__ = ["ClassCells", "Place", "class_cells", "element_type", "flat_length"]
 
 @dataclass(frozen=True)
 class Place:
-    """A variable: its first cell, counted from the rebec's own first cell, and its type."""
+    """A variable: its first cell, counted from the rebec's own first cell, and its type.
+
+    It `moves` when it lies behind an array, whose length may differ between models that are
+    otherwise the same.
+    """
 
     offset: int
     type: Type
+    moves: bool = False
 
 
 @dataclass(frozen=True)
@@ -37,9 +42,11 @@ def class_cells(checked: CheckedClass) -> ClassCells:
     )
     places: dict[str, Place] = {}
     size = 0
+    moves = False
     for symbol in (*state, *checked.known_rebecs):
-        places[symbol.name] = Place(size, symbol.type)
+        places[symbol.name] = Place(size, symbol.type, moves)
         size += flat_length(symbol.type)
+        moves = moves or isinstance(symbol.type, ArrayType)
     return ClassCells(places, size)
 
 

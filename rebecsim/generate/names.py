@@ -62,12 +62,9 @@ class StepNames(ModelNames):
     it. `reserved` are the names that generated steps use themselves.
     """
 
-    place = "place"
-    """The local that holds a place while its value is computed."""
-
     def __init__(self, model: CheckedModel, reserved: Collection[str]) -> None:
         super().__init__(model)
-        taken = {*_RESERVED, *reserved, self.place}
+        taken = {*_RESERVED, *reserved}
         self.constants = _assign(model.env, taken)
         variables = {
             symbol.name
@@ -75,6 +72,8 @@ class StepNames(ModelNames):
             for symbol in (*each.known_rebecs, *each.state_variables)
         }
         self.variables = _assign(sorted(variables), taken)
+        self.lengths = _assign_lengths(sorted(variables), taken)
+        """The local that holds the length of an array."""
         functions = {
             (each.name, name): f"{each.name}_{name}"
             for each in model.classes.values()
@@ -94,6 +93,11 @@ def _assign(names: Collection[str], taken: set[str]) -> dict[str, str]:
         assigned[name] = _free(name, taken)
         taken.add(assigned[name])
     return assigned
+
+
+def _assign_lengths(names: Collection[str], taken: set[str]) -> dict[str, str]:
+    assigned = _assign([f"{name}_length" for name in names], taken)
+    return {name: assigned[f"{name}_length"] for name in names}
 
 
 class LocalNames:
@@ -124,6 +128,10 @@ class LocalNames:
         self._taken.add(chosen)
         self._scopes[-1][f"temporary {chosen}"] = chosen
         return chosen
+
+    def define(self, name: str, text: str) -> None:
+        """Let a local or parameter of Rebeca be something that is no name."""
+        self._scopes[-1][name] = text
 
     def __getitem__(self, name: str) -> str:
         return next(scope[name] for scope in self._inner_to_outer() if name in scope)

@@ -3,8 +3,8 @@
 Each message server and method of a class becomes a function, and `step` calls the one that a
 message asks for. What they work on is always the same (`SURROUNDINGS`), so that the loops of the
 engines are compiled once and call the step of any model. Numbers that differ between the
-configurations of a template, the env constants, are parameters of the step: so equal message
-servers of different configurations are equal functions and are compiled once.
+configurations of a template, as env constants and lengths of arrays do, are parameters of the step:
+so message servers that are equal but for them are equal functions and are compiled once.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from rebecsim.generate.step_expressions import (
     Surroundings,
     decoded,
 )
+from rebecsim.generate.step_numbers import FunctionNumbers, StepTables
 from rebecsim.generate.step_statements import StepBodyWriter, returned
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, CheckedModel
@@ -44,7 +45,7 @@ SURROUNDINGS = {
 }
 """What a step works on: the first cell of the rebec at work and the variables of all rebecs, the
 message that is served, where messages to send are put, the queues of all rebecs, the slots of
-`rebecsim.native.columns`, the random streams, the choices drawn, the env constants."""
+`rebecsim.native.columns`, the random streams, the choices drawn, the numbers of the model."""
 
 STEP_SIGNATURE = f"void(int64, {', '.join(SURROUNDINGS.values())})"
 """The type of every `step`; its first argument is the number of the message server."""
@@ -81,7 +82,7 @@ _COLUMNS = [
     "SENDS",
     "STARTED",
 ]
-_OTHERS = ["LATEST_DEADLINE", "SITES", "compiled", "np", "server", "step"]
+_OTHERS = ["LATEST_DEADLINE", "compiled", "kept", "np", "numbers", "server", "sites", "step"]
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _MOST_CLASSES = 62  # a set of classes is the bits of an integer
 
@@ -95,16 +96,19 @@ class StepSource:
     """The step of a model as text, and what the numbers in it mean.
 
     Attributes:
-        text: a Python module with the function `step` and the list `SITES`.
+        text: a Python module with the function `step`.
         cells: how the rebecs of each class are laid out; classes with instances only.
         servers: (class, message server) -> the number `step` knows it by.
-        constants: the env constants, in the order of the parameters of the step.
+        params: the numbers that the step is given: of each message server, then of each function.
+        sites: what failures tell of, by their numbers: lines of indices, texts of assertions,
+            classes.
     """
 
     text: str
     cells: dict[str, ClassCells]
     servers: dict[tuple[str, str], int]
-    constants: tuple[str, ...]
+    params: tuple[int, ...]
+    sites: tuple[int | str, ...]
 
 
 def step_source(model: CheckedModel, file: str = "") -> StepSource:
@@ -123,10 +127,10 @@ def step_source(model: CheckedModel, file: str = "") -> StepSource:
         dispatch=module.dispatch(),
         surroundings=", ".join(SURROUNDINGS),
         signature=STEP_SIGNATURE,
-        sites=module.sites,
         used_names=_used_names,
     )
-    return StepSource(text, module.cells, module.servers, tuple(model.env))
+    tables = module.tables
+    return StepSource(text, module.cells, module.servers, tuple(tables.params), tuple(tables.sites))
 
 
 def _used_names(text: str) -> dict[str, list[str]]:
@@ -167,30 +171,26 @@ class _StepWriter:
             )
         self.numbers = {each.name: number for number, each in enumerate(self.classes)}
         self.cells = {each.name: class_cells(each) for each in self.classes}
-        self.constants = {name: number for number, name in enumerate(model.env)}
         self.servers = {
             (each.name, server.name): number
             for number, (each, server) in enumerate(
                 (each, server) for each in self.classes for server in each.servers
             )
         }
-        self.sites: list[int | str] = []
+        self.tables = StepTables(len(self.servers))
         self._functions: list[_Function] = []
         self._methods: dict[tuple[str, str], StepMethod | None] = {}
         self._calls: dict[tuple[str, str], str] = {}
 
     def functions(self) -> list[_Function]:
-        """Write all functions: methods before those that call them, and before servers.
-
-        So the failures in methods have the same numbers whatever the message servers are like.
-        """
+        """Write all functions: methods before those that call them, and before servers."""
         for each in self.classes:
             for name in each.methods:
                 self._method(each, name)
         for each in self.classes:
             for server in each.servers:
                 key = (each.name, server.name)
-                function, surroundings, _ = self._function(
+                function, called = self._function(
                     each,
                     server.name,
                     server.tree.parameters,
@@ -198,7 +198,12 @@ class _StepWriter:
                     f"line {server.tree.span.line}",
                 )
                 self._functions.append(function)
-                self._calls[key] = f"{function.name}({', '.join(surroundings)})"
+                arguments = list(called.surroundings)
+                if called.numbers is not None:
+                    number = self.servers[key]
+                    self.tables.params[number] = called.numbers
+                    arguments.append(f"params[{number}]")
+                self._calls[key] = f"{called.name}({', '.join(arguments)})"
         return self._functions
 
     def dispatch(self) -> list[str]:
@@ -220,11 +225,11 @@ class _StepWriter:
         self._methods[key] = None
         tree = owner.methods[name]
         kind = VOID if tree.return_type is None else self.model.declared_type(tree.return_type)
-        function, surroundings, fallible = self._function(
+        function, written = self._function(
             owner, name, tree.parameters, tree.body, f"line {tree.span.line}", kind
         )
         self._functions.append(function)
-        written = self._methods[key] = StepMethod(function.name, surroundings, fallible)
+        self._methods[key] = written
         return written
 
     def _function(
@@ -235,21 +240,21 @@ class _StepWriter:
         body: syntax.Block | None,
         comment: str,
         returns: Type | None = None,
-    ) -> tuple[_Function, tuple[str, ...], bool]:
+    ) -> tuple[_Function, StepMethod]:
         """Write a method, or a message server, which finds its parameters in the message."""
         assert body is not None, "a class with instances has no abstract methods"
         around = Surroundings(
             self.cells[owner.name],
-            self.constants,
             self.numbers,
-            self.sites,
             lambda called: self._method(owner, called),
         )
-        expressions = StepExpressions(self.model, owner, self.names, around)
+        numbers = FunctionNumbers(self.tables)
+        expressions = StepExpressions(self.model, owner, self.names, around, numbers)
         writer = StepBodyWriter(expressions, parameters, returns or VOID)
         lines = writer.lines(body)
         kinds = [self.model.declared_type(each.type) for each in parameters]
         header = [f"{shown} = {value}" for shown, value in sorted(expressions.used.items())]
+        header += numbers.header
         passed: list[str] = []
         if returns is None:
             header += _from_message(writer.parameters, kinds)
@@ -260,6 +265,11 @@ class _StepWriter:
         words = set(_WORD.findall("\n".join(line.partition("  # ")[0] for line in lines)))
         surroundings = tuple(each for each in SURROUNDINGS if each in words)
         types = [SURROUNDINGS[each] for each in surroundings]
+        start = None
+        if "numbers" in words:
+            start = numbers.close()
+            passed.insert(0, "numbers")
+            types.append("int64")
         types += [_numba_type(kind) for kind in kinds if returns is not None]
         function = _Function(
             self.names.functions[owner.name, name],
@@ -270,7 +280,7 @@ class _StepWriter:
             "np" not in words,  # local arrays are all that a function makes
             returns is None,  # `step` is the one place where a message server is called
         )
-        return function, surroundings, writer.fallible
+        return function, StepMethod(function.name, surroundings, start, writer.fallible)
 
 
 def _from_message(names: Iterable[str], kinds: Iterable[Type]) -> list[str]:

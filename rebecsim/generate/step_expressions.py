@@ -25,6 +25,7 @@ from rebecsim.generate.expressions import (
     has_effect,
 )
 from rebecsim.generate.names import StepNames
+from rebecsim.generate.step_numbers import FunctionNumbers, Run, constant_cell
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, CheckedModel
 from rebecsim.lang.types import BOOLEAN, FLOAT, INT, ArrayType, RebecType, Type
@@ -39,6 +40,8 @@ class StepMethod:
     name: str
     surroundings: tuple[str, ...]
     """Which of the arrays and numbers around a step it needs."""
+    numbers: int | None
+    """Where its row of numbers starts; None when it needs none."""
     fallible: bool
 
 
@@ -48,22 +51,13 @@ class Surroundings:
 
     Attributes:
         cells: where the variables of the class lie.
-        constants: which parameter of the step each env constant is.
         classes: the numbers of the classes that have instances.
-        sites: lines of indices, texts of assertions, names of classes: what failures tell of.
         method: writes a method, unless that has been done.
     """
 
     cells: ClassCells
-    constants: dict[str, int]
     classes: dict[str, int]
-    sites: list[int | str]
     method: Callable[[str], StepMethod]
-
-    def site(self, about: int | str) -> int:
-        """Number a place that can fail."""
-        self.sites.append(about)
-        return len(self.sites) - 1
 
 
 class StepExpressions(ExpressionWriter):
@@ -72,6 +66,10 @@ class StepExpressions(ExpressionWriter):
     Attributes:
         fallible: whether what was written since this was last reset can fail.
         used: the variables and constants that occur, by their names here: what each stands for.
+        numbers: the row of numbers of the function.
+        run: the statements that are being written for all of a run, if any.
+        kept: how many cells the local array `kept` has. Numba does not compile assignments within
+            expressions, so the locals that are assigned there are kept in an array.
     """
 
     builtins = {  # noqa: RUF012 - declared a Mapping where it is read
@@ -84,6 +82,7 @@ class StepExpressions(ExpressionWriter):
         ),
         "currentMessageWaitingTime": "(ctx[STARTED] - message[ARRIVAL])",
     }
+    _names: StepNames
     null = "-1"
     identity = {"==": "==", "!=": "!="}  # noqa: RUF012 - as above
 
@@ -93,36 +92,63 @@ class StepExpressions(ExpressionWriter):
         owner: CheckedClass,
         names: StepNames,
         surroundings: Surroundings,
+        numbers: FunctionNumbers,
     ) -> None:
         super().__init__(model, owner, names)
         self.surroundings = surroundings
+        self.numbers = numbers
+        self.run: Run | None = None
         self.fallible = False
         self.used: dict[str, str] = {}
+        self.kept = 0
 
     # --- names ---------------------------------------------------------------------------------
 
     def _name(self, node: syntax.Name) -> Code:
         symbol = self.model.symbol_of(node)
         if symbol.kind in ("state", "known"):
-            return decoded(f"cells[{self._variable(symbol.name)}]", symbol.type)
+            return decoded(f"cells[{self._variable(node)}]", symbol.type)
         if symbol.kind == "env":
             name = self._names.constants[symbol.name]
-            cell = f"params[{self.surroundings.constants[symbol.name]}]"
+            cell = self.numbers.number(symbol.name, constant_cell(self.model, symbol.name))
             self.used[name] = decoded(cell, symbol.type).text
+        elif symbol.kind != "builtin" and self.is_kept(symbol.name):
+            return decoded(self.locals[symbol.name], symbol.type)
         return super()._name(node)
 
-    def _variable(self, name: str) -> str:
+    def _variable(self, node: syntax.Name) -> str:
         """Name the first cell of a variable of the rebec."""
+        name = node.identifier
+        places = self.surroundings.cells.places
+        if self.run is not None and self.model.symbol_of(node).kind == "known":
+            others = self.run.nodes(node)
+            return f"base + {self.run.column(places[each.identifier].offset for each in others)}"
         shown = self._names.variables[name]
-        offset = self.surroundings.cells.places[name].offset
+        if places[name].moves:
+            offset = self.numbers.number(("offset", name), places[name].offset)
+        else:
+            offset = str(places[name].offset or "")
         self.used[shown] = f"base + {offset}" if offset else "base"
         return shown
+
+    def is_kept(self, name: str) -> bool:
+        """Whether a local or parameter is kept in an array."""
+        return self.locals[name].startswith("kept[")
+
+    def keep(self) -> int:
+        """Give a new cell of the array `kept`."""
+        self.kept += 1
+        return self.kept - 1
 
     def write(self, node: syntax.Expression) -> Code:
         """Write an expression of any kind."""
         if isinstance(node, syntax.Index):
             array, place = self._cell(node)
             return decoded(f"{array}[{place.text}]", self.model.type_of(node))
+        if isinstance(node, syntax.IntLiteral) and self.run is not None:
+            values = self.run.integers(node)
+            if values != [node.value] * len(values):
+                return Code(self.run.column(values), range=Run.hull(values))
         return super().write(node)
 
     def place(self, node: syntax.Expression) -> tuple[str, Code] | None:
@@ -130,24 +156,28 @@ class StepExpressions(ExpressionWriter):
         if isinstance(node, syntax.Index):
             return self._cell(node)
         assert isinstance(node, syntax.Name)
-        if self.model.symbol_of(node).kind != "state":
-            return None
-        return "cells", Code(self._variable(node.identifier))
+        if self.model.symbol_of(node).kind == "state":
+            return "cells", Code(self._variable(node))
+        if self.is_kept(node.identifier):
+            return "kept", Code(self.locals[node.identifier].removeprefix("kept[").rstrip("]"))
+        return None
 
     def _cell(self, node: syntax.Index) -> tuple[str, Code]:
         """Give the array, of the rebec or local, and the place in it of an element."""
+        kind = self.model.type_of(node.array)
+        assert isinstance(kind, ArrayType)
+        length = str(kind.length)
         if isinstance(node.array, syntax.Index):
             array, start = self._cell(node.array)
         else:
             assert isinstance(node.array, syntax.Name)
             name = node.array.identifier
             if self.model.symbol_of(node.array).kind == "state":
-                array, start = "cells", Code(self._variable(name))
+                array, start = "cells", Code(self._variable(node.array))
+                length = self._names.lengths[name]
             else:
                 array, start = self.locals[name], Code("0")
-        kind = self.model.type_of(node.array)
-        assert isinstance(kind, ArrayType)
-        index = self._index(node, kind.length)
+        index = self._index(node, kind.length, length)
         width = flat_length(kind.element)
         if width > 1:
             index = Code(f"{width} * {index.at(PRODUCT + 1)}", PRODUCT)
@@ -157,13 +187,24 @@ class StepExpressions(ExpressionWriter):
             return array, start
         return array, Code(f"{start.at(SUM)} + {index.at(SUM + 1)}", SUM)
 
-    def _index(self, node: syntax.Index, length: int) -> Code:
-        index = self.value(node.index, INT)
+    def _index(self, node: syntax.Index, length: int, shown: str) -> Code:
+        """Write an index that is checked where it is not known to be in range."""
+        if self.run is not None and isinstance(node.index, syntax.IntLiteral):
+            values = self.run.integers(node.index)  # even if they do not differ in this model
+            index = Code(self.run.column(values), range=Run.hull(values))
+        else:
+            index = self.value(node.index, INT)
         if index.range is not None and index.range.within(Range(0, length - 1)):
             return index
         self.fallible = True
-        site = self.surroundings.site(node.span.line)
-        return Code(f"element(ctx, {index.text}, {length}, {site})")
+        if not shown.isdigit():
+            self.used[shown] = self.numbers.number(shown, length)
+        site = self.site(node, node.span.line)
+        return Code(f"element(ctx, {index.text}, {shown}, {site})")
+
+    def site(self, node: syntax.Node, about: int | str) -> str:
+        """Write the number of a place that can fail."""
+        return self.numbers.site(about) if self.run is None else self.run.site(node, about)
 
     # --- operations ----------------------------------------------------------------------------
 
@@ -211,7 +252,7 @@ class StepExpressions(ExpressionWriter):
             for name, number in self.surroundings.classes.items()
             if wanted.name in (name, *self.model.classes[name].ancestors)
         )
-        site = self.surroundings.site(wanted.name)
+        site = self.site(node, wanted.name)
         return Code(f"refer(ctx, rebecs, {self.text(node.operand)}, {classes}, {site})")
 
     def _choice(self, node: syntax.Choice) -> Code:
@@ -219,7 +260,9 @@ class StepExpressions(ExpressionWriter):
         alternatives = [self.value(alternative, kind) for alternative in node.alternatives]
         texts = [f"float({each.text})" if kind == FLOAT else each.text for each in alternatives]
         listed = ", ".join(texts) + ("," if len(texts) == 1 else "")
-        site = self.model.choice_site(node)
+        site = str(self.model.choice_site(node))
+        if self.run is not None:
+            site = self.run.column(map(self.model.choice_site, self.run.nodes(node)))
         drawn = f"choose(ctx, streams, choices, {len(texts)}, {site})"
         ranges = [each.range for each in alternatives if each.range is not None]
         known = (
@@ -231,8 +274,10 @@ class StepExpressions(ExpressionWriter):
 
     def _call(self, node: syntax.Call) -> str:
         method = self.surroundings.method(node.method)
+        row = () if method.numbers is None else (self.numbers.number(method, method.numbers),)
         arguments = [
             *method.surroundings,
+            *row,
             *self._arguments(node.arguments, self._owner.methods[node.method].parameters),
         ]
         self.fallible |= method.fallible
@@ -252,15 +297,13 @@ class StepExpressions(ExpressionWriter):
         """Write an assignment or increment inside an expression; its value is the new one."""
         kind = self.model.type_of(node.target)
         found = self.place(node.target)
-        if found is None:
-            value = self._new_value(node, node.target)
-            return Code(f"({self.write(node.target).text} := {value.text})", range=value.range)
+        assert found is not None, "locals that are assigned inside expressions are kept"
         array, place = found
-        old, stored = decoded(f"{array}[{place.text}]", kind), place.text
+        stored = place.text
         if isinstance(node.target, syntax.Index) and has_effect(node.target):
-            name = StepNames.place
-            old, stored = decoded(f"{array}[{name}]", kind), f"({name} := {place.text})"
-        value = self._new_value(node, old)
+            cell = self.keep()
+            place, stored = Code(f"kept[{cell}]"), f"store(ctx, kept, {cell}, {stored})"
+        value = self._new_value(node, decoded(f"{array}[{place.text}]", kind))
         result = decoded(f"store(ctx, {array}, {stored}, {encoded(value.text, kind)})", kind)
         return Code(result.text, result.precedence, value.range)
 

@@ -6,14 +6,21 @@ then something is assigned: the state of a failure is the one before the stateme
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rebecsim.generate.cells import element_type, flat_length
 from rebecsim.generate.expressions import default_value, has_effect
 from rebecsim.generate.statements import BodyWriter
 from rebecsim.generate.step_expressions import StepExpressions, encoded
+from rebecsim.generate.step_numbers import Run
+from rebecsim.generate.step_runs import Alike, runs
+from rebecsim.generate.traversal import assigned_inside
 from rebecsim.lang import syntax
 from rebecsim.lang.types import INT, VOID, ArrayType, RebecType, Type
 
 __all__ = ["StepBodyWriter", "returned"]
+
+_INDENT = "    "
 
 
 def returned(kind: Type) -> str:
@@ -36,10 +43,29 @@ class StepBodyWriter(BodyWriter):
         parameters: tuple[syntax.Parameter, ...],
         returns: Type,
     ) -> None:
+        self._kept: frozenset[str] = frozenset()
         super().__init__(expressions, parameters, returns)
         self._kind = returns
+        self._names = [each.name for each in parameters]
+        self._kinds = {each.name: self._model.declared_type(each.type) for each in parameters}
         self.fallible = False
         """Whether anything in the body can fail."""
+
+    def lines(self, body: syntax.Block) -> list[str]:
+        """Write a body; never empty. Simple statements end with the number of their line."""
+        self._kept = assigned_inside(body)
+        for name, shown in zip(self._names, self.parameters, strict=True):
+            if name in self._kept:
+                self._keep(name, encoded(shown, self._kinds[name]))
+        lines = super().lines(body)
+        cells = self._expressions.kept
+        return [f"kept = np.zeros({cells}, np.int64)", *lines] if cells else lines
+
+    def _keep(self, name: str, value: str, node: syntax.Statement | None = None) -> None:
+        """Keep a local in an array."""
+        place = f"kept[{self._expressions.keep()}]"
+        self._locals.define(name, place)
+        self._write(f"{place} = {value}", node)
 
     def _check(self) -> None:
         """Write the way out of a failure, if what has been written since the last one can fail."""
@@ -58,6 +84,35 @@ class StepBodyWriter(BodyWriter):
         self._check()
         return shown
 
+    # --- runs ----------------------------------------------------------------------------------
+
+    def _block(self, statements: Iterable[syntax.Statement]) -> None:
+        if self._expressions.run is not None:
+            super()._block(statements)
+            return
+        self._locals.enter()
+        for statement, alike in runs(self._model, tuple(statements)):
+            if alike is None:
+                self._statement(statement)
+            else:
+                self._run(statement, alike)
+        self._locals.leave()
+
+    def _run(self, statement: syntax.Statement, alike: Alike) -> None:
+        """Write a run of statements: the first one, in a loop over what differs."""
+        numbers = self._expressions.numbers
+        self._locals.enter()
+        row = self._locals.temporary("row")
+        run = self._expressions.run = Run(row, alike, numbers)
+        before = len(self._lines)
+        with self._indented():
+            self._statement(statement)
+        self._expressions.run = None
+        first, last = numbers.rows(run)
+        head = f"for {row} in range({first}, {last}, {len(run.columns)}):"
+        self._lines.insert(before, f"{_INDENT * self._depth}{head}")
+        self._locals.leave()
+
     # --- simple statements ---------------------------------------------------------------------
 
     def _declaration(self, node: syntax.LocalDeclaration) -> None:
@@ -69,7 +124,10 @@ class StepBodyWriter(BodyWriter):
                 value = _default(kind)
             else:
                 value = self._expressions.text(initial, kind)
-            self._write(f"{self._locals.declare(name)} = {value}", node)
+            if name in self._kept and not isinstance(kind, ArrayType):
+                self._keep(name, encoded(value, kind), node)
+            else:
+                self._write(f"{self._locals.declare(name)} = {value}", node)
             self._check()
 
     def _expression(self, node: syntax.Expression) -> None:
@@ -123,7 +181,7 @@ class StepBodyWriter(BodyWriter):
 
     def _assertion(self, node: syntax.Assertion) -> None:
         condition = self._expressions.text(node.condition)
-        site = self._expressions.surroundings.site(node.text or "")
+        site = self._expressions.site(node, node.text or "")
         self._write(f"require(ctx, {condition}, {site})", node)
         self._expressions.fallible = True
         self._check()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rebecsim.lang import syntax
 from rebecsim.lang.traversal import walk
 
-__all__ = ["assigned_names", "breaks", "continues"]
+__all__ = ["assigned_inside", "assigned_names", "breaks", "continues"]
 
 
 def assigned_names(body: syntax.Statement) -> frozenset[str]:
@@ -16,6 +16,35 @@ def assigned_names(body: syntax.Statement) -> frozenset[str]:
         if isinstance(node, syntax.Assignment | syntax.Increment)
         and isinstance(node.target, syntax.Name)
     )
+
+
+def assigned_inside(body: syntax.Statement) -> frozenset[str]:
+    """Give the names of variables that are assigned within expressions, not by statements."""
+    alone = {
+        id(expression)
+        for node in walk(body)
+        for expression in _alone(node)
+        if isinstance(expression, syntax.Assignment | syntax.Increment)
+    }
+    return frozenset(
+        node.target.identifier
+        for node in walk(body)
+        if isinstance(node, syntax.Assignment | syntax.Increment)
+        and isinstance(node.target, syntax.Name)
+        and id(node) not in alone
+    )
+
+
+def _alone(node: syntax.Node) -> tuple[syntax.Expression, ...]:
+    """Give the expressions of a statement that are for their effect only."""
+    match node:
+        case syntax.ExpressionStatement(expression):
+            return (expression,)
+        case syntax.For(tuple() as init, _, update):
+            return (*init, *update)
+        case syntax.For(_, _, update):
+            return update
+    return ()
 
 
 def breaks(statement: syntax.Statement) -> bool:

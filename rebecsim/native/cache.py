@@ -14,15 +14,16 @@ used, and its machine code is kept in the user's cache directory:
   an entry that was found on disk are not looked at.
 * One signature for each function; arguments that cannot be converted to it are a TypeError.
 * With `NUMBA_DISABLE_JIT=1` the function stays plain Python; integers of NumPy wrap silently.
-* Division by zero gives 0 or an infinity and indices are not checked: compiled code raises nothing.
+* Division by zero gives 0 or an infinity: compiled code raises nothing. Indices are not checked and
+  must not be negative, which is not from the end of the array either.
 
 An entry is found by its content: the bytecode of the function, its signature, the constants and
 functions it refers to, theirs in turn, and the versions of Python, Numba, LLVM and the processor.
 So an edited function is never mistaken for its former self, and equal functions of different
 models share one entry. Entries carry a checksum; a damaged one is compiled again. They are
 written under a temporary name and renamed, so that processes that compile the same function at
-the same time do not disturb each other. Where the directory cannot be read or written, functions
-are compiled for this process only.
+the same time do not disturb each other; they lock it, so that mostly only one of them does. Where
+the directory cannot be read or written, functions are compiled for this process only.
 
 Numba is imported where the first function is made.
 """
@@ -37,14 +38,19 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import metadata
+from itertools import chain
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
-from rebecsim.cache_directory import GRAMMAR_TABLES, cache_directory
+from rebecsim.cache_directory import GRAMMAR_TABLES, KEPT_MODELS, cache_directory
+from rebecsim.native.compiling import linked_only, plain_indices
+
+if sys.platform != "win32":
+    import fcntl
 
 __all__ = [
     "CacheFolder",
@@ -54,10 +60,11 @@ __all__ = [
     "compiled",
     "is_plain",
     "is_ready",
+    "prepare",
 ]
 
 _SUFFIX = ".native"
-_MAGIC = b"rebecsim compiled code 2\n"
+_MAGIC = b"rebecsim compiled code 3\n"  # counts up whenever functions are compiled otherwise
 _CHECKSUM = hashlib.sha256
 _FOLDER = re.compile(r"numba-(?P<numba>[^-]+)-(?P<python>[^-]+)-[0-9a-f]{8}")
 
@@ -88,16 +95,16 @@ def cache_folders() -> list[CacheFolder]:
 
 
 def clear_cache() -> None:
-    """Delete all compiled code and grammar tables, of every version, and nothing else.
+    """Delete all compiled code, kept models and grammar tables, of every version; nothing else.
 
     Raises OSError.
     """
     directory = cache_directory()
     if directory is not None:
-        for tables in directory.glob(GRAMMAR_TABLES):
-            tables.unlink(missing_ok=True)
+        for entry in chain(directory.glob(GRAMMAR_TABLES), directory.glob(KEPT_MODELS)):
+            entry.unlink(missing_ok=True)
     for path, _ in _folders():
-        for entry in (*path.glob(f"*{_SUFFIX}"), *path.glob("*.tmp")):
+        for entry in chain.from_iterable(map(path.glob, (f"*{_SUFFIX}", "*.tmp", "*.lock"))):
             entry.unlink(missing_ok=True)
         with suppress(OSError):  # another process has put something there just now
             path.rmdir()
@@ -168,6 +175,17 @@ def is_ready(function: Callable[..., Any]) -> bool:
     return made is None or made.is_ready()
 
 
+def prepare(*functions: Callable[..., Any]) -> None:
+    """Load or compile functions now, those first that no other process is compiling at the moment.
+
+    Raises what Numba raises when it cannot compile one.
+    """
+    wanted = [each.made for each in functions if hasattr(each, "made")]
+    late = [each for each in wanted if not each.prepare(wait=False)]
+    for each in late:
+        each.prepare()
+
+
 _results: dict[str, Any] = {}  # Numba's results of this process, by digest
 
 
@@ -184,6 +202,7 @@ class _Compiled:
         self.function = function
         self.signature = signature
         self.options = f"{signature} {options}"
+        self.is_inner = options["no_cfunc_wrapper"]
         self.dispatcher: Any = numba.njit(**options)(function)
         if options["no_cpython_wrapper"]:  # nothing that Python could call
             self.dispatcher.add_overload = self._add_overload
@@ -217,21 +236,32 @@ class _Compiled:
         digest = _digest(self)
         return digest in _results or _read(_file_name(self.function.__name__, digest)) is not None
 
-    def prepare(self) -> None:
-        """Load or compile the function, unless that has been done."""
+    def prepare(self, *, wait: bool = True) -> bool:
+        """Load or compile the function, unless that has been done.
+
+        False: not to `wait` was asked for, and another process is compiling it.
+        """
         if self.dispatcher.overloads:
-            return
+            return True
         digest = _digest(self)
         known = _results.get(digest)
         if known is not None:
             self.dispatcher.add_overload(known)
             self.dispatcher.disable_compile()
-            return
+            return True
         # Symbols of machine code must differ wherever the code does, in all processes.
         self.function.__qualname__ = f"{self.function.__name__}_{digest[:24]}"
-        self.dispatcher._cache = _Entry(self.function.__name__, digest)
-        self.dispatcher.compile(self.signature)
-        self.dispatcher.disable_compile()
+        entry = _Entry(self.function.__name__, digest)
+        self.dispatcher._cache = entry
+        from numba.core.compiler_lock import global_compiler_lock
+
+        # In this order, or a thread that compiles could wait for one that waits for it.
+        with global_compiler_lock, _only_one(entry.file, wait=wait) as is_mine:
+            if is_mine:
+                with plain_indices(), linked_only(self.is_inner):
+                    self.dispatcher.compile(self.signature)
+                self.dispatcher.disable_compile()
+        return is_mine
 
 
 class _Entry:
@@ -239,11 +269,11 @@ class _Entry:
 
     def __init__(self, name: str, digest: str) -> None:
         self._digest = digest
-        self._file = _file_name(name, digest)
+        self.file = _file_name(name, digest)
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Give the compiled function, or None."""
-        payload = _read(self._file)
+        payload = _read(self.file)
         if payload is None:
             return None
         from numba.core import compiler
@@ -265,7 +295,7 @@ class _Entry:
         from numba.core import serialize
 
         dumps: Any = serialize.dumps
-        _write(self._file, dumps((_symbols(result), result._reduce())))
+        _write(self.file, dumps((_symbols(result), result._reduce())))
 
 
 def _symbols(result: Any) -> list[str]:
@@ -328,6 +358,37 @@ def _write(file: str, payload: bytes) -> None:
             raise
 
 
+@contextmanager
+def _only_one(file: str, *, wait: bool) -> Iterator[bool]:
+    """Be the only process that makes a file of the cache while the block runs.
+
+    False: not to `wait` was asked for, and another process makes it. Whatever is in the way of
+    locking only means that more than one may.
+    """
+    lock = None
+    if sys.platform != "win32" and (directory := cache_directory()) is not None:
+        folder = directory / _folder_name()
+        if not (folder / file).exists():
+            with suppress(OSError):
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                lock = (folder / f"{file}.lock").open("w")
+    if lock is None:
+        yield True
+        return
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            yield False
+            return
+        except OSError:  # a file system without locks
+            pass
+        try:
+            yield True
+        finally:
+            Path(lock.name).unlink(missing_ok=True)
+
+
 def _folder_name() -> str:
     import numba
 
@@ -375,6 +436,9 @@ def _content(function: FunctionType, options: str, above: set[FunctionType]) -> 
         referred = value if made is None else made.function
         if isinstance(value, ModuleType):
             yield f"{name} = {value.__name__} with {_constants(value, function.__code__)}"
+        elif isinstance(intrinsic := getattr(value, "_defn", None), FunctionType):
+            yield f"{name}, an intrinsic:"
+            yield from _code(intrinsic.__code__)
         elif not isinstance(referred, FunctionType):
             yield f"{name} = {_shown(name, value)}"
         elif referred not in above:

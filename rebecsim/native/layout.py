@@ -15,7 +15,7 @@ from rebecsim.actors.randomness import ORDER_STREAM, choice_stream
 from rebecsim.generate.cells import flat_length
 from rebecsim.generate.step import StepSource, step_source
 from rebecsim.lang import syntax
-from rebecsim.lang.checked import CheckedModel, Value
+from rebecsim.lang.checked import CheckedModel
 from rebecsim.lang.traversal import walk
 from rebecsim.lang.types import FLOAT, ArrayType, PrimitiveType, RebecType, Type
 from rebecsim.native.columns import (
@@ -44,6 +44,7 @@ __all__ = [
     "OWN_PRIORITY",
     "SERVER_PRIORITY",
     "NativeModel",
+    "flat_cells",
     "native_model",
 ]
 
@@ -73,7 +74,7 @@ class NativeModel:
         bags: rows of messages, those of a rebec from its BAG on, sorted; shape (sum of the queue
             sizes, columns of a message).
         counts: messages in each bag.
-        params: the env constants.
+        params: the numbers that the step is given.
         sequence: how many messages have been sent.
         cell_of: the cell of each state variable that is a number or boolean, by rebec and name in
             Python.
@@ -84,7 +85,7 @@ class NativeModel:
     checked: CheckedModel
     source: StepSource
     step: Callable[..., None]
-    sites: list[int | str]
+    sites: tuple[int | str, ...]
     rebecs: Integers
     servers: Integers
     cells: Integers
@@ -141,13 +142,13 @@ def native_model(model: Model, checked: CheckedModel) -> NativeModel:
         checked=checked,
         source=source,
         step=namespace["step"],
-        sites=namespace["SITES"],
+        sites=source.sites,
         rebecs=rebecs,
         servers=_servers(system, checked, source),
         cells=_cells(system, checked, source, sum(sizes), rebecs),
         bags=_bags(system, checked, source, rebecs),
         counts=np.array([len(rebec._bag) for rebec in system.rebecs], np.int64),
-        params=np.array([_constant(each) for each in checked.env.values()], np.int64),
+        params=np.array(source.params, np.int64),
         sequence=system.sequence,
         cell_of=_cell_of(system, checked, source, rebecs),
         views=_views(checked, source),
@@ -243,7 +244,7 @@ def _cells(
         for name, value in values.items():
             place = places[name]
             first = int(rebecs[rebec._index, BASE]) + place.offset
-            cells[first : first + flat_length(place.type)] = _flat(value, place.type)
+            cells[first : first + flat_length(place.type)] = flat_cells(value, place.type)
     return cells
 
 
@@ -274,26 +275,18 @@ def _fill_row(row: Integers, rebec: Rebec, message: BagMessage, kinds: list[Type
     row[SENDER] = message.sender._index
     row[DEADLINE] = NEVER if message.deadline is None else message.deadline
     for column, (value, kind) in enumerate(zip(message.arguments, kinds, strict=True)):
-        row[ARGUMENTS + column] = _flat(value, kind)[0]
+        row[ARGUMENTS + column] = flat_cells(value, kind)[0]
 
 
 # --- values --------------------------------------------------------------------------------------
 
 
-def _flat(value: Any, kind: Type) -> list[int]:
+def flat_cells(value: Any, kind: Type) -> list[int]:
     """Give the integers that stand for a value."""
     if isinstance(kind, ArrayType):
-        return [cell for each in value for cell in _flat(each, kind.element)]
+        return [cell for each in value for cell in flat_cells(each, kind.element)]
     if isinstance(kind, RebecType):
         return [-1 if value is None else value._index]
     if kind == FLOAT:
         return [int(np.float64(value).view(np.int64))]
     return [int(value)]
-
-
-def _constant(symbol: Any) -> int:
-    value: Value = symbol.value
-    if symbol.type == FLOAT:
-        assert value is not None
-        value = float(np.float32(value))
-    return _flat(value, symbol.type)[0]

@@ -3,15 +3,17 @@
 One row of a table for each stream of a replication: the cell's key, the replication, the stream's
 number, how many words have been drawn, and the block of four words that the next one comes from.
 
-Everything is computed in 64-bit words without overflow, so that it also runs as plain Python.
+The words are those of NumPy's generator Philox. Everything also runs as plain Python.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.native.cache import compiled
+from rebecsim.native.cache import compiled, is_plain
 
 __all__ = [
     "DRAWN",
@@ -43,17 +45,15 @@ _BUMP_1 = np.uint64(0xBB67AE8584CAA73B)
 _ROUNDS = 10
 
 
-@compiled("uint64(uint64, uint64)", borrows=True, inner=True)
-def _sum(a: np.uint64, b: np.uint64) -> np.uint64:
-    """Add modulo 2**64."""
+def _split_sum(a: np.uint64, b: np.uint64) -> np.uint64:
+    """Add modulo 2**64, without overflow, of which NumPy warns."""
     low = (a & _LOW) + (b & _LOW)
     high = (a >> _HALF) + (b >> _HALF) + (low >> _HALF)
     return ((high & _LOW) << _HALF) | (low & _LOW)
 
 
-@compiled("UniTuple(uint64, 2)(uint64, uint64)", borrows=True, inner=True)
-def _product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """Multiply to 128 bits: the high and the low word."""
+def _split_product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
+    """Multiply to 128 bits, without overflow: the high and the low word."""
     a_low, a_high = a & _LOW, a >> _HALF
     b_low, b_high = b & _LOW, b >> _HALF
     low = a_low * b_low
@@ -61,6 +61,41 @@ def _product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
     second = a_low * b_high + (first & _LOW)
     high = a_high * b_high + (first >> _HALF) + (second >> _HALF)
     return high, ((second & _LOW) << _HALF) | (low & _LOW)
+
+
+@compiled("uint64(uint64, uint64)", borrows=True, inner=True)
+def _wrapping_sum(a: np.uint64, b: np.uint64) -> np.uint64:
+    return a + b
+
+
+def _wide_product() -> Any:
+    """Make a function like `_split_product` of the one instruction that processors have for it."""
+    from llvmlite import ir
+    from numba import core
+    from numba.extending import intrinsic
+
+    types: Any = core.types
+    cgutils: Any = core.cgutils
+
+    @intrinsic
+    def product(typing_context: Any, a: Any, b: Any) -> Any:
+        signature = types.UniTuple(types.uint64, 2)(types.uint64, types.uint64)
+
+        def lower(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            wide = ir.IntType(128)
+            a, b = (builder.zext(each, wide) for each in arguments)
+            both = builder.mul(a, b)
+            high = builder.lshr(both, ir.Constant(wide, 64))
+            words = [builder.trunc(each, ir.IntType(64)) for each in (high, both)]
+            return cgutils.pack_array(builder, words)
+
+        return signature, lower
+
+    return product
+
+
+_sum = _split_sum if is_plain() else _wrapping_sum
+_product = _split_product if is_plain() else _wide_product()
 
 
 @compiled("void(uint64[:, ::1], int64)", borrows=True, inner=True)

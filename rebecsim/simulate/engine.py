@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from rebecsim.errors import UserError
-from rebecsim.lang.checked import CheckedModel
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-__all__ = ["WORTH_COMPILING", "WORTH_LOADING", "EngineError", "require_checked"]
+from rebecsim.errors import UserError
+
+if TYPE_CHECKING:
+    from rebecsim.lang.checked import CheckedModel
+    from rebecsim.native.engines import Engine
+    from rebecsim.native.layout import NativeModel
+
+__all__ = ["WORTH_COMPILING", "WORTH_LOADING", "EngineError", "native_for", "require_checked"]
 
 WORTH_LOADING = 4_000
 """Time units, replications together, from which on `auto` takes compiled code that is on disk."""
@@ -27,3 +34,38 @@ def require_checked(checked: CheckedModel | None) -> CheckedModel:
             "choose the python engine"
         )
     return checked
+
+
+def native_for(engine: Engine, work: int, lay_out: Callable[[], NativeModel]) -> NativeModel | None:
+    """Give the compiled model if the native engine is to do the work; None: Python does it.
+
+    `work` is in time units, replications together. Under `auto` the model is laid out only if that
+    may pay, and compiled only if that does.
+
+    Raises EngineError or NotNativeError when the native engine is asked for and cannot run it.
+    """
+    if engine == "python" or (engine == "auto" and work < WORTH_LOADING):
+        return None
+    from rebecsim.actors import Violation
+    from rebecsim.generate.step import NotNativeError
+    from rebecsim.simulate.native import require_compiled
+
+    try:
+        native = lay_out()
+        if engine == "auto" and work < WORTH_COMPILING and not _is_compiled(native):
+            return None
+        require_compiled(native)
+    except NotNativeError:
+        if engine == "native":
+            raise
+        return None
+    except Violation:  # in a constructor: there is nothing to compile for
+        return None
+    return native
+
+
+def _is_compiled(native: NativeModel) -> bool:
+    from rebecsim.native.cache import is_ready
+    from rebecsim.native.simulation import run_replications
+
+    return is_ready(run_replications) and is_ready(native.step)

@@ -9,6 +9,9 @@ import numpy as np
 
 from rebecsim.actors import ChoiceLaw
 from rebecsim.generate.step import NotNativeError
+from rebecsim.native.bags import STATE_WIDTH
+from rebecsim.native.cache import prepare
+from rebecsim.native.choosing import ANY, FIFO, RANKED
 from rebecsim.native.columns import ARGUMENTS, NEVER, SLOTS
 from rebecsim.native.layout import (
     BASE,
@@ -17,13 +20,10 @@ from rebecsim.native.layout import (
     NativeModel,
 )
 from rebecsim.native.simulation import (
-    ANY,
     DEADLINE_MISSED,
     EVENT_ARGUMENTS,
-    FIFO,
     NO_ROOM,
     OUTCOME,
-    RANKED,
     SETTINGS,
     STEPS,
     TIME,
@@ -61,15 +61,12 @@ class NativeRuns:
 
 
 def require_compiled(native: NativeModel) -> None:
-    """Compile the step of a model, unless that is done. Raises NotNativeError if it is impossible.
+    """Compile the step of a model and the loop around it, unless that is done.
 
-    Numba cannot tell the types of some programs that assign within conditions of loops.
+    Raises NotNativeError if it is impossible.
     """
-    made = getattr(native.step, "made", None)  # None: plain Python is wanted
-    if made is None:
-        return
     try:
-        made.prepare()
+        prepare(native.step, run_replications)
     except Exception as error:  # whatever a compiler that fails may raise
         raise NotNativeError(
             f"{native.model.name}: its message servers cannot be compiled ({type(error).__name__} "
@@ -125,10 +122,9 @@ def run_native(
             ctx,
             native.cells.copy(),
             native.bags.copy(),
+            np.zeros(len(native.bags), np.int64),
+            np.zeros((rebecs, STATE_WIDTH), np.int64),
             np.zeros(rebecs, np.int64),
-            np.zeros(rebecs, np.int64),
-            np.zeros(rebecs, np.int64),
-            np.zeros((rebecs, 2), np.int64),
             message,
             sends,
             choices,
@@ -160,15 +156,15 @@ def _settings(
 ) -> Integers:
     settings = np.array(
         [
-            replications.start,
-            len(replications),
-            _MOST_STEPS if until is None else until,
-            -1 if max_steps is None else max_steps,
             _ORDERS[order],
             order == "ticks-first",
             order == "fifo" or choice_law != "rmc",
             native.model.uses_global_priority,
             native.model.core,
+            replications.start,
+            len(replications),
+            _MOST_STEPS if until is None else until,
+            -1 if max_steps is None else max_steps,
             choice_law == "rmc",
             native.sequence,
         ],

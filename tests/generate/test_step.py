@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from rebecsim.experiments import load_scenario, plan_scenario
 from rebecsim.generate.step import NotNativeError, step_source
 from rebecsim.lang import check_source
 
@@ -62,12 +63,101 @@ def test_constants_and_the_number_of_rebecs_do_not_show_in_methods():
         assert function(texts[0], name) == function(texts[1], name)
 
 
+def code(text):
+    """Give the functions of a module, without comments."""
+    tree = ast.parse(text)
+    return [ast.unparse(each) for each in tree.body if isinstance(each, ast.FunctionDef)]
+
+
+OFFICE = """reactiveclass Office(9) {{
+  knownrebecs {{ {known} }}
+  statevars {{ boolean[{number}] free; int[2] counts; int done; }}
+  Office() {{ self.go(); }}
+  int chosen(int k) {{ return counts[k]; }}
+  msgsrv go() {{ {runs} self.go() after(1); }}
+  msgsrv ready(int clerk) {{ free[clerk] = true; done += chosen(clerk); }}
+}}
+reactiveclass Clerk(3) {{
+  knownrebecs {{ Office office; }} statevars {{ int me; }} Clerk(int number) {{ me = number; }}
+  msgsrv work(int amount) {{ office.ready(me) after(amount); }}
+}}
+main {{ Office office({names}):(); {mains} }}"""
+
+
+def office(number):
+    """Give the step of an office with so many clerks."""
+    clerks = [f"c{place}" for place in range(number)]
+    text = OFFICE.format(
+        number=number,
+        known=" ".join(f"Clerk {name};" for name in clerks),
+        names=", ".join(clerks),
+        runs=" ".join(
+            f"if (free[{place}]) {{ {name}.work(?(1, 2)); free[{place}] = false; }}"
+            for place, name in enumerate(clerks)
+        ),
+        mains=" ".join(f"Clerk {name}(office):({place});" for place, name in enumerate(clerks)),
+    )
+    return step_source(check_source(text))
+
+
+def test_what_is_done_for_each_known_rebec_is_one_loop_whatever_their_number():
+    one, two, five = office(1), office(2), office(5)
+    assert code(one.text) == code(two.text) == code(five.text)
+    assert len(one.params) < len(two.params) < len(five.params)
+    go = function(five.text, "Office_go")
+    assert go.count("for row in range(") == 1
+    assert go.count("send(") == 2  # the one of the run and the one to itself
+    for each in (one, two, five):  # every row of numbers lies in the table
+        assert all(0 <= each.params[server] < len(each.params) for server in each.servers.values())
+
+
+def test_all_sizes_of_a_cluster_have_the_same_step():
+    plan = plan_scenario(load_scenario("for_edf"))
+    steps = {
+        policy: {
+            tuple(code(step_source(check_source(cell.source())).text))
+            for cell in plan.cells
+            if cell.name.startswith(f"{policy}_")
+        }
+        for policy in ("edf", "fifo", "mdf", "priority")
+    }
+    assert [len(texts) for texts in steps.values()] == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "a.go(); self.go();",  # another kind of receiver
+        "if (x > 1) { x++; } if (x > 1) { y++; }",  # another variable
+        "if (x > 1) { x++; } if (x >= 2) { x++; }",  # another operator
+        "x = 1; x = 2;",  # not worth a loop
+        "while (x > 1) { if (x > 2) { break; } if (x > 3) { break; } x--; }",
+        "while (x > 1) { x--; if (x > 2) { continue; } if (x > 3) { continue; } }",
+    ],
+)
+def test_other_statements_are_no_run(statements):
+    text = f"""reactiveclass A(9) {{ knownrebecs {{ A a; }} statevars {{ int x; int y; }}
+      A() {{ self.go(); }} msgsrv go() {{ {statements} }} }} main {{ A a(a):(); }}"""
+    assert "for row in" not in step_source(check_source(text)).text
+
+
+def test_locals_that_are_assigned_within_expressions_are_kept_in_an_array():
+    text = """reactiveclass A(9) { statevars { int x; int[3] v; } A() { self.go(1); }
+      msgsrv go(int n) { int k = 2; int m = 5; m++; x = k++ + --n + m; v[n++ & 1]++; } }
+    main { A a():(); }"""
+    go = function(step_source(check_source(text)).text, "A_go")
+    assert "kept = np.zeros(3, np.int64)" in go  # k, n and the place in v
+    assert ":=" not in go
+    assert "m = int32(m + 1)" in go  # a statement of its own
+
+
 def test_names_that_steps_use_themselves_are_changed():
     text = """
     env int base = 3;
     reactiveclass cells(3) {
         knownrebecs { cells ctx; }
-        statevars { int message; int params; int step; int where; int[2] choices; int element; }
+        statevars { int message; int params; int step; int where; int[2] choices; int element;
+            int numbers; int sites; int kept; int row; int[2] choices_length; }
         cells() { self.send(1); }
         int value(int store) { int test; test = store; where = test; return test + base; }
         msgsrv send(int streams) { message = value(streams); choices[message & 1] = element++; }

@@ -10,7 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from rebecsim.cli import app
-from rebecsim.native.cache import cache_directory, compiled, is_plain
+from rebecsim.native import cache
+from rebecsim.native.cache import cache_directory, compiled, is_plain, is_ready, prepare
 
 pytestmark = pytest.mark.skipif(is_plain(), reason="nothing is compiled")
 
@@ -99,9 +100,39 @@ def test_processes_that_compile_at_the_same_time_do_not_disturb_each_other(tmp_p
         subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
         for _ in range(3)
     ]
-    assert [process.communicate()[0].split()[0] for process in running] == ["30"] * 3
+    ended = [process.communicate()[0].split() for process in running]
+    assert [result for result, _ in ended] == ["30"] * 3
+    if sys.platform != "win32":  # where they lock what they compile
+        assert sum(int(number) for _, number in ended) == 2
     assert run(tmp_path) == (30, 0)
-    assert not list(tmp_path.glob("*/*.tmp"))
+    assert {path.suffix for path in tmp_path.glob("*/*")} == {".native"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nothing is locked there")
+def test_what_another_process_compiles_is_left_to_the_end(tmp_path, monkeypatch):
+    import fcntl
+
+    monkeypatch.setenv("REBECSIM_CACHE", str(tmp_path))
+
+    @compiled("int64(int64)")
+    def first(x):
+        return x + 17
+
+    @compiled("int64(int64)")
+    def second(x):
+        return x + 19
+
+    prepare(second)
+    (entry,) = entries(tmp_path)
+    digest = cache._digest(first.made)
+    lock = entry.with_name(cache._file_name("first", digest) + ".lock")
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert not first.made.prepare(wait=False)
+        assert not is_ready(first)
+    prepare(first, second)
+    assert (first(1), second(1)) == (18, 20)
+    assert len(entries(tmp_path)) == 2
 
 
 def test_a_directory_that_cannot_be_made_is_no_hindrance(tmp_path):

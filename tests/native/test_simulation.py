@@ -28,7 +28,7 @@ from rebecsim.simulate import (
     run_batch,
     simulate,
 )
-from rebecsim.simulate.native import native_events, require_compiled, run_native
+from rebecsim.simulate.native import native_events, run_native
 from rebecsim.simulate.order import scheduler_for
 from tests.native.models import MODELS
 
@@ -83,41 +83,126 @@ def test_random_models_run_the_same(text, order, law):
     note(step_source(checked).text)
     model = build_model(checked, "random.rebeca")
     native = native_model(model, checked)
-    try:
-        require_compiled(native)
-    except NotNativeError as error:
-        assert "cannot be compiled" in str(error)  # noqa: PT017 - Numba has its limits
-        return
     for replication in range(3):
         same_run(native, model, replication, law=law, order=order, tick="go", max_steps=60)
 
 
-ASSIGNS_IN_A_CONDITION = """
-reactiveclass A(2) {
-    statevars { int x; }
-    A() { self.go(); }
-    msgsrv go() {
+ASSIGNS_INSIDE = """
+reactiveclass A(3) {
+    knownrebecs { A peer; }
+    statevars { int x; int y; int[3] v; float f; boolean p; A other; }
+    A() { self.go(2); }
+    int next(int k, float h) { return k++ + ++k + (int) (h *= 2); }
+    msgsrv go(int n) {
         int fuel = 20;
+        byte b = 127;
+        boolean q;
+        A who;
+        float g = 0.5;
+        int[3] w;
         for (int i = 0; i < 3 + x; i++) { if (--fuel < 0) break; }
-        x = fuel % 2;
-        self.go() after(1);
+        while ((n -= 1) > -4 && (q = n > 1) == q) { if (n == 0) continue; y += n++ - 1; n--; }
+        for (int i = 0, j = 5; i++ < --j; y += i) { if ((y ^= j) > 90) continue; x += j-- - 1; }
+        v[(x = y & 1)]++;
+        v[fuel & 1] = w[x++ & 1] = b++ + fuel--;
+        f = g = g + x;
+        p = (q = !p) || (who = peer) != null;
+        other = who = (who == null) ? self : who;
+        w[fuel++ & 1] += v[fuel++ & 1]--;
+        switch (n++ & 1) { case 0: y += n; case 1: y -= b--; }
+        x = next(fuel % 2, g) + (y = n = 3) + b + w[0] + w[1];
+        x &= 15;
+        self.go(fuel = x & 3) after(fuel + 1);
     }
 }
-main { A a():(); }
+main { A a(c):(); A c(a):(); }
 """
 
 
+def test_assignments_within_expressions_run_the_same():
+    checked = check_source(ASSIGNS_INSIDE, "a.rebeca")
+    model = build_model(checked, "a.rebeca")
+    native = native_model(model, checked)
+    for replication in range(3):
+        assert same_run(native, model, replication, max_steps=40) == "step limit"
+
+
 @pytest.mark.skipif(is_plain(), reason="is about the compiler")
-def test_what_the_compiler_cannot_do_runs_in_python():
-    checked = check_source(ASSIGNS_IN_A_CONDITION, "a.rebeca")
+def test_what_the_compiler_cannot_do_runs_in_python(monkeypatch):
+    def fail(*functions):
+        raise ValueError("no such luck")
+
+    monkeypatch.setattr("rebecsim.simulate.native.prepare", fail)
+    checked = check_source(RECURSIVE.replace("down(k - 1)", "k"), "a.rebeca")
     model = build_model(checked, "a.rebeca")
     options = {"key": KEY, "replications": range(30), "until": 3_000, "checked": checked}
-    observed = Observation("a", ("x",))
     with pytest.raises(NotNativeError, match="cannot be compiled"):
-        run_batch(model, observed, engine="native", **options)
-    batch = run_batch(model, observed, engine="auto", **options)
+        run_batch(model, Observation("a", ("x",)), engine="native", **options)
+    batch = run_batch(model, Observation("a", ("x",)), engine="auto", **options)
     assert batch.engine == "python"
-    assert (batch.columns["x"] == 1).all() or (batch.columns["x"] == 0).all()
+
+
+RUNS = """
+env int LAST = 2;
+reactiveclass Office(9) {{
+    knownrebecs {{ {known} }}
+    statevars {{ int x; boolean[{number}] free; int[4] jobs; int done; }}
+    Office() {{ for (int i = 0; i < {number}; i++) {{ free[i] = true; }} self.go(); }}
+    msgsrv go() {{
+        int k;
+        {runs}
+        x++;
+        self.go() after(1);
+    }}
+    msgsrv ready(int clerk) {{ free[clerk] = true; done++; }}
+}}
+reactiveclass Clerk(3) {{
+    knownrebecs {{ Office office; }}
+    statevars {{ int me; }}
+    Clerk(int number) {{ me = number; }}
+    msgsrv work(int amount) {{ office.ready(me) after(amount); }}
+}}
+main {{
+    Office office({clerks}):();
+    {mains}
+}}
+"""
+RUN = """
+        if (free[{place}]) {{
+            k = ?({place}, {next}, LAST, 3);
+            jobs[(x + {place}) & 3] += k;
+            for (int i = 0; i < {next}; i++) {{ jobs[i & 3]++; }}
+            if (jobs[k + {spare}] > {next} && sender != c{place}) {{
+                assertion(x < 25, "too long");
+                c{place}.work(k + 1) after({place});
+                free[{place}] = false;
+            }} else {{ delay(0); }}
+        }}"""
+
+
+def office(number, spare=0):
+    """Give a model of so many clerks; with something to spare it leaves an array in the end."""
+    clerks = [f"c{place}" for place in range(number)]
+    return RUNS.format(
+        number=number,
+        known=" ".join(f"Clerk {name};" for name in clerks),
+        clerks=", ".join(clerks),
+        runs="".join(
+            RUN.format(place=place, next=place + 1, spare=spare * place) for place in range(number)
+        ),
+        mains=" ".join(f"Clerk {name}(office):({place});" for place, name in enumerate(clerks)),
+    )
+
+
+@pytest.mark.parametrize(("number", "spare"), [(1, 0), (2, 0), (3, 0), (3, 1)])
+def test_runs_of_equal_statements_run_the_same(number, spare):
+    checked = check_source(office(number, spare), "office.rebeca")
+    model = build_model(checked, "office.rebeca")
+    native = native_model(model, checked)
+    assert "for row in range(" in native.source.text
+    outcomes = {same_run(native, model, each, max_steps=200) for each in range(6)}
+    assert outcomes <= {"assertion failed", "step limit"}
+    assert "assertion failed" in outcomes
 
 
 @pytest.mark.skipif(not VALID, reason="the conformance models are not here")

@@ -1,0 +1,234 @@
+"""Which message a simulation serves next: `rebecsim.actors.schedulers` for compiled code.
+
+The rebecs that may act first, then one of their messages, draw by draw as there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebecsim.native.bags import COUNT, DUE, IDLE
+from rebecsim.native.cache import compiled
+from rebecsim.native.columns import ARRIVAL, PRIORITY, SEQUENCE, SERVER
+from rebecsim.native.layout import BAG, GLOBAL_PRIORITY, OWN_CLASS, OWN_PRIORITY
+from rebecsim.native.random_words import below
+
+__all__ = [
+    "ANY",
+    "CORE",
+    "FIFO",
+    "FIRST_RANK",
+    "GLOBAL",
+    "ORDER",
+    "RANKED",
+    "USE_PRIORITIES",
+    "choose_message",
+    "ready_rebecs",
+]
+
+Integers = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+ORDER, FIRST_RANK, USE_PRIORITIES, GLOBAL, CORE = range(5)
+"""What is asked for, the first of the `settings`: an order; which rank goes first; whether
+priorities of rebecs count, and whether global ones replace them; whether a bag is a queue."""
+
+ANY, RANKED, FIFO = range(3)
+"""Orders: every one equally likely, messages of one rank before the others, by sending."""
+
+
+@compiled(
+    "int64(int64[::1], int64[:, ::1], int64[:, :, ::1], int64[:, ::1], int64[::1], int64[:, ::1],"
+    " int64[::1])",
+    borrows=True,
+    inline=True,
+)
+def ready_rebecs(
+    settings: Integers,
+    rebecs: Integers,
+    servers: Integers,
+    bags: Integers,
+    places: Integers,
+    states: Integers,
+    found: Integers,
+) -> int:
+    """Put the rebecs that may act into `found` and give how many there are."""
+    time = IDLE
+    number = 0
+    for rebec in range(states.shape[0]):
+        due = states[rebec, DUE]
+        if due < time:
+            time = due
+            number = 0
+        if due == time:
+            found[number] = rebec
+            number += 1
+    if time == IDLE:
+        return 0
+    if number > 1 and settings[USE_PRIORITIES] != 0:
+        return _most_urgent(settings, rebecs, servers, bags, places, found, number)
+    return number
+
+
+@compiled(
+    "int64(int64[::1], int64[:, ::1], int64[:, :, ::1], int64[:, ::1], int64[::1], int64[::1],"
+    " int64)",
+    borrows=True,
+    inner=True,
+)
+def _most_urgent(
+    settings: Integers,
+    rebecs: Integers,
+    servers: Integers,
+    bags: Integers,
+    places: Integers,
+    found: Integers,
+    number: int,
+) -> int:
+    """Keep those of the first `number` rebecs in `found` that come first by priority."""
+    first = 0
+    kept = 0
+    for place in range(number):
+        rebec = found[place]
+        urgency = rebecs[rebec, OWN_PRIORITY]
+        if settings[GLOBAL] != 0:
+            server = bags[places[rebecs[rebec, BAG]], SERVER]
+            urgency = servers[rebecs[rebec, OWN_CLASS], server, GLOBAL_PRIORITY]
+        if kept == 0 or urgency < first:
+            first = urgency
+            kept = 0
+        if urgency == first:
+            found[kept] = rebec
+            kept += 1
+    return kept
+
+
+@compiled(
+    "int64(int64, int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], int64)",
+    borrows=True,
+    inline=True,
+)
+def _end(
+    core: int, rebecs: Integers, bags: Integers, places: Integers, states: Integers, rebec: int
+) -> int:
+    """Give where the messages that a ready rebec may serve end in `places`; they start at BAG."""
+    head = rebecs[rebec, BAG]
+    place = head + 1
+    if core == 0:
+        first = places[head]
+        end = head + states[rebec, COUNT]
+        while (
+            place < end
+            and bags[places[place], ARRIVAL] == bags[first, ARRIVAL]
+            and bags[places[place], PRIORITY] == bags[first, PRIORITY]
+        ):
+            place += 1
+    return place
+
+
+@compiled(
+    "int64(int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1],"
+    " uint64[:, ::1], int64[::1], int64)",
+    borrows=True,
+    inline=True,
+)
+def choose_message(
+    settings: Integers,
+    rebecs: Integers,
+    ranks: Integers,
+    bags: Integers,
+    places: Integers,
+    states: Integers,
+    streams: Words,
+    found: Integers,
+    number: int,
+) -> int:
+    """Give the place of the message to serve next, of the first `number` rebecs in `found`."""
+    if settings[ORDER] == ANY:
+        rebec = found[below(streams, 0, number)]
+        head = rebecs[rebec, BAG]
+        end = _end(settings[CORE], rebecs, bags, places, states, rebec)
+        return head + below(streams, 0, end - head)
+    if settings[ORDER] == FIFO:
+        return _oldest(rebecs, bags, places, found, number)
+    return _ranked(settings, rebecs, ranks, bags, places, states, streams, found, number)
+
+
+@compiled(
+    "int64(int64[:, ::1], int64[:, ::1], int64[::1], int64[::1], int64)", borrows=True, inner=True
+)
+def _oldest(
+    rebecs: Integers, bags: Integers, places: Integers, found: Integers, number: int
+) -> int:
+    """Give the place of the message that was sent first; in each bag that is the first one."""
+    oldest = rebecs[found[0], BAG]
+    for each in range(1, number):
+        head = rebecs[found[each], BAG]
+        if bags[places[head], SEQUENCE] < bags[places[oldest], SEQUENCE]:
+            oldest = head
+    return oldest
+
+
+@compiled(
+    "int64(int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1],"
+    " uint64[:, ::1], int64[::1], int64)",
+    borrows=True,
+    inner=True,
+)
+def _ranked(
+    settings: Integers,
+    rebecs: Integers,
+    ranks: Integers,
+    bags: Integers,
+    places: Integers,
+    states: Integers,
+    streams: Words,
+    found: Integers,
+    number: int,
+) -> int:
+    """Give the place of a message of the rank that goes first, if there is one, or of the other."""
+    core = settings[CORE]
+    first = settings[FIRST_RANK]
+    candidates = 0
+    for each in range(number):
+        rebec = found[each]
+        end = _end(core, rebecs, bags, places, states, rebec)
+        if _of_rank(rebecs, ranks, bags, places, rebec, end, first) > 0:
+            found[candidates] = rebec
+            candidates += 1
+    if candidates == 0:  # then all messages are of the other rank
+        candidates = number
+        first = 1 - first
+    rebec = found[below(streams, 0, candidates)]
+    end = _end(core, rebecs, bags, places, states, rebec)
+    chosen = below(streams, 0, _of_rank(rebecs, ranks, bags, places, rebec, end, first))
+    place = rebecs[rebec, BAG]
+    while True:
+        if ranks[rebecs[rebec, OWN_CLASS], bags[places[place], SERVER]] == first:
+            if chosen == 0:
+                return place
+            chosen -= 1
+        place += 1
+
+
+@compiled(
+    "int64(int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1], int64, int64, int64)",
+    borrows=True,
+    inner=True,
+)
+def _of_rank(
+    rebecs: Integers,
+    ranks: Integers,
+    bags: Integers,
+    places: Integers,
+    rebec: int,
+    end: int,
+    rank: int,
+) -> int:
+    """Count the messages of this rank among those of a rebec up to a place."""
+    number = 0
+    for place in range(rebecs[rebec, BAG], end):
+        if ranks[rebecs[rebec, OWN_CLASS], bags[places[place], SERVER]] == rank:
+            number += 1
+    return number
