@@ -2,7 +2,8 @@
 
 `python benchmarks/native.py` explores the models of `models/benchmarks`, each in a process of its
 own and with compiled code from the cache, and prints what the whole process took: processor
-seconds and the most memory, from `wait4`. With `--python` the Python engine does the same, which
+seconds and the most memory, from `wait4`; below the table, the wall time of the searches with one
+worker and with two. With `--python` the Python engine does the same, which
 takes minutes and gigabytes. SPIN searches breadth first without partial-order reduction, in a
 process of its own; its time is without generating and compiling the verifier.
 """
@@ -20,7 +21,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-MODELS = HERE.parent / "models" / "benchmarks"
+FOLDER = HERE.parent / "models" / "benchmarks"
+MODELS: dict[str, tuple[str, ...]] = {
+    "yarn_fifo4": (),
+    "resource_manager_edf3": (),
+    "philosophers6": ("--core",),
+}
+"""The models, and the options for them."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +59,14 @@ def explore(model: Path, engine: str, *options: str) -> tuple[int, int, float, M
     result = json.loads(found.output)
     assert result["verdict"] == "satisfied", result["message"]
     return result["states"], result["transitions"], result["memory_per_state"], found
+
+
+def wall_seconds(model: Path, workers: int, *options: str) -> float:
+    """Explore a model with so many workers; gives the seconds of the search."""
+    command = [sys.executable, "-m", "rebecsim", "explore", str(model), "--json", *options]
+    found = measure([*command, "--engine", "native", "--workers", str(workers)])
+    seconds: float = json.loads(found.output)["seconds"]
+    return seconds
 
 
 def spin(model: Path) -> tuple[int, int, float, Measured] | None:
@@ -90,11 +105,16 @@ def main() -> None:
     arguments = parser.parse_args()
     print("| Model | Program | States | Transitions | CPU s | M states/s | MB | Bytes a state |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
-    for model, options in (("yarn_fifo4", ()), ("philosophers6", ("--core",))):
-        file = MODELS / f"{model}.rebeca"
+    for model, options in MODELS.items():
+        file = FOLDER / f"{model}.rebeca"
         for engine in ("native", "python") if arguments.python else ("native",):
             runs = [explore(file, engine, *options) for _ in range(arguments.times)]
             show(model, f"rebecsim, {engine}", min(runs, key=lambda run: run[3].seconds))
+        one, two = (
+            min(wall_seconds(file, workers, *options) for _ in range(arguments.times))
+            for workers in (1, 2)
+        )
+        print(f"{model}: {one:.2f} s with one worker, {two:.2f} s with two", file=sys.stderr)
     peer = HERE / "philosophers6.pml"
     runs = [run for run in (spin(peer) for _ in range(arguments.times)) if run is not None]
     if runs:

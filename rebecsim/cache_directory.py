@@ -6,10 +6,13 @@ import os
 import sys
 from pathlib import Path
 
-__all__ = ["GRAMMAR_TABLES", "cache_directory"]
+__all__ = ["GRAMMAR_TABLES", "KEPT_MODELS", "cache_directory"]
 
 GRAMMAR_TABLES = "grammar-*.tables"
 """The files there that hold the tables of the parser."""
+
+KEPT_MODELS = "models/*.model"
+"""The files there that hold models laid out for the native engine."""
 
 
 def cache_directory() -> Path | None:

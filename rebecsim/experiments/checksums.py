@@ -15,7 +15,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from rebecsim.experiments.files import write_atomically
+from rebecsim.files import write_atomically
 
 __all__ = ["digest_of", "read_checksums", "write_checksums"]
 

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from rebecsim.experiments.paired_moments import PairedMoments
+from rebecsim.experiments.pair_moments import PairedMoments
 from rebecsim.experiments.power import Power, detectable_difference, runs_to_show
 from rebecsim.experiments.statistics import (
     Estimate,

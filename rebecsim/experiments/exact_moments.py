@@ -7,6 +7,7 @@ result.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -89,9 +90,12 @@ class ExactMoments(ABC):
             ValueError: when there are fewer than two runs.
         """
         self._require(2, "a variance")
-        located = [(i, Fraction(weight)) for i, weight in self._located(weights)]
-        scatter = sum((v * w * self._scatter(i, j) for i, v in located for j, w in located), 0)
-        return Fraction(scatter) / (self.replications * (self.replications - 1))
+        exact = [(i, Fraction(weight)) for i, weight in self._located(weights)]
+        # Weights as integers over a common denominator: adding fractions takes far longer.
+        scale = math.lcm(*(weight.denominator for _, weight in exact))
+        located = [(i, int(weight * scale)) for i, weight in exact]
+        scatter = sum(v * w * self._scatter(i, j) for i, v in located for j, w in located)
+        return Fraction(scatter, scale**2 * self.replications * (self.replications - 1))
 
     @property
     def _indices(self) -> range:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Literal
 
 from rebecsim.errors import UserError
-from rebecsim.experiments.files import write_atomically
 from rebecsim.experiments.plan import PlannedCell, plan_scenario
 from rebecsim.experiments.scenario import Scenario
+from rebecsim.files import write_atomically
 from rebecsim.generate import python_source
 from rebecsim.lang import check_source
 

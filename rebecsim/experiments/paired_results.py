@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rebecsim.experiments.paired_moments import (
+from rebecsim.experiments.pair_moments import (
     REPLICATION,
     Condition,
     PairedMoments,

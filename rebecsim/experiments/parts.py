@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from rebecsim.experiments.checksums import digest_of
-from rebecsim.experiments.files import temporary_name
 from rebecsim.experiments.moments import CellMoments
 from rebecsim.experiments.plan import PlannedCell
+from rebecsim.files import temporary_name
 from rebecsim.simulate import OUTCOMES, Batch
 
 __all__ = [

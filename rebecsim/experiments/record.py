@@ -17,9 +17,9 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from rebecsim.cluster import loaded_plugins
-from rebecsim.experiments.files import write_atomically
 from rebecsim.experiments.results_error import ResultsError
 from rebecsim.experiments.scenario import Scenario
+from rebecsim.files import write_atomically
 
 __all__ = [
     "new_record",

@@ -9,10 +9,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from rebecsim.experiments.files import writer_of
 from rebecsim.experiments.lock import exclusive
 from rebecsim.experiments.record import write_record
 from rebecsim.experiments.results_error import ResultsError
+from rebecsim.files import writer_of
 
 __all__ = ["RECORD", "make_run", "writing"]
 

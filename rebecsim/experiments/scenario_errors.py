@@ -5,12 +5,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Mapping, Sequence, Sized
 from dataclasses import dataclass
-
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails
+from typing import TYPE_CHECKING
 
 from rebecsim.errors import UserError
 from rebecsim.experiments.toml_lines import FieldPath, line_of
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
 
 __all__ = ["Problem", "ScenarioError", "problems_of"]
 

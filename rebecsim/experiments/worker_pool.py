@@ -2,35 +2,116 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
-from collections.abc import Callable
-from concurrent.futures import Executor, ProcessPoolExecutor
+import os
+import signal
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from multiprocessing import forkserver
 
-from rebecsim.simulate.task import start_worker
+from rebecsim.native.engines import Engine
 
-__all__ = ["worker_pool"]
+__all__ = [
+    "WorkerPool",
+    "available_workers",
+    "simulation_modules",
+    "start_server",
+    "start_worker",
+    "worker_pool",
+]
+
+_SIMULATION = (
+    "concurrent.futures.process",
+    "multiprocessing.queues",
+    "rebecsim.simulate.montecarlo",
+    "rebecsim.simulate.task",
+)
+_PYTHON = (*_SIMULATION, "rebecsim.generate", "rebecsim.lang.checker")
+_NATIVE = (*_SIMULATION, "rebecsim.simulate.kept_models", "rebecsim.simulate.native")
+"""What workers need; those of the native engine hardly ever have to read a model."""
 
 
-def worker_pool(
-    workers: int, module: str, prepare: Callable[[], None] = start_worker
-) -> AbstractContextManager[Executor | None]:
-    """Give a pool of worker processes, or none when this process does the work itself.
+def available_workers() -> int:
+    """Give the number of processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
-    Workers are not forked from this process: it may have threads, which a fork would leave half.
-    They begin with `module` imported, where the system can do so once for all, and with `prepare`.
+
+def simulation_modules(engine: Engine) -> tuple[str, ...]:
+    """Name what workers that simulate need: the compiler too, if there is compiled code on disk."""
+    native = engine == "native" or (engine == "auto" and _has_compiled_code())
+    return _NATIVE if native else _PYTHON
+
+
+def _has_compiled_code() -> bool:
+    from rebecsim.native.cache import cache_folders
+
+    try:
+        return bool(cache_folders())
+    except OSError:
+        return False
+
+
+def start_server(workers: int, modules: Sequence[str]) -> None:
+    """Begin to start what that many workers are forked from, where the system has such a thing.
+
+    It imports `modules` while this process does something else. Does nothing where there will be
+    no pool.
     """
-    if workers <= 1:
-        return nullcontext(None)
-    methods = multiprocessing.get_all_start_methods()
-    context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-    if "forkserver" in methods:
-        context.set_forkserver_preload([module])
-    return _InterruptiblePool(max_workers=workers, mp_context=context, initializer=prepare)
+    if workers > 1 and "forkserver" in multiprocessing.get_all_start_methods():
+        forkserver.set_forkserver_preload(list(modules))
+        forkserver.ensure_running()
 
 
-class _InterruptiblePool(ProcessPoolExecutor):
-    """A pool that drops the tasks not begun yet when its block is left by an exception."""
+class WorkerPool(ProcessPoolExecutor):
+    """A pool of `size` processes that start when there is something to do.
+
+    It drops the tasks not begun yet when its block is left by an exception.
+    """
+
+    def __init__(self, size: int, modules: Sequence[str], prepare: Callable[[], None]) -> None:
+        methods = multiprocessing.get_all_start_methods()
+        context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+        if "forkserver" in methods:
+            context.set_forkserver_preload(list(modules))
+        super().__init__(max_workers=size, mp_context=context, initializer=prepare)
+        self.size = size
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.shutdown(wait=True, cancel_futures=kind is not None)
+
+
+def start_worker() -> None:
+    """Make this process a worker that ends with its parent.
+
+    Ctrl-C is left to the parent, which ends its workers itself. A parent that was killed cannot,
+    and a worker waiting for its next task would wait for ever.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    gc.freeze()  # what was imported stays, so there is no need to look for what can be freed
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)  # nobody is left to give results to
+
+
+def worker_pool(
+    workers: int,
+    modules: Sequence[str] = (),
+    prepare: Callable[[], None] = start_worker,
+) -> AbstractContextManager[WorkerPool | None]:
+    """Give a pool of worker processes, or none when this process does the work itself.
+
+    Workers are not forked from this process: it may have threads, which a fork would leave half.
+    They begin with `modules` imported, where the system can do so once for all, unless
+    `start_server` was told others; and with `prepare`, which is `start_worker` or calls it.
+    """
+    return WorkerPool(workers, modules, prepare) if workers > 1 else nullcontext(None)

@@ -15,12 +15,11 @@ import pyarrow as pa
 
 from rebecsim.cluster import load_plugins
 from rebecsim.cluster.batch import run_schedule
-from rebecsim.experiments.worker_pool import worker_pool
+from rebecsim.experiments.worker_pool import start_worker, worker_pool
 from rebecsim.experiments.workload_parts import schedule_table
 from rebecsim.experiments.workload_plan import ScheduleCell, WorkloadPlan
 from rebecsim.experiments.workload_results import WorkloadResults
 from rebecsim.metrics import expected_ends
-from rebecsim.simulate.task import start_worker
 
 __all__ = ["require_fitting_jobs", "run_cell", "run_workload_plan"]
 
@@ -54,7 +53,7 @@ def run_workload_plan(
     with results.writing():
         missing = _missing(plan, results, progress, warn)
         prepare = partial(_start_worker, tuple(map(str, plugins)))
-        with worker_pool(min(workers, len(missing)), __name__, prepare) as executor:
+        with worker_pool(min(workers, len(missing)), [__name__], prepare) as executor:
             for cell, table in _in_order(executor, plan, missing, workers):
                 results.write(cell, table)
                 progress(1)

@@ -11,6 +11,7 @@
 * `reproduction_table`: these results as a table for the terminal.
 * `read_workload_report`: what to report of a run of a workload scenario, a `WorkloadReport`.
 * `write_workload_report`: write its page, CSV files and pictures to a directory.
+* `DRAWING_MODULES`: what processes that draw charts may load beforehand.
 
 They are loaded when they are asked for: drawing a counterexample needs none of what reports of
 comparisons do.
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from rebecsim.report.write import WrittenReport, write_report
 
 __all__ = [
+    "DRAWING_MODULES",
     "ReportInput",
     "ReproductionRow",
     "WorkloadReport",
@@ -50,6 +52,12 @@ __all__ = [
     "write_report",
     "write_workload_report",
 ]
+
+DRAWING_MODULES = (
+    "matplotlib.backends.backend_agg",
+    "matplotlib.backends.backend_svg",
+    "matplotlib.figure",
+)
 
 _MODULES = {
     "ReportInput": "report_input",

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Form", "chart_figure", "render_chart"]
+__all__ = ["FORMS", "Form", "chart_figure", "render_chart"]
 
 Form = Literal["svg", "png"]
-_FORMS: tuple[Form, ...] = get_args(Form)
+FORMS: tuple[Form, ...] = get_args(Form)
 
 _SIZE_INCHES = (6.4, 4.8)
 _DOTS_PER_INCH = 200
@@ -74,9 +74,11 @@ def render_chart(chart: ChartData, heading: str) -> dict[Form, bytes]:
     # A fixed salt and no date: the same data give the same file.
     with matplotlib.rc_context({"svg.hashsalt": "rebecsim"}):
         figure = chart_figure(chart, heading)
-        figure.draw_without_rendering()
-        figure.set_layout_engine("none")  # it is laid out now; saving would do it twice each time
-        for form in _FORMS:
+        layout = figure.get_layout_engine()
+        assert layout is not None
+        layout.execute(figure)
+        figure.set_layout_engine(None)  # saving would lay it out again each time
+        for form in FORMS:
             buffer = io.BytesIO()
             metadata = {"Date": None} if form == "svg" else {"Software": None}
             figure.savefig(buffer, format=form, dpi=_DOTS_PER_INCH, metadata=metadata)

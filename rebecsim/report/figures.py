@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rebecsim.errors import UserError
-from rebecsim.experiments.files import write_atomically
+from rebecsim.files import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

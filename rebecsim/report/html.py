@@ -115,8 +115,8 @@ def render_html(
     from plotly.offline import get_plotlyjs
 
     template = page_template("report.html.j2")
-    differences, envelopes, parts = report.differences(), report.envelopes(), report.parts()
-    used = report.hardware_figures()
+    differences, envelopes, parts = report.differences, report.envelopes, report.parts
+    used = report.hardware_figures
     return template.render(
         report=report,
         paragraphs=[p.strip() for p in report.description.split("\n\n") if p.strip()],

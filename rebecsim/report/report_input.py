@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from rebecsim.experiments.differences import PairDifference, pairwise_differences
 from rebecsim.experiments.energy import Hardware, HardwareFigures, by_policy_and_size, by_workload
 from rebecsim.experiments.moments import CellMoments
 from rebecsim.experiments.order_sensitivity import OrderEnvelope, order_envelopes
-from rebecsim.experiments.paired_moments import PairedMoments
+from rebecsim.experiments.pair_moments import PairedMoments
 from rebecsim.experiments.summary import Summary, summarise
 from rebecsim.experiments.traced import UtilisationOverTime
 from rebecsim.metrics import DISPATCH_METRICS, Metric
@@ -18,9 +19,11 @@ from rebecsim.metrics import DISPATCH_METRICS, Metric
 __all__ = ["ReportInput"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ReportInput:
     """Results of a comparison with all that a reader needs to judge and repeat it.
+
+    The figures are computed when they are asked for, and once.
 
     Attributes:
         title: of the scenario, plain text.
@@ -63,34 +66,41 @@ class ReportInput:
     hardware: Hardware | None = None
     utilisation: Sequence[UtilisationOverTime] = ()
 
+    @cached_property
     def summary(self) -> Summary:
         """The results pooled per policy and per cluster size; raises as `summarise` does."""
         return summarise(self.moments, self.metrics, self.level)
 
+    @cached_property
     def by_size(self) -> Summary:
         """The results to be shown by cluster size; raises as `summarise` does."""
         return summarise(self.moments, self.charted or self.metrics, self.level)
 
+    @cached_property
     def parts(self) -> Summary | None:
         """The breakdown per policy, None where there is none; raises as `summarise` does."""
         if not self.breakdown:
             return None
         return summarise(self.moments, self.breakdown, self.level)
 
+    @cached_property
     def differences(self) -> tuple[PairDifference, ...]:
         """Every two policies compared; raises as `pairwise_differences` does."""
         return pairwise_differences(self.metrics, self.pairs, self.level)
 
+    @cached_property
     def envelopes(self) -> tuple[OrderEnvelope, ...]:
         """The figures under all message orders; raises as `order_envelopes` does."""
         return order_envelopes(self.orders, self.metrics, self.level)
 
+    @cached_property
     def hardware_figures(self) -> tuple[HardwareFigures, ...]:
         """Utilisation and energy per policy and cluster size; raises as `by_policy_and_size`."""
         if self.hardware is None:
             return ()
         return by_policy_and_size(self.moments, self.hardware, self.level)
 
+    @cached_property
     def hardware_by_workload(self) -> tuple[HardwareFigures, ...]:
         """Utilisation and energy of each cell; raises as `by_policy_and_size`."""
         if self.hardware is None:

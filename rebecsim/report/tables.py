@@ -127,14 +127,14 @@ def report_view(report: ReportInput) -> Group:
     Differences and message orders are shown for the most important metric; all are in the page.
     """
     first = report.metrics[0]
-    parts: list[RenderableType] = [summary_view(report.summary(), report.title)]
-    if breakdown := report.parts():
+    parts: list[RenderableType] = [summary_view(report.summary, report.title)]
+    if breakdown := report.parts:
         parts += ["", breakdown_table(breakdown, "Where deadlines were missed (jobs per run)")]
-    if differences := [each for each in report.differences() if each.metric == first]:
+    if differences := [each for each in report.differences if each.metric == first]:
         parts += ["", pairs_view(differences)]
-    if envelopes := [each for each in report.envelopes() if each.metric == first]:
+    if envelopes := [each for each in report.envelopes if each.metric == first]:
         parts += ["", order_view(envelopes)]
-    if used := report.hardware_figures():
+    if used := report.hardware_figures:
         parts += ["", hardware_view(overview(used))]
     return Group(*parts)
 

@@ -10,7 +10,7 @@ import io
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from rebecsim.cluster.hardware import cycled
 from rebecsim.cluster.utilisation import windows
 from rebecsim.experiments.energy import Hardware
 from rebecsim.experiments.traced import UtilisationOverTime
+from rebecsim.report.charts import FORMS, Form
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -107,19 +108,22 @@ def _rows(app_masters: int, speeds: tuple[float, ...]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def render_utilisation(chart: UtilisationChart, heading: str, form: Literal["png", "svg"]) -> bytes:
-    """A chart as the content of a PNG (200 dots per inch) or SVG file.
+def render_utilisation(chart: UtilisationChart, heading: str) -> dict[Form, bytes]:
+    """A chart as the contents of a PNG (200 dots per inch) and an SVG file.
 
     `heading` is the name of the experiment, shown above the chart as it is (no mathematics).
     """
     import matplotlib
 
-    buffer = io.BytesIO()
+    contents: dict[Form, bytes] = {}
     with matplotlib.rc_context({"svg.hashsalt": "rebecsim"}):
-        figure = _figure(chart, heading)
-        metadata = {"Date": None} if form == "svg" else {"Software": None}
-        figure.savefig(buffer, format=form, dpi=_DOTS_PER_INCH, metadata=metadata)
-    return buffer.getvalue()
+        for form in FORMS:
+            buffer = io.BytesIO()
+            metadata = {"Date": None} if form == "svg" else {"Software": None}
+            figure = _figure(chart, heading)
+            figure.savefig(buffer, format=form, dpi=_DOTS_PER_INCH, metadata=metadata)
+            contents[form] = buffer.getvalue()
+    return contents
 
 
 def _figure(chart: UtilisationChart, heading: str) -> Figure:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rebecsim.experiments.files import write_atomically
 from rebecsim.experiments.workload_diff import ScheduleDifference, schedule_difference
 from rebecsim.experiments.workload_metrics import JudgedSchedule, schedule_metrics
 from rebecsim.experiments.workload_plan import ScheduleCell
 from rebecsim.experiments.workload_results import WorkloadResults
 from rebecsim.experiments.workload_scenario import WorkloadScenario
 from rebecsim.experiments.workload_summary import WorkloadSummary, summarise_schedules
+from rebecsim.files import write_atomically
 from rebecsim.metrics import UserMetrics, overdue_map, window_edges
 from rebecsim.report.figures import render_figure
 from rebecsim.report.gantt import busiest_time, gantt_figure

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
+from typing import Protocol
 
-from rebecsim.experiments.files import write_atomically
-from rebecsim.report.charts import render_chart
+from rebecsim.files import write_atomically
+from rebecsim.report.charts import Form, render_chart
 from rebecsim.report.csv import by_cluster_size_csv, energy_csv, orders_csv, pairs_csv, table_csv
 from rebecsim.report.html import render_html
 from rebecsim.report.report_input import ReportInput
@@ -49,7 +53,9 @@ class WrittenReport:
         return (*always, *(file for file in extra if file is not None))
 
 
-def write_report(report: ReportInput, out_dir: Path) -> WrittenReport:
+def write_report(
+    report: ReportInput, out_dir: Path, executor: Executor | None = None
+) -> WrittenReport:
     """Write `report.html`, `table.csv`, `by_cluster_size.csv` and `charts/METRIC.{png,svg}`.
 
     `pairs.csv` is added where policies were compared run by run, `orders.csv` where the cells were
@@ -63,35 +69,28 @@ def write_report(report: ReportInput, out_dir: Path) -> WrittenReport:
     Args:
         report: what to report.
         out_dir: directory for the files; made when it does not exist.
+        executor: who draws the charts while this thread does the rest; None: nobody else.
 
     Raises:
         OSError: when the directory cannot be made or written.
         ValueError: when the results are incomplete (see `summarise`, `pairwise_differences` and
             `order_envelopes`).
     """
-    summary, by_size, parts = report.summary(), report.by_size(), report.parts()
-    differences, envelopes = report.differences(), report.envelopes()
-    used = report.hardware_by_workload()
+    apply = map if executor is None else executor.map
+    by_size = report.by_size
     charts = [chart_data(by_size, column) for column in range(len(by_size.metrics))]
-    drawn = [render_chart(chart, report.title) for chart in charts]
-    pictures = {
-        f"charts/{chart.name}.{form}": content
-        for chart, contents in zip(charts, drawn, strict=True)
-        for form, content in contents.items()
-    }
-    over_time = [
-        (chart, render_utilisation(chart, report.title, "svg"))
-        for chart in utilisation_charts(report.utilisation, report.hardware)
-    ]
-    for each, still in over_time:
-        pictures[f"charts/{each.name}.png"] = render_utilisation(each, report.title, "png")
-        pictures[f"charts/{each.name}.svg"] = still
-    stills = [contents["svg"] for contents in drawn]
-    texts = {
-        "table.csv": table_csv(summary),
-        "by_cluster_size.csv": by_cluster_size_csv(by_size),
-        "report.html": render_html(report, summary, by_size, charts, stills, over_time),
-    }
+    drawn = apply(render_chart, charts, repeat(report.title))
+    utilised = utilisation_charts(report.utilisation, report.hardware)
+    over_time_drawn = apply(render_utilisation, utilised, repeat(report.title))
+    summary, parts = report.summary, report.parts
+    differences, envelopes = report.differences, report.envelopes
+    used = report.hardware_by_workload
+    texts = {"table.csv": table_csv(summary), "by_cluster_size.csv": by_cluster_size_csv(by_size)}
+    pictures, stills = _pictures(charts, drawn)
+    more, utilised_stills = _pictures(utilised, over_time_drawn)
+    pictures |= more
+    over_time = list(zip(utilised, utilised_stills, strict=True))
+    texts["report.html"] = render_html(report, summary, by_size, charts, stills, over_time)
     extra = {
         "pairs.csv": pairs_csv(differences) if differences else None,
         "orders.csv": orders_csv(envelopes) if envelopes else None,
@@ -121,3 +120,21 @@ def write_report(report: ReportInput, out_dir: Path) -> WrittenReport:
         breakdown=out_dir / "breakdown.csv" if parts else None,
         energy=out_dir / "energy.csv" if used else None,
     )
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+def _pictures(
+    charts: Sequence[_Named], drawn: Iterable[Mapping[Form, bytes]]
+) -> tuple[dict[str, bytes], list[bytes]]:
+    """Give the files of charts by name, and those for the page."""
+    contents = list(zip(charts, drawn, strict=True))
+    files = {
+        f"charts/{chart.name}.{form}": content
+        for chart, forms in contents
+        for form, content in forms.items()
+    }
+    return files, [forms["svg"] for _, forms in contents]

@@ -1,76 +1,89 @@
-"""What worker processes do: build a cell's model and run some of its replications."""
+"""What worker processes do: run some of a cell's replications.
+
+The model is read, checked and laid out once for all tasks of a cell that come one after the other.
+A model whose step lies compiled on disk is kept there laid out as well, and is not even read.
+"""
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
-import threading
+from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
 
-from rebecsim.actors import ChoiceLaw, Model
-from rebecsim.generate import build_model
-from rebecsim.lang import CheckedModel, check_source
 from rebecsim.native.engines import Engine
-from rebecsim.simulate.montecarlo import Batch, Observation, run_batch
-from rebecsim.simulate.order import Order
+from rebecsim.simulate.batch import Batch, Runs
+from rebecsim.simulate.engine import WORTH_LOADING, native_for
 
-__all__ = ["Task", "run_task", "start_worker"]
+if TYPE_CHECKING:
+    from rebecsim.actors import Model
+    from rebecsim.lang import CheckedModel
+    from rebecsim.native.layout import NativeModel
+
+__all__ = ["Task", "run_task", "run_tasks"]
 
 
 @dataclass(frozen=True)
 class Task:
-    """Some consecutive replications of one cell."""
+    """Some consecutive replications of one cell, whose model is the Timed Rebeca in `source`."""
 
     cell: str
     source: str
-    observation: Observation
-    key: tuple[int, int]
-    replications: range
-    until: int
-    choice_law: ChoiceLaw
-    order: Order = "random"
-    trace: bool = False
+    runs: Runs
     engine: Engine = "auto"
 
 
+def run_tasks(tasks: Sequence[Task]) -> list[Batch]:
+    """Run tasks one after the other. Raises as `run_task`."""
+    return [run_task(task) for task in tasks]
+
+
 def run_task(task: Task) -> Batch:
-    """Run the replications of a task."""
-    model, checked = _model(task.source, task.cell)
-    return run_batch(
-        model,
-        task.observation,
-        key=task.key,
-        replications=task.replications,
-        until=task.until,
-        choice_law=task.choice_law,
-        order=task.order,
-        trace=task.trace,
-        engine=task.engine,
-        checked=checked,
-    )
+    """Run the replications of a task. Raises as `run_batch`."""
+    from rebecsim.simulate.montecarlo import native_batch, python_batch
+
+    # What is loaded already costs nothing more, so it pays for the smallest task.
+    work = task.runs.work if _known(task) is None else max(task.runs.work, WORTH_LOADING)
+    native = native_for(task.engine, work, partial(_native_model, task))
+    if native is not None:
+        return native_batch(native, task.runs)
+    known = _known(task)
+    model = _model(task.source, task.cell)[0] if known is None else known.model
+    return python_batch(model, task.runs)
+
+
+_laid_out: deque[tuple[str, str, NativeModel]] = deque(maxlen=4)
+"""The models of the tasks that were run last: cell, text and layout."""
+
+
+def _known(task: Task) -> NativeModel | None:
+    asked = (task.cell, task.source)
+    return next((native for cell, text, native in _laid_out if (cell, text) == asked), None)
+
+
+def _native_model(task: Task) -> NativeModel:
+    """Give the model of a task, from memory, from disk or from its text."""
+    from rebecsim.simulate.kept_models import kept_model
+
+    native = _known(task)
+    if native is None:
+        native = kept_model(task.source, f"{task.cell}.rebeca", partial(_fresh, task))
+        _laid_out.append((task.cell, task.source, native))
+    return native
+
+
+def _fresh(task: Task) -> NativeModel:
+    from rebecsim.native.layout import native_model
+
+    return native_model(*_model(task.source, task.cell))
 
 
 @lru_cache(maxsize=4)  # the tasks of a cell come one after the other
 def _model(source: str, cell: str) -> tuple[Model, CheckedModel]:
+    from rebecsim.generate import build_model
+    from rebecsim.lang import check_source
+
     file = f"{cell}.rebeca"
     checked = check_source(source, file, "timed")
     return build_model(checked, file), checked
-
-
-def start_worker() -> None:
-    """Make this process a worker that ends with its parent.
-
-    Ctrl-C is left to the parent, which ends its workers itself. A parent that was killed cannot,
-    and a worker waiting for its next task would wait for ever.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)  # nobody is left to give results to

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import os
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from rebecsim import files
 from rebecsim.workloads.errors import WorkloadError
 
 __all__ = ["LONGEST_LINE", "replacing", "whole_lines"]
@@ -56,18 +56,13 @@ def replacing(path: Path) -> Iterator[_Writable]:
     The same content gives the same bytes. Raises OSError when the directory cannot be written;
     a file that was there before is then unchanged.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as raw:
-            if path.suffix == ".gz":
-                # No name and no time within: the same content, the same bytes.
-                with gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as packed:
-                    yield packed
-            else:
-                yield raw
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with files.replacing(path) as raw:
+        if path.suffix == ".gz":
+            # No name and no time within: the same content, the same bytes.
+            with gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as packed:
+                yield packed
+        else:
+            yield raw
 
 
 @contextmanager

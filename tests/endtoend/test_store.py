@@ -148,7 +148,7 @@ def test_long_tables_say_that_there_is_more(run):
 
 def test_a_report_is_drawn_again_without_simulating(store, run, monkeypatch):
     original = snapshot(store / "results" / "fair")
-    monkeypatch.setattr("rebecsim.experiments.runner.run_task", lambda task: 1 / 0)
+    monkeypatch.setattr("rebecsim.experiments.runner.run_tasks", lambda task: 1 / 0)
     code, out, err = run("report", "results/fair", "--out", "again")
     assert (code, err) == (0, "")
     assert "A tiny comparison" in out

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from rebecsim.experiments.paired_moments import Condition, PairedMoments
+from rebecsim.experiments.pair_moments import Condition, PairedMoments
 
 Raw = Mapping[str, object]
 

@@ -6,12 +6,25 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from rebecsim.experiments import Results, ResultsError, plan_scenario, run_plan, runner
+from rebecsim.experiments import (
+    PlannedRun,
+    Results,
+    ResultsError,
+    plan_scenario,
+    run_plan,
+    run_plans,
+    runner,
+)
+from rebecsim.experiments.order_runs import order_plans
+from rebecsim.experiments.worker_pool import worker_pool
+from rebecsim.simulate import ORDERS
+from rebecsim.simulate.task import run_tasks
 
 
 def parts(results, plan):
@@ -39,6 +52,75 @@ def test_results_do_not_depend_on_the_workers(plan, serial, tmp_path, monkeypatc
     assert parallel.moments(plan) == serial.moments(plan)
     assert sum(reported) == 4 * 6
     assert multiprocessing.active_children() == []
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_plans_are_simulated_together_as_they_are_alone(plan, small, tmp_path, workers):
+    plans = [plan, *order_plans(plan, small.replications).values()]
+    alone = [Results.create(tmp_path / f"alone{n}", each.scenario) for n, each in enumerate(plans)]
+    for each, results in zip(plans, alone, strict=True):
+        run_plan(each, results)
+    together = [
+        Results.create(tmp_path / f"together{n}", each.scenario) for n, each in enumerate(plans)
+    ]
+    reported = []
+    with worker_pool(workers) as pool:
+        runs = [PlannedRun(*pair) for pair in zip(plans, together, strict=True)]
+        run_plans(runs, pool, progress=reported.append)
+        run_plans(runs, pool)  # there is nothing left to do
+    assert sum(reported) == 4 * sum(each.scenario.replications for each in plans)
+    for each, one, other in zip(plans, alone, together, strict=True):
+        assert parts(one, each) == parts(other, each)
+    assert parts(together[0], plan) != parts(together[1], plans[1])
+
+
+def test_the_models_of_several_plans_are_read_once(plan, small, tmp_path, monkeypatch):
+    packs = []
+
+    def run(tasks):
+        packs.append([(task.cell, task.runs.order) for task in tasks])
+        return run_tasks(tasks)
+
+    monkeypatch.setattr(runner, "run_tasks", run)
+    plans = [plan, *order_plans(plan, small.replications).values()]
+    runs = [
+        PlannedRun(each, Results.create(tmp_path / str(n), each.scenario))
+        for n, each in enumerate(plans)
+    ]
+    run_plans(runs, Here())
+    assert [{cell for cell, _ in pack} for pack in packs] == [{cell.name} for cell in plan.cells]
+    assert all([order for _, order in pack] == list(ORDERS) for pack in packs)
+
+    packs.clear()
+    monkeypatch.setattr(runner, "_REPLICATIONS_PER_TASK", 10)
+    for each in runs:
+        each.results.part(plan.cells[1]).unlink()
+    run_plans(runs, Here())
+    name = plan.cells[1].name
+    assert packs == [[(name, order)] for order in ORDERS]  # 6 runs each, 12 are too many for one
+
+
+class Here(ThreadPoolExecutor):
+    """A pool of one thread in this process, where it can be seen what it is told to do."""
+
+    size = 1
+
+
+def test_auto_leaves_small_comparisons_to_python(plan, tmp_path, monkeypatch):
+    asked = []
+
+    def run(tasks):
+        asked.extend(task.engine for task in tasks)
+        return run_tasks(tasks)
+
+    monkeypatch.setattr(runner, "run_tasks", run)
+    results = Results.create(tmp_path / "small", plan.scenario)
+    run_plan(plan, results)
+    assert set(asked) == {"python"}
+    monkeypatch.setattr(runner, "_WORTHWHILE", 4 * 6 * plan.scenario.ticks)
+    asked.clear()
+    run_plan(plan, Results.create(tmp_path / "large", plan.scenario))
+    assert set(asked) == {"auto"}
 
 
 def test_a_part_has_a_row_for_each_replication(plan, serial):
@@ -72,7 +154,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(plan, serial, tmp_path):
 
 
 def test_a_failing_worker_leaves_no_half_part(plan, tmp_path, monkeypatch):
-    monkeypatch.setattr(runner, "run_task", lambda task: 1 / 0)
+    monkeypatch.setattr(runner, "run_tasks", lambda tasks: 1 / 0)
     results = Results.create(tmp_path / "out", plan.scenario)
     with pytest.raises(ZeroDivisionError):
         run_plan(plan, results)
@@ -144,7 +226,7 @@ KILLED = """
 import os, sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from rebecsim.simulate.task import start_worker
+from rebecsim.experiments.worker_pool import start_worker
 
 if __name__ == "__main__":
     context = get_context(sys.argv[1])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rebecsim.experiments.moments import Cell, CellMoments
-from rebecsim.experiments.paired_moments import Condition, PairedMoments
+from rebecsim.experiments.pair_moments import Condition, PairedMoments
 from rebecsim.report import ReportInput
 
 MakeCell = Callable[..., CellMoments]

@@ -14,11 +14,11 @@ from rebecsim.report.styles import line_styles
 
 @pytest.fixture
 def chart(make_report):
-    return chart_data(make_report().summary(), 1)
+    return chart_data(make_report().summary, 1)
 
 
 def test_a_chart_shows_percent_with_its_interval(make_report, chart) -> None:
-    summary = make_report().summary()
+    summary = make_report().summary
     line = chart.series[2]
     point = summary.points_of("MDF")[1].estimates[1]
     assert line.policy == "MDF"
@@ -55,7 +55,7 @@ def test_lines_bands_and_ticks_are_where_the_data_are(chart) -> None:
 
 
 def test_means_leave_room_for_the_highest_band(make_report) -> None:
-    chart = chart_data(make_report().summary(), 0)
+    chart = chart_data(make_report().summary, 0)
     assert chart.y_range[0] < 0 < max(max(line.high) for line in chart.series) < chart.y_range[1]
 
 

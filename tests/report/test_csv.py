@@ -10,7 +10,7 @@ def read(text: str) -> list[dict[str, str]]:
 
 
 def test_the_table_has_all_digits(make_report) -> None:
-    summary = make_report().summary()
+    summary = make_report().summary
     rows = read(table_csv(summary))
     assert [row["policy"] for row in rows] == ["EDF", "FIFO", "MDF"]
     for row, expected in zip(rows, summary.rows, strict=True):
@@ -24,7 +24,7 @@ def test_the_table_has_all_digits(make_report) -> None:
 
 
 def test_sizes_are_lines_of_their_own(make_report) -> None:
-    summary = make_report().summary()
+    summary = make_report().summary
     rows = read(by_cluster_size_csv(summary))
     assert [(row["policy"], int(row["app_masters"])) for row in rows] == [
         (policy, size) for policy in ("EDF", "FIFO", "MDF") for size in (1, 2, 3)
@@ -41,7 +41,7 @@ def test_what_is_undefined_is_empty(make_cell) -> None:
 
 
 def test_pairs_are_lines_with_their_verdict(full_report) -> None:
-    differences = full_report.differences()
+    differences = full_report.differences
     rows = read(pairs_csv(differences))
     assert len(rows) == 3 * 6
     for row, pair in zip(rows, differences, strict=True):
@@ -65,7 +65,7 @@ def test_pairs_are_lines_with_their_verdict(full_report) -> None:
 
 
 def test_orders_are_columns(full_report) -> None:
-    envelopes = full_report.envelopes()
+    envelopes = full_report.envelopes
     rows = read(orders_csv(envelopes))
     assert len(rows) == 3 * 3
     first = rows[0]

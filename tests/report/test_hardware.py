@@ -43,7 +43,7 @@ def report(make_report):
 
 
 def test_tables_are_by_policy_and_cluster_size(report):
-    figures = report.hardware_figures()
+    figures = report.hardware_figures
     energy, utilisation = size_tables(figures)
     assert energy.title == "Energy by number of AppMasters (MJ per run)"
     assert [heading for heading, _ in energy.rows] == ["EDF", "SJF"]
@@ -55,7 +55,7 @@ def test_tables_are_by_policy_and_cluster_size(report):
 
 
 def test_each_app_master_of_the_largest_cluster_has_a_row(report):
-    table = app_master_table(report.hardware_figures(), HARDWARE)
+    table = app_master_table(report.hardware_figures, HARDWARE)
     assert table.headings == ("Speed", "Idle", "Busy", "EDF", "SJF")
     assert [heading for heading, _ in table.rows] == ["am1", "am2", "am3"]
     assert [values[:3] for _, values in table.rows] == [
@@ -63,12 +63,12 @@ def test_each_app_master_of_the_largest_cluster_has_a_row(report):
         ("0.5", "20 W", "60 W"),
         ("1", "90 W", "200 W"),
     ]
-    sjf = report.hardware_figures()[3]
+    sjf = report.hardware_figures[3]
     assert table.rows[2][1][4].startswith(f"{100 * sjf.each[2].utilisation.value:.1f} %")
 
 
 def test_the_terminal_shows_the_largest_cluster(report):
-    table = overview(report.hardware_figures())
+    table = overview(report.hardware_figures)
     assert table.headings == ("Energy (MJ per run)", "Utilisation", "Least used", "Most used")
     assert [values[2][:3] + values[3][:3] for _, values in table.rows] == ["am1am3"] * 2
     console = Console(width=120, file=io.StringIO())
@@ -78,19 +78,19 @@ def test_the_terminal_shows_the_largest_cluster(report):
 
 def test_without_watts_only_utilisation_is_shown(report, make_report, tmp_path):
     bare = make_report(report.moments, hardware=Hardware(100, (1.0, 0.5)))
-    figures = bare.hardware_figures()
+    figures = bare.hardware_figures
     assert [table.title[:11] for table in size_tables(figures)] == ["Utilisation"]
     assert overview(figures).headings[0] == "Utilisation"
     assert app_master_table(figures, bare.hardware).headings == ("Speed", "EDF", "SJF")
     page = write_report(bare, tmp_path).html.read_text("utf-8")
     assert "Utilisation is the time" in page
     assert "Energy is that of all" not in page
-    rows = list(csv.DictReader(io.StringIO(energy_csv(bare.hardware_by_workload()))))
+    rows = list(csv.DictReader(io.StringIO(energy_csv(bare.hardware_by_workload))))
     assert {row["energy"] for row in rows} == {""}
 
 
 def test_the_file_has_every_cell_and_app_master_with_all_digits(report):
-    cells = report.hardware_by_workload()
+    cells = report.hardware_by_workload
     rows = list(csv.DictReader(io.StringIO(energy_csv(cells))))
     assert len(rows) == 2 * 2 * (2 + 4)
     wanted = [(cell, usage) for cell in cells for usage in (cell.cluster, *cell.each)]
@@ -163,8 +163,7 @@ def test_equal_speeds_are_not_shown_and_one_run_is_no_mean():
 @pytest.mark.parametrize("app_masters", [1, 3, 60])
 def test_pictures_are_the_same_each_time(app_masters):
     chart = utilisation_charts(over_time(app_masters), HARDWARE)[0]
-    png, svg = (render_utilisation(chart, "$not$ mathematics", form) for form in ("png", "svg"))
-    assert png.startswith(b"\x89PNG")
-    assert b"</svg>" in svg
-    assert svg == render_utilisation(chart, "$not$ mathematics", "svg")
-    assert png == render_utilisation(chart, "$not$ mathematics", "png")
+    drawn = render_utilisation(chart, "$not$ mathematics")
+    assert drawn["png"].startswith(b"\x89PNG")
+    assert b"</svg>" in drawn["svg"]
+    assert drawn == render_utilisation(chart, "$not$ mathematics")

@@ -45,10 +45,10 @@ class Page(HTMLParser):
 
 
 def render(report: ReportInput) -> str:
-    by_size = report.by_size()
+    by_size = report.by_size
     charts = [chart_data(by_size, column) for column in range(len(by_size.metrics))]
     stills = [render_chart(chart, report.title)["svg"] for chart in charts]
-    return render_html(report, report.summary(), by_size, charts, stills)
+    return render_html(report, report.summary, by_size, charts, stills)
 
 
 def page_of(report: ReportInput) -> Page:
@@ -93,7 +93,7 @@ def test_the_page_compares_policies_and_orders(full_report) -> None:
     ):
         assert words in page.text
     shown = [a for tag, a in page.tags if tag == "li" and a.get("class") == "shown"]
-    assert len(shown) == sum(pair.is_shown for pair in full_report.differences())
+    assert len(shown) == sum(pair.is_shown for pair in full_report.differences)
     ids = [a["id"] for _, a in page.tags if "id" in a]
     assert len(set(ids)) == len(ids)
     labels = [a["aria-labelledby"] for _, a in page.tags if "aria-labelledby" in a]

@@ -46,7 +46,7 @@ def test_a_level_is_written_in_percent() -> None:
 
 
 def test_policies_that_show_the_same_value_share_the_mark(make_report) -> None:
-    summary = make_report().summary()
+    summary = make_report().summary
     assert best_rows(summary, 0) == {"EDF", "FIFO"}  # fewer misses are better
     assert best_rows(summary, 1) == {"EDF", "FIFO"}  # more success is better
 

@@ -12,7 +12,7 @@ def plain(renderable: RenderableType, width: int = 120) -> str:
 
 
 def test_every_policy_has_a_row_with_intervals_and_the_best_is_marked(make_report) -> None:
-    text = plain(policy_table(make_report().summary(), "Against EDF"))
+    text = plain(policy_table(make_report().summary, "Against EDF"))
     lines = {line.split()[1]: line for line in text.splitlines() if line.startswith("│")}
     assert set(lines) == {"EDF", "FIFO", "MDF"}
     assert all(line.count("±") == 3 for line in lines.values())
@@ -29,8 +29,8 @@ def test_markup_in_names_is_shown_as_it_is(make_cell) -> None:
 
 
 def test_notes_explain_only_what_the_table_shows(make_cell, make_report) -> None:
-    assert "95 % interval" in plain(summary_view(make_report().summary()))
-    assert "fewer than two" not in plain(summary_view(make_report().summary()))
+    assert "95 % interval" in plain(summary_view(make_report().summary))
+    assert "fewer than two" not in plain(summary_view(make_report().summary))
     single = plain(summary_view(summarise([make_cell(runs=1)])))
     assert "No interval: some model was run fewer than two times." in single
     assert "±" not in single
@@ -67,4 +67,4 @@ def test_the_whole_report_adds_differences_and_orders(full_report) -> None:
 
 def test_without_pairs_and_orders_the_report_is_the_summary(make_report) -> None:
     report = make_report()
-    assert plain(report_view(report)) == plain(summary_view(report.summary(), report.title))
+    assert plain(report_view(report)) == plain(summary_view(report.summary, report.title))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rebecsim.experiments.files import write_atomically
+from rebecsim.experiments.worker_pool import worker_pool
 from rebecsim.report import write_report
 
 FILES = {
@@ -44,22 +44,6 @@ def test_a_directory_that_is_a_file_is_an_os_error(make_report, tmp_path: Path) 
     assert (tmp_path / "out").read_text() == "taken"
 
 
-def test_a_failed_write_leaves_the_old_file_and_no_rubbish(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    target = tmp_path / "file"
-    target.write_bytes(b"old")
-
-    def full(self: Path, other: Path) -> None:
-        raise OSError("no space left on device")
-
-    monkeypatch.setattr(Path, "replace", full)
-    with pytest.raises(OSError, match="no space"):
-        write_atomically(target, b"new")
-    assert target.read_bytes() == b"old"
-    assert list(tmp_path.iterdir()) == [target]
-
-
 def test_importing_the_report_does_not_load_the_drawing_packages() -> None:
     code = (
         "import sys, rebecsim.report; "
@@ -84,3 +68,17 @@ def test_pairs_and_orders_have_files_of_their_own(full_report, make_report, tmp_
     assert written.pairs is written.orders is None
     assert not (tmp_path / "pairs.csv").exists()
     assert not (tmp_path / "orders.csv").exists()
+
+
+def test_charts_are_the_same_whoever_draws_them(full_report, tmp_path):
+    alone = write_report(full_report, tmp_path / "alone")
+    with worker_pool(2) as pool:
+        together = write_report(full_report, tmp_path / "together", pool)
+    files = [path.relative_to(tmp_path / "alone") for path in (*alone.charts, alone.html)]
+    assert files == [
+        path.relative_to(tmp_path / "together") for path in (*together.charts, together.html)
+    ]
+    for file in files:
+        assert (tmp_path / "alone" / file).read_bytes() == (
+            tmp_path / "together" / file
+        ).read_bytes()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rebecsim.experiments.paired_moments import (
+from rebecsim.experiments.pair_moments import (
     REPLICATION,
     Condition,
     PairedMoments,

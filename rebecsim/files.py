@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
-__all__ = ["temporary_name", "write_atomically", "writer_of"]
+__all__ = ["replacing", "temporary_name", "write_atomically", "writer_of"]
 
 
 def temporary_name(path: Path) -> Path:
@@ -20,14 +23,25 @@ def writer_of(temporary: Path) -> int | None:
     return int(found[1]) if found else None
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that a reader sees the old content or all of the new one.
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Open a file to be written; it has its name once all is written, when the block ends well.
 
     Raises OSError when the directory cannot be written; the old file, if any, is then unchanged.
     """
     temporary = temporary_name(path)
     try:
-        temporary.write_bytes(content)
+        with temporary.open("wb") as file:
+            yield file
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file so that a reader sees the old content or all of the new one.
+
+    Raises OSError as `replacing`.
+    """
+    with replacing(path) as file:
+        file.write(content)
