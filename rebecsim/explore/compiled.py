@@ -81,6 +81,7 @@ class CompiledSearch:
         """
         self._search = search
         self._threads = threads
+        self._threads_from = 0
         system = search.system
         self._plan: ServingPlan | None = None
         if checked is not None and can_be_served(system, checked):
@@ -156,7 +157,7 @@ class CompiledSearch:
             reason = self._expand()
             self.note(reason)
             if reason == reasons.BUDGET and self._can_use_threads():
-                reason = TwoThreads(self).run()
+                reason = self._run_threads()
                 self.note(reason)
 
     def note(self, reason: int) -> None:
@@ -168,10 +169,21 @@ class CompiledSearch:
         self._answer(reason)
 
     def _can_use_threads(self) -> bool:
-        """Whether many states wait, and nothing was asked for lately."""
+        """Whether many states wait, and two threads have not been stopped soon of late."""
         control = self.control
-        waiting = control[at.STATES] - control[at.NUMBER]
-        return self._threads > 1 and waiting >= NARROW and control[at.HORIZON] == NEVER
+        return (
+            self._threads > 1
+            and control[at.STATES] - control[at.NUMBER] >= NARROW
+            and control[at.NUMBER] >= self._threads_from
+            and control[at.HORIZON] == NEVER
+        )
+
+    def _run_threads(self) -> int:
+        began = self.control[at.NUMBER]
+        reason = TwoThreads(self).run()
+        if self.control[at.NUMBER] - began < _BUDGET:  # it was not worth starting them
+            self._threads_from = 2 * self.control[at.NUMBER]
+        return reason
 
     def parts(self) -> tuple[Any, ...]:
         """Give the tables that say what follows from parts of states."""

@@ -62,14 +62,16 @@ def run_search(
         if search.meter.would_exceed(_COMPILER):
             breadth_first.run_from(search, number)
             return
-        if not _is_compiled():
+        with search.meter.leaving_out():  # the compiler's memory says nothing about states
+            compiled = _is_compiled()
+        if not compiled:
             number = breadth_first.run_to(search, WORTH_COMPILING, number)
             if number == len(search.states):
                 return
     import numpy as np
 
     search.engine = "native"
-    with search.meter.leaving_out():  # the compiler's memory says nothing about states
+    with search.meter.leaving_out():
         from rebecsim.explore.compiled import CompiledSearch, load_compiled_code
 
         load_compiled_code()

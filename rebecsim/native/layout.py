@@ -79,6 +79,7 @@ class NativeModel:
         cell_of: the cell of each state variable that is a number or boolean, by rebec and name in
             Python.
         views: how to read each rebec.
+        stream_numbers: of the random streams, that of the order of messages first.
     """
 
     model: Model
@@ -95,6 +96,7 @@ class NativeModel:
     sequence: int
     cell_of: dict[tuple[str, str], int]
     views: tuple[RebecView, ...]
+    stream_numbers: tuple[int, ...]
 
     @property
     def row_width(self) -> int:
@@ -106,16 +108,10 @@ class NativeModel:
 
         Shape (streams, STREAM_WIDTH).
         """
-        numbers = [ORDER_STREAM]
-        for index, instance in enumerate(self.checked.instances):
-            numbers += [choice_stream(index, site + 1) for site in range(self._sites_of(instance))]
-        table = np.zeros((len(numbers), STREAM_WIDTH), np.uint64)
+        table = np.zeros((len(self.stream_numbers), STREAM_WIDTH), np.uint64)
         table[:, KEY], table[:, KEY + 1] = key
-        table[:, NUMBER] = numbers
+        table[:, NUMBER] = self.stream_numbers
         return table
-
-    def _sites_of(self, instance: Any) -> int:
-        return _choice_sites(self.checked, instance.class_name)
 
 
 def native_model(model: Model, checked: CheckedModel) -> NativeModel:
@@ -152,12 +148,21 @@ def native_model(model: Model, checked: CheckedModel) -> NativeModel:
         sequence=system.sequence,
         cell_of=_cell_of(system, checked, source, rebecs),
         views=_views(checked, source),
+        stream_numbers=_stream_numbers(sites),
     )
 
 
 def _starts(sizes: list[int]) -> Integers:
     """Give where each part starts when parts of these sizes lie one behind the other."""
     return np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+
+
+def _stream_numbers(sites: list[int]) -> tuple[int, ...]:
+    """Number the streams of rebecs with so many choice sites."""
+    choices = [
+        choice_stream(rebec, site + 1) for rebec, count in enumerate(sites) for site in range(count)
+    ]
+    return (ORDER_STREAM, *choices)
 
 
 def _choice_sites(checked: CheckedModel, name: str) -> int:
