@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from rebecsim.actors import Model
@@ -22,7 +22,7 @@ _STYLE = (
     "text-anchor:middle}.class{fill:#52606d;font-size:11px}.name{font-weight:600}"
     ".box{fill:#e6f0fa;stroke:#2f6fab}.edge{stroke:#7b8794;fill:none;stroke-width:1.2}"
     ".label{fill:#52606d;font-size:10.5px;paint-order:stroke;stroke:#fff;stroke-width:3px}"
-    ".title{text-anchor:start;font-weight:600}.start{stroke-width:2.5}"
+    ".title{text-anchor:start;font-weight:600}.legend{text-anchor:start;font-size:11px}.start{stroke-width:2.5}"
     "rect.wrong{fill:#fdecec;stroke:#c81e1e}text.wrong{fill:#c81e1e}.words{font-size:10px}"
 )
 _ARROW = (
@@ -32,6 +32,9 @@ _ARROW = (
 )
 
 Point = tuple[float, float]
+
+_PLACES = (0.6, 0.45, 0.75, 0.3, 0.15, 0.85)
+"""Where on an arrow of a state space its label may stand, the best place first."""
 
 
 # --- topology ------------------------------------------------------------------------------------
@@ -87,7 +90,7 @@ def _topology_svg(model: Model) -> str:
     content = [_ARROW, text(model.name, class_="title", x=14, y=24)]
     for (rebec, other), label in known.items():
         both = (other, rebec) in known
-        content += _edge(places[rebec], places[other], (width, height), label, 18.0 * both, at=0.3)
+        content += _edge(places[rebec], places[other], (width, height), label, 18.0 * both, (0.3,))
     for instance in model.instances:
         x, y = places[instance.name]
         content += [
@@ -130,17 +133,26 @@ def _around(model: Model) -> list[str]:
 
 
 def _edge(
-    start: Point, end: Point, size: Point, label: str, bend: float, at: float = 0.5
+    start: Point,
+    end: Point,
+    size: Point,
+    label: str,
+    bend: float,
+    at: Sequence[float] = (0.5,),
+    boxes: Collection[Point] = (),
+    hint: str = "",
 ) -> list[str]:
-    """Give an arrow from the border of one box to that of another.
+    """Give an arrow from the border of one box to that of another, and its label.
 
     `bend` is how far it leaves the straight line, to the left; `at`, from 0 to 1, where on it the
-    label stands.
+    label stands, if there is no box, given by its middle; else at the next of these places, or
+    the last. `hint` explains the label, which otherwise does so itself.
     """
+    hint = hint or label
     if start == end:
         x, y = start[0] + size[0] / 2, start[1]
         loop = f"M{x:.1f} {y - 8:.1f} c34 -22 34 38 0 16"
-        full = text(shortened(label, 22), label, class_="label", x=x + 34.0, y=y - 18.0)
+        full = text(shortened(label, 22), hint, class_="label", x=x + 34.0, y=y - 18.0)
         return [element("path", class_="edge", d=loop, marker_end="url(#tip)"), full]
     across, down = end[0] - start[0], end[1] - start[1]
     length = math.hypot(across, down)
@@ -151,14 +163,23 @@ def _edge(
     first, last = _border(start, middle, size), _border(end, middle, size)
     curve = f"M{first[0]:.1f} {first[1]:.1f} Q{middle[0]:.1f} {middle[1]:.1f} "
     curve += f"{last[0]:.1f} {last[1]:.1f}"
-    x, y = (
-        (1 - at) ** 2 * begin + 2 * at * (1 - at) * control + at**2 * finish
-        for begin, control, finish in zip(first, middle, last, strict=True)
-    )
+    for part in at:
+        x, y = (
+            (1 - part) ** 2 * begin + 2 * part * (1 - part) * control + part**2 * finish
+            for begin, control, finish in zip(first, middle, last, strict=True)
+        )
+        if not any(_is_inside((x, y), box, size) for box in boxes):
+            break
     return [
         element("path", class_="edge", d=curve, marker_end="url(#tip)"),
-        text(shortened(label, 26), label, class_="label", x=x, y=y + 3.5),
+        text(shortened(label, 26), hint, class_="label", x=x, y=y + 3.5),
     ]
+
+
+def _is_inside(point: Point, center: Point, size: Point) -> bool:
+    """Whether a point is inside a box, or very near to it."""
+    across, down = abs(point[0] - center[0]), abs(point[1] - center[1])
+    return across < size[0] / 2 + 10.0 and down < size[1] / 2 + 6.0
 
 
 def _border(center: Point, toward: Point, size: Point) -> Point:
@@ -219,16 +240,39 @@ def _space_svg(space: StateSpace) -> str:
     title = f"{system.model.name} ({system.mode}): {len(space.states)} states"
     content = [_ARROW, text(title, class_="title", x=14, y=24)]
     between: dict[tuple[int, int], list[str]] = {}
+    numbers: dict[str, int] = {}  # labels are too long to stand beside arrows
+    above: list[str] = []
     for edge in space.edges:
-        between.setdefault((edge.source, edge.target), []).append(edge_label(edge))
+        label = edge_label(edge)
+        numbers.setdefault(label, len(numbers) + 1)
+        between.setdefault((edge.source, edge.target), []).append(label)
     for (source, target), labels in between.items():
         start, end = places[source], places[target]
         bend = 0.0 if start[1] < end[1] else 40.0 + abs(start[1] - end[1]) / 8
-        content += _edge(start, end, (width, height), " / ".join(dict.fromkeys(labels)), bend)
+        distinct = dict.fromkeys(labels)
+        shown = ", ".join(str(numbers[label]) for label in distinct)
+        hint = "\n".join(distinct)
+        arrow, label_on_it = _edge(
+            start, end, (width, height), shown, bend, _PLACES, places.values(), hint
+        )
+        content.append(arrow)
+        above.append(label_on_it)
     for number, (x, y) in places.items():
         content += _state(words[number], x, y, (width, height), characters, number, space)
-    bottom = 110.0 + len(layers) * (height + gap_y)
-    return document(max(total + 60.0, 420.0), bottom, _STYLE, title, content)
+    content += above  # an arrow may be hidden by a box, its number must not be
+    bottom = 50.0 + len(layers) * (height + gap_y)
+    content += [
+        text(f"{number}: {label}", class_="legend", x=14, y=bottom + 16.0 * number)
+        for label, number in numbers.items()
+    ]
+    longest_label = max((len(label) for label in numbers), default=0)
+    return document(
+        max(total + 60.0, 420.0, 60.0 + 6.2 * longest_label),
+        bottom + 16.0 * (len(numbers) + 1),
+        _STYLE,
+        title,
+        content,
+    )
 
 
 def _state(

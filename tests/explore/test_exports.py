@@ -18,7 +18,7 @@ from rebecsim.explore.space import StateSpace, state_space
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.report.graphs import draw_space, draw_topology
-from rebecsim.report.state_spaces import MOST_DOT_STATES, write_state_space
+from rebecsim.report.state_spaces import MOST_DOT_STATES, edge_label, write_state_space
 
 ENDINGS = (".dot", ".aut", ".jsonl", ".graphml", ".xml")
 SVG = "{http://www.w3.org/2000/svg}"
@@ -166,3 +166,47 @@ def test_small_state_spaces_are_drawn_and_large_ones_refused(
     assert len(boxes) == found.nodes
     with pytest.raises(UserError, match="up to 60 states"):
         draw_space(space(tickets, states=61), file)
+
+
+def test_arrows_have_numbers_and_a_list_says_what_they_are(tmp_path: Path) -> None:
+    file = tmp_path / "space.svg"
+    found = space(late())
+    draw_space(found, file)
+    texts = [(each.get("class"), each) for each in ElementTree.parse(file).iter(f"{SVG}text")]
+    listed = [each.text or "" for kind, each in texts if kind == "legend"]
+    labels = list(dict.fromkeys(map(edge_label, found.edges)))
+    assert listed == [f"{number}: {label}" for number, label in enumerate(labels, 1)]
+    shown = ["".join(each.itertext()) for kind, each in texts if kind == "label"]
+    assert len(shown) == len({(edge.source, edge.target) for edge in found.edges})
+    assert all(
+        any(each.endswith(str(number + 1)) for each in shown) for number in range(len(labels))
+    )
+
+
+def test_a_number_stands_on_no_box(tmp_path: Path) -> None:
+    file = tmp_path / "space.svg"
+    draw_space(space(build_model(check_source(ROUND, "round.rebeca"), "round.rebeca")), file)
+    root = ElementTree.parse(file).getroot()
+    boxes = [each for each in root.iter(f"{SVG}rect") if "box" in each.get("class", "")]
+    labels = [each for each in root.iter(f"{SVG}text") if each.get("class") == "label"]
+    assert len(labels) > 10
+    for label in labels:
+        x, y = float(label.get("x", 0)), float(label.get("y", 0))
+        for box in boxes:
+            left, top = float(box.get("x", 0)), float(box.get("y", 0))
+            width, height = float(box.get("width", 0)), float(box.get("height", 0))
+            assert not (left < x < left + width and top < y < top + height)
+
+
+ROUND = """
+reactiveclass A(4) {
+  knownrebecs { A other; }
+  statevars { byte x; }
+  A(boolean first) { if (first) self.go(); }
+  msgsrv go() {
+    x = (byte)((x + ?(1, 2)) % 3);
+    if (x == 0) other.go() after(1); else self.go() after(2);
+  }
+}
+main { A left(right):(true); A right(left):(false); }
+"""
