@@ -32,7 +32,7 @@ from rebecsim.native.simulation import (
 from rebecsim.native.violations import failure_text, missed_text
 from rebecsim.simulate.order import Order
 from rebecsim.simulate.simulator import OUTCOMES, RunResult
-from rebecsim.simulate.trace import Event
+from rebecsim.simulate.trace import Event, changes
 
 __all__ = ["NativeRuns", "native_events", "require_compiled", "run_native", "simulate_native"]
 
@@ -245,7 +245,7 @@ def native_events(native: NativeModel, runs: NativeRuns) -> tuple[Event, ...]:
                 deadline=None if deadline == NEVER else deadline,
                 arguments=view.arguments(number, row[EVENT_ARGUMENTS:]),
                 choices=tuple(runs.choices[drawn:choices].tolist()),
-                changed={name: value for name, value in state.items() if value != before[name]},
+                changed=changes(before, state),
             )
         )
         drawn = choices

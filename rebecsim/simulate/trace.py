@@ -9,7 +9,7 @@ from typing import Any
 from rebecsim.actors import Rebec, Step, next_time
 from rebecsim.actors.system import Choose
 
-__all__ = ["Event", "Tracer", "shown", "state_of"]
+__all__ = ["Event", "Tracer", "changes", "shown", "state_of"]
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,15 @@ def state_of(rebec: Rebec) -> dict[str, Any]:
     }
 
 
+def changes(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """Give the variables with new values; a NaN, though it equals nothing, is not a new NaN."""
+    return {
+        name: value
+        for name, value in after.items()
+        if value != before[name] and repr(value) != repr(before[name])
+    }
+
+
 class Tracer:
     """Collects the events of a run.
 
@@ -110,10 +119,6 @@ class Tracer:
                 deadline=message.deadline,
                 arguments=tuple(shown(argument) for argument in message.arguments),
                 choices=tuple(self._choices),
-                changed={
-                    name: value
-                    for name, value in state_of(rebec).items()
-                    if value != self._state[name]
-                },
+                changed=changes(self._state, state_of(rebec)),
             )
         )

@@ -408,3 +408,25 @@ def test_small_work_is_done_by_the_python_engine():
         model, Observation("a", ()), key=KEY, replications=range(5), until=9, checked=checked
     )
     assert batch.engine == "python"
+
+
+NOT_A_NUMBER = """
+reactiveclass A(2) {
+    statevars { float[2] g; float f; }
+    A() { self.go(); }
+    msgsrv go() { g[1] = f / f; f = 0 * f; self.go() after(1); }
+}
+main { A a():(); }
+"""
+
+
+def test_a_nan_that_stays_is_no_change():
+    checked = check_source(NOT_A_NUMBER, "nan.rebeca")
+    model = build_model(checked, "nan.rebeca")
+    native = native_model(model, checked)
+    same_run(native, model, 0, max_steps=4)
+    tracer = Tracer()
+    simulate(
+        model, scheduler_for("random", "", Streams(KEY, 0), "fair"), tracer=tracer, max_steps=3
+    )
+    assert [sorted(event.changed) for event in tracer.events] == [["g"], [], []]
