@@ -64,8 +64,8 @@ class Collapsed:
         self.sendings = Rows(parts.SENDING_WIDTH, sizes, parts.SENDINGS)
         self.keys = np.full(1024, ABSENT, np.int64)
         self.values = np.empty(1024, np.int64)
-        self.served = 0
-        """How many times it was worked out what comes of serving a message."""
+        self.served_in_python = 0
+        """How many times Python has worked out what comes of serving a message."""
         self.serving: Serving | None = None
         self._inner_rows: dict[tuple[Any, ...], int] = {}
         self._bag_rows: list[dict[Bag, int]] = [{} for _ in range(rebecs)]
@@ -81,9 +81,9 @@ class Collapsed:
         self, owner: int, variables: tuple[Any, ...], clock: int, suspension: Suspension | None
     ) -> int:
         """Give the row of an inner state."""
-        serving = self.serving
-        if serving is not None and suspension is None:
-            row = serving.find(owner, variables, clock)
+        if self.serving is not None:
+            assert suspension is None, "what has delays is not served by compiled code"
+            row = self.serving.find(owner, variables, clock)
             return row if row != ABSENT else self._add_inner(owner, variables, clock, None)
         variables = self._system.locals.represented(owner, variables)
         key = owner, variables, clock, None if suspension is None else suspension.identity
@@ -103,20 +103,16 @@ class Collapsed:
         if max(clock, resume) > LATEST:
             raise TimeTooLargeError
         row = self.inners.append_to(owner, clock, resume, urgency, message)
-        if self.serving is None or suspension is not None:
+        if self.serving is None:
             self._inners[row] = _Inner(owner, variables, clock, suspension, 0)
-            if self.serving is not None:
-                self.serving.leave_out(row)
         else:
             self.serving.enter(row, owner, variables, clock)
         return row
 
     def _inner_at(self, row: int) -> _Inner:
-        known = self._inners.get(row)
-        if known is None:
-            assert self.serving is not None
-            known = _Inner(*self.serving.inner_at(row), None, 0)
-        return known
+        if self.serving is None:
+            return self._inners[row]
+        return _Inner(*self.serving.inner_at(row), None, 0)
 
     def _bag_row(self, owner: int, bag: Bag) -> int:
         """Give the row of a bag, which must be in canonical order."""
@@ -192,7 +188,7 @@ class Collapsed:
 
     def _effects_of(self, row: int, number: int) -> int:
         """Give the batch of what comes of serving a message."""
-        self.served += 1
+        self.served_in_python += 1
         owner, variables, _, suspension, time = self._inner_at(row)
         _, message, room = self._messages[number]
         found = self._runner.effects(
@@ -229,6 +225,21 @@ class Collapsed:
 
     # --- room ----------------------------------------------------------------------------------
 
+    def growth(self, table: int) -> int:
+        """Give the bytes that making room in a table takes."""
+        match table:
+            case parts.ANSWERS:
+                return 2 * (self.keys.nbytes + self.values.nbytes)
+            case parts.BATCHES:
+                return 2 * self.batches.array.nbytes
+            case parts.EFFECT_ROWS:
+                return 2 * self.effects.array.nbytes
+            case parts.SENDINGS:
+                return 2 * self.sendings.array.nbytes
+            case _:
+                assert self.serving is not None
+                return 2 * (self.inners.array.nbytes + self.serving.contents.nbytes)
+
     def grow(self, table: int) -> None:
         """Make room in a table that is full."""
         match table:
@@ -259,22 +270,14 @@ class Collapsed:
 
     def let_serve(self, serving: Serving) -> None:
         """Let compiled code serve messages from now on."""
-        for row, (owner, variables, clock, suspension, _) in self._inners.items():
-            if suspension is None:
-                serving.enter(row, owner, variables, clock)
-            else:
-                serving.leave_out(row)
+        for row, (owner, variables, clock, _, _) in self._inners.items():
+            serving.enter(row, owner, variables, clock)
         serving.make_room(len(self.inners.array))
         for number in range(len(self._messages)):
             self._show_message(serving, number)
         for owner in range(len(self.capacities)):
             serving.set_empty_bag(owner, self._bag_row(owner, ()))
-        self._inners = {
-            row: inner for row, inner in self._inners.items() if inner.suspension is not None
-        }
-        self._inner_rows = {
-            key: row for key, row in self._inner_rows.items() if row in self._inners
-        }
+        self._inners, self._inner_rows = {}, {}
         self.serving = serving
 
     def _show_message(self, serving: Serving, number: int) -> None:

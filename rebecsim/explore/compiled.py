@@ -13,16 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.explore.collapsed import Collapsed
+from rebecsim.explore.limits import COMPILER
 from rebecsim.explore.outcome import Breach
 from rebecsim.explore.search import Search
 from rebecsim.explore.serving import ServingPlan, can_be_served
 from rebecsim.explore.transitions import State
-from rebecsim.explore.two_threads import NARROW, TwoThreads
+from rebecsim.explore.two_threads import BUDGET, NARROW, TwoThreads
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.native import control as at
 from rebecsim.native import reasons
 from rebecsim.native.answers import EFFECTS
-from rebecsim.native.breadth_first import expand_states
+from rebecsim.native.breadth_first import expand_ahead, expand_states, store_found
+from rebecsim.native.cache import prepare
 from rebecsim.native.errors import TimeTooLargeError
 from rebecsim.native.packing import layout_for, packed, words_of
 from rebecsim.native.serving import expand_and_serve
@@ -32,16 +34,14 @@ from rebecsim.native.tables import fingerprint_of, insert_held
 
 __all__ = ["CompiledSearch", "load_compiled_code"]
 
-_BUDGET = 20_000  # states to expand between two looks at clock, memory and interrupts
-
 Integers = NDArray[np.int64]
 
 
-def load_compiled_code() -> None:
-    """Read the compiled loop from disk, or compile it."""
-    made = getattr(expand_states, "made", None)  # None: plain Python is wanted
-    if made is not None:
-        made.prepare()
+def load_compiled_code(threads: int) -> None:
+    """Read the compiled loops from disk, or compile them."""
+    prepare(expand_states)
+    if threads > 1:
+        prepare(expand_ahead, store_found)
 
 
 class PackedStates(Sequence[State]):
@@ -181,7 +181,7 @@ class CompiledSearch:
     def _run_threads(self) -> int:
         began = self.control[at.NUMBER]
         reason = TwoThreads(self).run()
-        if self.control[at.NUMBER] - began < _BUDGET:  # it was not worth starting them
+        if self.control[at.NUMBER] - began < BUDGET:  # it was not worth starting them
             self._threads_from = 2 * self.control[at.NUMBER]
         return reason
 
@@ -204,7 +204,7 @@ class CompiledSearch:
 
     def _expand(self) -> int:
         store, collapsed, serving = self.store, self._collapsed, self._collapsed.serving
-        self.control[at.BUDGET] = _BUDGET
+        self.control[at.BUDGET] = BUDGET
         tables: tuple[Any, ...] = (
             self.control,
             store.layout,
@@ -246,6 +246,8 @@ class CompiledSearch:
                 if asked == EFFECTS:
                     self._consider_serving()
             case reasons.ROOM:
+                if self._search.meter.would_exceed(self._collapsed.growth(asked)):
+                    self._search.stop("memory")
                 self._collapsed.grow(asked)
             case reasons.ALTERNATIVES:
                 self._collapsed.list_alternatives(asked)
@@ -275,10 +277,15 @@ class CompiledSearch:
 
     def _consider_serving(self) -> None:
         """Let compiled code serve messages, once that is worth compiling the model."""
-        if self._plan is None:
+        served = self._collapsed.served_in_python
+        if self._plan is None or served < self._plan.next:
             return
-        with self._search.meter.leaving_out():
-            serving = self._plan.due(self._collapsed.served)
+        meter = self._search.meter
+        if meter.would_exceed(COMPILER):
+            self._plan = None
+            return
+        with meter.leaving_out():
+            serving = self._plan.due(served)
         if serving is not None:
             self._collapsed.let_serve(serving)
             self._cells = serving.native.cells.copy()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rebecsim.errors import UserError
+from rebecsim.explore.limits import COMPILER
 from rebecsim.explore.reduction import SymmetricSystem
 from rebecsim.explore.search import Search
 from rebecsim.explore.strategies import BreadthFirst, Strategy
@@ -16,8 +17,6 @@ HANDED_OVER_AT = 20_000
 
 WORTH_COMPILING = 200_000
 """The states after which it goes on if it has to be compiled first, once on every machine."""
-
-_COMPILER = 300_000_000  # bytes that loading compiled code may take
 
 
 class NativeEngineError(UserError):
@@ -59,7 +58,7 @@ def run_search(
         number = breadth_first.run_to(search, HANDED_OVER_AT)
         if number == len(search.states):
             return
-        if search.meter.would_exceed(_COMPILER):
+        if search.meter.would_exceed(COMPILER):
             breadth_first.run_from(search, number)
             return
         with search.meter.leaving_out():  # the compiler's memory says nothing about states
@@ -68,13 +67,16 @@ def run_search(
             number = breadth_first.run_to(search, WORTH_COMPILING, number)
             if number == len(search.states):
                 return
+            if search.meter.would_exceed(COMPILER):
+                breadth_first.run_from(search, number)
+                return
     import numpy as np
 
     search.engine = "native"
     with search.meter.leaving_out():
         from rebecsim.explore.compiled import CompiledSearch, load_compiled_code
 
-        load_compiled_code()
+        load_compiled_code(workers)
     with np.errstate(over="ignore"):  # hashes wrap; without a compiler NumPy would warn of that
         CompiledSearch(search, number, checked, compact, workers).run()
 

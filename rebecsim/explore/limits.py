@@ -12,10 +12,13 @@ from typing import Literal
 
 from rebecsim.errors import UserError
 
-__all__ = ["Bound", "Limits", "Meter", "resident_bytes"]
+__all__ = ["COMPILER", "Bound", "Limits", "Meter", "resident_bytes"]
 
 Bound = Literal["states", "seconds", "memory", "horizon", "depth", "walks"]
 """What kept a search from covering the whole state space."""
+
+COMPILER = 300_000_000
+"""The bytes that loading compiled code may take."""
 
 _STATM = Path("/proc/self/statm")
 _MEGABYTE = 1_000_000

@@ -147,6 +147,10 @@ class LocalStore:
         """Whether variables are left out of identity."""
         return self._abstracted is not None
 
+    def left_out(self, owner: int) -> frozenset[int]:
+        """Give the positions of the variables of a rebec that are left out of identity."""
+        return self._abstracted[owner] if self._abstracted is not None else frozenset()
+
     def __len__(self) -> int:
         return sum(map(len, self._known))
 

@@ -93,6 +93,7 @@ def path_along(
     """
     steps: list[PathStep] = []
     causes: list[tuple[Cause, int]] = []
+    ends_in: Breach | None = None
     state, time = system.initial, system.start_time
     origins = Origins(system)
     for cause, target in _transitions(system, ordinals):
@@ -102,14 +103,14 @@ def path_along(
             step = replace(step, sent_in=origins.of(cause.owner, cause.message, time))
         steps.append(step)
         if isinstance(target, Breach):
+            ends_in = target
             breach = _in_absolute_time(system, state, cause, time, target)
             break
         time += system.elapsed(state, cause, target)
         state = target
         origins.reached(state, time, len(steps) - 1)
-    done = _run(system, causes)
+    done = _run(system, causes, ends_in)
     if done is not None and system.locals.abstracts:
-        # In states, values that are left out are those of whichever state was met first.
         steps = [
             replace(step, changed=changed)
             for step, changed in zip(steps, done.changed, strict=True)
@@ -155,7 +156,12 @@ def step_of(system: TransitionSystem, state: State, cause: Cause, time: int) -> 
         arrival=message.arrival + time,
         deadline=None if message.deadline == NO_DEADLINE else int(message.deadline) + time,
         choices=cause.drawn,
-        changed=tuple(_changed(system, rebec, before.variables, cause.variables)),
+        # What is left out of states has the value of whichever state was met first.
+        changed=tuple(
+            _changed(
+                system, rebec, before.variables, cause.variables, system.locals.left_out(owner)
+            )
+        ),
     )
 
 
@@ -167,11 +173,15 @@ def _finished(system: TransitionSystem, cause: Outcome, time: int) -> int | None
 
 
 def _changed(
-    system: TransitionSystem, rebec: Rebec, before: tuple[Any, ...], after: tuple[Any, ...]
+    system: TransitionSystem,
+    rebec: Rebec,
+    before: tuple[Any, ...],
+    after: tuple[Any, ...],
+    hidden: frozenset[int] = frozenset(),
 ) -> Iterator[tuple[str, Any]]:
     names = system.runner.names[rebec._index]
-    for name, old, new in zip(names, before, after, strict=True):
-        if old != new:
+    for place, (name, old, new) in enumerate(zip(names, before, after, strict=True)):
+        if old != new and place not in hidden:
             yield written_name(rebec, name), shown_value(new)
 
 
@@ -222,8 +232,14 @@ class _Done(NamedTuple):
     changed: tuple[tuple[tuple[str, Any], ...], ...]
 
 
-def _run(system: TransitionSystem, causes: Sequence[tuple[Cause, int]]) -> _Done | None:
-    """Do the same steps on fresh rebecs and note the choices that this takes."""
+def _run(
+    system: TransitionSystem, causes: Sequence[tuple[Cause, int]], ends_in: Breach | None
+) -> _Done | None:
+    """Do the same steps on fresh rebecs and note the choices that this takes.
+
+    `ends_in` is what the last step is to violate. None: it cannot be done, as there is no such
+    run, or because a check is switched off that a run always makes.
+    """
     if system.mode == "TTS":
         return None
     choices: list[Choice] = []
@@ -236,24 +252,27 @@ def _run(system: TransitionSystem, causes: Sequence[tuple[Cause, int]]) -> _Done
         return index
 
     rebecs = system.model.start(choose)
-    for number, (cause, time) in enumerate(causes, 1):
+    violated: str | None = None
+    for cause, time in causes:
         assert isinstance(cause, Outcome)
         steps = enabled(rebecs)
         index = _position(system, steps, cause.owner, cause.message, time)
-        if index is None:
+        if index is None or violated is not None:
             return None
         choices.append(Choice("step", index, len(steps)))
         pending[:] = cause.choices
         rebec = steps[index].rebec
-        before = _variables(system, rebec)
+        before = _variables(system, rebec) if system.locals.abstracts else ()
         try:
             execute(rebecs, steps[index], deadlines=cause.breach is not None)
-        except Violation:
-            if number < len(causes):  # a check that is switched off
-                return None
+        except Violation as violation:
+            violated = violation.verdict
         except IndexError:  # more choices than the abstracted state had
             return None
-        changed.append(tuple(_changed(system, rebec, before, _variables(system, rebec))))
+        after = _variables(system, rebec) if system.locals.abstracts else ()
+        changed.append(tuple(_changed(system, rebec, before, after)) if after else ())
+    if violated != (None if ends_in is None else ends_in.verdict):
+        return None
     return _Done(Run(tuple(choices)), tuple(changed))
 
 

@@ -6,6 +6,7 @@ before, are worked out by the Python engine, here everything else is.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,14 +16,14 @@ from numpy.typing import NDArray
 from rebecsim.explore.local import NEVER, NO_DEADLINE, Waiting
 from rebecsim.explore.runner import Runner
 from rebecsim.explore.transitions import TransitionSystem
-from rebecsim.generate.cells import Place, flat_length
+from rebecsim.generate.cells import Place, class_cells, flat_length
 from rebecsim.generate.step import NotNativeError
 from rebecsim.lang import syntax
-from rebecsim.lang.checked import CheckedModel
+from rebecsim.lang.checked import CheckedClass, CheckedModel
 from rebecsim.lang.traversal import walk
 from rebecsim.lang.types import BOOLEAN, FLOAT, ArrayType, RebecType, Type
 from rebecsim.native import columns
-from rebecsim.native.cache import is_ready
+from rebecsim.native.cache import is_ready, prepare
 from rebecsim.native.layout import BASE, OWN_CLASS, NativeModel, flat_cells, native_model
 from rebecsim.native.serving import (
     CELLS_CLOCK,
@@ -47,26 +48,33 @@ if it is on disk."""
 WORTH_COMPILING = 40_000
 """The messages after which it is worth compiling the message servers of a model."""
 
+_MOST_CELLS = 256
+"""The most integers of a rebec: the inner states of all rebecs take as much room as the largest."""
+
 Integers = NDArray[np.int64]
 
 
 def can_be_served(system: TransitionSystem, checked: CheckedModel) -> bool:
     """Whether a compiled step could stand for the message servers of a system.
 
-    Not if they ask for the absolute time, if a delay ends a transition, or if a variable is a
-    float, which has more bit patterns than values.
+    Not if they ask for the absolute time, if a delay ends a transition, if a variable is a float,
+    which has more bit patterns than values, or if a rebec has very many variables.
     """
     classes = {each.class_name: checked.classes[each.class_name] for each in checked.instances}
     variables = [symbol for each in classes.values() for symbol in each.state_variables]
-    splits = system.mode == "TTS" and any(
-        isinstance(node, syntax.Delay) for each in classes.values() for node in walk(each.tree)
-    )
     return (
         system.reads_time is None
-        and not splits
         and not system.locals.abstracts
         and not any(_element(symbol.type) == FLOAT for symbol in variables)
+        and max(class_cells(each).size for each in classes.values()) <= _MOST_CELLS
+        and not (system.mode == "TTS" and any(map(_delays, classes.values())))
     )
+
+
+def _delays(checked: CheckedClass) -> bool:
+    """Whether a message server or method of a class, inherited ones too, has a delay."""
+    bodies = [*(server.tree for server in checked.servers), *checked.methods.values()]
+    return any(isinstance(node, syntax.Delay) for body in bodies for node in walk(body))
 
 
 class ServingPlan:
@@ -76,13 +84,14 @@ class ServingPlan:
         self._system = system
         self._checked = checked
         self._native: NativeModel | None = None
-        self._next = WORTH_LOADING
+        self.next = WORTH_LOADING
+        """How many messages Python has to serve before it is asked again."""
         self.over = False
         """Whether it is decided."""
 
     def due(self, served: int) -> Serving | None:
         """Say whether the time has come, after so many messages have been served in Python."""
-        if self.over or served < self._next:
+        if self.over or served < self.next:
             return None
         try:
             self._native = self._native or native_model(self._system.model, self._checked)
@@ -91,14 +100,14 @@ class ServingPlan:
             return None
         functions = self._native.step, expand_and_serve
         if served < WORTH_COMPILING and not all(is_ready(each) for each in functions):
-            self._next = WORTH_COMPILING
+            self.next = WORTH_COMPILING
             return None
         self.over = True
         try:
-            for each in functions:
-                if hasattr(each, "made"):  # otherwise plain Python is wanted
-                    each.made.prepare()
-        except Exception:
+            prepare(*functions)
+        except Exception as error:  # whatever a compiler raises: Python can go on as before
+            text = f"the message servers run in Python: compiling gave {type(error).__name__}"
+            warnings.warn(f"{text}: {error}", RuntimeWarning, stacklevel=2)
             return None
         return Serving(self._native, self._system.runner)
 
@@ -144,7 +153,7 @@ class Serving:
     # --- inner states --------------------------------------------------------------------------
 
     def find(self, owner: int, variables: Sequence[Any], clock: int) -> int:
-        """Give the row of an inner state without a suspension, ABSENT if there is none."""
+        """Give the row of an inner state, ABSENT if there is none."""
         self._fill(self._wanted[0], owner, variables, clock)
         return int(find_row(self.content_table, self.contents, self._wanted))
 
@@ -153,11 +162,6 @@ class Serving:
         self.make_room(row + 1)
         self._fill(self.contents[row], owner, variables, clock)
         enter_row(self.content_table, self.contents, row)
-
-    def leave_out(self, row: int) -> None:
-        """Say that a row is no inner state for a step."""
-        self.make_room(row + 1)
-        self.contents[row, CELLS_OWNER] = ABSENT
 
     def make_room(self, rows: int) -> None:
         """Make room for inner states of so many rows."""

@@ -19,10 +19,13 @@ from rebecsim.native import reasons
 from rebecsim.native.breadth_first import expand_ahead, store_found
 from rebecsim.native.stores import Store
 
-__all__ = ["NARROW", "TwoThreads"]
+__all__ = ["BUDGET", "NARROW", "TwoThreads"]
 
 NARROW = 4_000
 """The fewest states that must wait to be expanded: with less, threads would wait for each other."""
+
+BUDGET = 20_000
+"""The states to expand between two looks at clock, memory and interrupts."""
 
 _BATCH = 1 << 14  # successors
 
@@ -90,12 +93,20 @@ class TwoThreads:
                 control[at.FOUND], control[at.STORED] = ahead[at.FOUND], 0
                 if reason not in (reasons.FINISHED, reasons.MORE) or self._is_narrow():
                     break
-                if ahead[at.NUMBER] - checked_at >= control[at.BUDGET]:
+                if ahead[at.NUMBER] - checked_at >= BUDGET:
                     checked_at = int(ahead[at.NUMBER])
+                    control[at.EXPANDED] = self._expanded(filled)
                     self._search.note(reasons.BUDGET)
             while (stopped := self._store(filled)) != reasons.FINISHED:
                 self._stop_at(filled, stopped)
         return self._come_together(reason)
+
+    def _expanded(self, filled: _Batch) -> int:
+        """Give how many states were begun to be expanded before a batch that is not stored yet."""
+        if not self._control[at.FOUND]:
+            return int(self._ahead[at.NUMBER])
+        number, ordinal = filled.found_by[0].tolist()
+        return int(number + (ordinal > 0))
 
     def _is_narrow(self) -> bool:
         return bool(self._control[at.STATES] - self._ahead[at.NUMBER] < NARROW)

@@ -86,12 +86,11 @@ Rows = NDArray[np.int32]
 Words = NDArray[np.uint64]
 
 CELLS_OWNER, CELLS_CLOCK, CELLS_FIRST = range(3)
-"""Columns of the contents of an inner state: the rebec, or ABSENT if it is none that can be served
-here, its clock, its variables."""
+"""Columns of the contents of an inner state: the rebec, its clock, its variables."""
 
 OWN_CELLS, OWN_ROOM, OWN_EMPTY_BAG, OWN_WIDTH = range(4)
-"""What to know of each rebec: how many cells it has, how many places its queue leaves for what it
-sends to itself, the row of its empty bag."""
+"""What to know of each rebec: how many cells it has; how many places its queue leaves for what it
+sends to itself, as the message that is served keeps its own; the row of its empty bag."""
 
 SENDS_TO_EACH = 64
 """The most messages to one rebec in one step; with more, Python goes on."""
@@ -228,7 +227,7 @@ def _serve(
     row = control[at.ASKED + 1]
     number = control[at.ASKED + 2]
     rebec = contents[row, CELLS_OWNER]
-    if rebec == ABSENT or messages[number, RECEIVER] == ABSENT or messages[number, DEADLINE] < 0:
+    if messages[number, RECEIVER] == ABSENT or messages[number, DEADLINE] < 0:
         return reasons.ANSWER
     if counts[BATCHES] == batches.shape[0]:
         return _ask_room(control, BATCHES)

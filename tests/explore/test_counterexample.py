@@ -13,6 +13,7 @@ import pytest
 
 from rebecsim.actors import Model, ReplayError
 from rebecsim.explore import (
+    Checks,
     DepthFirst,
     Mode,
     Question,
@@ -219,3 +220,61 @@ def test_text_is_escaped_and_long_runs_are_cut() -> None:
     assert "✗ assertion failed: too <many> & 'more'" in shown
     assert "counter (FTTS), the last 200 of 250 steps" in shown
     assert sum(words.startswith("count()") for words in shown) == MOST_STEPS
+
+
+LEFT_OUT = """
+reactiveclass A(2) {
+  statevars { int x; int n; int z; }
+  A() { self.go(); }
+  msgsrv go() {
+    x = x + 1;
+    n = n + 10;
+    self.go() after(1);
+    if (x == 3) { z = 1; self.go() after(2); z = 5; }
+  }
+}
+main { A a():(); }
+"""
+
+
+def test_what_is_left_out_of_states_has_its_true_values_on_a_path() -> None:
+    model = build_model(check_source(LEFT_OUT, "left.rebeca", "timed"), "left.rebeca")
+    found = explore(model, checks=Checks(invariants=["a.x < 3"]), abstract=["A.n"])
+    assert found.path is not None
+    assert [dict(step.changed).get("n") for step in found.path.steps] == [10, 20, 30]
+    assert found.path.run is not None
+
+
+def test_no_values_are_shown_where_there_is_no_run() -> None:
+    """The last step violates what is not looked at; a run would stop there."""
+    model = build_model(check_source(LEFT_OUT, "left.rebeca", "timed"), "left.rebeca")
+    checks = Checks(overflows=False, invariants=["a.z != 5"])
+    whole = explore(model, checks=checks).path
+    found = explore(model, checks=checks, abstract=["A.n"]).path
+    assert whole is not None
+    assert found is not None
+    assert whole.run is found.run is None
+    assert dict(found.steps[-1].changed) == {"x": 3, "z": 5}
+    assert dict(whole.steps[-1].changed) == {"x": 3, "n": 30, "z": 5}
+
+
+def test_a_path_that_only_abstraction_has_is_no_run() -> None:
+    text = """
+        reactiveclass A(4) {
+          knownrebecs { B b; }
+          statevars { int n; }
+          A() { self.start(); }
+          msgsrv start() { n = ?(1, 2); b.pass(n) after(1); }
+          msgsrv back(int q) { assertion(n + q != 2); }
+        }
+        reactiveclass B(4) {
+          knownrebecs { A a; }
+          msgsrv pass(int v) { a.back(v) after(1); }
+        }
+        main { A a(b):(); B b(a):(); }"""
+    model = build_model(check_source(text, "pass.rebeca", "timed"), "pass.rebeca")
+    found = explore(model, abstract=["A.n"], checks=Checks(deadlock=False))
+    assert found.verdict == "assertion failed"
+    assert found.path is not None
+    assert found.path.run is None
+    assert not any("n" in dict(step.changed) for step in found.path.steps)

@@ -138,9 +138,20 @@ def test_compiling_must_be_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert everything(found) == everything(explore(ticket_service.model, engine="python"))
 
 
+def test_a_search_short_of_memory_compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There was enough at first, and is not when compiling would be worth it."""
+    monkeypatch.setattr(engines, "HANDED_OVER_AT", 50)
+    monkeypatch.setattr(engines, "WORTH_COMPILING", 500)
+    monkeypatch.setattr(engines, "_is_compiled", lambda: False)
+    answers = iter([False, True])
+    monkeypatch.setattr(Meter, "would_exceed", lambda meter, more: next(answers))
+    found = explore(ticket_service.model)
+    assert (found.engine, found.verdict) == ("python", "satisfied")
+
+
 def test_a_search_short_of_memory_stays_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engines, "HANDED_OVER_AT", 50)
-    monkeypatch.setattr(engines, "_COMPILER", 10**15)
+    monkeypatch.setattr(engines, "COMPILER", 10**15)
     found = explore(ticket_service.model, limits=Limits(memory=10**6))
     assert (found.engine, found.verdict) == ("python", "satisfied")
     assert everything(found) == everything(explore(ticket_service.model, engine="python"))

@@ -143,7 +143,7 @@ def test_few_messages_are_left_to_python(monkeypatch: pytest.MonkeyPatch) -> Non
     (collapsed,) = made
     assert collapsed.serving is not None
     assert found.states > 500
-    assert collapsed.served < 10
+    assert collapsed.served_in_python < 10
     assert collapsed.table_sizes.tolist()[0] > 500
 
 
@@ -182,6 +182,46 @@ def test_what_no_step_can_stand_for(variable: str, text: str, mode: Any) -> None
     system = TransitionSystem(build_model(checked, "a.rebeca"), mode)
     assert not serving.can_be_served(system, checked)
     assert_same(checked, mode=mode, limits=Limits(states=50, horizon=20))
+
+
+INHERITED = """
+abstract reactiveclass Slow(4) {
+  statevars { int left; }
+  abstract msgsrv done();
+  void pause(int units) { delay(units); }
+  msgsrv tick() { left = (left + 1) % 4; pause(?(1, 2)); self.done() after(1); }
+}
+reactiveclass A extends Slow(4) {
+  A() { self.tick(); }
+  msgsrv done() { left = left % 3; self.tick() after(1); }
+}
+main { A a():(); A b():(); }
+"""
+
+
+def test_delays_that_are_inherited() -> None:
+    checked = check_source(INHERITED, "slow.rebeca", "timed")
+    system = TransitionSystem(build_model(checked, "slow.rebeca"), "TTS")
+    assert not serving.can_be_served(system, checked)
+    for mode in ("FTTS", "TTS"):
+        assert assert_same(checked, mode=mode, limits=Limits(states=3_000)).states > 50
+
+
+def test_a_rebec_with_very_many_variables_is_served_in_python() -> None:
+    text = COUNTER.replace("int low;", "int[400] many; int low;")
+    checked = check_source(text, "many.rebeca", "timed")
+    system = TransitionSystem(build_model(checked, "many.rebeca"), "FTTS")
+    assert not serving.can_be_served(system, checked)
+    assert_same(checked)
+
+
+def test_what_does_not_compile_is_served_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("no compiler")
+
+    monkeypatch.setattr(serving, "prepare", fail)
+    with pytest.warns(RuntimeWarning, match="run in Python: compiling gave ZeroDivisionError"):
+        assert_same(check_source(COUNTER, "counter.rebeca", "timed"))
 
 
 @pytest.mark.skipif(is_plain(), reason="everything is plain Python already")

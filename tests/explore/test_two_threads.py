@@ -32,7 +32,8 @@ def used(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         began.append(len(search._batches))
         return run(search)
 
-    monkeypatch.setattr(compiled, "_BUDGET", 5)
+    monkeypatch.setattr(compiled, "BUDGET", 5)
+    monkeypatch.setattr(two_threads, "BUDGET", 5)
     monkeypatch.setattr(compiled, "NARROW", 3)
     monkeypatch.setattr(two_threads, "NARROW", 3)
     monkeypatch.setattr(two_threads, "_BATCH", 7)
@@ -109,6 +110,8 @@ def test_progress_and_interrupts(used: list[int], monkeypatch: pytest.MonkeyPatc
 
     def note(search: Search) -> None:
         seen.append(search.progress())
+        begun = int(max(search.parents[: len(search.states)]))  # a state that has a successor
+        assert begun + 1 - search.expanded in (0, 1) or search.expanded > begun
         original(search)
         if len(seen) == 40:
             raise KeyboardInterrupt
