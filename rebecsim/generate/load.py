@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 
 from rebecsim.actors import Model
@@ -47,10 +48,14 @@ def _from_python(path: Path) -> Model:
     if spec is None or spec.loader is None:
         raise LoadError(f"{path}: cannot be imported")
     module = importlib.util.module_from_spec(spec)
+    writes_bytecode = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True  # reading a model leaves nothing beside it
     try:
         spec.loader.exec_module(module)
     except Exception as error:  # whatever the user's program raises
         raise LoadError(f"{path}: {type(error).__name__}: {error}") from error
+    finally:
+        sys.dont_write_bytecode = writes_bytecode
     model = getattr(module, "model", None)
     if not isinstance(model, Model):
         raise LoadError(f"{path}: has no global `model` of type rebecsim.actors.Model")
