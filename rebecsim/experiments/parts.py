@@ -98,7 +98,11 @@ class GrowingFile:
         self._temporary = temporary_name(path)
         self._pending = schema.empty_table()
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._writer = pq.ParquetWriter(self._temporary, schema, compression="zstd")
+        try:
+            self._writer = pq.ParquetWriter(self._temporary, schema, compression="zstd")
+        except BaseException:  # an interrupt, too
+            self._temporary.unlink(missing_ok=True)
+            raise
 
     def write(self, table: pa.Table) -> None:
         """Append rows."""
@@ -122,10 +126,11 @@ class GrowingFile:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._writer.close()
-        if kind is None:
-            self._temporary.replace(self._path)
-        else:
+        try:
+            self._writer.close()
+            if kind is None:
+                self._temporary.replace(self._path)
+        finally:
             self._temporary.unlink(missing_ok=True)
 
 
