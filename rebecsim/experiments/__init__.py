@@ -20,8 +20,9 @@ They are loaded when they are asked for: a comparison of models needs nothing of
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rebecsim.lazy_names import names_of
 
 if TYPE_CHECKING:
     from rebecsim.experiments.differences import PairDifference, pairwise_differences
@@ -126,9 +127,4 @@ _MODULES = {
     "summarise": "summary",
 }
 
-
-def __getattr__(name: str) -> Any:
-    """Load a public name from its module."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+__getattr__ = names_of(__name__, _MODULES)

@@ -22,8 +22,9 @@ that there is.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rebecsim.lazy_names import names_of
 
 if TYPE_CHECKING:
     from rebecsim.explore.exploring import Checks, explore
@@ -128,11 +129,4 @@ _MODULES = {
     "save_recorded": "recorded",
 }
 
-
-def __getattr__(name: str) -> Any:
-    """Load a public name from its module."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = names_of(__name__, _MODULES)

@@ -18,8 +18,9 @@ is for property files.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rebecsim.lazy_names import names_of
 
 if TYPE_CHECKING:
     from rebecsim.lang import syntax, types
@@ -76,6 +77,8 @@ __all__ = [
 ]
 
 _MODULES = {
+    "syntax": "",
+    "types": "",
     "CheckedClass": "checked",
     "CheckedInstance": "checked",
     "CheckedModel": "checked",
@@ -103,13 +106,4 @@ _MODULES = {
     "walk": "traversal",
 }
 
-
-def __getattr__(name: str) -> Any:
-    """Load a public name from its module."""
-    if name in ("syntax", "types"):
-        return import_module(f"{__name__}.{name}")
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = names_of(__name__, _MODULES)

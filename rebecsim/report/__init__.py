@@ -19,8 +19,9 @@ comparisons do.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rebecsim.lazy_names import names_of
 
 if TYPE_CHECKING:
     from rebecsim.report.report_input import ReportInput
@@ -74,9 +75,4 @@ _MODULES = {
     "write_workload_report": "workload_report",
 }
 
-
-def __getattr__(name: str) -> Any:
-    """Load a public name from its module."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+__getattr__ = names_of(__name__, _MODULES)

@@ -11,11 +11,12 @@ what they need.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rebecsim.lazy_names import names_of
+from rebecsim.native.engines import ENGINES, Engine
 
 if TYPE_CHECKING:
-    from rebecsim.native.engines import ENGINES, Engine
     from rebecsim.simulate.batch import Batch, Observation
     from rebecsim.simulate.engine import EngineError
     from rebecsim.simulate.montecarlo import run_batch
@@ -43,27 +44,20 @@ __all__ = [
 ]
 
 _MODULES = {
-    "ENGINES": "rebecsim.native.engines",
-    "ORDERS": "rebecsim.simulate.order",
-    "OUTCOMES": "rebecsim.simulate.simulator",
-    "Batch": "rebecsim.simulate.batch",
-    "Engine": "rebecsim.native.engines",
-    "EngineError": "rebecsim.simulate.engine",
-    "Event": "rebecsim.simulate.trace",
-    "Observation": "rebecsim.simulate.batch",
-    "Order": "rebecsim.simulate.order",
-    "Outcome": "rebecsim.simulate.simulator",
-    "RunResult": "rebecsim.simulate.simulator",
-    "Tracer": "rebecsim.simulate.trace",
-    "run_batch": "rebecsim.simulate.montecarlo",
-    "shown": "rebecsim.simulate.trace",
-    "simulate": "rebecsim.simulate.simulator",
-    "state_of": "rebecsim.simulate.trace",
+    "ORDERS": "order",
+    "OUTCOMES": "simulator",
+    "Batch": "batch",
+    "EngineError": "engine",
+    "Event": "trace",
+    "Observation": "batch",
+    "Order": "order",
+    "Outcome": "simulator",
+    "RunResult": "simulator",
+    "Tracer": "trace",
+    "run_batch": "montecarlo",
+    "shown": "trace",
+    "simulate": "simulator",
+    "state_of": "trace",
 }
 
-
-def __getattr__(name: str) -> Any:
-    """Load a public name from its module."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name]), name)
+__getattr__ = names_of(__name__, _MODULES)
