@@ -42,14 +42,11 @@ class ConservativeBackfilling(Backfilling):
         return self._planned[job.index]
 
     def submitted(self, job: Job, now: int) -> list[Job]:
-        """Give a new job its reservation; it starts if that is now."""
+        """Give a new job its reservation; if that is now it starts, behind older ones for now."""
         self._begin(now)
         self.waiting.add(job, self.order.key(job, now))
         self._reserve(job, now)
-        if self._planned[job.index] > now:
-            return []
-        self._start_planned(job, now)
-        return [job]
+        return self.schedule(now)
 
     def finished(self, job: Job, now: int) -> list[Job]:
         """Fill the hole that a job leaves which ends before its estimate."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rebecsim.cluster.batch import (
@@ -37,6 +37,15 @@ FAST = PolicySettings(refresh=5, half_life=7)
 )
 @settings(max_examples=150, deadline=None)
 @given(jobs=requests())
+@example(  # two reservations for one time, of which the new one must not come first
+    jobs=[
+        Request(submit=0, run=6, processors=3, estimate=6),
+        Request(submit=0, run=1, processors=4, estimate=2),
+        Request(submit=3, run=1, processors=5, estimate=1),
+        Request(submit=6, run=1, processors=2, estimate=2),
+        Request(submit=6, run=1, processors=3, estimate=1),
+    ]
+)
 def test_every_job_starts_when_the_naive_policy_starts_it(
     policy: str,
     chosen: PolicySettings | None,
