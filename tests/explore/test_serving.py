@@ -83,7 +83,8 @@ def test_random_models(drawn: Drawn, stop_at: Any, deadlines: bool) -> None:
         )
 
 
-@pytest.mark.skipif(is_plain() or not VALID, reason="is large")
+@pytest.mark.skipif(not VALID, reason="the conformance models are not here")
+@pytest.mark.skipif(is_plain(), reason="is too large for plain Python")
 def test_a_whole_resource_manager() -> None:
     checked, model = load("resource_manager_edf.rebeca")
     found = explore(model, engine="native", checked=checked, checks=Checks(deadlock=False))
