@@ -215,8 +215,12 @@ def _text(value: Any) -> str:
 def _in_absolute_time(
     system: TransitionSystem, state: State, cause: Cause, time: int, breach: Breach
 ) -> Breach:
-    """Give a breach with the times that a run from the start would show."""
-    if not isinstance(cause, Outcome) or cause.breach is None:
+    """Give a breach with the times that a run from the start would show.
+
+    Only what a message server does itself tells of times. A queue of another rebec that overflows
+    does not, and comes before whatever the message server would have done next.
+    """
+    if not isinstance(cause, Outcome) or breach is not cause.breach:
         return breach
     again = system.runner.again(state[cause.owner], cause, time)
     return breach if again.breach is None else again.breach
