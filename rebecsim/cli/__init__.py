@@ -12,6 +12,7 @@ import sys
 
 from rebecsim.cli.app import app, complain
 from rebecsim.errors import UserError
+from rebecsim.exit_codes import ExitCode
 
 __all__ = ["app", "main"]
 
@@ -22,9 +23,9 @@ def main() -> None:
         app()
     except UserError as error:
         complain(error)
-        sys.exit(2)
+        sys.exit(ExitCode.BAD_INPUT)
     except OSError as error:
         if error.filename is None:
             raise
         complain(f"{error.filename}: {error.strerror}")
-        sys.exit(2)
+        sys.exit(ExitCode.BAD_INPUT)

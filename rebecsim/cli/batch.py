@@ -10,6 +10,7 @@ import typer
 
 from rebecsim.cli.app import Plugins, app, complain, console, say, use_plugins
 from rebecsim.errors import UserError
+from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from rebecsim.cluster.batch import BatchPolicy, Machine, NodeGroup
@@ -158,7 +159,7 @@ def validate(
             say(f"  broken by {_jobs(len(check.offenders))}: {check.rule}")
             say(f"    first by job {workload.job[check.offenders[0]]}, which {check.first}")
     if not all(check.holds for check in checks):
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.VIOLATED)
 
 
 def _jobs(count: int) -> str:

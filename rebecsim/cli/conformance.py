@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rebecsim.cli.app import app, console, say
+from rebecsim.exit_codes import ExitCode
 
 
 @app.command()
@@ -50,7 +51,7 @@ def conformance(
     console().print(table)
     say(f"{same} agree, {differ} differ, {skipped} skipped (properties that are not supported)")
     if differ:
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.VIOLATED)
 
 
 def _shown(result: tuple[str, int | None, int | None]) -> str:

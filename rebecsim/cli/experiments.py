@@ -30,6 +30,7 @@ from rebecsim.cli.app import (
     use_plugins,
 )
 from rebecsim.cli.workload_scenarios import compare_workload
+from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from rebecsim.experiments import Plan, PlannedRun, Results, Scenario
@@ -422,4 +423,4 @@ def _progress(runs: Sequence[PlannedRun], advice: str) -> Iterator[_Bar]:
         except KeyboardInterrupt:
             bar.stop()
             complain(f"interrupted; finished cells are in {advice}")
-            raise typer.Exit(130) from None
+            raise typer.Exit(ExitCode.INTERRUPTED) from None

@@ -24,6 +24,7 @@ from rebecsim.cli.app import (
     say,
 )
 from rebecsim.errors import UserError
+from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
     from rebecsim.actors import Model
     from rebecsim.explore import Limits, Progress, Question, Result, Strategy
     from rebecsim.lang import CheckedModel
-
-OUT_OF_BOUNDS = 3
-"""Exit code of a search that found nothing wrong but did not see everything."""
 
 _PATIENCE = 0.4
 """Seconds after which it is shown how far a search is; most are over before."""
@@ -203,9 +201,9 @@ def explore(
     if export is not None:
         _export(export, built, checked, question, limits)
     if result.is_violation:
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.VIOLATED)
     if result.verdict == "out of bounds":
-        raise typer.Exit(OUT_OF_BOUNDS)
+        raise typer.Exit(ExitCode.UNDECIDED)
 
 
 def _text_of(file: Path) -> str:
@@ -379,4 +377,4 @@ def replay(
     if svg is not None:
         svg.write_text(sequence_diagram(path), encoding="utf-8")
         complain(f"sequence diagram in {svg}")
-    raise typer.Exit(1)
+    raise typer.Exit(ExitCode.VIOLATED)

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from rebecsim.cli.app import Core, app, console, say
 from rebecsim.cli.explore import ModelFile
+from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from rebecsim.actors import Model
@@ -104,7 +105,7 @@ def _run(
         return run_live(model, limits, seed=start, patience=patience, watch=printer.take)
     except NotAllowedError as error:  # from the checker
         _say_wrong(f"not allowed by the semantics: {error}")
-        raise typer.Exit(1) from error
+        raise typer.Exit(ExitCode.VIOLATED) from error
 
 
 def _checker_for(model: Model) -> Checker | None:
@@ -131,7 +132,7 @@ def _check_saved(model: Model, file: Path, tolerance: int, quiet: bool) -> None:
         printer.take(each)
     _show_end(log, tolerance)
     if log.ending.is_violation:
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.VIOLATED)
 
 
 # --- the report ----------------------------------------------------------------------------------
@@ -203,9 +204,9 @@ def _report(model: Model, run: LiveRun, tolerance: int, file: Path | None) -> No
         save_log(file, run.log, choices)
         say(f"run in {file}")
     if run.log.ending.outcome == "interrupted":
-        raise typer.Exit(130)
+        raise typer.Exit(ExitCode.INTERRUPTED)
     if run.log.ending.is_violation or not allowed:
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.VIOLATED)
 
 
 def _show_end(log: Log, tolerance: int, checked: bool = True) -> None:

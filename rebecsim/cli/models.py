@@ -21,6 +21,7 @@ from rebecsim.cli.app import (
     say,
     use_plugins,
 )
+from rebecsim.exit_codes import ExitCode
 
 
 class Form(StrEnum):
@@ -56,7 +57,7 @@ def check(
             classes, rebecs = len(model.classes), len(model.instances)
             say(f"{file}: ok, {_count(classes, 'class', 'classes')}, {_count(rebecs, 'rebec')}")
     if failed:
-        raise typer.Exit(2)
+        raise typer.Exit(ExitCode.BAD_INPUT)
 
 
 def _count(number: int, one: str, many: str = "") -> str:
@@ -129,7 +130,7 @@ def simulate(
         save_run(save, chosen.run)
         say(f"choices in {save}")
     if result.is_violation:
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.VIOLATED)
 
 
 def _simulate_natively(
@@ -165,4 +166,4 @@ def _simulate_natively(
     console().print(event_table(list(events)))
     console().print(run_summary(result))
     if result.is_violation:
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.VIOLATED)

@@ -10,7 +10,6 @@ import typer
 
 from rebecsim.cli.app import app, say
 from rebecsim.cli.explore import (
-    OUT_OF_BOUNDS,
     Horizon,
     Ignored,
     Invariants,
@@ -23,6 +22,7 @@ from rebecsim.cli.explore import (
     Tts,
     showing_progress,
 )
+from rebecsim.exit_codes import ExitCode
 
 
 @app.command()
@@ -73,6 +73,6 @@ def races(
         for line in race_lines(found):
             say(line)
     if found.is_harmful:
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.VIOLATED)
     if found.bounds:
-        raise typer.Exit(OUT_OF_BOUNDS)
+        raise typer.Exit(ExitCode.UNDECIDED)

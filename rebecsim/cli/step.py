@@ -15,6 +15,7 @@ from rich.text import Text
 from rebecsim.cli.app import Core, app, complain, console, say
 from rebecsim.cli.explore import ModelFile, Tts
 from rebecsim.errors import UserError
+from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from rebecsim.explore import PathStep
@@ -70,14 +71,14 @@ def step(
         stepper = Stepper(built, checked=checked, mode="TTS" if tts else None, seed=seed)
     except Violation as violation:
         say(f"{violation.verdict}: {violation}, in a constructor")
-        raise typer.Exit(1) from violation
+        raise typer.Exit(ExitCode.VIOLATED) from violation
     session = _Session(stepper, model)
     try:
         session.go(_lines(session.interactive))
     except KeyboardInterrupt:
-        raise typer.Exit(130) from None
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
     if session.failed and not session.interactive:
-        raise typer.Exit(2)
+        raise typer.Exit(ExitCode.BAD_INPUT)
 
 
 def _lines(interactive: bool) -> Iterator[str]:

@@ -12,6 +12,7 @@ from rebecsim.cli.app import Plugins, app, complain, console, use_plugins
 from rebecsim.cli.experiments import show_written
 from rebecsim.cli.workload_scenarios import diff_workloads, is_workload_run, report_workload
 from rebecsim.errors import UserError
+from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from rebecsim.experiments.store import StoredRun, StoredWorkloadRun
@@ -32,7 +33,7 @@ def runs(root: Root = Path(), plugin: Plugins = None) -> None:
     for complaint in complaints:
         complain(complaint)
     if complaints:
-        raise typer.Exit(2)
+        raise typer.Exit(ExitCode.BAD_INPUT)
 
 
 @app.command()

@@ -9,6 +9,7 @@ import typer
 
 from rebecsim.cli.app import complain, console, error_console, say
 from rebecsim.errors import UserError
+from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -146,7 +147,7 @@ def _run(
             bar.stop()
             place = results.directory
             complain(f"interrupted; finished schedules are in {place}: go on with --resume")
-            raise typer.Exit(130) from None
+            raise typer.Exit(ExitCode.INTERRUPTED) from None
 
 
 def _show(report: WorkloadReport, out: Path, *more: Path) -> None:
