@@ -40,7 +40,7 @@ def conformance(
         else:
             differ += 1
             word = "DIFFERS"
-        source = " (recounted)" if each.recounted else " (ideal)" if each.ideal else ""
+        source = " (ideal)" if each.ideal else ""
         table.add_row(
             *map(
                 Text,

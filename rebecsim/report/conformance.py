@@ -19,11 +19,6 @@ __all__ = ["Comparison", "compare_suite"]
 UNBOUNDED = 10_000
 """States after which a model that the manifest calls unbounded is believed to be so."""
 
-_RECOUNTED: dict[tuple[str, str, int | None, int | None], tuple[int | None, int | None]] = {
-    ("nondet_duplicate.rebeca", "TTS", 6, 13): (5, 12)
-}
-"""Counts of the manifest that are wrong, and the right ones; docs/conformance.md shows why."""
-
 _DEFERRED = "not supported"
 
 
@@ -32,15 +27,13 @@ class Comparison:
     """One run of the suite: what should come out, what did.
 
     Counts are None where they are not compared: the reference stopped at a violation, or counts
-    something else. `ideal`: the manifest holds that the reference is wrong here. `recounted`: the
-    manifest's own counts are wrong and replaced by the right ones.
+    something else. `ideal`: the manifest holds that the reference is wrong here.
     """
 
     file: str
     mode: str
     property_file: str
     ideal: bool
-    recounted: bool
     expected: tuple[str, int | None, int | None]
     found: tuple[str, int | None, int | None]
 
@@ -99,15 +92,13 @@ def _compare(
         and (not result.get("partial") or result.get("order_independent"))
     )
     counts = (wanted.get("states"), wanted.get("transitions")) if counted else (None, None)
-    right = _RECOUNTED.get((file, result["mode"], *counts), counts)
     limit = UNBOUNDED if unbounded else max_states
     return Comparison(
         file=file,
         mode=result["mode"],
         property_file=result.get("property", ""),
         ideal="ideal" in result,
-        recounted=right != counts,
-        expected=(verdict, *right),
+        expected=(verdict, *counts),
         found=_explore(directory, file, language, result, limit),
     )
 

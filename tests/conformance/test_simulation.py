@@ -1,20 +1,12 @@
 """Every conformance model is accepted or refused as it should be, and runs to a known verdict."""
 
-import json
-from pathlib import Path
-
 import pytest
 
 from rebecsim.actors import RandomScheduler, Streams
 from rebecsim.generate import build_model, python_source
 from rebecsim.lang import RebecaError, check_file
 from rebecsim.simulate import simulate
-
-FOLDER = Path(__file__).resolve().parents[2].parent / "shared" / "conformance"
-MANIFEST = FOLDER / "manifest.json"
-ENTRIES = json.loads(MANIFEST.read_text())["models"] if MANIFEST.exists() else []
-
-pytestmark = pytest.mark.skipif(not ENTRIES, reason="the conformance models are not here")
+from tests.explore.conformance import SUITE, entries
 
 
 def verdicts(entry):
@@ -27,9 +19,9 @@ def ids(entry):
     return entry["file"]
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=ids)
+@pytest.mark.parametrize("entry", entries(), ids=ids)
 def test_verdicts_of_random_runs(entry):
-    path = FOLDER / entry["file"]
+    path = SUITE / entry["file"]
     expected = verdicts(entry)
     if expected == {"compile error"}:
         with pytest.raises(RebecaError):
@@ -47,11 +39,11 @@ def test_verdicts_of_random_runs(entry):
         assert wanted & seen, "25 random runs did not meet the violation"
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=ids)
+@pytest.mark.parametrize("entry", entries(), ids=ids)
 def test_generated_modules_are_complete_programs(entry, tmp_path):
     if verdicts(entry) == {"compile error"}:
         pytest.skip("refused, so nothing is generated")
-    path = FOLDER / entry["file"]
+    path = SUITE / entry["file"]
     checked = check_file(path, entry["language"])
     source = python_source(checked, path.name)
     namespace = {"__name__": "generated"}

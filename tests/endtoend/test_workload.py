@@ -16,7 +16,6 @@ from rebecsim.workloads.cleaning import RULES
 from tests.docs.tables import parameters_of
 
 ROOT = Path(__file__).resolve().parents[2]
-DATA = ROOT.parent / "shared" / "data"
 REFERENCE = ROOT / "docs" / "reference" / "workload.md"
 COMMANDS = {
     command.name or command.callback.__name__: command.callback
@@ -41,15 +40,8 @@ def run(tmp_path):
     return call
 
 
-@pytest.fixture
-def data() -> Path:
-    if not DATA.is_dir():
-        pytest.skip("the logs in ../shared/data are not here")
-    return DATA
-
-
-def test_a_log_is_described_and_drawn(run, data, tmp_path):
-    done = run("info", data / "swf" / "KTH-SP2-1996.swf.gz", "--chart", "kth.png")
+def test_a_log_is_described_and_drawn(run, shared_data, tmp_path):
+    done = run("info", shared_data / "swf" / "KTH-SP2-1996.swf.gz", "--chart", "kth.png")
     assert done.returncode == 0, done.stderr
     assert "jobs              28,481" in done.stdout
     assert "8 rows skipped: no run time" in done.stdout
@@ -78,9 +70,9 @@ def test_the_same_seed_gives_the_same_file(run, tmp_path):
     assert a != c
 
 
-def test_the_schedule_of_a_real_machine_is_judged(run, data, tmp_path):
+def test_the_schedule_of_a_real_machine_is_judged(run, shared_data, tmp_path):
     done = run(
-        *("metrics", data / "swf" / "hpc2n.swf", "--share", 24, "--by", "user"),
+        *("metrics", shared_data / "swf" / "hpc2n.swf", "--share", 24, "--by", "user"),
         *("--boxes", "boxes.svg", "--heatmap", "map.png"),
     )
     assert done.returncode == 0, done.stderr
@@ -90,8 +82,10 @@ def test_the_schedule_of_a_real_machine_is_judged(run, data, tmp_path):
     assert (tmp_path / "map.png").exists()
 
 
-def test_a_view_of_one_user(run, data):
-    done = run("metrics", data / "swf" / "hpc2n.swf", "--user", 8, "--queue", -1, "--by", "queue")
+def test_a_view_of_one_user(run, shared_data):
+    done = run(
+        "metrics", shared_data / "swf" / "hpc2n.swf", "--user", 8, "--queue", -1, "--by", "queue"
+    )
     assert "│  987 │" in done.stdout
 
 

@@ -6,9 +6,6 @@ may expect it is worse.
 
 from __future__ import annotations
 
-import csv
-import gzip
-
 import pytest
 
 from rebecsim.experiments.workload_plan import plan_workload
@@ -16,7 +13,7 @@ from rebecsim.experiments.workload_results import WorkloadResults
 from rebecsim.experiments.workload_runner import run_workload_plan
 from rebecsim.experiments.workload_scenario import load_workload_scenario
 from rebecsim.report.workload_report import read_workload_report
-from tests.experiments.workloads import SHARED, hpc2n
+from tests.oracles import schedule_rows
 
 SCENARIO = """\
 name = "hpc2n"
@@ -32,9 +29,9 @@ size = "allocated"
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory):
+def report(shared_data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("hpc2n")
-    (folder / "scenario.toml").write_text(SCENARIO.format(log=hpc2n()))
+    (folder / "scenario.toml").write_text(SCENARIO.format(log=shared_data / "swf/hpc2n.swf"))
     plan = plan_workload(load_workload_scenario(folder / "scenario.toml"))
     results = WorkloadResults.create(folder / "run", plan)
     run_workload_plan(plan, results)
@@ -78,11 +75,7 @@ def test_the_figures_are_those_measured_before(report, policy, slowdown, tardine
 
 @pytest.mark.parametrize(("policy", "oracle"), [("FCFS", "FCFS"), ("FAIR_FCFS", "FairFCFS")])
 def test_the_stored_waits_are_those_of_another_simulator(report, policy, oracle):
-    file = SHARED / f"data/oracles/hpc2n-exact-{oracle}.csv.gz"
-    if not file.exists():
-        pytest.skip("the schedules of the other simulator are not there (../shared/data/oracles)")
-    with gzip.open(file, "rt") as text:
-        theirs = {int(row["job"]): int(row["wait"]) for row in csv.DictReader(text)}
+    theirs = {int(row["job"]): int(row["wait"]) for row in schedule_rows(f"hpc2n-exact-{oracle}")}
     schedule = report.shown[policy].schedule
     waits = dict(zip(schedule.workload.job.tolist(), schedule.wait.tolist(), strict=True))
     assert waits == {job: theirs[job] for job in waits}

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from rebecsim.experiments.workload_plan import WorkloadPlan, plan_workload
 from rebecsim.experiments.workload_scenario import load_workload_scenario
-
-SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 
 LOG = """\
 ; MaxProcs: 4
@@ -55,11 +51,3 @@ def written(folder: Path, text: str = SCENARIO, log: str = LOG) -> Path:
 def plan_of(folder: Path, text: str = SCENARIO) -> WorkloadPlan:
     """Lay out a scenario."""
     return plan_workload(load_workload_scenario(written(folder, text)))
-
-
-def hpc2n() -> Path:
-    """Give the path of the log; skips the test where it is not there."""
-    log = SHARED / "data/swf/hpc2n.swf"
-    if not log.exists():
-        pytest.skip("the log hpc2n.swf is not there (../shared/data/swf)")
-    return log

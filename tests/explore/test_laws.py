@@ -39,7 +39,7 @@ from rebecsim.explore import (
 )
 from rebecsim.explore.local import NEVER
 from rebecsim.simulate import simulate
-from tests.explore.conformance import MANIFEST, SUITE, model
+from tests.explore.conformance import SUITE, model
 
 pytestmark = pytest.mark.large
 
@@ -133,7 +133,6 @@ def test_counts_do_not_depend_on_the_order_of_the_search(file: str, mode: Any) -
         )
 
 
-@pytest.mark.skipif(not MANIFEST.is_file(), reason=f"the conformance suite is not at {SUITE}")
 def test_nothing_depends_on_hash_seeds() -> None:
     program = """
 from rebecsim.explore import explore

@@ -18,7 +18,7 @@ from rebecsim.explore import (
     explore,
 )
 from rebecsim.explore.limits import Meter, _grows
-from tests.explore.conformance import MANIFEST, SUITE, model
+from tests.explore.conformance import SUITE, model
 
 MODEL = ticket_service.model
 
@@ -43,7 +43,6 @@ def test_time_that_is_used_up() -> None:
     assert found.states > 1
 
 
-@pytest.mark.skipif(not MANIFEST.is_file(), reason=f"the conformance suite is not at {SUITE}")
 @pytest.mark.skipif(sys.platform != "linux", reason="measures the peak in /proc")
 @pytest.mark.large  # coverage needs memory of its own
 def test_memory_that_is_used_up_ends_in_a_verdict() -> None:

@@ -83,7 +83,6 @@ def test_random_models(drawn: Drawn, stop_at: Any, deadlines: bool) -> None:
         )
 
 
-@pytest.mark.skipif(not VALID, reason="the conformance models are not here")
 @pytest.mark.skipif(is_plain(), reason="is too large for plain Python")
 def test_a_whole_resource_manager() -> None:
     checked, model = load("resource_manager_edf.rebeca")

@@ -18,10 +18,10 @@ from rebecsim.generate.load import load_checked, load_model
 from rebecsim.live import Checked, Limits, LiveRun, Log, check_log, run_live
 from rebecsim.live.log import plain
 from rebecsim.simulate import state_of
+from tests.explore.conformance import SUITE
 from tests.live.models import ring, writers
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
-CONFORMANCE = Path(__file__).resolve().parents[2].parent / "shared/conformance"
 
 FINITE = (
     "bag_two_senders",
@@ -125,10 +125,9 @@ def final_state_is_explored(model: Model, log: Log, checked: Checked, problem, s
     return state in states
 
 
-@pytest.mark.skipif(not CONFORMANCE.is_dir(), reason="the conformance suite is not there")
 @pytest.mark.parametrize("name", FINITE)
 def test_every_final_state_lies_in_the_explored_space(name: str) -> None:
-    file = CONFORMANCE / f"{name}.rebeca"
+    file = SUITE / f"{name}.rebeca"
     core = "core" in name or name in ("leader_ring3", "philosophers3_deadlock")
     model, checked_model = load_checked(file, "core" if core else "timed")
     problem = pose(model, checked=checked_model)
@@ -139,10 +138,9 @@ def test_every_final_state_lies_in_the_explored_space(name: str) -> None:
         assert final_state_is_explored(model, run.log, checked, problem, states)
 
 
-@pytest.mark.skipif(not CONFORMANCE.is_dir(), reason="the conformance suite is not there")
 def test_every_model_of_the_conformance_suite_runs_live() -> None:
     ran = 0
-    for file in sorted(CONFORMANCE.glob("*.rebeca")):
+    for file in sorted(SUITE.glob("*.rebeca")):
         for dialect in ("timed", "core"):
             try:
                 model, _ = load_checked(file, dialect)

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,8 +7,6 @@ from hypothesis import strategies as st
 
 from rebecsim.metrics import batch_metrics, batch_metrics_by, bounded_slowdown, response, slowdown
 from rebecsim.workloads import Schedule, Workload, read_schedule
-
-ORACLES = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "oracles"
 
 # Three jobs on four processors: waits 0, 3 and 20.
 WORKLOAD = Workload.of(
@@ -108,10 +104,8 @@ def test_laws(rows):
     assert sum(each.utilisation for each in groups.values()) == pytest.approx(metrics.utilisation)
 
 
-def test_the_published_schedule_of_kth_has_its_published_figures():
-    if not ORACLES.is_dir():
-        pytest.skip("the oracles in ../shared/data are not here")
-    metrics = batch_metrics(read_schedule(ORACLES / "KTH-SP2.easy.swf.gz"))
+def test_the_published_schedule_of_kth_has_its_published_figures(shared_data):
+    metrics = batch_metrics(read_schedule(shared_data / "oracles" / "KTH-SP2.easy.swf.gz"))
     assert metrics.jobs == 28_481
     assert metrics.wait.mean == pytest.approx(6836.87, abs=0.005)
     assert metrics.bounded_slowdown.mean == pytest.approx(92.577, abs=0.0005)

@@ -1,10 +1,6 @@
 from __future__ import annotations
 
-import csv
-import gzip
-import json
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,8 +15,7 @@ from rebecsim.metrics import (
 )
 from rebecsim.metrics.expected_end import ShareProfile
 from rebecsim.workloads import Schedule, Workload
-
-ORACLES = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "oracles"
+from tests.oracles import expected_end_times_of, schedule_rows
 
 
 def ints(*values: int):
@@ -165,11 +160,8 @@ def test_jobs_of_a_schedule_need_the_time_that_they_ran_there():
 @pytest.mark.parametrize("name", ["hpc2n-exact-FCFS", "hpc2n-exact-FairFCFS"])
 def test_golden_values(name):
     """Two schedules of a real log against an independent implementation of Algorithm 1."""
-    if not ORACLES.is_dir():
-        pytest.skip("the oracles in ../shared/data are not here")
-    golden = json.loads((ORACLES / "eet_golden.json").read_text())[name]
-    with gzip.open(ORACLES / f"{name}.csv.gz", "rt") as file:
-        rows = list(csv.DictReader(file))
+    golden = expected_end_times_of(name)
+    rows = schedule_rows(name)
     submit, wait, run, processors, user = (
         np.array([int(row[key]) for row in rows], dtype=np.int64)
         for key in ("submit", "wait", "runtime", "cpus", "user")

@@ -4,9 +4,6 @@ With NUMBA_DISABLE_JIT=1 all of this runs as plain Python; `test_plain.py` does 
 random models than can be compiled in a test.
 """
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, note, settings
@@ -30,14 +27,12 @@ from rebecsim.simulate import (
 )
 from rebecsim.simulate.native import native_events, run_native
 from rebecsim.simulate.order import scheduler_for
+from tests.explore.conformance import SUITE, entries
 from tests.native.models import MODELS
 
-CONFORMANCE = Path(__file__).resolve().parents[2].parent / "shared" / "conformance"
-MANIFEST = CONFORMANCE / "manifest.json"
-ENTRIES = json.loads(MANIFEST.read_text())["models"] if MANIFEST.exists() else []
 VALID = [
     each
-    for each in ENTRIES
+    for each in entries()
     if {result["verdict"] for result in each["results"]} != {"compile error"}
 ]
 CHECKED = VALID if is_plain() else VALID[::12]  # compiling takes long
@@ -205,10 +200,9 @@ def test_runs_of_equal_statements_run_the_same(number, spare):
     assert "assertion failed" in outcomes
 
 
-@pytest.mark.skipif(not VALID, reason="the conformance models are not here")
 @pytest.mark.parametrize("entry", CHECKED, ids=lambda each: each["file"])
 def test_conformance_models_run_the_same(entry):
-    path = CONFORMANCE / entry["file"]
+    path = SUITE / entry["file"]
     checked = check_file(path, entry["language"])
     model = build_model(checked, path.name)
     if entry["file"] in RECURSIVE_MODELS:

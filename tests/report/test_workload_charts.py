@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import struct
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -10,8 +9,6 @@ import pytest
 from rebecsim.errors import UserError
 from rebecsim.report.workload_charts import workload_figure, write_workload_chart
 from rebecsim.workloads import Workload, generate, read_swf
-
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
 
 def panels(workload: Workload):
@@ -98,10 +95,8 @@ def test_another_name_is_refused(workload, tmp_path):
         write_workload_chart(workload, tmp_path / "no" / "w.png", "x")
 
 
-def test_the_estimates_of_a_real_log():
-    if not DATA.is_dir():
-        pytest.skip("the logs in ../shared/data are not here")
-    log = read_swf(DATA / "swf" / "hpc2n.swf")
+def test_the_estimates_of_a_real_log(shared_data):
+    log = read_swf(shared_data / "swf" / "hpc2n.swf")
     bars = [bar.get_height() for bar in panels(log)["Estimates"].containers[0]]
     assert sum(bars) == pytest.approx(100)
     assert bars[-1] == pytest.approx(100 * (log.run >= log.requested_time).mean())

@@ -4,16 +4,7 @@ from pathlib import Path
 
 import pytest
 
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
-
 ROW = "{job} {submit} 5 {run} 4 3.5 100 {procs} {estimate} -1 1 7 8 9 2 3 -1 -1"
-
-
-@pytest.fixture
-def data() -> Path:
-    if not DATA.is_dir():
-        pytest.skip("the logs in ../shared/data are not here")
-    return DATA
 
 
 @pytest.fixture

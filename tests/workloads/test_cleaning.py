@@ -76,8 +76,8 @@ def test_a_job_may_be_larger_than_the_machine_where_that_is_the_question(log):
     assert (workload.processors.tolist(), workload.capacity) == ([4], 2)
 
 
-def test_kept_and_skipped_rows_add_up(data):
-    path = data / "swf" / "KTH-SP2-1996.swf.gz"
+def test_kept_and_skipped_rows_add_up(shared_data):
+    path = shared_data / "swf" / "KTH-SP2-1996.swf.gz"
     workload = read_swf(path, processors=30)
     assert len(workload) + sum(workload.skipped.values()) == 28_489
     assert workload.skipped["larger than the machine"] > 0

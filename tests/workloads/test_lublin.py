@@ -25,8 +25,8 @@ def drawn() -> Workload:
 
 
 @pytest.fixture
-def sample(data) -> Workload:
-    return read_swf(data / "swf" / "lublin_256.swf.gz")
+def sample(shared_data) -> Workload:
+    return read_swf(shared_data / "swf" / "lublin_256.swf.gz")
 
 
 @pytest.mark.parametrize("column", ["run", "processors"])

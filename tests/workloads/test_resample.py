@@ -11,8 +11,8 @@ WEEK = 7 * 86_400
 
 
 @pytest.fixture
-def log(data) -> Workload:
-    return read_swf(data / "swf" / "hpc2n.swf")
+def log(shared_data) -> Workload:
+    return read_swf(shared_data / "swf" / "hpc2n.swf")
 
 
 def doings(workload: Workload, user: int, begin: int) -> Counter[tuple[int, int, int]]:
@@ -52,9 +52,9 @@ def test_more_users_make_more_jobs(log):
     assert jobs[1] / jobs[0] == pytest.approx(4, rel=0.5)
 
 
-def test_a_log_without_users(data):
+def test_a_log_without_users(shared_data):
     with pytest.raises(WorkloadError, match="does not name the users"):
-        resample(read_swf(data / "swf" / "lublin_256.swf.gz"), seed=1)
+        resample(read_swf(shared_data / "swf" / "lublin_256.swf.gz"), seed=1)
 
 
 def test_no_users_asked_for():

@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-import csv
-import gzip
-
 import numpy as np
 import pytest
 
 from rebecsim.workloads import Schedule, Workload, read_schedule, write_schedule
+from tests.oracles import schedule_rows
 
 WORKLOAD = Workload.of([0, 2, 4], [5, 6, 7], [1, 2, 3], capacity=4, user=[1, 2, 1])
 
@@ -44,8 +42,8 @@ def test_the_processors_that_were_taken_are_kept_beside_the_requested_ones(tmp_p
     assert again.requested_processors.tolist() == [1, 2, 3]
 
 
-def test_rows_in_the_order_of_their_ends_are_sorted(data):
-    schedule = read_schedule(data / "oracles" / "KTH-SP2.easy.swf.gz")
+def test_rows_in_the_order_of_their_ends_are_sorted(shared_data):
+    schedule = read_schedule(shared_data / "oracles" / "KTH-SP2.easy.swf.gz")
     assert len(schedule) == 28_481
     assert schedule.workload.skipped == {}
     assert (np.diff(schedule.workload.submit) >= 0).all()
@@ -59,11 +57,11 @@ def test_a_schedule_of_another_tool_may_break_every_rule(log):
     assert (schedule.start.tolist(), schedule.workload.capacity) == ([5], 2)
 
 
-def test_a_log_without_waits_is_no_schedule(data):
+def test_a_log_without_waits_is_no_schedule(shared_data):
     from rebecsim.workloads import WorkloadError
 
     with pytest.raises(WorkloadError, match="10000 skipped: wait unknown"):
-        read_schedule(data / "swf" / "lublin_256.swf.gz")
+        read_schedule(shared_data / "swf" / "lublin_256.swf.gz")
 
 
 def test_selected_jobs_keep_their_times():
@@ -71,11 +69,10 @@ def test_selected_jobs_keep_their_times():
     assert (schedule.start.tolist(), schedule.end.tolist(), schedule.policy) == ([9], [16], "FCFS")
 
 
-def test_sizes_as_allocated_are_those_that_another_simulator_took(data):
+def test_sizes_as_allocated_are_those_that_another_simulator_took(shared_data):
     from rebecsim.workloads import CleaningRules, read_swf
 
-    with gzip.open(data / "oracles" / "hpc2n-exact-FCFS.csv.gz", "rt") as file:
-        rows = list(csv.DictReader(file))
-    log = read_swf(data / "swf" / "hpc2n.swf", rules=CleaningRules(size="allocated"))
+    rows = schedule_rows("hpc2n-exact-FCFS")
+    log = read_swf(shared_data / "swf" / "hpc2n.swf", rules=CleaningRules(size="allocated"))
     assert log.job.tolist() == [int(row["job"]) for row in rows]
     assert log.processors.tolist() == [int(row["cpus"]) for row in rows]

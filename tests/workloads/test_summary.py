@@ -44,15 +44,15 @@ def test_half_of_the_work_is_of_the_fewest_users():
     assert summarise(workload).half_of_work == 2
 
 
-def test_a_real_log(data):
-    summary = summarise(read_swf(data / "swf" / "KTH-SP2-1996.swf.gz"))
+def test_a_real_log(shared_data):
+    summary = summarise(read_swf(shared_data / "swf" / "KTH-SP2-1996.swf.gz"))
     assert (summary.users, summary.skipped) == (214, {"no run time": 8})
     assert summary.offered_load == pytest.approx(0.6877, abs=1e-4)
 
 
-def test_the_clock_of_the_machine(data):
+def test_the_clock_of_the_machine(shared_data):
     """KTH's header says that its log begins at 14:00:31 in Stockholm, winter time 13:00:31."""
-    log = read_swf(data / "swf" / "KTH-SP2-1996.swf.gz")
+    log = read_swf(shared_data / "swf" / "KTH-SP2-1996.swf.gz")
     clock, known = local_clock(log)
     assert known
     assert int(clock[0]) == 13 * 3600 + 31

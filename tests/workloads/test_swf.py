@@ -41,15 +41,15 @@ def test_every_field_has_its_place(log):
         ("hpc2n.swf", 3_145, 240, {"run time unknown": 25}),
     ],
 )
-def test_logs_of_real_machines(data, name, jobs, processors, skipped):
-    workload = read_swf(data / "swf" / name)
+def test_logs_of_real_machines(shared_data, name, jobs, processors, skipped):
+    workload = read_swf(shared_data / "swf" / name)
     assert (len(workload), workload.capacity) == (jobs, processors)
     assert workload.skipped == skipped
     assert (np.diff(workload.submit) >= 0).all()
 
 
-def test_the_columns_of_a_real_log_are_those_that_a_plain_reader_finds(data):
-    path = data / "swf" / "hpc2n.swf"
+def test_the_columns_of_a_real_log_are_those_that_a_plain_reader_finds(shared_data):
+    path = shared_data / "swf" / "hpc2n.swf"
     rows = [line.split() for line in path.read_text().splitlines() if not line.startswith(";")]
     usable = [row for row in rows if row and row[3] != "-1"]
     workload = read_swf(path)
@@ -216,8 +216,8 @@ def test_a_file_that_is_not_there(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["copy.swf", "copy.swf.gz"])
-def test_a_written_log_is_read_back(data, tmp_path, name):
-    workload = read_swf(data / "swf" / "hpc2n.swf")
+def test_a_written_log_is_read_back(shared_data, tmp_path, name):
+    workload = read_swf(shared_data / "swf" / "hpc2n.swf")
     write_swf(workload, tmp_path / name)
     again = read_swf(tmp_path / name)
     assert same(workload, again)

@@ -60,8 +60,8 @@ def test_scaled_jobs_stay_in_their_order_and_near_their_place(times, factor):
     assert (scaled > wanted - 1).all()
 
 
-def test_a_real_log_at_another_load(data):
-    log = read_swf(data / "swf" / "hpc2n.swf")
+def test_a_real_log_at_another_load(shared_data):
+    log = read_swf(shared_data / "swf" / "hpc2n.swf")
     for load in (0.3, 0.9):
         assert offered_load(with_load(log, load)) == pytest.approx(load, rel=1e-5)
 

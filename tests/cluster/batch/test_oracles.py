@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 from pathlib import Path
 
 import numpy as np
@@ -18,25 +16,25 @@ from rebecsim.cluster.batch import (
     run_schedule,
 )
 from rebecsim.workloads import CleaningRules, Workload, read_swf
+from tests.oracles import schedule_rows
 
-DATA = Path(__file__).resolve().parents[4] / "shared/data"
 HALVING = 72 * 3600
 CLOCK_LEAD = 17  # the clock of the simulator that made the hpc2n files starts 17 s earlier
 
-pytestmark = pytest.mark.skipif(
-    not DATA.is_dir(), reason="needs the shared data beside the project"
-)
-
 
 @pytest.fixture(scope="module")
-def kth() -> Workload:
-    return read_swf(DATA / "swf/KTH-SP2-1996.swf.gz", processors=100)
+def kth(shared_data: Path) -> Workload:
+    return read_swf(shared_data / "swf/KTH-SP2-1996.swf.gz", processors=100)
 
 
 @pytest.fixture(scope="module")
 def hpc2n() -> Workload:
-    rules = CleaningRules(size="allocated")
-    return read_swf(DATA / "swf/hpc2n.swf", processors=240, rules=rules)
+    rows = schedule_rows("hpc2n-exact-FCFS")
+    job, submit, run, processors, user = (
+        [int(row[column]) for row in rows]
+        for column in ("job", "submit", "runtime", "cpus", "user")
+    )
+    return Workload.of(submit, run, processors, capacity=240, job=job, user=user)
 
 
 @pytest.mark.large
@@ -49,11 +47,18 @@ def hpc2n() -> Workload:
     ],
 )
 def test_kth_under_easy(
-    kth: Workload, oracle: str, estimates: Estimates, order: str, mean: float | None
+    shared_data: Path,
+    kth: Workload,
+    oracle: str,
+    estimates: Estimates,
+    order: str,
+    mean: float | None,
 ) -> None:
     settings = PolicySettings(backfill_order=order)  # type: ignore[arg-type]
     schedule = run_schedule(kth, 100, "EASY", estimates=estimates, settings=settings)
-    theirs = read_swf(DATA / f"oracles/KTH-SP2.{oracle}.swf.gz", rules=CleaningRules(sort=True))
+    theirs = read_swf(
+        shared_data / f"oracles/KTH-SP2.{oracle}.swf.gz", rules=CleaningRules(sort=True)
+    )
     waits = dict(zip(theirs.job.tolist(), theirs.wait.tolist(), strict=True))
     assert len(waits) == 28_481
     assert dict(zip(kth.job.tolist(), schedule.wait.tolist(), strict=True)) == waits
@@ -89,8 +94,7 @@ def test_hpc2n(
     hpc2n: Workload, oracle: str, policy: str, settings: PolicySettings, mean: float
 ) -> None:
     schedule = run_schedule(hpc2n, 240, policy, estimates="exact", settings=settings)
-    with gzip.open(DATA / f"oracles/hpc2n-exact-{oracle}.csv.gz", "rt") as file:
-        rows = {int(row["job"]): row for row in csv.DictReader(file)}
+    rows = {int(row["job"]): row for row in schedule_rows(f"hpc2n-exact-{oracle}")}
     assert len(rows) == len(hpc2n) == 3145
     ours = zip(hpc2n.job.tolist(), schedule.wait.tolist(), schedule.duration.tolist(), strict=True)
     assert [

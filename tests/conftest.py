@@ -1,0 +1,24 @@
+"""Data that tests may read where it lies beside the project, but that may not be copied into it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of logs and schedules of others; the test is skipped where there is none."""
+    if not SHARED.is_dir():
+        pytest.skip("reads data that may not be copied into the project: no ../shared/data")
+    return SHARED
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that read such data, so that they can be run alone: -m shared."""
+    for item in items:
+        if "shared_data" in getattr(item, "fixturenames", ()):
+            item.add_marker("shared")
