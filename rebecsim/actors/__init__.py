@@ -8,8 +8,8 @@ indices, casts and nested assignments (`require`, `element`, `refer`, `store`, `
 
 Running it: `System`, `Step`, `ready`, `alternatives`, `steps`, `enabled`, `execute`,
 `next_time`, and `Agenda` for systems of many rebecs; what can go wrong: `Violation` and its kinds
-`AssertionFailedError`, `DeadlineMissedError`, `QueueOverflowError`, `ModelError` for a model that
-does not fit together, and `ModelCodeError` for one whose own code raises an exception.
+`AssertionFailedError`, `DeadlineMissedError`, `QueueOverflowError`, and `ModelError` for a model
+that does not fit together.
 
 Resolving nondeterminism: `RandomScheduler`, `RankedScheduler`, `FifoScheduler`,
 `ReplayScheduler`, `Recorder`, `RandomValues`, `FirstValues`, `Streams`, `ChoiceLaw`; a run as a
@@ -18,7 +18,6 @@ record: `Run`, `Choice`, `ReplayError`.
 
 from rebecsim.actors.agenda import Agenda
 from rebecsim.actors.choice import Choice, ReplayError, Run
-from rebecsim.actors.failures import ModelCodeError
 from rebecsim.actors.kinds import (
     Array,
     Boolean,
@@ -95,7 +94,6 @@ __all__ = [
     "Message",
     "MessageServer",
     "Model",
-    "ModelCodeError",
     "ModelError",
     "QueueOverflowError",
     "RandomScheduler",

@@ -13,7 +13,6 @@ from rich.table import Table
 from rich.text import Text
 
 from rebecsim.cli.app import Core, app, complain, console, say
-from rebecsim.cli.endings import ending_of
 from rebecsim.cli.explore import ModelFile, Tts
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
@@ -78,8 +77,8 @@ def step(
         session.go(_lines(session.interactive))
     except KeyboardInterrupt:
         raise typer.Exit(ExitCode.INTERRUPTED) from None
-    if session.failed is not None and not session.interactive:
-        raise typer.Exit(session.failed)
+    if session.failed and not session.interactive:
+        raise typer.Exit(ExitCode.BAD_INPUT)
 
 
 def _lines(interactive: bool) -> Iterator[str]:
@@ -105,7 +104,7 @@ class _Session:
     """Does what commands say."""
 
     def __init__(self, stepper: Stepper, file: Path) -> None:
-        self.failed: ExitCode | None = None
+        self.failed = False
         self.interactive = sys.stdin.isatty()
         self._stepper = stepper
         self._file = file
@@ -135,9 +134,8 @@ class _Session:
             try:
                 self._do(line.strip())
             except (UserError, OSError) as error:
-                text, code = ending_of(error)
-                self.failed = max(code, self.failed or code)
-                complain(f"{'' if self.interactive else f'line {number}: '}{text}")
+                self.failed = True
+                complain(f"{'' if self.interactive else f'line {number}: '}{error}")
             if self._over:
                 return
 

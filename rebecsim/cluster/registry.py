@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
+from rebecsim.close_names import suggestion
 from rebecsim.cluster.plugin_errors import PluginSource, Suspect
 
 __all__ = ["Registry", "TakenNameError", "UnknownNameError"]
@@ -55,10 +55,7 @@ class Registry(Generic[Entry]):
         """Return what is registered under a name. Raises UnknownNameError if there is nothing."""
         if name in self._entries:
             return self._entries[name]
-        folded = {each.casefold(): each for each in self._entries}
-        close = difflib.get_close_matches(name.casefold(), folded, n=1)
-        known = ", ".join(self._entries)
-        hint = f"did you mean {folded[close[0]]}?" if close else f"known are {known}"
+        hint = suggestion(name, self._entries)
         raise UnknownNameError(f"no {self.kind} is called {name!r}; {hint}")
 
     def source_of(self, name: str) -> PluginSource | None:

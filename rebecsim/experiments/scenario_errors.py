@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Collection, Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rebecsim.close_names import suggestion
 from rebecsim.errors import UserError
 from rebecsim.experiments.toml_lines import FieldPath, line_of
 
@@ -139,12 +139,7 @@ def _missing(loc: FieldPath, fields: Mapping[FieldPath, Mapping[str, str]]) -> s
 
 
 def _unknown_key(loc: FieldPath, fields: Mapping[FieldPath, Mapping[str, str]]) -> str:
-    return f"unknown key; {_suggestion(str(loc[-1]), fields.get(loc[:-1], {}))}"
-
-
-def _suggestion(word: str, known: Collection[str]) -> str:
-    close = difflib.get_close_matches(word, known, n=1)
-    return f"did you mean {close[0]}?" if close else f"known are {', '.join(known)}"
+    return f"unknown key; {suggestion(str(loc[-1]), fields.get(loc[:-1], {}))}"
 
 
 def _quote(value: object) -> str:

@@ -6,7 +6,6 @@ policies of generated models.
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+from rebecsim.close_names import closest_name
 from rebecsim.experiments.scenario_errors import Problem, ScenarioError
 from rebecsim.experiments.toml_lines import FieldPath, key_lines
 
@@ -103,8 +103,8 @@ def _read_file(path: Path) -> bytes:
 
 def _no_such_scenario(origin: str) -> str:
     known = _builtin_names()
-    close = difflib.get_close_matches(origin, known, n=1)
-    hint = f"did you mean {close[0]}? " if close else ""
+    close = closest_name(origin, known)
+    hint = f"did you mean {close}? " if close else ""
     return (
         f"no such file, and no built-in scenario of that name; {hint}"
         f"built-in scenarios are {', '.join(known)}"

@@ -8,16 +8,11 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from multiprocessing import forkserver
-from typing import ParamSpec, TypeVar
 
 from rebecsim.native.engines import Engine
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 __all__ = [
     "WorkerPool",
@@ -85,13 +80,6 @@ class WorkerPool(ProcessPoolExecutor):
             context.set_forkserver_preload(list(modules))
         super().__init__(max_workers=size, mp_context=context, initializer=prepare)
         self.size = size
-
-    def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Have a task done. Raises BrokenProcessPool once a process was killed."""
-        try:
-            return super().submit(function, *args, **kwargs)
-        except (ConnectionError, EOFError) as error:  # that was what workers are forked from
-            raise BrokenProcessPool("no worker process can be started any more") from error
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.shutdown(wait=True, cancel_futures=kind is not None)

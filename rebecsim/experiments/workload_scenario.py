@@ -29,6 +29,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from rebecsim.close_names import suggestion
 from rebecsim.cluster.batch import batch_policy
 from rebecsim.cluster.batch.machine import Placement
 from rebecsim.cluster.batch.settings import BackfillOrder
@@ -281,7 +282,7 @@ class WorkloadScenario(_Table):
         known = [each.name for each in SCHEDULE_METRICS]
         for place, name in enumerate(names):
             if name not in known:
-                text = f"no metric {name!r}; known are {', '.join(known)}"
+                text = f"no metric {name!r}; {suggestion(name, known)}"
                 raise _at("unknown_metric", place, text)
         return names
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rebecsim.actors import Model
+from rebecsim.close_names import suggestion
 from rebecsim.errors import UserError
 from rebecsim.explore.outcome import Breach
 from rebecsim.explore.predicates import PredicateCompiler
@@ -66,17 +67,21 @@ def abstraction(model: Model, names: Sequence[str]) -> Abstraction:
                     attributes[place].add(declared.name)
                     found = True
         if not found:
-            raise UserError(f"abstraction: there is no {name!r}; {_variables_there_are(model)}")
+            raise UserError(
+                f"abstraction: there is no {name!r}; {_variables_there_are(name, model)}"
+            )
     return Abstraction(tuple(map(frozenset, attributes)), tuple(names))
 
 
-def _variables_there_are(model: Model) -> str:
+def _variables_there_are(wanted: str, model: Model) -> str:
     names = [
         f"{instance.name}.{variable.rebeca_name}"
         for instance in model.instances
         for variable in instance.reactive_class.__state_variables__
     ]
-    return f"the state variables are {', '.join(names)}" if names else "the model has no variables"
+    if not names:
+        return "the model has no variables"
+    return suggestion(wanted, names, f"the state variables are {', '.join(names)}")
 
 
 class Properties:

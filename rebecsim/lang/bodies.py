@@ -21,7 +21,7 @@ _ABSOLUTE = frozenset({"now", "currentMessageArrival", "currentMessageDeadline"}
 def check_bodies(findings: Findings, checked: CheckedClass, env: Scope) -> None:
     """Check every body that stands in the text of a class."""
     tree = checked.tree
-    fields = Scope(env)
+    fields = Scope(env, spoilt=findings.spoilt[tree.name])
     for symbol in (*checked.known_rebecs, *checked.state_variables):
         fields.symbols[symbol.name] = symbol
     for constructor in tree.constructors:
@@ -57,7 +57,7 @@ def _check_constructor(
 ) -> None:
     block = node.body
     first = block.statements[0] if block.statements else None
-    if _is_super(first) and body.owner is not None and body.owner.base is not None:
+    if _is_super(first) and body.owner is not None and body.owner.tree.base is not None:
         scope = _parameters(findings, node.parameters, fields)
         assert isinstance(first, syntax.ExpressionStatement)
         assert isinstance(first.expression, syntax.Call)
@@ -78,10 +78,11 @@ def _is_super(node: syntax.Statement | None) -> bool:
 
 def _check_super(findings: Findings, body: Body, node: syntax.Call, scope: Scope) -> None:
     assert body.owner is not None
-    assert body.owner.base is not None
-    base = findings.classes[body.owner.base]
     checker = ExpressionChecker(findings, body)
     found = [checker.value(argument, scope) for argument in node.arguments]
+    if body.owner.base is None:
+        return  # there is no such class, which has been reported
+    base = findings.classes[body.owner.base]
     findings.super_constructors[id(node)] = resolve_constructor(findings, base, found, node.span)
 
 
@@ -104,6 +105,7 @@ def _parameters(
     for node in parameters:
         kind = resolve_type(findings, node.type)
         if not name_is_free(findings, node.name, node.span) or kind is None:
+            scope.spoil(node.name)
             continue
         if node.name in scope.symbols:
             line = scope.lines[node.name]

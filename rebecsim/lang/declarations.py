@@ -9,7 +9,7 @@ from rebecsim.lang.annotations import class_annotations, server_priorities
 from rebecsim.lang.checked import CheckedClass, CheckedServer, Symbol, SymbolKind, Value
 from rebecsim.lang.constants import NotConstantError, convert
 from rebecsim.lang.expressions import ExpressionChecker
-from rebecsim.lang.scopes import Body, Findings, Scope
+from rebecsim.lang.scopes import Body, Findings, Scope, Unknown
 from rebecsim.lang.statements import array_lengths, name_is_free
 from rebecsim.lang.type_names import resolve_type, resolve_with_lengths
 from rebecsim.lang.types import PRIMITIVES, RebecType, Type
@@ -24,9 +24,15 @@ def declare_env(findings: Findings, model: syntax.Model) -> Scope:
     for variable in model.env_variables:
         kind = _env_type(findings, variable.type)
         checker.fits(variable.value, kind, scope)
-        if kind is None or not _is_new(findings, scope, "env constant", variable):
+        if kind is None:
+            scope.spoil(variable.name)
+            continue
+        if not _is_new(findings, scope, "env constant", variable):
             continue
         value = _env_value(findings, variable, kind)
+        if value is None:
+            scope.spoil(variable.name)
+            continue
         scope.declare(Symbol("env", variable.name, kind, value), variable.span)
     return scope
 
@@ -47,17 +53,19 @@ def _env_value(findings: Findings, node: syntax.EnvVariable, kind: Type) -> Valu
         pass
     if findings.types.get(id(node.value)) in PRIMITIVES.values():
         findings.report("env-value", node.value.span)
-    return 0
+    return None
 
 
 def _is_new(
     findings: Findings, scope: Scope, what: str, node: syntax.EnvVariable | syntax.Field
 ) -> bool:
     if not name_is_free(findings, node.name, node.span):
+        scope.spoil(node.name)
         return False
     if node.name in scope.symbols:
         line = scope.lines[node.name]
         findings.report("duplicate", node.span, what=what, name=node.name, line=line)
+        scope.spoil(node.name)
         return False
     return True
 
@@ -73,6 +81,7 @@ def declare_classes(findings: Findings, model: syntax.Model, env: Scope) -> None
             findings.report(
                 "duplicate", tree.span, what="reactive class", name=tree.name, line=line
             )
+            findings.incomplete.add(tree.name)
             continue
         trees[tree.name] = tree
     findings.class_names = frozenset(trees)
@@ -124,8 +133,10 @@ class _ClassReader:
                 None,
                 dict(self.scopes[self.base.name].symbols),
                 dict(self.scopes[self.base.name].lines),
+                set(self.scopes[self.base.name].spoilt),
             )
         self.scopes[tree.name] = self.fields
+        findings.spoilt[tree.name] = self.fields.spoilt
         class_annotations(findings, tree, self.env)
         known = self._known_rebecs()
         state = self._state_variables()
@@ -153,8 +164,12 @@ class _ClassReader:
         if name is None:
             return None
         if name not in self.findings.class_names:
-            self.findings.report("unknown-class", self.tree.span, name=name)
-        return self.findings.classes.get(name)  # None in a cycle, which has been reported
+            unknown = Unknown("type", name, sorted(self.findings.class_names - {self.tree.name}))
+            self.findings.report_unknown("unknown-class", self.tree.span, unknown)
+        base = self.findings.classes.get(name)  # None in a cycle, which has been reported
+        if base is None or name in self.findings.incomplete:
+            self.findings.incomplete.add(self.tree.name)
+        return base
 
     def _queue_size(self) -> int:
         node = self.tree.queue_size
@@ -192,7 +207,12 @@ class _ClassReader:
     def _declared(
         self, kind: SymbolKind, what: str, node: syntax.Field, type_: Type | None
     ) -> list[Symbol]:
-        if not _is_new(self.findings, self.fields, what, node) or type_ is None:
+        if not _is_new(self.findings, self.fields, what, node):
+            return []
+        if type_ is None:
+            self.fields.spoil(node.name)
+            if kind == "known":
+                self.findings.incomplete.add(self.tree.name)
             return []
         symbol = Symbol(kind, node.name, type_)
         self.fields.declare(symbol, node.span)
@@ -263,6 +283,7 @@ class _ClassReader:
             return False
         if node.name in own:
             self._clash(node, what, own[node.name].span.line)
+            self.fields.spoil(node.name)
             return False
         return True
 

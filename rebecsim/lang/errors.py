@@ -92,10 +92,14 @@ class RebecaCheckError(RebecaError):
     """The text can be read but breaks rules of the language; all mistakes are reported."""
 
 
-def diagnose(code: str, span: Span, **values: object) -> Diagnostic:
-    """A diagnostic from the template of that code, its placeholders filled with the values."""
+def diagnose(code: str, span: Span, hint: str | None = None, /, **values: object) -> Diagnostic:
+    """A diagnostic from the template of that code, its placeholders filled with the values.
+
+    `hint` is one that fits the case better than the hint of the template.
+    """
     template = MESSAGES[code]
-    hint = None if template.hint is None else template.hint.format(**values)
+    if hint is None and template.hint is not None:
+        hint = template.hint.format(**values)
     return Diagnostic(template.text.format(**values), span, hint, code=code)
 
 

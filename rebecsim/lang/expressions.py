@@ -6,13 +6,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rebecsim.lang import syntax
-from rebecsim.lang.checked import Symbol, Value
+from rebecsim.lang.checked import CheckedClass, Symbol, Value
 from rebecsim.lang.constants import NotConstantError, convert, fold_binary, fold_unary
+from rebecsim.lang.habits import METHOD_HINTS, NAME_HINTS
+from rebecsim.lang.hints import member_hint, mismatch_hint, signature
 from rebecsim.lang.scopes import (
     BUILTINS,
     Body,
     Findings,
     Scope,
+    Unknown,
     assignment_problem,
     common_type,
 )
@@ -103,14 +106,28 @@ class ExpressionChecker:
             return None
         return found
 
-    def fits(self, node: syntax.Expression, expected: Type | None, scope: Scope) -> None:
-        """Check an expression whose value goes into a variable of that type."""
+    def fits(
+        self,
+        node: syntax.Expression,
+        expected: Type | None,
+        scope: Scope,
+        hint: str | None = None,
+    ) -> None:
+        """Check an expression whose value goes into a variable of that type.
+
+        `hint` says more about a value of a type that does not fit at all.
+        """
         found = self.value(node, scope)
         if found is None or expected is None:
             return
         problem = assignment_problem(self.findings, found, expected)
-        if problem is not None:
-            self.findings.report(problem, node.span, expected=expected, found=found)
+        if problem == "mismatch":
+            hint = hint or mismatch_hint(found, expected)
+        elif problem is None:
+            return
+        else:
+            hint = None
+        self.findings.report(problem, node.span, hint, expected=expected, found=found)
 
     def condition(self, node: syntax.Expression, scope: Scope) -> None:
         """Check a condition: boolean, and no assignment written for a comparison."""
@@ -144,24 +161,33 @@ class ExpressionChecker:
     def arguments(
         self,
         node: syntax.Call | syntax.Send,
-        name: str,
-        expected: Sequence[Type | None],
+        called: syntax.Method | syntax.MessageServer,
+        owner: str,
         scope: Scope,
     ) -> None:
-        """Check the arguments of a call or send against the types of the parameters."""
-        if len(node.arguments) != len(expected):
+        """Check the arguments of a call or send against the parameters of a member of a class."""
+        parameters = called.parameters
+        if called.name in self.findings.spoilt[owner]:
+            self._values(node.arguments, scope)
+            return
+        if len(node.arguments) != len(parameters):
             self.findings.report(
                 "argument-count",
                 node.span,
-                name=name,
-                expected=count(len(expected), "argument"),
+                name=called.name,
+                expected=count(len(parameters), "argument"),
                 found=len(node.arguments),
+                signature=signature(called.name, parameters),
             )
-            for argument in node.arguments:
-                self.value(argument, scope)
+            self._values(node.arguments, scope)
             return
-        for argument, kind in zip(node.arguments, expected, strict=True):
-            self.fits(argument, kind, scope)
+        hint = f"it goes to `{signature(called.name, parameters)}`"
+        for argument, parameter in zip(node.arguments, parameters, strict=True):
+            self.fits(argument, resolve_type(self.findings, parameter.type), scope, hint)
+
+    def _values(self, nodes: Sequence[syntax.Expression], scope: Scope) -> None:
+        for node in nodes:
+            self.value(node, scope)
 
     # --- names and elements --------------------------------------------------------------------
 
@@ -170,9 +196,11 @@ class ExpressionChecker:
         return kind
 
     def _name(self, node: syntax.Name, scope: Scope) -> Type | None:
+        if scope.is_spoilt(node.identifier):
+            return None
         symbol = scope.find(node.identifier) or self._builtin(node)
         if symbol is None:
-            self.findings.report("unknown-name", node.span, name=node.identifier)
+            self._unknown_name(node, scope)
             return None
         if symbol.kind == "builtin" and not self._builtin_allowed(node):
             return None
@@ -180,6 +208,17 @@ class ExpressionChecker:
         if symbol.kind == "env":
             self.findings.constants[id(node)] = symbol.value
         return symbol.type
+
+    def _unknown_name(self, node: syntax.Name, scope: Scope, hint: str | None = None) -> None:
+        owner = self.body.owner
+        if owner is not None and owner.name in self.findings.incomplete:
+            return
+        name = node.identifier
+        hint = None if owner is None else member_hint(owner, name)
+        words = ["true", "false", "null", *(() if owner is None else ("self", *BUILTINS))]
+        unknown = Unknown(f"variable of {self.body.where}", name, scope.names(), words)
+        hint = hint or NAME_HINTS.get(name)
+        self.findings.report_unknown("unknown-name", node.span, unknown, hint)
 
     def _builtin(self, node: syntax.Name) -> Symbol | None:
         name, owner = node.identifier, self.body.owner
@@ -213,8 +252,16 @@ class ExpressionChecker:
         return array.element
 
     def _member(self, node: syntax.Member, scope: Scope) -> Type | None:
-        del scope
-        self.findings.report("member", node.span)
+        target = node.target
+        name = target.identifier if isinstance(target, syntax.Name) else None
+        if name in ("self", "this") and scope.find(name) is None:
+            self.findings.report("own-member", node.span, word=name, name=node.name)
+            return None
+        found = self.check(target, scope)
+        if isinstance(found, ArrayType):
+            self.findings.report("array-member", node.span, name=node.name, length=found.length)
+        elif found is not None:
+            self.findings.report("member", node.span)
         return None
 
     # --- operators -----------------------------------------------------------------------------
@@ -397,19 +444,30 @@ class ExpressionChecker:
             return None
         method = None if owner is None else owner.methods.get(node.method)
         if owner is None or method is None:
-            servers = () if owner is None else [server.name for server in owner.servers]
-            code = "server-called" if node.method in servers else "unknown-method"
-            self.findings.report(
-                code, node.span, name=node.method, owner=owner.name if owner else self.body.name
-            )
-            for argument in node.arguments:
-                self.value(argument, scope)
+            self._unknown_method(node, owner)
+            self._values(node.arguments, scope)
             return None
-        expected = [resolve_type(self.findings, item.type) for item in method.parameters]
-        self.arguments(node, node.method, expected, scope)
+        self.arguments(node, method, owner.name, scope)
         if method.return_type is None:
             return VOID
         return resolve_type(self.findings, method.return_type)
+
+    def _unknown_method(self, node: syntax.Call, owner: CheckedClass | None) -> None:
+        name = node.method
+        servers = [] if owner is None else [server.name for server in owner.servers]
+        if name in servers:
+            self.findings.report("server-called", node.span, name=name)
+        elif owner is None or owner.name not in self.findings.incomplete:
+            unknown = Unknown(
+                f"method of {self.body.where}", name, () if owner is None else owner.methods
+            )
+            self.findings.report_unknown(
+                "unknown-method",
+                node.span,
+                unknown,
+                METHOD_HINTS.get(name),
+                owner=self.body.where,
+            )
 
     def _send(self, node: syntax.Send, scope: Scope) -> Type | None:
         receiver = self.value(node.receiver, scope)
@@ -418,7 +476,7 @@ class ExpressionChecker:
         for word, amount in (("after", node.after), ("deadline", node.deadline)):
             if amount is not None:
                 self.time(amount, word, scope)
-        return VOID
+        return None if receiver is None else VOID
 
     def _receiver_allowed(self, node: syntax.Send) -> None:
         to_self = isinstance(node.receiver, syntax.Name) and node.receiver.identifier == "self"
@@ -426,29 +484,33 @@ class ExpressionChecker:
             self.findings.report("constructor-send", node.span)
 
     def _send_arguments(self, node: syntax.Send, receiver: Type | None, scope: Scope) -> None:
-        expected: list[Type | None] | None = None
+        server: syntax.MessageServer | None = None
         if receiver == ANY_REBEC:
             self.findings.report("sender-class", node.receiver.span, name=node.server)
         elif isinstance(receiver, RebecType):
-            expected = self._server_parameters(node, receiver.name)
+            server = self._server(node, receiver.name)
         elif receiver is not None:
             found = "null" if isinstance(receiver, NullType) else receiver
             self.findings.report("receiver", node.receiver.span, found=found)
-        if expected is not None:
-            self.arguments(node, node.server, expected, scope)
-            return
-        for argument in node.arguments:
-            self.value(argument, scope)
+        if server is None or not isinstance(receiver, RebecType):
+            self._values(node.arguments, scope)
+        else:
+            self.arguments(node, server, receiver.name, scope)
 
-    def _server_parameters(self, node: syntax.Send, name: str) -> list[Type | None] | None:
-        checked = self.findings.classes.get(name)
+    def _server(self, node: syntax.Send, owner: str) -> syntax.MessageServer | None:
+        """The message server that a send to a class means; None (and a report) if none."""
+        checked = self.findings.classes.get(owner)
         if checked is None:
             return None
         for server in checked.servers:
             if server.name == node.server:
-                return [parameter.type for parameter in server.parameters]
-        code = "method-sent" if node.server in checked.methods else "unknown-server"
-        self.findings.report(code, node.span, name=node.server, owner=name)
+                return server.tree
+        if node.server in checked.methods:
+            self.findings.report("method-sent", node.span, name=node.server, owner=checked.name)
+        elif owner not in self.findings.incomplete:
+            names = [server.name for server in checked.servers]
+            unknown = Unknown(f"message server of {owner}", node.server, names)
+            self.findings.report_unknown("unknown-server", node.span, unknown, owner=owner)
         return None
 
 

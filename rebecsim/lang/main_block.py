@@ -8,7 +8,7 @@ from rebecsim.lang.checked import CheckedClass, CheckedInstance, Symbol, Value
 from rebecsim.lang.constants import NotConstantError, convert
 from rebecsim.lang.expressions import ExpressionChecker, count
 from rebecsim.lang.overloads import resolve_constructor
-from rebecsim.lang.scopes import Body, Findings, Scope, is_a
+from rebecsim.lang.scopes import Body, Findings, Scope, Unknown, is_a
 from rebecsim.lang.statements import name_is_free
 from rebecsim.lang.type_names import resolve_type
 from rebecsim.lang.types import RebecType
@@ -27,7 +27,8 @@ def check_main(findings: Findings, model: syntax.Model, env: Scope) -> tuple[Che
         priority = instance_priority(findings, node, env)
         if owner is None:
             if node.class_name not in findings.class_names:
-                findings.report("unknown-class", node.span, name=node.class_name)
+                unknown = Unknown("type", node.class_name, sorted(findings.class_names))
+                findings.report_unknown("unknown-class", node.span, unknown)
             continue
         if owner.abstract:
             findings.report("abstract-instance", node.span, name=owner.name)
@@ -57,6 +58,8 @@ def _bindings(
     findings: Findings, node: syntax.Instance, owner: CheckedClass, scope: Scope
 ) -> tuple[str, ...]:
     known = owner.known_rebecs
+    if owner.name in findings.incomplete:
+        return ()
     if len(node.bindings) != len(known):
         findings.report(
             "binding-count",
@@ -76,7 +79,8 @@ def _bindings(
         name = binding.identifier
         found = scope.symbols.get(name)
         if found is None:
-            findings.report("binding-unknown", binding.span, name=name)
+            unknown = Unknown("rebec", name, scope.symbols)
+            findings.report_unknown("binding-unknown", binding.span, unknown)
             continue
         findings.symbols[id(binding)] = found
         findings.types[id(binding)] = found.type

@@ -70,6 +70,30 @@ SYNTAX = {
         "the arguments of the constructor are missing",
         "an instance has two pairs of parentheses: `Class name(known rebecs):(arguments);`",
     ),
+    "foreign-word": Template("`{word}` has no meaning here"),
+    "main-form": Template(
+        "main has neither a type nor parentheses",
+        "after the classes, write `main {{ Class name(known rebecs):(arguments); }}`",
+    ),
+    "variable-place": Template(
+        "the variables of a rebec are declared in statevars", "as in `statevars {{ int x; }}`"
+    ),
+    "parameter-type": Template("parameter `{name}` has no type", "as in `int {name}`"),
+    "server-result": Template(
+        "a message server has no result type",
+        "write `msgsrv name(...)`; what it finds out it sends in a message",
+    ),
+    "base-missing": Template(
+        "the name of a class is missing after `extends`", "as in `reactiveclass A extends B(10) {{`"
+    ),
+    "base-late": Template(
+        "`extends` stands before the length of the queue",
+        "as in `reactiveclass A extends B(10) {{`",
+    ),
+    "for-each": Template(
+        "`for` does not go over the elements of an array",
+        "count, as in `for (int i = 0; i < 3; i++) {{ ... v[i] ... }}`",
+    ),
     "state-initial": Template(
         "a state variable cannot have an initial value here", "assign it in the constructor"
     ),
@@ -187,7 +211,7 @@ MAIN = {
         "known rebec `{known}` must be a {expected}, but `{name}` is a {found}"
     ),
     "no-constructor": Template(
-        "no constructor of `{owner}` takes ({found})", "the constructors take: {expected}"
+        "no constructor of `{owner}` takes ({found})", "it is declared as {expected}"
     ),
     "constructor-ambiguous": Template(
         "several constructors of `{owner}` take ({found})", "use a cast to say which one is meant"
@@ -211,9 +235,11 @@ EXPRESSIONS = {
     ),
     "method-sent": Template(
         "`{name}` is a method; it cannot be the name of a message",
-        "a rebec calls its own methods without a receiver: `{name}(...)`",
+        "declare it by `msgsrv {name}(...)` in `{owner}`, or call it as a method: `{name}(...)`",
     ),
-    "argument-count": Template("`{name}` takes {expected}, not {found}"),
+    "argument-count": Template(
+        "`{name}` takes {expected}, not {found}", "it is declared as `{signature}`"
+    ),
     "mismatch": Template("expected {expected}, found {found}"),
     "narrowing": Template(
         "a float does not fit into {expected} without a cast",
@@ -242,6 +268,12 @@ EXPRESSIONS = {
     "cast": Template("{found} cannot be cast to {expected}"),
     "member": Template(
         "the variables of other rebecs can be read in properties only", "ask by a message"
+    ),
+    "own-member": Template(
+        "a rebec's own variables have no `{word}.` before them", "write `{name}`"
+    ),
+    "array-member": Template(
+        "an array has no `{name}`", "its length is constant: write {length}, or an env constant"
     ),
     "choice-place": Template(
         "only message servers may draw a choice", "draw it in a message server and pass it on"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass
+from rebecsim.lang.hints import signature
 from rebecsim.lang.scopes import Findings, assignment_problem
 from rebecsim.lang.syntax import Span
 from rebecsim.lang.type_names import resolve_type
@@ -32,8 +33,8 @@ def resolve_constructor(
             fitting.setdefault(exact, []).append(constructor)
     shown = ", ".join(str(kind) for kind in found)
     if not fitting:
-        signatures = [_signature(constructor) for constructor in checked.constructors]
-        expected_text = "; ".join(signatures) or "()"
+        signatures = [f"`{signature(each.name, each.parameters)}`" for each in checked.constructors]
+        expected_text = " and ".join(signatures) or f"`{checked.name}()`"
         findings.report(
             "no-constructor", span, owner=checked.name, found=shown, expected=expected_text
         )
@@ -58,7 +59,3 @@ def _fits(
         a is None or b is None or assignment_problem(findings, a, b) is None
         for a, b in zip(found, expected, strict=True)
     )
-
-
-def _signature(constructor: syntax.Constructor) -> str:
-    return f"({', '.join(parameter.type.name for parameter in constructor.parameters)})"

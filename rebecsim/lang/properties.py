@@ -29,7 +29,7 @@ from rebecsim.lang.scopes import Findings, Scope
 from rebecsim.lang.syntax import Expression, Span
 from rebecsim.lang.traversal import walk
 from rebecsim.lang.tree_builder import PropertyItem, PropertySection
-from rebecsim.lang.types import BOOLEAN, RebecType, Type
+from rebecsim.lang.types import RebecType, Type
 
 __all__ = [
     "CheckedProperties",
@@ -258,8 +258,11 @@ def _check_definitions(
         elif definition.name == "time":
             findings.report("builtin-name", definition.span, name="time")
         else:
-            kind = BOOLEAN if found is None else found
-            scope.declare(Symbol("definition", definition.name, kind), definition.span)
+            if found is None:
+                scope.spoil(definition.name)
+            else:
+                symbol = Symbol("definition", definition.name, found)
+                scope.declare(symbol, definition.span)
 
 
 def _check_names(findings: Findings, properties: PropertyFile) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import Symbol
 from rebecsim.lang.expressions import ExpressionChecker
-from rebecsim.lang.scopes import Body, Findings, Scope
+from rebecsim.lang.scopes import Body, Findings, Scope, Unknown
 from rebecsim.lang.types import RebecType, Type
 
 __all__ = ["PropertyExpressions"]
@@ -35,21 +35,41 @@ class PropertyExpressions(ExpressionChecker):
         return super().check(node, scope)
 
     def _name(self, node: syntax.Name, scope: Scope) -> Type | None:
-        if scope.find(node.identifier) is None:
-            self.findings.report("property-name", node.span, name=node.identifier)
+        name = node.identifier
+        if scope.find(name) is None and not scope.is_spoilt(name):
+            owners = [rebec for rebec in _rebecs(scope) if name in self._variables(rebec)]
+            hint = f"write the rebec before it: `{owners[0].name}.{name}`" if owners else None
+            unknown = Unknown("name of a property", name, scope.names())
+            self.findings.report_unknown("property-name", node.span, unknown, hint)
             return None
         return super()._name(node, scope)
 
     def _member(self, node: syntax.Member, scope: Scope) -> Type | None:
         target = node.target
-        rebec = scope.find(target.identifier) if isinstance(target, syntax.Name) else None
-        if rebec is None or rebec.kind != "known" or not isinstance(rebec.type, RebecType):
-            self.findings.report("property-rebec", target.span)
+        name = target.identifier if isinstance(target, syntax.Name) else ""
+        rebec = scope.find(name)
+        if rebec is None or rebec.kind != "known":
+            unknown = Unknown("rebec", name, [each.name for each in _rebecs(scope)])
+            self.findings.report_unknown("property-rebec", target.span, unknown)
             return None
+        variables = self._variables(rebec)
+        symbol = variables.get(node.name)
+        if symbol is None:
+            unknown = Unknown(f"variable of {rebec.name}", node.name, variables)
+            self.findings.report_unknown("property-variable", node.span, unknown, rebec=rebec.name)
+            return None
+        self.members[id(node)] = (rebec.name, symbol)
+        return symbol.type
+
+    def _variables(self, rebec: Symbol) -> dict[str, Symbol]:
+        """The variables of a rebec that a property can read."""
+        if not isinstance(rebec.type, RebecType):
+            return {}
         checked = self.findings.classes[rebec.type.name]
-        for symbol in (*checked.state_variables, *checked.known_rebecs):
-            if symbol.name == node.name:
-                self.members[id(node)] = (rebec.name, symbol)
-                return symbol.type
-        self.findings.report("property-variable", node.span, rebec=rebec.name, name=node.name)
-        return None
+        symbols = (*checked.state_variables, *checked.known_rebecs)
+        return {symbol.name: symbol for symbol in symbols}
+
+
+def _rebecs(scope: Scope) -> list[Symbol]:
+    found = [scope.find(name) for name in scope.names()]
+    return [symbol for symbol in found if symbol is not None and symbol.kind == "known"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, Dialect, Symbol, Value
 from rebecsim.lang.errors import Diagnostic, diagnose
+from rebecsim.lang.hints import name_hint
 from rebecsim.lang.syntax import Span
 from rebecsim.lang.types import ANY_REBEC, BOOLEAN, FLOAT, INT, NULL, NUMERIC, RebecType, Type
 
@@ -16,10 +18,14 @@ __all__ = [
     "Body",
     "Findings",
     "Scope",
+    "Unknown",
     "assignment_problem",
     "common_type",
     "is_a",
 ]
+
+_GUESSES = 50
+"""Unknown names for which the known ones are searched; more of them are no misspellings."""
 
 BUILTINS: dict[str, Type] = {
     "sender": ANY_REBEC,
@@ -31,15 +37,32 @@ BUILTINS: dict[str, Type] = {
 """Names with a meaning of their own; `self` has the type of the class it stands in."""
 
 
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A name that nothing has: what it should be the name of, and the names there are.
+
+    `words` are those of the language, which may be meant but are not worth a list.
+    """
+
+    what: str
+    name: str
+    known: Iterable[str] = ()
+    words: Iterable[str] = ()
+
+
 @dataclass
 class Findings:
     """What the checker finds out: mistakes, and the side tables of `CheckedModel`."""
 
     dialect: Dialect
     class_names: frozenset[str] = frozenset()
-    unresolved_types: set[int] = field(default_factory=set)
     classes: dict[str, CheckedClass] = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    unknown: set[tuple[str, str]] = field(default_factory=set)
+    incomplete: set[str] = field(default_factory=set)
+    """Classes of which something is not known after a mistake, such as an unknown base class."""
+    spoilt: dict[str, set[str]] = field(default_factory=dict)
+    """Variables of each class that are declared, but with a mistake."""
     types: dict[int, Type] = field(default_factory=dict)
     symbols: dict[int, Symbol] = field(default_factory=dict)
     constants: dict[int, Value] = field(default_factory=dict)
@@ -47,9 +70,24 @@ class Findings:
     declared_types: dict[int, Type] = field(default_factory=dict)
     super_constructors: dict[int, syntax.Constructor | None] = field(default_factory=dict)
 
-    def report(self, code: str, span: Span, **values: object) -> None:
-        """Note a mistake and go on."""
-        self.diagnostics.append(diagnose(code, span, **values))
+    def report(self, code: str, span: Span, hint: str | None = None, /, **values: object) -> None:
+        """Note a mistake and go on; `hint` fits the case better than that of the message."""
+        self.diagnostics.append(diagnose(code, span, hint, **values))
+
+    def report_unknown(
+        self, code: str, span: Span, unknown: Unknown, hint: str | None = None, /, **values: object
+    ) -> None:
+        """Note a name that nothing has, once, and which of the known ones may be meant by it.
+
+        `hint` fits better than a guess.
+        """
+        place = (unknown.what, unknown.name)
+        if place in self.unknown:
+            return
+        self.unknown.add(place)
+        if hint is None and len(self.unknown) <= _GUESSES:
+            hint = name_hint(unknown.name, unknown.known, unknown.words)
+        self.report(code, span, hint, name=unknown.name, **values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +97,7 @@ class Scope:
     outer: Scope | None = None
     symbols: dict[str, Symbol] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
+    spoilt: set[str] = field(default_factory=set)
 
     def find(self, name: str) -> Symbol | None:
         """What a name means here; None if nothing."""
@@ -68,6 +107,30 @@ class Scope:
                 return scope.symbols[name]
             scope = scope.outer
         return None
+
+    def spoil(self, name: str) -> None:
+        """Note that a name is declared with a mistake, so that its uses are not mistakes, too."""
+        self.spoilt.add(name)
+
+    def is_spoilt(self, name: str) -> bool:
+        """Whether what a name means here is not known after a mistake in its declaration."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.spoilt:
+                return True
+            if name in scope.symbols:
+                return False
+            scope = scope.outer
+        return False
+
+    def names(self) -> list[str]:
+        """All names that mean something here, the innermost first."""
+        found: dict[str, None] = {}
+        scope: Scope | None = self
+        while scope is not None:
+            found |= dict.fromkeys(scope.symbols)
+            scope = scope.outer
+        return list(found)
 
     def declare(self, symbol: Symbol, span: Span) -> None:
         """Give a name its meaning in this scope."""
@@ -94,10 +157,15 @@ class Body:
     owner: CheckedClass | None = None
     result: Type | None = None
 
+    @property
+    def where(self) -> str:
+        """The name of the class, or of the body where there is no class around it."""
+        return self.name if self.owner is None else self.owner.name
+
 
 def is_a(findings: Findings, name: str, ancestor: str) -> bool:
     """Whether a class is another or extends it, directly or not."""
-    if name == ancestor:
+    if name == ancestor or name in findings.incomplete:
         return True
     checked = findings.classes.get(name)
     return checked is not None and ancestor in checked.ancestors

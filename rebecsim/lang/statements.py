@@ -71,12 +71,13 @@ class StatementChecker:
         for name, initial in node.variables:
             if initial is not None:
                 self._initial(initial, kind, scope)
-            if not name_is_free(self.findings, name, node.span):
-                continue
             line = scope.line_of_local(name)
-            if line is not None:
+            if not name_is_free(self.findings, name, node.span) or kind is None:
+                scope.spoil(name)
+            elif line is not None:
                 self.findings.report("duplicate", node.span, what="variable", name=name, line=line)
-            elif kind is not None:
+                scope.spoil(name)
+            else:
                 scope.declare(Symbol("local", name, kind), node.span)
         return True
 
@@ -91,7 +92,9 @@ class StatementChecker:
         if isinstance(expression, (syntax.Assignment, syntax.Increment, syntax.Call, syntax.Send)):
             self.expressions.check(expression, scope)
         else:
-            self.findings.report("no-effect", node.span)
+            compares = isinstance(expression, syntax.Binary) and expression.operator == "=="
+            hint = "`=` assigns, `==` compares" if compares else None
+            self.findings.report("no-effect", node.span, hint)
         return True
 
     def _if(self, node: syntax.If, scope: Scope) -> bool:

@@ -14,6 +14,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 from lark.lexer import PatternStr
 
 from rebecsim.lang.errors import Diagnostic, diagnose
+from rebecsim.lang.habits import FOREIGN_WORDS
 from rebecsim.lang.syntax import Span
 
 __all__ = ["explain_character", "explain_token"]
@@ -53,12 +54,16 @@ _OUTSIDE_BLOCKS = _SECTIONS | {"REACTIVECLASS", "MAIN", "ENV"}
 
 @dataclass(frozen=True, slots=True)
 class _Mistake:
-    """Where the parser stopped: the token, the one before, what could follow, what is open."""
+    """Where the parser stopped: the token, those before, what could follow, what is open.
+
+    `sentence` are the tokens behind the last `;`, `{` or `}`, up to and with the one it stopped at.
+    """
 
     file: str
     text: str
     token: Token
     previous: Token | None
+    sentence: tuple[Token, ...]
     accepted: frozenset[str]
     stack: tuple[object, ...]
     terminal_texts: dict[str, str]
@@ -97,17 +102,21 @@ def explain_character(error: UnexpectedCharacters, text: str, file: str) -> Diag
     character = text[error.pos_in_stream or 0]
     if character == '"':
         return diagnose("unterminated-text", span)
-    return diagnose("unknown-character", span, character=_shown(character))
+    directive = character == "#" and text[error.pos_in_stream or 0 :].startswith("#define")
+    hint = FOREIGN_WORDS["#define"] if directive else None
+    return diagnose("unknown-character", span, hint, character=_shown(character))
 
 
 def explain_token(error: UnexpectedToken, text: str, file: str, lark: Lark) -> Diagnostic:
     """Why the parser stopped at a token of the text."""
     parser: Any = error.interactive_parser
+    previous, sentence = _tokens_before(error.token, text, lark)
     mistake = _Mistake(
         file,
         text,
         error.token,
-        _token_before(error.token, text, lark),
+        previous,
+        sentence,
         frozenset(parser.accepts()),
         tuple(parser.parser_state.value_stack),
         _terminal_texts(lark),
@@ -119,13 +128,20 @@ def explain_token(error: UnexpectedToken, text: str, file: str, lark: Lark) -> D
     return diagnose("unexpected", mistake.span, found=mistake.found, expected=_expected(mistake))
 
 
-def _token_before(token: Token, text: str, lark: Lark) -> Token | None:
+def _tokens_before(token: Token, text: str, lark: Lark) -> tuple[Token | None, tuple[Token, ...]]:
+    """The token before one, and the sentence up to it."""
     previous = None
+    sentence: list[Token] = []
     for candidate in lark.lex(text):
         if token.type != "$END" and (candidate.start_pos or 0) >= (token.start_pos or 0):
             break
+        if previous in (";", "{", "}"):
+            sentence.clear()
+        sentence.append(candidate)
         previous = candidate
-    return previous
+    if previous in (";", "{", "}"):
+        sentence.clear()
+    return previous, (*sentence, token)
 
 
 def _terminal_texts(lark: Lark) -> dict[str, str]:
@@ -145,6 +161,59 @@ def _comment(mistake: _Mistake) -> Diagnostic | None:
             return diagnose(
                 "unterminated-comment", Span(mistake.file, line, column, line, column + 2)
             )
+    return None
+
+
+def _foreign_word(mistake: _Mistake) -> Diagnostic | None:
+    """A word of Java, C or Python in the sentence that cannot be read."""
+    for token in mistake.sentence:
+        hint = FOREIGN_WORDS.get(str(token))
+        if hint is not None:
+            span = _span_of(mistake.file, token)
+            return diagnose("foreign-word", span, hint, word=str(token))
+    return None
+
+
+def _main(mistake: _Mistake) -> Diagnostic | None:
+    """`main()` or `void main`, and a rebec without its two pairs of parentheses."""
+    previous, token = mistake.previous, mistake.token
+    if (previous == "main" and token == "(") or (previous == "void" and token == "main"):
+        return diagnose("main-form", mistake.span)
+    named = previous is not None and previous.type == "NAME" and token in (";", "=")
+    if named and mistake.inside("main") and mistake.accepted == {"LPAR"}:
+        return diagnose("arguments-missing", mistake.after_previous)
+    return None
+
+
+def _variable(mistake: _Mistake) -> Diagnostic | None:
+    """A variable of a class outside of statevars, or a parameter without its type."""
+    token, accepted = mistake.token, mistake.accepted
+    if token in (";", "=", ",") and accepted == {"LPAR"} and mistake.inside("reactiveclass"):
+        return diagnose("variable-place", _span_of(mistake.file, mistake.sentence[0]))
+    if token in (")", ",") and accepted == {"NAME", "LSQB"} and mistake.previous is not None:
+        span = _span_of(mistake.file, mistake.previous)
+        return diagnose("parameter-type", span, name=str(mistake.previous))
+    return None
+
+
+def _result_of_server(mistake: _Mistake) -> Diagnostic | None:
+    if mistake.previous == "msgsrv" and mistake.token.type in ("VOID", "PRIMITIVE"):
+        return diagnose("server-result", mistake.span)
+    return None
+
+
+def _extends(mistake: _Mistake) -> Diagnostic | None:
+    """`extends` without a class, or behind the length of the queue."""
+    if mistake.previous == "extends":
+        return diagnose("base-missing", mistake.span)
+    if mistake.token == "extends" and mistake.previous == ")":
+        return diagnose("base-late", mistake.span)
+    return None
+
+
+def _for_each(mistake: _Mistake) -> Diagnostic | None:
+    if mistake.token == ":" and mistake.sentence[0] == "for":
+        return diagnose("for-each", mistake.span)
     return None
 
 
@@ -244,6 +313,12 @@ def _semicolon(mistake: _Mistake) -> Diagnostic | None:
 
 _RULES: tuple[Callable[[_Mistake], Diagnostic | None], ...] = (
     _comment,
+    _foreign_word,
+    _main,
+    _result_of_server,
+    _extends,
+    _variable,
+    _for_each,
     _text,
     _end,
     _block,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from rebecsim.lang import syntax
-from rebecsim.lang.scopes import Findings
+from rebecsim.lang.habits import FOREIGN_WORDS, TYPE_HINTS
+from rebecsim.lang.scopes import Findings, Unknown
 from rebecsim.lang.types import PRIMITIVES, ArrayType, RebecType, Type
 
 __all__ = ["resolve_type", "resolve_with_lengths"]
@@ -11,14 +12,13 @@ __all__ = ["resolve_type", "resolve_with_lengths"]
 
 def resolve_type(findings: Findings, node: syntax.TypeName) -> Type | None:
     """The type that a name without dimensions stands for; None (and a report) if unknown."""
-    if id(node) in findings.unresolved_types:
-        return None
     kind: Type | None = PRIMITIVES.get(node.name)
     if kind is None and node.name in findings.class_names:
         kind = RebecType(node.name)
     if kind is None:
-        findings.unresolved_types.add(id(node))
-        findings.report("unknown-type", node.span, name=node.name)
+        unknown = Unknown("type", node.name, (), [*PRIMITIVES, *sorted(findings.class_names)])
+        hint = TYPE_HINTS.get(node.name) or FOREIGN_WORDS.get(node.name)
+        findings.report_unknown("unknown-type", node.span, unknown, hint)
     elif not node.dimensions:
         findings.declared_types[id(node)] = kind
     return kind

@@ -16,6 +16,7 @@ import numpy as np
 
 from rebecsim.actors import Model, Run, Streams
 from rebecsim.actors.randomness import ORDER_STREAM
+from rebecsim.close_names import suggestion
 from rebecsim.errors import UserError
 from rebecsim.explore import Breach, Mode, Path, PathStep, Question, Recorded, path_along
 from rebecsim.explore.exploring import pose
@@ -280,9 +281,9 @@ class Stepper:
         ]
         wanted = re.escape(breakpoint.text) if rebec else rf"[^.]+\.{re.escape(server)}"
         if not any(re.fullmatch(wanted, name) for name in there):
-            raise UserError(
-                f"there is no message {breakpoint.text!r}; there are {', '.join(there)}"
-            )
+            known = there if rebec else [name.partition(".")[2] for name in there]
+            hint = suggestion(breakpoint.text, known, f"there are {', '.join(there)}")
+            raise UserError(f"there is no message {breakpoint.text!r}; {hint}")
         self._breakpoints[breakpoint] = None
 
     def clear(self, breakpoint: Breakpoint) -> None:

@@ -72,9 +72,10 @@ def test_a_scenario_can_be_rebuilt_from_what_is_recorded(tmp_path):
         ("share = 2", 'metrics = ["veet_median"]', "the metric veet_median needs share"),
         (
             "share = 2",
-            'metrics = ["wait"]',
-            r":3: metrics\[0\]: no metric 'wait'; known are mean_w",
+            'metrics = ["fairness"]',
+            r":3: metrics\[0\]: no metric 'fairness'; known are mean_w",
         ),
+        ("share = 2", 'metrics = ["mean_wiat"]', "no metric 'mean_wiat'; did you mean mean_wait?"),
         ("share = 2", "memory_share = 2", "memory_share needs share"),
         ("share = 2", 'baseline = "SJF"', "baseline = 'SJF' should be one of the policies"),
         ("share = 2", "replications = 2", "nothing is random here"),

@@ -13,63 +13,22 @@ from pathlib import Path
 import pytest
 
 import rebecsim.lang
-from rebecsim.lang import (
-    Diagnostic,
-    RebecaError,
-    check_file,
-    check_property,
-    check_source,
-    parse_property,
-)
+from rebecsim.lang import RebecaError, check_file
 from rebecsim.lang.messages import MESSAGES
-
-MARK = "¶"
-MAIN = "main { A a():(); }"
-LAMP = "reactiveclass A(2) { statevars { int x; boolean[2] v; } } main { A a():(); }"
-
-
-def model(text: str) -> None:
-    check_source(text, "model.rebeca")
-
-
-def core(text: str) -> None:
-    check_source(text, "model.rebeca", "core")
-
-
-def member(text: str) -> None:
-    model(f"reactiveclass A(2) {{\n{text}\n}}\n{MAIN}")
-
-
-def body(text: str) -> None:
-    """A message server of a class with one variable of most kinds and one of most members."""
-    member(
-        "statevars { int x; float r; boolean b; int[3] v; } msgsrv m(int p) { } int f() { "
-        f"return 1; }} A() {{ }} msgsrv go(A other) {{\n{text}\n}}"
-    )
-
-
-def main(text: str) -> None:
-    model(
-        "env int N = 1; abstract reactiveclass S(1) { } reactiveclass A(1) { knownrebecs { B b; } "
-        "A(int x) { } A(boolean x) { } A(byte x, int y) { } A(int x, byte y) { } } "
-        f"reactiveclass B(1) {{ }} main {{\n{text}\n}}"
-    )
-
-
-def inherited(text: str) -> None:
-    model(
-        "abstract reactiveclass S(1) { S(int x) { } abstract msgsrv go(int x); int f() { return 1;"
-        f" }} }}\n{text}\n{MAIN}"
-    )
-
-
-def timed_property(text: str) -> None:
-    check_property(parse_property(text), check_source(LAMP), text)
-
-
-def core_property(text: str) -> None:
-    check_property(parse_property(text), check_source(LAMP, dialect="core"), text)
-
+from tests.lang.bad_inputs import (
+    MAIN,
+    MARK,
+    body,
+    core,
+    core_property,
+    errors_of,
+    inherited,
+    main,
+    member,
+    model,
+    place_of,
+    timed_property,
+)
 
 Case = tuple[str, Callable[[str], None], str]
 
@@ -110,6 +69,8 @@ TABLE: list[Case] = [
     ("queue-size-missing", model, "reactiveclass A(¶) { }"),
     ("queue-size-missing", model, "reactiveclass A extends B ¶{ }"),
     ("arguments-missing", main, "B b()¶;"),
+    ("arguments-missing", main, "B b¶;"),
+    ("arguments-missing", main, "B b¶ = null;"),
     ("state-initial", member, "statevars { int x ¶= 1; }"),
     ("array-after-name", member, "statevars { int x¶[3]; }"),
     ("array-after-name", body, "int y¶[3];"),
@@ -120,6 +81,17 @@ TABLE: list[Case] = [
     ("timing-twice", body, "self.m(1) after(1) ¶after(2);"),
     ("assignment-left", body, "if (x + 1 ¶= 2) { }"),
     ("operator-missing", body, "x = (x + 1) ¶x;"),
+    ("foreign-word", body, "x = ¶new A();"),
+    ("main-form", model, "reactiveclass A(1) { } main¶() { A a():(); }"),
+    ("main-form", member, "void ¶main() { }"),
+    ("server-result", member, "msgsrv ¶void m() { }"),
+    ("server-result", member, "msgsrv ¶int m() { }"),
+    ("base-missing", model, "reactiveclass A extends ¶(1) { }"),
+    ("base-late", model, "reactiveclass A(1) ¶extends B { }"),
+    ("variable-place", member, "¶int x;"),
+    ("variable-place", member, "¶int x = 1;"),
+    ("parameter-type", member, "msgsrv m(¶x) { }"),
+    ("for-each", body, "for (int i ¶: v) { }"),
     ("body-missing", member, "¶msgsrv m();"),
     ("abstract-with-body", member, "¶abstract msgsrv m() { }"),
     # --- declarations
@@ -261,6 +233,9 @@ TABLE: list[Case] = [
     ("no-value", body, "x = ¶self.m(1);"),
     ("cast", body, "x = ¶(int) b;"),
     ("member", body, "x = ¶other.x;"),
+    ("own-member", body, "x = ¶self.x;"),
+    ("own-member", body, "¶this.x = 1;"),
+    ("array-member", body, "x = ¶v.length;"),
     ("choice-place", member, "statevars { int x; } A() { x = ¶?(1, 2); }"),
     ("choice-place", member, "int f() { return ¶?(1, 2); }"),
     ("choice-constant", body, "x = ?(1, ¶x);"),
@@ -325,19 +300,6 @@ TABLE: list[Case] = [
     ("condition", timed_property, "property { Assertion { P: ¶a.x; } }"),
     ("condition", core_property, "property { LTL { P: G(¶a.x); } }"),
 ]
-
-
-def errors_of(read: Callable[[str], None], text: str) -> tuple[Diagnostic, ...]:
-    with pytest.raises(RebecaError) as caught:
-        read(text.replace(MARK, ""))
-    return caught.value.diagnostics
-
-
-def place_of(read: Callable[[str], None], text: str) -> tuple[int, int]:
-    """Line and column of the mark in the text that is read."""
-    lines = text[: text.index(MARK)].split("\n")
-    before = {member: 1, body: 2, main: 1, inherited: 1}.get(read, 0)
-    return len(lines) + before, len(lines[-1]) + 1
 
 
 @pytest.mark.parametrize(("code", "read", "text"), TABLE)
