@@ -5,7 +5,7 @@ INSTALLED := $(VENV)/.installed
 # One more than there are processors: some tests wait for programs that they start.
 WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
-.PHONY: demo test test-all coverage docs lint format clean
+.PHONY: demo test test-all test-shared coverage docs lint format clean
 
 demo: $(INSTALLED)  ## Compare the EDF scenario; ends with the table and the path of the report.
 	rm -rf demo-results
@@ -16,6 +16,9 @@ test: lint  ## Everything that CI runs: lint, types, import contracts, all tests
 
 test-all: lint  ## The same, and the slow tests.
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+
+test-shared: $(INSTALLED)  ## Only the tests that read ../shared/data, which may not be copied.
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "shared and not slow"
 
 coverage: $(INSTALLED)  ## Which lines the tests reach; without those that explore whole state spaces.
 	$(BIN)/pytest -n $(WORKERS) -m "not large and not slow" --cov --cov-report=term:skip-covered

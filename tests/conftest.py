@@ -1,7 +1,8 @@
-"""Data that tests may read where it lies beside the project, but that may not be copied into it."""
+"""What all tests have: Ctrl-C, and data beside the project that may not be copied into it."""
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -22,3 +23,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "shared_data" in getattr(item, "fixturenames", ()):
             item.add_marker("shared")
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C work, here and in programs started from here, where it was ignored.
+
+    It is in what a shell script runs in the background, and in what nohup runs.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

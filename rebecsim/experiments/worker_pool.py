@@ -7,10 +7,11 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from multiprocessing import forkserver
+from typing import Any
 
 from rebecsim.native.engines import Engine
 
@@ -32,6 +33,7 @@ _SIMULATION = (
 _PYTHON = (*_SIMULATION, "rebecsim.generate", "rebecsim.lang.checker")
 _NATIVE = (*_SIMULATION, "rebecsim.simulate.kept_models", "rebecsim.simulate.native")
 """What workers need; those of the native engine hardly ever have to read a model."""
+_SAFE_PATH = "PYTHONSAFEPATH"
 
 
 def available_workers() -> int:
@@ -64,7 +66,27 @@ def start_server(workers: int, modules: Sequence[str]) -> None:
     """
     if workers > 1 and "forkserver" in multiprocessing.get_all_start_methods():
         forkserver.set_forkserver_preload(list(modules))
-        forkserver.ensure_running()
+        with _importing_what_is_installed():
+            forkserver.ensure_running()
+
+
+@contextmanager
+def _importing_what_is_installed() -> Iterator[None]:
+    """Start processes that do not look for modules in the working directory.
+
+    Python does look there first when it starts the processes of `multiprocessing`, and so takes a
+    user's `random.py`, or the sources of a rebecsim that is not the one running, for a module of
+    theirs.
+    """
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = before
 
 
 class WorkerPool(ProcessPoolExecutor):
@@ -78,8 +100,14 @@ class WorkerPool(ProcessPoolExecutor):
         context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
         if "forkserver" in methods:
             context.set_forkserver_preload(list(modules))
-        super().__init__(max_workers=size, mp_context=context, initializer=prepare)
+        with _importing_what_is_installed():  # a process that keeps the books of the others
+            super().__init__(max_workers=size, mp_context=context, initializer=prepare)
         self.size = size
+
+    def submit(self, task: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
+        """Do as `Executor.submit`; a task may be the one for which processes are started."""
+        with _importing_what_is_installed():
+            return super().submit(task, *args, **named)
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.shutdown(wait=True, cancel_futures=kind is not None)

@@ -20,7 +20,8 @@ class Interrupt:
 def noting_interrupts() -> Iterator[Interrupt]:
     """Turn the first Ctrl-C into a note, so that it comes at a good moment; a second one is raised.
 
-    Only the main thread can do so; in another one nothing is noted.
+    Only the main thread can do so; in another one nothing is noted, and neither where Ctrl-C is
+    ignored, as it is for what a shell script runs in the background.
     """
     interrupt = Interrupt()
 
@@ -29,7 +30,8 @@ def noting_interrupts() -> Iterator[Interrupt]:
             raise KeyboardInterrupt
         interrupt.seen = True
 
-    if threading.current_thread() is not threading.main_thread():
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    if ignored or threading.current_thread() is not threading.main_thread():
         yield interrupt
         return
     before = signal.signal(signal.SIGINT, note)

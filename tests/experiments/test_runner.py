@@ -105,6 +105,9 @@ class Here(ThreadPoolExecutor):
 
     size = 1
 
+    def __init__(self):
+        super().__init__(max_workers=self.size)
+
 
 def test_auto_leaves_small_comparisons_to_python(plan, tmp_path, monkeypatch):
     asked = []
