@@ -37,10 +37,14 @@ format: $(INSTALLED)
 	$(BIN)/ruff format .
 
 $(INSTALLED): setup.cfg pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit("rebecsim needs Python 3.11 or newer; try: make PYTHON=python3.12 ..." if sys.version_info < (3, 11) else 0)'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test,docs]'
-	touch $@
+	@$(PYTHON) -c 'import sys; sys.exit("rebecsim needs Python 3.11 or newer; try: make PYTHON=python3.12 ..." if sys.version_info < (3, 11) else 0)'
+	@echo 'Setting up a virtual environment in $(VENV) ...'
+	@$(PYTHON) -m venv $(VENV)
+	@echo 'Installing rebecsim and what it needs there, about 600 MB; this takes a minute or two ...'
+	@$(BIN)/pip install --disable-pip-version-check --progress-bar off --editable '.[test,docs]' > $(VENV)/install.log 2>&1 \
+		|| { cat $(VENV)/install.log; exit 1; }
+	@echo 'Installed. Later runs begin at once.'
+	@touch $@
 
 clean:
 	rm -rf $(VENV) build site demo-results .coverage* .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
