@@ -340,6 +340,8 @@ def _rebec_table(stepper: Stepper) -> Table:
 
 
 def _busy(rebec: RebecState, time: int) -> str:
+    if rebec.suspended is not None:
+        return f" (in {rebec.suspended.server}, delay until {time + rebec.busy})"
     return f" (busy until {time + rebec.busy})" if rebec.busy else ""
 
 

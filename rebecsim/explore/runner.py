@@ -155,8 +155,9 @@ class Runner:
         taken: list[tuple[int, int]] = []
         self._taken = taken
         self._prefix, self._delays, self._stopped = prefix, 0, None
-        served = self._decode(owner, message, 0, time)
         self._enter(start)
+        began = time if suspended is None else suspended.recipe.times[0] + suspended.recipe.elapsed
+        served = self._decode(owner, message, 0, began)
         breach = None
         try:
             execute(self.system, Step(rebec, served), self._deadlines)
@@ -211,28 +212,43 @@ class Runner:
             self._delays += 1
             suspended = self._start.suspended
             if suspended is not None and self._delays <= suspended.recipe.delays:
-                if self._delays == suspended.recipe.delays:
-                    self._forget_sendings()
+                self._pass(rebec, suspended.recipe)
                 return
             self._stop(rebec, sys._getframe(1))
             raise Suspended
 
         return delay
 
-    def _forget_sendings(self) -> None:
-        """Drop what the part before the delay has sent: it was sent when that part ran."""
-        self._sent.clear()
-        outbox = self._outboxes[self._start.owner]
-        outbox.tried, outbox.capacity = 0, self._start.room
+    def _pass(self, rebec: Rebec, recipe: Recipe) -> None:
+        """Go on behind a delay that is over.
+
+        The next part is run at the time at which it was run before, or now if it is the one to be
+        run. What the parts before that one have sent is dropped: it was sent when they were run.
+        """
+        is_last = self._delays == recipe.delays
+        system, message = self.system, self.system.message
+        units = (self._start.time if is_last else recipe.times[self._delays]) - rebec._now
+        rebec._now += units
+        system.started += units
+        deadline = message.deadline
+        system.message = message._replace(
+            arrival=message.arrival + units,
+            deadline=None if deadline is None else deadline + units,
+        )
+        if is_last:
+            self._sent.clear()
+            outbox = self._outboxes[self._start.owner]
+            outbox.tried, outbox.capacity = 0, self._start.room
 
     def _stop(self, rebec: Rebec, caller: FrameType) -> None:
         """Note the rebec as it is now, before `finally` clauses of the model can change it."""
         owner, variables, message, suspended, time, _ = self._start
         held = [rebec.__dict__[name] for name in self.names[owner]]
+        before: tuple[int, ...] = ()
         if suspended is not None:
-            variables = suspended.recipe.variables
+            variables, before = suspended.recipe.variables, suspended.recipe.times
         elapsed = rebec._now - self.system.started
-        recipe = Recipe(variables, tuple(self._taken), self._delays, elapsed)
+        recipe = Recipe(variables, tuple(self._taken), (*before, time), elapsed)
         place = place_of(caller, execute.__code__, held, self.values)
         if place is None:
             place = recipe  # its whole history tells it apart, if nothing less can
@@ -255,7 +271,7 @@ class Runner:
         else:
             variables = suspended.recipe.variables
             outbox.capacity = NEVER
-            rebec._now = time - suspended.recipe.elapsed
+            rebec._now = suspended.recipe.times[0]
         attributes = rebec.__dict__
         decode = self.values.decode
         for name, value in zip(self.names[owner], variables, strict=True):

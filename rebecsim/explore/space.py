@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 
 from rebecsim.explore.exploring import Problem
 from rebecsim.explore.limits import Limits
+from rebecsim.explore.local import Waiting
 from rebecsim.explore.outcome import Breach, Outcome
 from rebecsim.explore.path import shown_value, written_name
+from rebecsim.explore.runner import Runner
 from rebecsim.explore.state_graph import build_graph
 from rebecsim.explore.transitions import Cause, State, TransitionSystem
 
@@ -19,6 +21,7 @@ class Edge(NamedTuple):
     """A transition between two states, by their numbers. Without a `rebec`, only time passes.
 
     `duration` is the time between the two, `choices` are (index, count) for each choice drawn.
+    `resumed`: the message server goes on after a delay.
     """
 
     source: int
@@ -29,6 +32,7 @@ class Edge(NamedTuple):
     arguments: tuple[Any, ...]
     choices: tuple[tuple[int, int], ...]
     duration: int
+    resumed: bool
 
 
 class QueuedMessage(NamedTuple):
@@ -44,7 +48,8 @@ class QueuedMessage(NamedTuple):
 class RebecState(NamedTuple):
     """A rebec in a state: its name and class, its variables by name, its bag.
 
-    `busy` is how long it is not free yet.
+    `busy` is how long it is not free yet. `suspended` is the message whose message server waits in
+    a delay (timed transition system); it is no longer in the bag, but takes a place of the queue.
     """
 
     rebec: str
@@ -52,6 +57,7 @@ class RebecState(NamedTuple):
     variables: dict[str, Any]
     bag: tuple[QueuedMessage, ...]
     busy: int
+    suspended: QueuedMessage | None
 
 
 @dataclass(frozen=True)
@@ -84,22 +90,26 @@ class StateSpace:
                     written_name(rebec, name): shown_value(value)
                     for name, value in zip(names, local.variables, strict=True)
                 },
-                tuple(
-                    QueuedMessage(
-                        str(runner.rebecs[message.sender]),
-                        runner.server_of(local.owner, message).name,
-                        tuple(map(shown_value, message.arguments)),
-                        message.arrival,
-                        message.deadline,
-                    )
-                    for message in local.bag
-                ),
+                tuple(_queued(runner, local.owner, message) for message in local.bag),
                 local.clock if local.suspension is None else local.suspension.resume,
+                None
+                if local.suspension is None
+                else _queued(runner, local.owner, local.suspension.message),
             )
             for rebec, names, local in zip(
                 runner.rebecs, runner.names, self.states[number], strict=False
             )
         ]
+
+
+def _queued(runner: Runner, owner: int, message: Waiting) -> QueuedMessage:
+    return QueuedMessage(
+        str(runner.rebecs[message.sender]),
+        runner.server_of(owner, message).name,
+        tuple(map(shown_value, message.arguments)),
+        message.arrival,
+        message.deadline,
+    )
 
 
 def state_space(problem: Problem, limits: Limits | None = None) -> StateSpace:
@@ -132,7 +142,7 @@ def _without_times(system: TransitionSystem, cause: Cause, breach: Breach) -> Br
 
 def _edge(system: TransitionSystem, source: int, cause: Cause, target: int, duration: int) -> Edge:
     if not isinstance(cause, Outcome):
-        return Edge(source, target, "", "", "", (), (), duration)
+        return Edge(source, target, "", "", "", (), (), duration, resumed=False)
     runner = system.runner
     message = cause.message
     return Edge(
@@ -144,4 +154,5 @@ def _edge(system: TransitionSystem, source: int, cause: Cause, target: int, dura
         tuple(map(shown_value, message.arguments)),
         cause.drawn,
         duration,
+        cause.resumed,
     )

@@ -2,7 +2,8 @@
 
 Python cannot copy a running function, so a suspended message server is resumed by running it again
 from its start, with the same variables and choices, up to the delay where it stopped. What it is
-compared by is something else: where it stopped and what it can still see. Both are in a
+compared by is something else: where it stopped and what can still matter of what it sees there. A
+local variable that is never read again does not tell suspensions apart. Both are in a
 `Suspension`; only the second is part of the identity of a state. Of equal suspensions the recipe
 of the first one met is used for all, which is sound because equal identity means an equal future.
 """
@@ -14,6 +15,7 @@ from functools import cache
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
+from rebecsim.explore.liveness import may_be_live
 from rebecsim.explore.local import Waiting
 from rebecsim.explore.values import UnsuitableValueError, Values
 
@@ -30,14 +32,21 @@ class Suspended(BaseException):
 class Recipe(NamedTuple):
     """How to get a message server back to where it stopped.
 
-    `variables` at its start, `choices` (index, count) drawn so far, `delays` passed including the
-    one it waits in, and the time they take together.
+    `variables` at its start, `choices` (index, count) drawn so far, the `times` at which it was
+    run from its start and from every delay but the one it waits in, and how long the delays take
+    together, this one included. The times are absolute where that matters: a message server that
+    reads `now` does the same again only at the same time.
     """
 
     variables: tuple[Any, ...]
     choices: tuple[tuple[int, int], ...]
-    delays: int
+    times: tuple[int, ...]
     elapsed: int
+
+    @property
+    def delays(self) -> int:
+        """How many delays there are, with the one that the message server waits in."""
+        return len(self.times)
 
 
 class Suspension:
@@ -60,7 +69,7 @@ class Suspension:
 def place_of(
     innermost: FrameType, outermost_caller: CodeType, variables: list[Any], values: Values
 ) -> object | None:
-    """Describe where a message server waits: the instructions and local variables of its calls.
+    """Describe where a message server waits: the instructions and live locals of its calls.
 
     The calls are those from `innermost` (the one that called `delay`) out to the message server
     itself, which `outermost_caller` called. None if the description would leave something out
@@ -73,17 +82,20 @@ def place_of(
         return None
     frame: FrameType | None = innermost
     while frame is not None and frame.f_code is not outermost_caller:
-        instruction = _instruction_at(frame.f_code, frame.f_lasti)
-        if not _says_all(frame.f_code, instruction):
+        code = frame.f_code
+        instruction = _instruction_at(code, frame.f_lasti)
+        counting = _counting_at(code, instruction)
+        if counting is None:
             return None
-        names = frame.f_locals
-        if not _separate(names.values(), lists):
+        is_live, held = may_be_live(code, instruction), frame.f_locals
+        names = [name for name in sorted(held) if name in counting or is_live(name)]
+        if not _separate([held[name] for name in names], lists):
             return None
         try:
-            seen = tuple([(name, values.encode(names[name])) for name in sorted(names)])
+            seen = tuple([(name, values.encode(held[name])) for name in names])
         except UnsuitableValueError:
             return None
-        calls.append((frame.f_code, instruction, seen))
+        calls.append((code, instruction, seen))
         frame = frame.f_back
     return tuple(calls)
 
@@ -114,23 +126,29 @@ def _instruction_at(code: CodeType, last: int) -> int:
 
 
 @cache
-def _says_all(code: CodeType, last: int) -> bool:
-    """Whether instruction and locals say all about a function that is in the call at `last`.
+def _counting_at(code: CodeType, last: int) -> frozenset[str] | None:
+    """Name the locals that say how far the loops around the call at `last` have come.
 
     A function also has a stack of temporary values: operands of a half-evaluated expression and
-    the iterators of `for` loops. It must hold nothing but iterators over ranges whose bounds and
-    position can be read off the local variables.
+    the iterators of `for` loops. Where it holds nothing but iterators over ranges, their bounds and
+    position can be read off local variables, which are given. None if there is something else.
     """
     instructions = list(dis.get_instructions(code))
     held = _stack_depths(instructions).get(last)
-    if held is None:
-        return False
     around = [
         position
         for position, each in enumerate(instructions)
         if each.opname == "FOR_ITER" and each.offset < last < each.argval
     ]
-    return held == len(around) and all(_plain_range(instructions, each) for each in around)
+    if held != len(around):
+        return None
+    names: set[str] = set()
+    for loop in around:
+        counting = _plain_range(instructions, loop)
+        if counting is None:
+            return None
+        names |= counting
+    return frozenset(names)
 
 
 def _stack_depths(instructions: list[dis.Instruction]) -> dict[int, int]:
@@ -161,11 +179,15 @@ _ENDS = ("RETURN", "RAISE", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD")
 _BOUNDS = ("LOAD_CONST", "LOAD_SMALL_INT", "LOAD_FAST", "LOAD_GLOBAL", "BINARY_OP", "UNARY_NEG")
 
 
-def _plain_range(instructions: list[dis.Instruction], loop: int) -> bool:
-    """Whether a loop is `for i in range(...)` over locals and constants that it leaves alone."""
+def _plain_range(instructions: list[dis.Instruction], loop: int) -> set[str] | None:
+    """Name the counter and the bounds of `for i in range(...)`.
+
+    None for any other loop, and if it does not leave them alone or a bound is neither a local nor
+    a constant.
+    """
     start = loop - 1
     if instructions[start].opname != "GET_ITER":
-        return False
+        return None
     bounds: set[str] = set()
     while start > 0:
         start -= 1
@@ -175,7 +197,7 @@ def _plain_range(instructions: list[dis.Instruction], loop: int) -> bool:
         if each.opname.startswith("LOAD_FAST"):
             bounds |= _names(each)
         if not each.opname.startswith((*_BOUNDS, "CALL", "PRECALL", "PUSH_NULL")):
-            return False
+            return None
     calls = sum(each.opname.startswith("CALL") for each in instructions[start:loop])
     end = instructions[loop].argval
     stores = [
@@ -184,11 +206,13 @@ def _plain_range(instructions: list[dis.Instruction], loop: int) -> bool:
         if each.offset < end and each.opname.startswith("STORE_FAST")
     ]
     if calls != 1 or not stores or stores[0] is not instructions[loop + 1]:
-        return False
+        return None
     first = stores[0].argval
     counter = first if isinstance(first, str) else first[0]
     stored_later: set[str] = set().union(*(_names(each) for each in stores[1:]))
-    return counter not in stored_later and counter not in bounds and not bounds & stored_later
+    if counter in bounds or stored_later & {counter, *bounds}:
+        return None
+    return {counter, *bounds}
 
 
 def _names(instruction: dis.Instruction) -> set[str]:

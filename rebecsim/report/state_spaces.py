@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from rebecsim.errors import UserError
-from rebecsim.explore.space import Edge, QueuedMessage, StateSpace
+from rebecsim.explore.space import Edge, QueuedMessage, RebecState, StateSpace
 from rebecsim.report.counterexample import value_text
 from rebecsim.report.svg import shortened
 
@@ -42,8 +42,10 @@ def edge_label(edge: Edge) -> str:
     """Give the words for a transition."""
     if not edge.rebec:
         return f"time +{edge.duration}"
-    arguments = ", ".join(map(value_text, edge.arguments))
-    label = f"{edge.sender} -> {edge.rebec}: {edge.server}({arguments})"
+    call = f"{edge.server}({', '.join(map(value_text, edge.arguments))})"
+    label = f"{edge.sender} -> {edge.rebec}: {call}"
+    if edge.resumed:
+        label = f"{edge.rebec} goes on with {call}"
     if edge.choices:
         label += f" [{', '.join(f'{index + 1} of {count}' for index, count in edge.choices)}]"
     return f"{label} +{edge.duration}" if edge.duration else label
@@ -57,14 +59,23 @@ def state_lines(space: StateSpace, number: int) -> list[str]:
         for rebec in space.rebecs(number):
             variables = ", ".join(f"{name}={value_text(v)}" for name, v in rebec.variables.items())
             bag = ", ".join(map(_message, rebec.bag))
-            busy = f" busy {rebec.busy}" if 0 < rebec.busy < 1 << 60 else ""
-            lines.append(f"{rebec.rebec}: {variables}{busy}" + (f" | {bag}" if bag else ""))
+            lines.append(f"{rebec.rebec}: {variables}{_busy(rebec)}" + (f" | {bag}" if bag else ""))
     return lines
 
 
+def _busy(rebec: RebecState) -> str:
+    if rebec.suspended is not None:
+        return f" in {_call(rebec.suspended)} delay {rebec.busy}"
+    return f" busy {rebec.busy}" if 0 < rebec.busy < 1 << 60 else ""
+
+
 def _message(message: QueuedMessage) -> str:
-    words = f"{message.server}({', '.join(map(value_text, message.arguments))})"
+    words = _call(message)
     return f"{words} +{message.arrival}" if message.arrival > 0 else words
+
+
+def _call(message: QueuedMessage) -> str:
+    return f"{message.server}({', '.join(map(value_text, message.arguments))})"
 
 
 # --- Graphviz ------------------------------------------------------------------------------------
@@ -144,16 +155,18 @@ def _jsonl(space: StateSpace) -> Iterator[str]:
                 rebec.rebec: {
                     "variables": rebec.variables,
                     "busy": rebec.busy,
-                    "bag": [
-                        message._asdict() | {"deadline": _deadline(message)}
-                        for message in rebec.bag
-                    ],
+                    "suspended": None if rebec.suspended is None else _plain(rebec.suspended),
+                    "bag": list(map(_plain, rebec.bag)),
                 }
                 for rebec in space.rebecs(number)
             }
         yield _json(row)
     for edge in space.edges:
         yield _json({"kind": "edge", **edge._asdict()})
+
+
+def _plain(message: QueuedMessage) -> dict[str, object]:
+    return message._asdict() | {"deadline": _deadline(message)}
 
 
 def _deadline(message: QueuedMessage) -> int | None:
@@ -237,18 +250,22 @@ def _xml_state(space: StateSpace, number: int) -> Iterator[str]:
                 yield f"<variable name={title}>{written}</variable>"
             yield "</statevariables>"
             yield "<queue>"
-            for message in rebec.bag:
-                deadline = _deadline(message)
-                words = f"{message.server}({', '.join(map(value_text, message.arguments))})"
-                yield (
-                    f'<message sender={_quoted(message.sender)} arrival="{message.arrival}" '
-                    f'deadline="{"infinity" if deadline is None else deadline}">'
-                    f"{escape(_for_xml(words))}</message>"
-                )
+            if rebec.suspended is not None:
+                yield _xml_message(rebec.suspended, f' suspended="{rebec.busy}"')
+            yield from map(_xml_message, rebec.bag)
             yield "</queue>"
             yield f"<now>{rebec.busy}</now>"
             yield "</rebec>"
     yield "</state>"
+
+
+def _xml_message(message: QueuedMessage, more: str = "") -> str:
+    deadline = _deadline(message)
+    return (
+        f'<message sender={_quoted(message.sender)} arrival="{message.arrival}" '
+        f'deadline="{"infinity" if deadline is None else deadline}"{more}>'
+        f"{escape(_for_xml(_call(message)))}</message>"
+    )
 
 
 def _quoted(words: str) -> str:

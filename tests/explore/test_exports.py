@@ -129,6 +129,35 @@ def test_graphml_and_xml_are_well_formed_and_complete(tmp_path: Path) -> None:
     assert any(each.find("time") is not None for each in transitions)
 
 
+def test_a_message_server_in_a_delay_is_shown_with_its_message(tmp_path: Path) -> None:
+    """Without it, a state in a delay looks like one in which the rebec has nothing to do."""
+    found = space(late(), "TTS")
+    shown = {ending: written(found, ending, tmp_path) for ending in ENDINGS}
+    assert "b: done=[1, 0] in work(true) delay 2 | work(false)" in shown[".graphml"]
+    assert "b: done=[1, 0] in work(true) delay 0 | work(false)" in shown[".graphml"]
+    assert r"\nb: done=[1, 0] in work(true) delay 2" in shown[".dot"]
+    assert '"b goes on with work(true)"' in shown[".aut"]
+    rows = [json.loads(line) for line in shown[".jsonl"].splitlines()]
+    waiting = [row["rebecs"]["b"] for row in rows if "rebecs" in row]
+    assert {
+        "sender": "a",
+        "server": "work",
+        "arguments": [True],
+        "arrival": -2,
+        "deadline": -1,
+    } in [each["suspended"] for each in waiting]
+    assert any(row["resumed"] for row in rows if row["kind"] == "edge")
+    places = [
+        {name: message.get(name) for name in ("arrival", "deadline", "suspended")}
+        for message in ElementTree.fromstring(shown[".xml"]).iter("message")
+        if message.text == "work(true)"
+    ]
+    assert {"arrival": "0", "deadline": "1", "suspended": "2"} in places
+    assert {"arrival": "0", "deadline": "1", "suspended": None} in places
+    draw_space(found, tmp_path / "space.svg")
+    assert "in work(true) delay 2" in (tmp_path / "space.svg").read_text("utf-8")
+
+
 def test_dot_is_bounded(tickets: Model, tmp_path: Path) -> None:
     text = written(space(tickets), ".dot", tmp_path)
     assert len(re.findall(r"^  \d+ \[label", text, re.M)) == MOST_DOT_STATES

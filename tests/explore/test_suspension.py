@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from rebecsim.actors import (
     Boolean,
@@ -15,7 +17,10 @@ from rebecsim.actors import (
     require,
     state_variable,
 )
-from rebecsim.explore import Checks, Result, explore
+from rebecsim.explore import Breach, Checks, Limits, Result, TransitionSystem, explore, suspension
+from rebecsim.explore.exploring import pose
+from rebecsim.explore.outcome import Outcome
+from rebecsim.explore.transitions import Cause, State
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 
@@ -31,6 +36,73 @@ def _source(body: str, *, variables: str = "int x;", members: str = "") -> Model
         main {{ A a():(); }}
     """
     return build_model(check_source(text))
+
+
+WORK = "int work(int n) { int m = n + 1; if (m > 2) { delay(1); m = 0; } return m; }"
+STATES = 100
+
+
+@st.composite
+def bodies(draw: st.DrawFn) -> str:
+    """Draw statements over x, y and locals, some of which wait."""
+    lines = [_statement(draw, 0) for _ in range(draw(st.integers(1, 4)))]
+    return f"int t = 0; int u = ?(0, 1); {' '.join(lines)} x = x % 3; y = y % 3;"
+
+
+def _statement(draw: st.DrawFn, depth: int) -> str:
+    place = draw(st.sampled_from("xytu"))
+    value = draw(st.sampled_from(["0", "1", "x", "y", "t", "u", "t - t", "?(0, 1)", "work(t)"]))
+    test = f"{draw(st.sampled_from('xytu'))} < {draw(st.integers(0, 2))}"
+    kinds = ["assign", "assign", "delay", "delay", "assertion"]
+    if depth < 2:
+        kinds += ["if", "block", "switch", "for", "while"]
+    match draw(st.sampled_from(kinds)):
+        case "assign":
+            return f"{place} = ({value}) % 3;"
+        case "delay":
+            return draw(st.sampled_from(["delay(1);", "delay(?(0, 1));"]))
+        case "assertion":
+            return f"assertion({test} || x < 2);"
+        case kind:
+            inner, other = _statement(draw, depth + 1), _statement(draw, depth + 1)
+    name = f"{kind[0]}{depth}"
+    match kind:
+        case "if":
+            return f"if ({test}) {{ {inner} }} else {{ {other} }}"
+        case "block":
+            return f"{{ int {name} = {value}; {inner} {other} u = {name}; }}"
+        case "switch":
+            return f"switch ({place}) {{ case 0: {inner} case 1: t = 1; break; default: {other} }}"
+        case "for":
+            return f"for (int {name} = 0; {name} < 2; {name}++) {{ {inner} }}"
+    return (
+        f"{{ int {name} = 0; while ({name} < 2) {{ {name}++; {inner} if ({test}) {{ continue; }} "
+        f"{other} if (u == 1) {{ break; }} }} }}"
+    )
+
+
+Graph = list[tuple[State, list[tuple[Cause, State | Breach]]]]
+
+
+def _graph(system: TransitionSystem) -> Graph:
+    """Expand the first states, breadth first."""
+    seen = {system.initial: None}
+    graph: Graph = []
+    pending = [system.initial]
+    for state in pending:
+        found = system.expand(state)
+        graph.append((state, found))
+        new = {target: None for _, target in found if not isinstance(target, Breach)}
+        if len(seen) < STATES:
+            pending += [target for target in new if target not in seen]
+            seen |= new
+    return graph
+
+
+def _label(cause: Cause) -> object:
+    if not isinstance(cause, Outcome):
+        return "time"
+    return cause.owner, cause.message, cause.resumed, cause.drawn
 
 
 def _counts(result: Result) -> tuple[str, int, int]:
@@ -79,6 +151,122 @@ def test_what_was_sent_before_a_delay_is_sent_once() -> None:
         )
     )
     assert explore(model, mode="TTS").verdict == "satisfied"
+
+
+@pytest.mark.parametrize("engine", ["python", "native"])
+@pytest.mark.parametrize(
+    ("body", "counts"),
+    [
+        ("switch (x) { case 0: x = 1; break; default: x = 1; } delay(1);", (5, 6)),
+        ("{ int t; t = ?(1, 2); x = t - t; } delay(1);", (4, 6)),
+        ("int t = ?(1, 2); delay(1); t = 0; x = t;", (4, 6)),
+        ("int t = ?(1, 2); delay(1); x = t; x = 0;", (6, 8)),
+        ("int[2] t; t[0] = ?(1, 2); delay(1);", (4, 6)),
+        ("for (int i = 0; i < 2; i++) { int t = ?(1, 2); delay(1); t = 0; }", (6, 9)),
+        ("int t = 0; while (t < 2) { delay(1); if (t == 1) { break; } t++; }", (6, 7)),
+        ("int t = 0; while (true) { t++; if (t < 2) { continue; } delay(1); break; }", (4, 5)),
+        ("int t = ?(1, 2); if (t == 2) { t = 1; } delay(1); x = t - 1;", (4, 6)),
+        ("x = work(?(1, 2));", (4, 6)),
+    ],
+)
+def test_what_is_never_read_again_does_not_tell_states_apart(
+    body: str, counts: tuple[int, int], engine: Any
+) -> None:
+    """Ready, in the delay, at its end, after the end; more only where a live local differs."""
+    model = _source(body, members="int work(int n) { int m = n; delay(1); m = 0; return m; }")
+    found = explore(model, mode="TTS", engine=engine)
+    assert _counts(found) == ("satisfied", *counts)
+
+
+@pytest.mark.parametrize("engine", ["python", "native"])
+def test_a_part_before_a_delay_is_done_again_at_its_own_time(engine: Any) -> None:
+    """At time 0 there is one choice more: it must not be taken for a later one of x."""
+    model = _source(
+        "int k = 0; if (now == 0) { k = ?(1, 2); } delay(1);"
+        "x = ?(1, 2); assertion(x != 2 || now < 2); x = 0;"
+    )
+    found = explore(model, mode="TTS", engine=engine, limits=Limits(horizon=12))
+    assert found.verdict == "assertion failed"
+    assert found.path is not None
+    assert found.path.steps[-1].time == 3
+
+
+class Peeping(Rebec, queue_size=2):
+    """Reads its locals by other means than their names."""
+
+    seen: int = state_variable(Int)
+
+    def __init__(self) -> None:
+        self.go()
+
+    @message_server
+    def go(self) -> None:
+        mine = self.choose(1, 2)
+        self.delay(1)
+        self.seen = locals()["mine"]
+        require(self.seen != 2, "it was 2")
+        self.seen = 0
+        self.go(after=1)
+
+
+def test_locals_that_are_read_by_other_means_are_alive() -> None:
+    model = Model("peeping", (Instance("a", Peeping),))
+    assert explore(model, mode="TTS").verdict == "assertion failed"
+
+
+class Guarding(Rebec, queue_size=2):
+    """Reads a local only where something has been raised, and in an inner function."""
+
+    tries: int = state_variable(Int)
+
+    def __init__(self) -> None:
+        self.go()
+
+    @message_server
+    def go(self) -> None:
+        first = self.choose(0, 1)
+        second = self.choose(0, 1)
+        third = self.choose(0, 1)
+        try:
+            self.delay(1)
+            1 // first
+            first = 2
+        except ZeroDivisionError:
+            require(second == 0, "it was 1")
+        self.tries = (lambda: first)()
+        third = 0
+        self.tries = third
+        self.go(after=1)
+
+
+def test_locals_of_handlers_and_inner_functions_are_alive() -> None:
+    """`second` matters if an exception is raised, `first` is shared; `third` does not matter."""
+    model = Model("guarding", (Instance("a", Guarding),))
+    found = explore(model, mode="TTS", stop_at="all")
+    assert found.verdict == "assertion failed"
+    assert found.states == 2 + 2 * 4  # of 2 + 2 * 8
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(body=bodies())
+def test_states_without_dead_locals_are_a_quotient(body: str) -> None:
+    """Each state with dead locals does what its state without them does, and nothing else."""
+    model = _source(body, variables="int x; int y;", members=WORK)
+    whole = pose(model, mode="TTS").system
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(suspension, "may_be_live", lambda code, call: lambda name: True)
+        full = _graph(whole)
+    small = pose(model, mode="TTS").system
+    paired = {full[0][0]: small.initial}
+    for state, transitions in full:
+        own = small.expand(paired[state])
+        assert len(own) == len(transitions)
+        for (cause, target), (own_cause, own_target) in zip(transitions, own, strict=True):
+            assert _label(cause) == _label(own_cause)
+            if isinstance(target, Breach) or isinstance(own_target, Breach):
+                assert target == own_target
+            else:
+                assert paired.setdefault(target, own_target) == own_target
 
 
 class Interrupted(Rebec, queue_size=2):
