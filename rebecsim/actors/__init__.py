@@ -1,10 +1,10 @@
 """What rebecs are, in Python, and when they may act.
 
 Writing a model: `Rebec`, `message_server`, `state_variable`, `known_rebec`, the kinds `Int`,
-`Short`, `Byte`, `Boolean`, `Float`, `Reference`, their arithmetic (`int32`, `int16`, `int8`,
-`float32`, `float_quotient`, `quotient`, `remainder`, `truncate`), the operations of assertions,
-indices, casts and nested assignments (`require`, `element`, `refer`, `store`, `assign`),
-`Model`, `Instance` and `RebecNamed` for main.
+`Short`, `Byte`, `Boolean`, `Float`, `Double`, `Reference`, their arithmetic (`int32`, `int16`,
+`int8`, `float32`, `float_quotient`, `double_quotient`, `power`, `square_root`, `quotient`,
+`remainder`, `truncate`), the operations of assertions, indices, casts and nested assignments
+(`require`, `element`, `refer`, `store`, `assign`), `Model`, `Instance` and `RebecNamed` for main.
 
 Running it: `System`, `Step`, `ready`, `alternatives`, `steps`, `enabled`, `execute`,
 `next_time`, and `Agenda` for systems of many rebecs; what can go wrong: `Violation` and its kinds
@@ -22,18 +22,22 @@ from rebecsim.actors.kinds import (
     Array,
     Boolean,
     Byte,
+    Double,
     Float,
     Int,
     Kind,
     Reference,
     Short,
+    double_quotient,
     float32,
     float_quotient,
     int8,
     int16,
     int32,
+    power,
     quotient,
     remainder,
+    square_root,
     truncate,
 )
 from rebecsim.actors.message import Bag, Message
@@ -85,6 +89,7 @@ __all__ = [
     "Choice",
     "ChoiceLaw",
     "DeadlineMissedError",
+    "Double",
     "FifoScheduler",
     "FirstValues",
     "Float",
@@ -116,6 +121,7 @@ __all__ = [
     "Violation",
     "alternatives",
     "assign",
+    "double_quotient",
     "element",
     "enabled",
     "execute",
@@ -127,11 +133,13 @@ __all__ = [
     "known_rebec",
     "message_server",
     "next_time",
+    "power",
     "quotient",
     "ready",
     "refer",
     "remainder",
     "require",
+    "square_root",
     "state_variable",
     "steps",
     "store",

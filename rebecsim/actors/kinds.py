@@ -1,7 +1,8 @@
 """The kinds of values that state variables hold, and their arithmetic.
 
 Integers wrap around in two's complement, `/` and `%` truncate towards zero, and floats are IEEE
-single precision after every operation, as in the C++ that Rebeca compilers generate.
+single precision after every operation, doubles double precision, as in the C++ that Rebeca
+compilers generate.
 """
 
 from __future__ import annotations
@@ -9,25 +10,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from ctypes import c_float
 from dataclasses import dataclass
-from math import copysign, inf, nan
+from math import copysign, inf, isinf, nan, sqrt
+from math import pow as c_pow
 from typing import Any
 
 __all__ = [
     "Array",
     "Boolean",
     "Byte",
+    "Double",
     "Float",
     "Int",
     "Kind",
     "Reference",
     "Short",
+    "double_quotient",
     "float32",
     "float_quotient",
     "int8",
     "int16",
     "int32",
+    "power",
     "quotient",
     "remainder",
+    "square_root",
     "truncate",
 ]
 
@@ -62,11 +68,46 @@ def float32(value: float) -> float:
 
 def float_quotient(dividend: float, divisor: float) -> float:
     """Divide singles as IEEE 754 does: by zero gives an infinity, or NaN for zero by zero."""
+    return float32(double_quotient(dividend, divisor))
+
+
+def double_quotient(dividend: float, divisor: float) -> float:
+    """Divide doubles as IEEE 754 does."""
     if divisor != 0:
-        return float32(dividend / divisor)
+        return dividend / divisor
     if dividend == 0 or dividend != dividend:
         return nan
     return copysign(inf, copysign(1, dividend) * copysign(1, divisor))
+
+
+def square_root(value: float) -> float:
+    """Give the square root as IEEE 754 does: NaN for a negative number."""
+    return sqrt(value) if value >= 0 else value if value == 0 else nan
+
+
+def power(base: float, exponent: float) -> float:
+    """Raise a number to a power as C does: infinities and NaN where there is no finite result.
+
+    Squares and square roots are rounded correctly, as compilers compute them.
+    """
+    if exponent == 2:
+        return base * base
+    if exponent == 0.5 and base > 0:
+        return square_root(base)
+    try:
+        return c_pow(base, exponent)
+    except OverflowError:
+        return -inf if base < 0 and exponent % 2 == 1 else inf
+    except ValueError:
+        return _power_without_value(base, exponent)
+
+
+def _power_without_value(base: float, exponent: float) -> float:
+    """Give a negative power of zero, or NaN for a root of a negative number."""
+    if base != 0:
+        return nan
+    is_odd = not isinf(exponent) and exponent % 2 == 1
+    return copysign(inf, base) if is_odd else inf
 
 
 def truncate(value: float) -> int:
@@ -134,4 +175,5 @@ Short = Kind("short", 0, int16)
 Byte = Kind("byte", 0, int8)
 Boolean = Kind("boolean", False, bool)
 Float = Kind("float", 0.0, float32)
+Double = Kind("double", 0.0, float)
 Reference = Kind("rebec", None, lambda rebec: rebec)

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, overload
 
 from rebecsim.actors.kinds import Array, Kind
@@ -58,6 +58,11 @@ class StateVariable:
     kind: Kind | Array
     name: str = ""
     rebeca_name: str = ""
+    initial: Any = None
+
+    def default(self) -> Any:
+        """Give the value before the constructor; a new list for an array."""
+        return self.kind.default() if self.initial is None else _lists(self.initial)
 
 
 @dataclass(frozen=True)
@@ -78,9 +83,16 @@ class MessageServer:
     global_priority: int = LOWEST_PRIORITY
 
 
-def state_variable(kind: Kind | Array, *, rebeca_name: str = "") -> Any:
-    """Declare a state variable; `rebeca_name` where Rebeca's name is not possible in Python."""
-    return StateVariable(kind, rebeca_name=rebeca_name)
+def state_variable(kind: Kind | Array, *, initial: Any = None, rebeca_name: str = "") -> Any:
+    """Declare a state variable; `rebeca_name` where Rebeca's name is not possible in Python.
+
+    `initial` is the value it starts with, that of an array as a tuple; None: 0, false or null.
+    """
+    return StateVariable(kind, rebeca_name=rebeca_name, initial=initial)
+
+
+def _lists(value: Any) -> Any:
+    return [_lists(each) for each in value] if isinstance(value, tuple) else value
 
 
 def known_rebec() -> Any:
@@ -155,7 +167,7 @@ class Rebec:
             cls.__queue_size__ = queue_size
         own = vars(cls)
         cls.__state_variables__ += tuple(
-            StateVariable(declared.kind, name, declared.rebeca_name or name)
+            replace(declared, name=name, rebeca_name=declared.rebeca_name or name)
             for name, declared in own.items()
             if isinstance(declared, StateVariable)
         )

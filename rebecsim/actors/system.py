@@ -149,7 +149,7 @@ class System:
         rebec._now = 0
         rebec._bag = Bag(instance.reactive_class.__queue_size__)
         for variable in instance.reactive_class.__state_variables__:
-            setattr(rebec, variable.name, variable.kind.default())
+            setattr(rebec, variable.name, variable.default())
         return rebec
 
     def _construct(self, rebec: Rebec, instance: Instance) -> None:

@@ -10,13 +10,24 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from rebecsim.actors import float32, float_quotient, int32, quotient, remainder, truncate
+from rebecsim.actors import double_quotient, float32, int32, quotient, remainder, truncate
 from rebecsim.actors.kinds import int8, int16
 from rebecsim.errors import UserError
 from rebecsim.explore.transitions import State, TransitionSystem
 from rebecsim.explore.values import OddFloat
 from rebecsim.lang import CheckedProperties, syntax
-from rebecsim.lang.types import BYTE, FLOAT, INT, NUMERIC, SHORT, ArrayType, Type
+from rebecsim.lang.types import (
+    BYTE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    NUMERIC,
+    REAL,
+    SHORT,
+    ArrayType,
+    Type,
+    arithmetic_type,
+)
 
 __all__ = ["AbstractedVariableError", "Function", "PredicateCompiler"]
 
@@ -42,7 +53,13 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_FIT: dict[Type, Callable[[Any], Any]] = {INT: int32, SHORT: int16, BYTE: int8}
+_FIT: dict[Type, Callable[[Any], Any]] = {
+    INT: int32,
+    SHORT: int16,
+    BYTE: int8,
+    FLOAT: float32,
+    DOUBLE: float,
+}
 
 
 class AbstractedVariableError(UserError):
@@ -103,10 +120,8 @@ class PredicateCompiler:
         value, found = self.compile(node), self._type(node)
         if found == wanted or wanted not in NUMERIC:
             return value
-        if wanted == FLOAT:
-            return lambda state: float32(value(state))
         fit = _FIT[wanted]
-        if found == FLOAT:
+        if found in REAL and wanted not in REAL:
             return _guarded(lambda state: fit(truncate(value(state))), node)
         return lambda state: fit(value(state))
 
@@ -143,7 +158,7 @@ class PredicateCompiler:
             )
         position = self._names[owner].index(attribute)
         self.reads.add(owner)
-        if symbol.type == FLOAT:
+        if symbol.type in REAL:
             return lambda state: _plain(state[owner].variables[position])
         return lambda state: state[owner].variables[position]
 
@@ -169,7 +184,7 @@ class PredicateCompiler:
             return lambda state: not operand(state)
         if node.operator == "+":
             return operand
-        fit = float32 if self._type(node) == FLOAT else int32
+        fit = _FIT[self._type(node)]
         if node.operator == "-":
             return lambda state: fit(-operand(state))
         return lambda state: fit(~operand(state))
@@ -181,17 +196,19 @@ class PredicateCompiler:
             if symbol == "&&":
                 return lambda state: left(state) and right(state)
             return lambda state: left(state) or right(state)
-        both = {self._type(node.left), self._type(node.right)}
-        wanted = FLOAT if FLOAT in both else INT if both <= NUMERIC else kind
+        operands = self._type(node.left), self._type(node.right)
+        both = set(operands)
+        wanted = arithmetic_type(*operands) if both <= NUMERIC else kind
         left, right = self._as(node.left, wanted), self._as(node.right, wanted)
         if symbol in _COMPARISONS:
             compare = _COMPARISONS[symbol]
             return lambda state: compare(left(state), right(state))
         compute = _ARITHMETIC[symbol]
-        if kind == FLOAT:
+        if kind in REAL:
             if symbol == "/":
-                compute = float_quotient
-            return lambda state: float32(compute(left(state), right(state)))
+                compute = double_quotient
+            fit = _FIT[kind]
+            return lambda state: fit(compute(left(state), right(state)))
         if kind == INT:
             return _guarded(lambda state: int32(compute(left(state), right(state))), node)
         return lambda state: compute(left(state), right(state))

@@ -21,7 +21,7 @@ from rebecsim.generate.step import NotNativeError
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, CheckedModel
 from rebecsim.lang.traversal import walk
-from rebecsim.lang.types import BOOLEAN, FLOAT, ArrayType, RebecType, Type
+from rebecsim.lang.types import BOOLEAN, REAL, ArrayType, RebecType, Type
 from rebecsim.native import columns
 from rebecsim.native.cache import is_ready, prepare
 from rebecsim.native.layout import BASE, OWN_CLASS, NativeModel, flat_cells, native_model
@@ -65,7 +65,7 @@ def can_be_served(system: TransitionSystem, checked: CheckedModel) -> bool:
     return (
         system.reads_time is None
         and not system.locals.abstracts
-        and not any(_element(symbol.type) == FLOAT for symbol in variables)
+        and not any(_element(symbol.type) in REAL for symbol in variables)
         and max(class_cells(each).size for each in classes.values()) <= _MOST_CELLS
         and not (system.mode == "TTS" and any(map(_delays, classes.values())))
     )

@@ -8,6 +8,7 @@ none is needed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, assert_never
@@ -20,13 +21,16 @@ from rebecsim.lang.traversal import walk
 from rebecsim.lang.types import (
     BOOLEAN,
     BYTE,
+    DOUBLE,
     FLOAT,
     INT,
+    REAL,
     SHORT,
     ArrayType,
     PrimitiveType,
     RebecType,
     Type,
+    arithmetic_type,
 )
 
 __all__ = ["Code", "ExpressionWriter", "Range", "default_value", "has_effect"]
@@ -50,6 +54,10 @@ RANGES: dict[Type, Range] = {
 }
 _WRAPPERS: dict[Type, str] = {INT: "int32", SHORT: "int16", BYTE: "int8"}
 _EXACT_IN_FLOAT = Range(-(2**24), 2**24)
+
+_FUNCTIONS = {"pow": "power", "sqrt": "square_root"}
+
+_NUMBER = re.compile(r"\d[\d.]*(e[-+]?\d+)?")
 
 # Python's precedences, loosest first.
 TERNARY, OR, AND, NOT, COMPARISON, BIT_OR, BIT_XOR, BIT_AND, SHIFT, SUM, PRODUCT, SIGN, ATOM = (
@@ -108,7 +116,7 @@ class ExpressionWriter:
         """Write an expression whose value, converted to the wanted type, is used as it is."""
         actual = self.model.type_of(node)
         code = self._convert(self.write(node), actual, wanted)
-        if wanted == FLOAT and actual in RANGES and not code.text.startswith("float32("):
+        if wanted in REAL and actual in RANGES and not code.text.startswith("float32("):
             return Code(f"float({code.text})")  # exact, but an integer so far
         return code
 
@@ -125,10 +133,14 @@ class ExpressionWriter:
             if exact.range is not None and exact.range.within(_EXACT_IN_FLOAT):
                 return exact
             return Code(f"float32({exact.text})")
-        return code
+        if wanted == FLOAT and actual == DOUBLE:
+            return code if _is_exact(code.text) else Code(f"float32({code.text})")
+        return (
+            self._to_integer(code, actual, INT) if wanted == DOUBLE and actual in RANGES else code
+        )
 
     def _to_integer(self, code: Code, actual: Type, wanted: Type) -> Code:
-        if actual == FLOAT:
+        if actual in REAL:
             code = Code(f"truncate({code.text})", range=RANGES[INT])
         allowed = RANGES[wanted]
         if code.range is not None and code.range.within(allowed):
@@ -142,8 +154,8 @@ class ExpressionWriter:
         match node:
             case syntax.IntLiteral(value):
                 return _integer(value)
-            case syntax.FloatLiteral(value):
-                exact = float32(value) == value
+            case syntax.FloatLiteral(value, single):
+                exact = not single or float32(value) == value
                 return Code(repr(value) if exact else f"float32({value!r})")
             case syntax.BoolLiteral(value):
                 return Code(repr(value))
@@ -169,6 +181,8 @@ class ExpressionWriter:
                 return self._choice(node)
             case syntax.Call(method="super"):
                 return Code(self._super(node))
+            case syntax.Call() if self.model.is_function(node):
+                return self._function(node)
             case syntax.Call():
                 return self._ranged(self._call(node), node)
             case syntax.Send():
@@ -215,7 +229,7 @@ class ExpressionWriter:
             return self.write(node.operand)
         operand = self.write(node.operand)
         text = f"{node.operator}{operand.at(SIGN)}"
-        if kind == FLOAT:
+        if kind in REAL:
             return Code(text, SIGN)
         if operand.range is None:
             return Code(text, SIGN)
@@ -239,7 +253,8 @@ class ExpressionWriter:
         )
 
     def _comparison(self, node: syntax.Binary, left_type: Type, right_type: Type) -> Code:
-        common = FLOAT if FLOAT in (left_type, right_type) else None
+        computed = arithmetic_type(left_type, right_type)
+        common = computed if computed in REAL else None
         left = self._convert(self.write(node.left), left_type, common)
         right = self._convert(self.write(node.right), right_type, common)
         operator: str = node.operator
@@ -251,12 +266,11 @@ class ExpressionWriter:
         self, operator: str, left: Code, left_type: Type, right: Code, right_type: Type
     ) -> Code:
         """Write an arithmetic operation; operands shorter than int are promoted to it."""
-        if FLOAT in (left_type, right_type):
-            left = self._convert(left, left_type, FLOAT)
-            right = self._convert(right, right_type, FLOAT)
-            if operator == "/":
-                return Code(f"float_quotient({left.text}, {right.text})")
-            return Code(f"float32({self._infix(operator, left, right).text})")
+        kind = arithmetic_type(left_type, right_type)
+        if kind in REAL:
+            left = self._convert(left, left_type, kind)
+            right = self._convert(right, right_type, kind)
+            return _real_arithmetic(operator, left, right, kind)
         if operator in ("/", "%"):
             return self._division(operator, left, left_type, right, right_type)
         if operator in ("<<", ">>"):
@@ -300,9 +314,7 @@ class ExpressionWriter:
         return Code(text, SHIFT, RANGES[INT] if operator == ">>" else None)
 
     def _infix(self, operator: str, left: Code, right: Code) -> Code:
-        precedence = {"+": SUM, "-": SUM, "*": PRODUCT, **_BITWISE}[operator]
-        text = f"{left.at(precedence)} {operator} {right.at(precedence + 1)}"
-        return Code(text, precedence, _combined(operator, left.range, right.range))
+        return _infix(operator, left, right)
 
     def _conditional(self, node: syntax.Conditional) -> Code:
         kind = self.model.type_of(node)
@@ -333,6 +345,10 @@ class ExpressionWriter:
         parameters = self._owner.methods[node.method].parameters
         arguments = ", ".join(self._arguments(node.arguments, parameters))
         return f"self.{self._names.callables[node.method]}({arguments})"
+
+    def _function(self, node: syntax.Call) -> Code:
+        arguments = ", ".join(self.text(argument, DOUBLE) for argument in node.arguments)
+        return Code(f"{_FUNCTIONS[node.method]}({arguments})")
 
     def _super(self, node: syntax.Call) -> str:
         called = self.model.super_constructor(node)
@@ -427,14 +443,37 @@ class ExpressionWriter:
         self, operator: str, left: Code, kind: Type, right: Code, right_type: Type
     ) -> Code:
         result = self.arithmetic(operator, left, kind, right, right_type)
-        return self._convert(result, FLOAT if FLOAT in (kind, right_type) else INT, kind)
+        return self._convert(result, arithmetic_type(kind, right_type), kind)
 
     def _increment(self, node: syntax.Increment) -> Code:
         new = self._assigning(node)
         if node.prefix:
             return new
+        if self.model.type_of(node.target) in REAL and not has_effect(node.target):
+            return Code(f"({self.write(node.target).text}, {new.text})[0]")
         back = "-" if node.operator == "++" else "+"
         return self._computed(back, new, self.model.type_of(node.target), _integer(1), INT)
+
+
+def _is_exact(text: str) -> bool:
+    """Whether a text is a literal that a single holds exactly."""
+    return bool(_NUMBER.fullmatch(text)) and float32(float(text)) == float(text)
+
+
+def _real_arithmetic(operator: str, left: Code, right: Code, kind: Type) -> Code:
+    if operator == "/":
+        function = "float_quotient" if kind == FLOAT else "double_quotient"
+        return Code(f"{function}({left.text}, {right.text})")
+    result = _infix(operator, left, right)
+    return (
+        Code(f"float32({result.text})") if kind == FLOAT else Code(result.text, result.precedence)
+    )
+
+
+def _infix(operator: str, left: Code, right: Code) -> Code:
+    precedence = {"+": SUM, "-": SUM, "*": PRODUCT, **_BITWISE}[operator]
+    text = f"{left.at(precedence)} {operator} {right.at(precedence + 1)}"
+    return Code(text, precedence, _combined(operator, left.range, right.range))
 
 
 def _array_name(node: syntax.Expression) -> syntax.Expression:
@@ -468,7 +507,7 @@ def default_value(kind: Type) -> str:
             return f"[{element} for _ in range({kind.length})]"
         return f"[{element}] * {kind.length}"
     if isinstance(kind, PrimitiveType):
-        return {"boolean": "False", "float": "0.0"}.get(kind.name, "0")
+        return {"boolean": "False", "float": "0.0", "double": "0.0"}.get(kind.name, "0")
     return "None"
 
 

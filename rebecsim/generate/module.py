@@ -14,7 +14,15 @@ from rebecsim.generate.expressions import ExpressionWriter
 from rebecsim.generate.names import ModelNames, constructor_name
 from rebecsim.generate.statements import BodyWriter
 from rebecsim.lang import syntax
-from rebecsim.lang.checked import CheckedClass, CheckedInstance, CheckedModel, CheckedServer, Value
+from rebecsim.lang.checked import (
+    CheckedClass,
+    CheckedInstance,
+    CheckedModel,
+    CheckedServer,
+    Elements,
+    Symbol,
+    Value,
+)
 from rebecsim.lang.types import (
     FLOAT,
     ArrayType,
@@ -25,8 +33,22 @@ from rebecsim.lang.types import (
 
 __all__ = ["build_model", "python_source"]
 
-_KINDS = {"int": "Int", "short": "Short", "byte": "Byte", "boolean": "Boolean", "float": "Float"}
-_PYTHON_TYPES = {"int": "int", "short": "int", "byte": "int", "boolean": "bool", "float": "float"}
+_KINDS = {
+    "int": "Int",
+    "short": "Short",
+    "byte": "Byte",
+    "boolean": "Boolean",
+    "float": "Float",
+    "double": "Double",
+}
+_PYTHON_TYPES = {
+    "int": "int",
+    "short": "int",
+    "byte": "int",
+    "boolean": "bool",
+    "float": "float",
+    "double": "float",
+}
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -94,7 +116,7 @@ class _ModuleWriter:
 
     def constants(self) -> list[tuple[str, str]]:
         return [
-            (self.names.constants[symbol.name], _literal(symbol.value, symbol.type))
+            (self.names.constants[symbol.name], _initial(symbol))
             for symbol in self.model.env.values()
         ]
 
@@ -121,7 +143,7 @@ class _ModuleWriter:
                 (
                     self.names.variables[symbol.name],
                     self._annotation(symbol.type),
-                    self._declaration(symbol.name, symbol.type),
+                    self._declaration(symbol),
                 )
                 for symbol in checked.state_variables
                 if symbol.name in state
@@ -133,9 +155,13 @@ class _ModuleWriter:
             ],
         }
 
-    def _declaration(self, name: str, kind: Type) -> str:
-        shown = self.names.variables[name]
-        return _kind(kind) + ("" if shown == name else f', rebeca_name="{name}"')
+    def _declaration(self, symbol: Symbol) -> str:
+        name, options = symbol.name, ""
+        if symbol.value is not None or symbol.elements:
+            options = f", initial={_initial(symbol)}"
+        if self.names.variables[name] != name:
+            options += f', rebeca_name="{name}"'
+        return _kind(symbol.type) + options
 
     def _annotation(self, kind: Type) -> str:
         match kind:
@@ -257,7 +283,15 @@ def _kind(kind: Type) -> str:
     return "Reference"
 
 
-def _literal(value: Value, kind: Type) -> str:
+def _initial(symbol: Symbol) -> str:
+    """Write the value of a constant, or the one that a state variable starts with."""
+    return _literal(symbol.elements or symbol.value, symbol.type)
+
+
+def _literal(value: Value | Elements, kind: Type) -> str:
+    if isinstance(value, tuple):
+        assert isinstance(kind, ArrayType)
+        return f"({', '.join(_literal(each, kind.element) for each in value)},)"
     return f"float32({value!r})" if kind == FLOAT else repr(value)
 
 

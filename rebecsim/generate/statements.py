@@ -17,7 +17,7 @@ from rebecsim.generate.expressions import (
 )
 from rebecsim.generate.traversal import assigned_names, breaks, continues
 from rebecsim.lang import syntax
-from rebecsim.lang.types import INT, Type
+from rebecsim.lang.types import INT, ArrayType, Type
 
 __all__ = ["BodyWriter"]
 
@@ -128,10 +128,14 @@ class BodyWriter:
         kind = self._model.declared_type(node.type)
         for name, initial in node.variables:
             # The initial value is written first: it does not see the name it initialises.
-            value = default_value(kind)
-            if initial is not None:
-                value = self._expressions.text(initial, kind)
+            value = default_value(kind) if initial is None else self._initial(initial, kind)
             self._write(f"{self._locals.declare(name)} = {value}", node)
+
+    def _initial(self, node: syntax.Initial, kind: Type) -> str:
+        if not isinstance(node, syntax.ArrayInitializer):
+            return self._expressions.text(node, kind)
+        assert isinstance(kind, ArrayType)
+        return f"[{', '.join(self._initial(each, kind.element) for each in node.values)}]"
 
     def _expression(self, node: syntax.Expression) -> None:
         if isinstance(node, syntax.Assignment | syntax.Increment):
@@ -324,7 +328,7 @@ def _counting(node: syntax.For) -> Counting | None:
             ),
             condition=syntax.Binary(operator, syntax.Name(tested), end),
             update=(syntax.Increment(syntax.Name(counted), step, _),),
-        ) if name == tested == counted and start is not None:
+        ) if name == tested == counted and isinstance(start, syntax.Expression):
             if operator in ("<", "<=") and step == "++":
                 return name, start, operator, end, 1
             if operator in (">", ">=") and step == "--":

@@ -28,7 +28,7 @@ from rebecsim.generate.step_numbers import FunctionNumbers, StepTables
 from rebecsim.generate.step_statements import StepBodyWriter, returned
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, CheckedModel
-from rebecsim.lang.types import BOOLEAN, FLOAT, VOID, Type
+from rebecsim.lang.types import BOOLEAN, REAL, VOID, Type
 
 __all__ = ["STEP_SIGNATURE", "NotNativeError", "StepSource", "step_source"]
 
@@ -54,12 +54,14 @@ _OPERATIONS = [
     "bits",
     "choose",
     "delay",
+    "double_quotient",
     "element",
     "float32",
     "float_quotient",
     "int8",
     "int16",
     "int32",
+    "power",
     "quotient",
     "real",
     "refer",
@@ -67,6 +69,7 @@ _OPERATIONS = [
     "require",
     "send",
     "sendable",
+    "square_root",
     "store",
     "truncate",
 ]
@@ -296,4 +299,4 @@ def _numba_type(kind: Type) -> str:
         return "void"
     if kind == BOOLEAN:
         return "boolean"
-    return "float64" if kind == FLOAT else "int64"
+    return "float64" if kind in REAL else "int64"

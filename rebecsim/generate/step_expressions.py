@@ -25,10 +25,10 @@ from rebecsim.generate.expressions import (
     has_effect,
 )
 from rebecsim.generate.names import StepNames
-from rebecsim.generate.step_numbers import FunctionNumbers, Run, constant_cell
+from rebecsim.generate.step_numbers import FunctionNumbers, Run, constant_cells
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, CheckedModel
-from rebecsim.lang.types import BOOLEAN, FLOAT, INT, ArrayType, RebecType, Type
+from rebecsim.lang.types import BOOLEAN, INT, REAL, ArrayType, RebecType, Type
 
 __all__ = ["StepExpressions", "StepMethod", "Surroundings"]
 
@@ -110,7 +110,8 @@ class StepExpressions(ExpressionWriter):
             return decoded(f"cells[{self._variable(node)}]", symbol.type)
         if symbol.kind == "env":
             name = self._names.constants[symbol.name]
-            cell = self.numbers.number(symbol.name, constant_cell(self.model, symbol.name))
+            (value,) = constant_cells(symbol.value, symbol.type)
+            cell = self.numbers.number(symbol.name, value)
             self.used[name] = decoded(cell, symbol.type).text
         elif symbol.kind != "builtin" and self.is_kept(symbol.name):
             return decoded(self.locals[symbol.name], symbol.type)
@@ -172,7 +173,11 @@ class StepExpressions(ExpressionWriter):
         else:
             assert isinstance(node.array, syntax.Name)
             name = node.array.identifier
-            if self.model.symbol_of(node.array).kind == "state":
+            symbol = self.model.symbol_of(node.array)
+            if symbol.kind == "env":
+                cells = constant_cells(symbol.elements, symbol.type)
+                array, start = "params", Code(self.numbers.table(name, cells))
+            elif symbol.kind == "state":
                 array, start = "cells", Code(self._variable(node.array))
                 length = self._names.lengths[name]
             else:
@@ -214,16 +219,6 @@ class StepExpressions(ExpressionWriter):
         result = super()._infix(operator, left, right)
         return _wrapped(result) if operator == "*" and result.range is None else result
 
-    def arithmetic(
-        self, operator: str, left: Code, left_type: Type, right: Code, right_type: Type
-    ) -> Code:
-        """Write an arithmetic operation; operands shorter than int are promoted to it."""
-        if FLOAT in (left_type, right_type) and operator != "/":
-            left = self._convert(left, left_type, FLOAT)
-            right = self._convert(right, right_type, FLOAT)
-            return Code(f"float32({ExpressionWriter._infix(self, operator, left, right).text})")
-        return super().arithmetic(operator, left, left_type, right, right_type)
-
     def _divided(self, function: str, left: Code, right: Code, known: Range | None) -> Code:
         if right.range is None or right.range.low <= 0 <= right.range.high:
             self.fallible = True
@@ -237,7 +232,7 @@ class StepExpressions(ExpressionWriter):
         return _wrapped(super()._shift(operator, left, left_type, right, right_type))
 
     def _to_integer(self, code: Code, actual: Type, wanted: Type) -> Code:
-        if actual == FLOAT:
+        if actual in REAL:
             self.fallible = True
             code, actual = Code(f"truncate(ctx, {code.text})", range=RANGES[INT]), INT
         return super()._to_integer(code, actual, wanted)
@@ -258,7 +253,7 @@ class StepExpressions(ExpressionWriter):
     def _choice(self, node: syntax.Choice) -> Code:
         kind = self.model.type_of(node)
         alternatives = [self.value(alternative, kind) for alternative in node.alternatives]
-        texts = [f"float({each.text})" if kind == FLOAT else each.text for each in alternatives]
+        texts = [f"float({each.text})" if kind in REAL else each.text for each in alternatives]
         listed = ", ".join(texts) + ("," if len(texts) == 1 else "")
         site = str(self.model.choice_site(node))
         if self.run is not None:
@@ -313,14 +308,14 @@ def decoded(cell: str, kind: Type) -> Code:
     kind = element_type(kind)
     if kind == BOOLEAN:
         return Code(f"{cell} != 0", COMPARISON)
-    if kind == FLOAT:
+    if kind in REAL:
         return Code(f"real({cell})")
     return Code(cell, range=RANGES.get(kind))
 
 
 def encoded(value: str, kind: Type) -> str:
     """Give the integer that stands for a value; a boolean becomes one by itself."""
-    return f"bits({value})" if element_type(kind) == FLOAT else value
+    return f"bits({value})" if element_type(kind) in REAL else value
 
 
 def _wrapped(code: Code) -> Code:

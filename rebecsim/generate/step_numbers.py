@@ -10,13 +10,12 @@ import struct
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from rebecsim.actors import float32
 from rebecsim.generate.expressions import Range
 from rebecsim.lang import syntax
-from rebecsim.lang.checked import CheckedModel, Symbol
-from rebecsim.lang.types import FLOAT
+from rebecsim.lang.checked import Elements, Value
+from rebecsim.lang.types import REAL, ArrayType, Type
 
-__all__ = ["FunctionNumbers", "Run", "StepTables", "constant_cell"]
+__all__ = ["FunctionNumbers", "Run", "StepTables", "constant_cells"]
 
 _Node = TypeVar("_Node", bound=syntax.Node)
 
@@ -48,6 +47,13 @@ class FunctionNumbers:
             self._known[key] = _shown("numbers", len(self._values))
             self._values.append(value)
         return self._known[key]
+
+    def table(self, key: Hashable, values: Sequence[int]) -> str:
+        """Write where a table begins that lies beside the row; the same one for the same key."""
+        if ("table", key) not in self._known:
+            self.number(("table", key), len(self._tables.params))
+            self._tables.params += values
+        return self._known["table", key]
 
     def site(self, about: Site) -> str:
         """Write the number of a place that can fail."""
@@ -137,12 +143,13 @@ def _shown(start: str, place: int) -> str:
     return f"params[{start} + {place}]" if place else f"params[{start}]"
 
 
-def constant_cell(model: CheckedModel, name: str) -> int:
-    """Give the integer that stands for an env constant."""
-    symbol: Symbol = model.env[name]
-    value = symbol.value
+def constant_cells(value: Value | Elements, kind: Type) -> list[int]:
+    """Give the integers that stand for the value of an env constant."""
+    if isinstance(kind, ArrayType):
+        assert isinstance(value, tuple)
+        return [cell for each in value for cell in constant_cells(each, kind.element)]
     assert isinstance(value, int | float)
-    if symbol.type != FLOAT:
-        return int(value)
-    (bits,) = struct.unpack("<q", struct.pack("<d", float32(value)))
-    return int(bits)
+    if kind not in REAL:
+        return [int(value)]
+    (bits,) = struct.unpack("<q", struct.pack("<d", value))
+    return [int(bits)]

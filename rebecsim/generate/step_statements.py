@@ -6,7 +6,7 @@ then something is assigned: the state of a failure is the one before the stateme
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from rebecsim.generate.cells import element_type, flat_length
 from rebecsim.generate.expressions import default_value, has_effect
@@ -119,16 +119,37 @@ class StepBodyWriter(BodyWriter):
         kind = self._model.declared_type(node.type)
         for name, initial in node.variables:
             if isinstance(kind, ArrayType):
-                value = f"np.full({flat_length(kind)}, {_empty(kind)}, np.int64)"
-            elif initial is None:
-                value = _default(kind)
-            else:
-                value = self._expressions.text(initial, kind)
-            if name in self._kept and not isinstance(kind, ArrayType):
+                self._array(name, kind, initial, node)
+                continue
+            assert not isinstance(initial, syntax.ArrayInitializer)
+            value = _default(kind) if initial is None else self._expressions.text(initial, kind)
+            if name in self._kept:
                 self._keep(name, encoded(value, kind), node)
             else:
                 self._write(f"{self._locals.declare(name)} = {value}", node)
             self._check()
+
+    def _array(
+        self,
+        name: str,
+        kind: ArrayType,
+        initial: syntax.Initial | None,
+        node: syntax.LocalDeclaration,
+    ) -> None:
+        """Write a local array; its first values are computed before it hides another variable."""
+        values = []
+        for each in () if initial is None else _elements(initial):
+            text = self._expressions.text(each, element_type(kind))
+            if has_effect(each) or self._expressions.fallible:
+                shown = self._locals.temporary("value")
+                self._write(f"{shown} = {text}", node)
+                text = shown
+                self._check()
+            values.append(encoded(text, kind))
+        shown = self._locals.declare(name)
+        self._write(f"{shown} = np.full({flat_length(kind)}, {_empty(kind)}, np.int64)", node)
+        for place, value in enumerate(values):
+            self._write(f"{shown}[{place}] = {value}", node)
 
     def _expression(self, node: syntax.Expression) -> None:
         if isinstance(node, syntax.Send):
@@ -274,6 +295,15 @@ class StepBodyWriter(BodyWriter):
             self._write(f"if not ({self._settled(shown, 'test', node)}):", node)
             self._write("    break")
         self._loop_body(body, update)
+
+
+def _elements(node: syntax.Initial) -> Iterator[syntax.Expression]:
+    """Give the values of an initialiser in the order of the flat array."""
+    if not isinstance(node, syntax.ArrayInitializer):
+        yield node
+        return
+    for each in node.values:
+        yield from _elements(each)
 
 
 def _empty(kind: ArrayType) -> int:

@@ -17,7 +17,7 @@ from lark import Token
 
 from rebecsim.lang import syntax
 from rebecsim.lang.errors import RebecaSyntaxError, diagnose
-from rebecsim.lang.literals import float_value, integer_value, text_value
+from rebecsim.lang.literals import character_value, float_value, integer_value, text_value
 from rebecsim.lang.operators import BINARY_PRECEDENCE
 from rebecsim.lang.syntax import Expression, Node, Span, Statement
 
@@ -97,8 +97,12 @@ class BodyBuilder:
         return syntax.TypeName(cast(syntax.Name, node).identifier, tuple(dimensions), span=span)
 
     def declarator(self, children: Children) -> Part:
-        value = cast(Expression, children[2]) if len(children) > 1 else None
+        value = cast(syntax.Initial, children[2]) if len(children) > 1 else None
         return self.part("declarator", (str(children[0]), value), children)
+
+    def array_initializer(self, children: Children) -> syntax.ArrayInitializer:
+        values = tuple(cast(syntax.Initial, child) for child in children if isinstance(child, Node))
+        return syntax.ArrayInitializer(values, span=self.around(children))
 
     def declaration_statement(self, children: Children) -> syntax.LocalDeclaration:
         declaration = cast(syntax.LocalDeclaration, children[0])
@@ -300,7 +304,10 @@ class BodyBuilder:
         if token.type == "INTEGER":
             return syntax.IntLiteral(integer_value(str(token), span), span=span)
         if token.type == "FLOAT":
-            return syntax.FloatLiteral(float_value(str(token), span), span=span)
+            value = float_value(str(token), span)
+            return syntax.FloatLiteral(value, token[-1] in "fF", span=span)
+        if token.type == "CHARACTER":
+            return syntax.IntLiteral(character_value(str(token), span), span=span)
         if token == "null":
             return syntax.NullLiteral(span=span)
         return syntax.BoolLiteral(token == "true", span=span)

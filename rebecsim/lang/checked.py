@@ -18,6 +18,7 @@ __all__ = [
     "CheckedModel",
     "CheckedServer",
     "Dialect",
+    "Elements",
     "Symbol",
     "SymbolKind",
     "Value",
@@ -26,6 +27,8 @@ __all__ = [
 Dialect = Literal["timed", "core"]
 SymbolKind = Literal["env", "state", "known", "local", "parameter", "builtin", "definition"]
 Value = int | float | bool | None  # None is `null`
+Elements = tuple["Value | Elements", ...]
+"""The values of an array of constants; arrays of arrays nest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +36,16 @@ class Symbol:
     """What a `syntax.Name` refers to.
 
     `builtin` is one of self, sender, now, currentMessageArrival, currentMessageDeadline and
-    currentMessageWaitingTime. `value` is set for env constants only. `definition` is a name that a
-    property file defines; there `known` is a rebec of main.
+    currentMessageWaitingTime. `value` is that of an env constant or the initial one of a state
+    variable, `elements` the same for an array. `definition` is a name that a property file defines;
+    there `known` is a rebec of main.
     """
 
     kind: SymbolKind
     name: str
     type: Type
     value: Value = None
+    elements: Elements = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +119,7 @@ class CheckedModel:
     super_constructors: dict[int, syntax.Constructor | None] = field(
         default_factory=dict, repr=False
     )
+    functions: frozenset[int] = field(default=frozenset(), repr=False)
 
     def type_of(self, node: syntax.Expression) -> Type:
         """The type of an expression of the tree."""
@@ -142,6 +148,10 @@ class CheckedModel:
         which differ only in a policy see the same workload.
         """
         return self.choice_sites[id(node)]
+
+    def is_function(self, node: syntax.Call) -> bool:
+        """Whether a call is one of a mathematical function of the language, `pow` or `sqrt`."""
+        return id(node) in self.functions
 
     def declared_type(self, node: syntax.TypeName) -> Type:
         """The type that a declaration or cast names, with the lengths of arrays."""

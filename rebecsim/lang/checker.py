@@ -50,6 +50,7 @@ def check_model(
         findings.choice_sites,
         findings.declared_types,
         findings.super_constructors,
+        frozenset(findings.functions),
     )
 
 

@@ -1,15 +1,25 @@
-"""Constant folding with the arithmetic of C++: wrapping integers and IEEE singles."""
+"""Constant folding with the arithmetic of C++: wrapping integers, IEEE singles and doubles."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import NamedTuple
 
 from rebecsim.lang.checked import Value
 from rebecsim.lang.literals import single
 from rebecsim.lang.syntax import BinaryOperator, UnaryOperator
-from rebecsim.lang.types import BOOLEAN, BYTE, FLOAT, INT, SHORT, Type
+from rebecsim.lang.types import BOOLEAN, BYTE, FLOAT, INT, REAL, SHORT, Type
 
-__all__ = ["NotConstantError", "convert", "fold_binary", "fold_unary", "wrap"]
+__all__ = [
+    "FUNCTIONS",
+    "NotConstantError",
+    "convert",
+    "fold_binary",
+    "fold_function",
+    "fold_unary",
+    "wrap",
+]
 
 _BITS: dict[Type, int] = {INT: 32, SHORT: 16, BYTE: 8}
 
@@ -32,8 +42,8 @@ def convert(value: Value, kind: Type) -> Value:
     """
     if value is None or isinstance(value, bool) or kind == BOOLEAN:
         return value
-    if kind == FLOAT:
-        return _finite(single(float(value)))
+    if kind in REAL:
+        return _finite(single(float(value)) if kind == FLOAT else float(value))
     bits = _BITS.get(kind)
     if bits is None:
         return value
@@ -53,14 +63,15 @@ def fold_unary(operator: UnaryOperator, value: Value) -> Value:
     return signed if isinstance(signed, float) else wrap(signed, 32)
 
 
-def fold_binary(operator: BinaryOperator, left: Value, right: Value) -> Value:
+def fold_binary(operator: BinaryOperator, left: Value, right: Value, kind: Type = INT) -> Value:
     """The value of `left operator right` for values of fitting types.
 
-    Raises NotConstantError for a division by zero and a float without bounds.
+    `kind` is the type that two numbers are computed or compared in. Raises NotConstantError for a
+    division by zero and a float without bounds.
     """
+    if kind in REAL and left is not None and right is not None:
+        left, right = convert(left, kind), convert(right, kind)
     if operator in ("==", "!="):
-        if isinstance(left, float) or isinstance(right, float):
-            left, right = single(left or 0), single(right or 0)
         same = left == right
         return same if operator == "==" else not same
     if isinstance(left, bool) and isinstance(right, bool):
@@ -68,7 +79,7 @@ def fold_binary(operator: BinaryOperator, left: Value, right: Value) -> Value:
     assert isinstance(left, (int, float))
     assert isinstance(right, (int, float))
     if isinstance(left, float) or isinstance(right, float):
-        return _floating(operator, single(left), single(right))
+        return _floating(operator, float(left), float(right), kind)
     return _integral(operator, left, right)
 
 
@@ -92,17 +103,35 @@ def _comparison(operator: BinaryOperator, left: float, right: float) -> bool | N
     return None
 
 
-def _floating(operator: BinaryOperator, left: float, right: float) -> Value:
+def _floating(operator: BinaryOperator, left: float, right: float, kind: Type) -> Value:
     compared = _comparison(operator, left, right)
     if compared is not None:
         return compared
     if operator == "/":
         if right == 0:
             raise NotConstantError
-        return _finite(single(left / right))
+        return convert(left / right, kind)
     if operator == "*":
-        return _finite(single(left * right))
-    return _finite(single(left + right if operator == "+" else left - right))
+        return convert(left * right, kind)
+    return convert(left + right if operator == "+" else left - right, kind)
+
+
+class Function(NamedTuple):
+    """A mathematical function from doubles to a double."""
+
+    parameters: tuple[str, ...]
+    compute: Callable[..., float]
+
+
+FUNCTIONS = {"pow": Function(("a", "b"), math.pow), "sqrt": Function(("a",), math.sqrt)}
+
+
+def fold_function(name: str, *arguments: float) -> Value:
+    """The value of a mathematical function; NotConstantError if it is not a finite number."""
+    try:
+        return _finite(FUNCTIONS[name].compute(*map(float, arguments)))
+    except (ValueError, ArithmeticError):
+        raise NotConstantError from None
 
 
 def _finite(value: float) -> float:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from rebecsim.lang import syntax
 from rebecsim.lang.annotations import class_annotations, server_priorities
-from rebecsim.lang.checked import CheckedClass, CheckedServer, Symbol, SymbolKind, Value
-from rebecsim.lang.constants import NotConstantError, convert
+from rebecsim.lang.checked import CheckedClass, CheckedServer, Symbol, SymbolKind
 from rebecsim.lang.expressions import ExpressionChecker
+from rebecsim.lang.initial_values import symbol_with_value
 from rebecsim.lang.scopes import Body, Findings, Scope, Unknown
 from rebecsim.lang.statements import array_lengths, name_is_free
 from rebecsim.lang.type_names import resolve_type, resolve_with_lengths
@@ -20,39 +20,26 @@ __all__ = ["declare_classes", "declare_env"]
 def declare_env(findings: Findings, model: syntax.Model) -> Scope:
     """The scope of the env constants; each may use those before it."""
     scope = Scope()
-    checker = ExpressionChecker(findings, Body("constant", "env"))
     for variable in model.env_variables:
-        kind = _env_type(findings, variable.type)
-        checker.fits(variable.value, kind, scope)
+        kind = _env_type(findings, variable.type, scope)
         if kind is None:
             scope.spoil(variable.name)
             continue
         if not _is_new(findings, scope, "env constant", variable):
             continue
-        value = _env_value(findings, variable, kind)
-        if value is None:
+        before = len(findings.diagnostics)
+        symbol = symbol_with_value(findings, "env", variable.name, kind, variable.value, scope)
+        if len(findings.diagnostics) > before:
             scope.spoil(variable.name)
-            continue
-        scope.declare(Symbol("env", variable.name, kind, value), variable.span)
+        else:
+            scope.declare(symbol, variable.span)
     return scope
 
 
-def _env_type(findings: Findings, node: syntax.TypeName) -> Type | None:
-    if node.name in PRIMITIVES and not node.dimensions:
-        return resolve_type(findings, node)
-    findings.report("env-type", node.span, type=node.name + "[]" * len(node.dimensions))
-    return None
-
-
-def _env_value(findings: Findings, node: syntax.EnvVariable, kind: Type) -> Value:
-    value = findings.constants.get(id(node.value))
-    try:
-        if value is not None:
-            return convert(value, kind)
-    except NotConstantError:
-        pass
-    if findings.types.get(id(node.value)) in PRIMITIVES.values():
-        findings.report("env-value", node.value.span)
+def _env_type(findings: Findings, node: syntax.TypeName, env: Scope) -> Type | None:
+    if node.name in PRIMITIVES:
+        return resolve_with_lengths(findings, node, array_lengths(findings, node, env))
+    findings.report("env-type", node.span, type=node.name)
     return None
 
 
@@ -191,6 +178,8 @@ class _ClassReader:
             if kind is not None and not isinstance(kind, RebecType):
                 self.findings.report("known-type", node.type.span, name=node.name, type=kind)
                 kind = None
+            if node.value is not None:
+                self.findings.report("known-initial", node.span, name=node.name)
             symbols += self._declared("known", "known rebec", node, kind)
         return tuple(symbols)
 
@@ -214,7 +203,8 @@ class _ClassReader:
             if kind == "known":
                 self.findings.incomplete.add(self.tree.name)
             return []
-        symbol = Symbol(kind, node.name, type_)
+        value = node.value if kind == "state" else None
+        symbol = symbol_with_value(self.findings, kind, node.name, type_, value, self.env)
         self.fields.declare(symbol, node.span)
         return [symbol]
 

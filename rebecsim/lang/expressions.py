@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from rebecsim.lang import syntax
-from rebecsim.lang.checked import CheckedClass, Symbol, Value
-from rebecsim.lang.constants import NotConstantError, convert, fold_binary, fold_unary
+from rebecsim.lang.checked import CheckedClass, Elements, Symbol, Value
+from rebecsim.lang.constants import (
+    FUNCTIONS,
+    NotConstantError,
+    convert,
+    fold_binary,
+    fold_function,
+    fold_unary,
+)
 from rebecsim.lang.habits import METHOD_HINTS, NAME_HINTS
 from rebecsim.lang.hints import member_hint, mismatch_hint, signature
 from rebecsim.lang.scopes import (
@@ -23,16 +31,19 @@ from rebecsim.lang.type_names import resolve_type
 from rebecsim.lang.types import (
     ANY_REBEC,
     BOOLEAN,
+    DOUBLE,
     FLOAT,
     INT,
     NULL,
     NUMERIC,
+    REAL,
     VOID,
     ArrayType,
     NullType,
     RebecType,
     Type,
     VoidType,
+    arithmetic_type,
 )
 
 __all__ = ["ExpressionChecker", "count"]
@@ -42,7 +53,6 @@ _NOT_CONSTANT: dict[type, str] = {
     syntax.Increment: "an increment",
     syntax.Call: "a method call",
     syntax.Send: "a send",
-    syntax.Index: "an element of an array",
 }
 _LOGICAL = frozenset({"&&", "||"})
 _EQUALITY = frozenset({"==", "!="})
@@ -63,9 +73,7 @@ class ExpressionChecker:
         self.body = body
         self._rules: dict[type, Callable[[Any, Scope], Type | None]] = {
             syntax.IntLiteral: lambda node, _: self._literal(node, node.value, INT),
-            syntax.FloatLiteral: lambda node, _: self._literal(
-                node, convert(node.value, FLOAT), FLOAT
-            ),
+            syntax.FloatLiteral: self._float,
             syntax.BoolLiteral: lambda node, _: self._literal(node, node.value, BOOLEAN),
             syntax.NullLiteral: lambda node, _: self._literal(node, None, NULL),
             syntax.Name: self._name,
@@ -87,7 +95,8 @@ class ExpressionChecker:
     def check(self, node: syntax.Expression, scope: Scope) -> Type | None:
         """The type of an expression, which may be void or an array; None after a mistake."""
         what = _NOT_CONSTANT.get(type(node)) if self.body.kind == "constant" else None
-        if what is not None:
+        is_function = isinstance(node, syntax.Call) and node.method in FUNCTIONS
+        if what is not None and not is_function:
             self.findings.report("constant-only", node.span, what=what)
             return None
         found = self._rules[type(node)](node, scope)
@@ -129,6 +138,25 @@ class ExpressionChecker:
             hint = None
         self.findings.report(problem, node.span, hint, expected=expected, found=found)
 
+    def initial(self, node: syntax.Initial, expected: Type | None, scope: Scope) -> None:
+        """Check what a declaration gives to its variable: a value, or one for each element."""
+        if not isinstance(node, syntax.ArrayInitializer):
+            if isinstance(expected, ArrayType):
+                self.findings.report("array-whole", node.span)
+            else:
+                self.fits(node, expected, scope)
+            return
+        element = expected.element if isinstance(expected, ArrayType) else None
+        if expected is not None and not isinstance(expected, ArrayType):
+            self.findings.report("initializer-array", node.span, expected=expected)
+        elif isinstance(expected, ArrayType) and len(node.values) != expected.length:
+            found = count(len(node.values), "value")
+            self.findings.report(
+                "initializer-length", node.span, found=found, expected=expected.length
+            )
+        for each in node.values:
+            self.initial(each, element, scope)
+
     def condition(self, node: syntax.Expression, scope: Scope) -> None:
         """Check a condition: boolean, and no assignment written for a comparison."""
         if isinstance(node, syntax.Assignment) and node.operator == "=":
@@ -146,7 +174,7 @@ class ExpressionChecker:
         found = self.value(node, scope)
         if found is None:
             return
-        if found not in NUMERIC or found == FLOAT:
+        if found not in NUMERIC or found in REAL:
             self.findings.report("time-type", node.span, word=word, found=found)
             return
         for amount in node.alternatives if isinstance(node, syntax.Choice) else (node,):
@@ -191,6 +219,11 @@ class ExpressionChecker:
 
     # --- names and elements --------------------------------------------------------------------
 
+    def _float(self, node: syntax.FloatLiteral, scope: Scope) -> Type:
+        del scope
+        kind = FLOAT if node.single else DOUBLE
+        return self._literal(node, convert(node.value, kind), kind)
+
     def _literal(self, node: syntax.Expression, value: Value, kind: Type) -> Type:
         self.findings.constants[id(node)] = value
         return kind
@@ -205,7 +238,7 @@ class ExpressionChecker:
         if symbol.kind == "builtin" and not self._builtin_allowed(node):
             return None
         self.findings.symbols[id(node)] = symbol
-        if symbol.kind == "env":
+        if symbol.kind == "env" and not isinstance(symbol.type, ArrayType):
             self.findings.constants[id(node)] = symbol.value
         return symbol.type
 
@@ -242,14 +275,35 @@ class ExpressionChecker:
     def _index(self, node: syntax.Index, scope: Scope) -> Type | None:
         array = self.check(node.array, scope)
         index = self.value(node.index, scope)
-        if index is not None and (index not in NUMERIC or index == FLOAT):
+        if index is not None and (index not in NUMERIC or index in REAL):
             self.findings.report("index-type", node.index.span, found=index)
         if array is None:
             return None
         if not isinstance(array, ArrayType):
             self.findings.report("not-array", node.array.span, found=array)
             return None
+        self._fold_element(node)
         return array.element
+
+    def _fold_element(self, node: syntax.Index) -> None:
+        """Fold an element of an array of constants, if the index is constant and in range."""
+        indices: list[Value] = []
+        array: syntax.Expression = node
+        while isinstance(array, syntax.Index):
+            indices.insert(0, self.findings.constants.get(id(array.index)))
+            array = array.array
+        symbol = self.findings.symbols.get(id(array))
+        if symbol is None or symbol.kind != "env":
+            return
+        found: Value | Elements = symbol.elements
+        for index in indices:
+            if not isinstance(index, int) or not isinstance(found, tuple):
+                return
+            if not 0 <= index < len(found):
+                return
+            found = found[index]
+        if not isinstance(found, tuple):
+            self.findings.constants[id(node)] = found
 
     def _member(self, node: syntax.Member, scope: Scope) -> Type | None:
         target = node.target
@@ -274,9 +328,9 @@ class ExpressionChecker:
         if operator == "!":
             fitting, expected, result = operand == BOOLEAN, "boolean", BOOLEAN
         elif operator == "~":
-            fitting, expected, result = operand in NUMERIC - {FLOAT}, "int", INT
+            fitting, expected, result = operand in NUMERIC - REAL, "int", INT
         else:
-            result = FLOAT if operand == FLOAT else INT
+            result = DOUBLE if operand == DOUBLE else FLOAT if operand == FLOAT else INT
             fitting, expected = operand in NUMERIC, "a number"
         if not fitting:
             self.findings.report(
@@ -295,7 +349,10 @@ class ExpressionChecker:
         else:
             result = self.combined(node.operator, left, right, node.span)
         if result is not None:
-            self._fold(node, (node.left, node.right), lambda a, b: fold_binary(node.operator, a, b))
+            kind = arithmetic_type(left, right)
+            self._fold(
+                node, (node.left, node.right), lambda a, b: fold_binary(node.operator, a, b, kind)
+            )
         return result
 
     def _equality(self, node: syntax.Binary, left: Type, right: Type) -> Type | None:
@@ -315,9 +372,9 @@ class ExpressionChecker:
         elif operator in _BITWISE and kinds == {BOOLEAN}:
             result, expected = BOOLEAN, ""
         elif operator in _BITWISE or operator in _INTEGRAL:
-            result, expected = (INT if numbers and FLOAT not in kinds else None), "ints"
+            result, expected = (INT if numbers and not kinds & REAL else None), "ints"
         else:
-            result = (FLOAT if FLOAT in kinds else INT) if numbers else None
+            result = arithmetic_type(left, right) if numbers else None
             expected = "numbers"
         if result is None:
             self.findings.report(
@@ -443,6 +500,8 @@ class ExpressionChecker:
             self.findings.report("super-place", node.span)
             return None
         method = None if owner is None else owner.methods.get(node.method)
+        if method is None and node.method in FUNCTIONS:
+            return self._function(node, scope)
         if owner is None or method is None:
             self._unknown_method(node, owner)
             self._values(node.arguments, scope)
@@ -468,6 +527,25 @@ class ExpressionChecker:
                 METHOD_HINTS.get(name),
                 owner=self.body.where,
             )
+
+    def _function(self, node: syntax.Call, scope: Scope) -> Type:
+        """Check a call of a mathematical function, which a method of the same name hides."""
+        self.findings.functions.add(id(node))
+        parameters = FUNCTIONS[node.method].parameters
+        for argument in node.arguments:
+            self.fits(argument, DOUBLE, scope)
+        if len(node.arguments) == len(parameters):
+            self._fold(node, node.arguments, partial(fold_function, node.method))
+        else:
+            self.findings.report(
+                "argument-count",
+                node.span,
+                name=node.method,
+                expected=count(len(parameters), "argument"),
+                found=len(node.arguments),
+                signature=f"{node.method}({', '.join(f'double {each}' for each in parameters)})",
+            )
+        return DOUBLE
 
     def _send(self, node: syntax.Send, scope: Scope) -> Type | None:
         receiver = self.value(node.receiver, scope)

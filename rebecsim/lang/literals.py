@@ -11,6 +11,7 @@ from rebecsim.lang.syntax import Span
 
 __all__ = [
     "INT_MAX",
+    "character_value",
     "float_text",
     "float_value",
     "integer_text",
@@ -26,22 +27,29 @@ _UNESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 
 
 def integer_value(text: str, span: Span) -> int:
-    """The value of a decimal or hexadecimal literal.
+    """The value of a decimal, hexadecimal, octal or binary literal, as Java and C++ read them.
 
-    Hexadecimal literals name all 32 bits, so 0xffffffff is -1. The decimal 2147483648 is let
-    pass here, because -2147483648 is an int; the parser refuses it in any other place.
-    Raises RebecaSyntaxError for literals beyond that and for octal ones.
+    All but decimal ones name the 32 bits, so 0xffffffff is -1. The decimal 2147483648 is let
+    pass here, because -2147483648 is an int; the parser refuses it in any other place. The suffix
+    `L` changes nothing, as there are no longer integers. Raises RebecaSyntaxError for literals
+    beyond that and for octal ones with the digits 8 and 9.
     """
-    if text[:2] in ("0x", "0X"):
-        value = int(text, 16)
-        if value >= 2**32:
+    digits = text.rstrip("lL").replace("_", "")
+    base = _BASES.get(digits[:2].lower()) or (8 if len(digits) > 1 and digits[0] == "0" else 10)
+    if base == 10:
+        if len(digits) > 10 or int(digits) > INT_MAX + 1:
             raise _error("int-range", span, text=text)
-        return value - 2**32 if value > INT_MAX else value
-    if len(text) > 1 and text[0] == "0":
+        return int(digits)
+    if base == 8 and not set(digits) <= set("01234567"):
         raise _error("octal", span, text=text)
-    if len(text) > 10 or int(text) > INT_MAX + 1:
+    digits = digits[2:] if base != 8 else digits
+    if len(digits.lstrip("0")) > 32 or int(digits, base) >= 2**32:
         raise _error("int-range", span, text=text)
-    return int(text)
+    value = int(digits, base)
+    return value - 2**32 if value > INT_MAX else value
+
+
+_BASES = {"0x": 16, "0b": 2}
 
 
 def integer_text(value: int) -> str:
@@ -50,16 +58,26 @@ def integer_text(value: int) -> str:
 
 
 def float_value(text: str, span: Span) -> float:
-    """The value of a literal with a point or exponent; RebecaSyntaxError if beyond a single."""
-    value = float(text.rstrip("fF"))
-    if math.isinf(single(value)):
+    """The value of a literal with a point, an exponent or a suffix.
+
+    RebecaSyntaxError if it is beyond a double, or with the suffix `f` beyond a single.
+    """
+    value = float(text.rstrip("fFdD").replace("_", ""))
+    if text[-1] in "fF" and math.isinf(single(value)):
         raise _error("float-range", span, text=text)
+    if math.isinf(value):
+        raise _error("double-range", span, text=text)
     return value
 
 
-def float_text(value: float) -> str:
+def float_text(value: float, is_single: bool) -> str:
     """The shortest literal that reads as the value."""
-    return repr(value)
+    return repr(value) + ("f" if is_single else "")
+
+
+def character_value(quoted: str, span: Span) -> int:
+    """The number of the character between apostrophes; RebecaSyntaxError for an unknown escape."""
+    return ord(text_value(quoted, span))
 
 
 def single(value: float) -> float:

@@ -38,10 +38,15 @@ READING = {
         "{text} is out of the range of int", "an int is between -2147483648 and 2147483647"
     ),
     "float-range": Template(
-        "{text} is out of the range of float", "a float is at most 3.4028235e38"
+        "{text} is out of the range of float",
+        "a float is at most 3.4028235e38; a double has no `f`",
+    ),
+    "double-range": Template(
+        "{text} is out of the range of double", "a double is at most 1.7976931348623157e308"
     ),
     "octal": Template(
-        "{text} begins with 0, which C reads as an octal number", "write it without the leading 0"
+        "{text} begins with 0, so it is octal, but has a digit above 7",
+        "write it without the leading 0",
     ),
     "too-deep": Template(
         "this is nested in more than {limit} levels", "split it into smaller parts"
@@ -94,9 +99,6 @@ SYNTAX = {
         "`for` does not go over the elements of an array",
         "count, as in `for (int i = 0; i < 3; i++) {{ ... v[i] ... }}`",
     ),
-    "state-initial": Template(
-        "a state variable cannot have an initial value here", "assign it in the constructor"
-    ),
     "array-after-name": Template(
         "the length of an array stands after the type", "write `int[3] v;`, not `int v[3];`"
     ),
@@ -130,15 +132,24 @@ DECLARATIONS = {
     ),
     "unknown-type": Template(
         "there is no type `{name}`",
-        "types are int, short, byte, boolean, float and the reactive classes",
+        "types are int, short, byte, boolean, float, double and the reactive classes",
     ),
     "unknown-class": Template("there is no reactive class `{name}`"),
     "env-type": Template(
         "an env constant cannot be of type {type}",
-        "env constants are int, short, byte, boolean or float",
+        "env constants are int, short, byte, boolean, float, double or arrays of these",
     ),
-    "env-value": Template(
-        "the value of an env constant must be constant", "a division by zero has no value"
+    "constant-value": Template(
+        "the value of {what} must be constant", "use numbers, true, false and env constants"
+    ),
+    "known-initial": Template(
+        "known rebec `{name}` cannot have an initial value", "main says which rebec it is"
+    ),
+    "initializer-array": Template(
+        "`{{...}}` gives values to an array, not to {expected}", "write a single value"
+    ),
+    "initializer-length": Template(
+        "{found} for an array of {expected}", "give a value for each element"
     ),
     "array-length": Template(
         "the length of an array must be a constant of at least 1", "use a number or an env constant"
@@ -242,7 +253,7 @@ EXPRESSIONS = {
     ),
     "mismatch": Template("expected {expected}, found {found}"),
     "narrowing": Template(
-        "a float does not fit into {expected} without a cast",
+        "a {found} does not fit into {expected} without a cast",
         "write `({expected}) (...)`, which cuts off the fraction",
     ),
     "downcast": Template(

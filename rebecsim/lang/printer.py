@@ -29,7 +29,7 @@ def print_model(tree: syntax.Model) -> str:
     """The text of a model: env constants, classes, main; 4 spaces, no needless parentheses."""
     writer = _Writer()
     for variable in tree.env_variables:
-        value = print_expression(variable.value)
+        value = _initial(variable.value)
         writer.line(f"env {_type(variable.type)} {variable.name} = {value};")
     for reactive_class in tree.classes:
         writer.gap()
@@ -114,7 +114,8 @@ def _write_fields(writer: _Writer, section: str, fields: Sequence[syntax.Field])
     writer.gap()
     writer.open(section)
     for field in fields:
-        writer.line(f"{_type(field.type)} {field.name};")
+        value = "" if field.value is None else f" = {_initial(field.value)}"
+        writer.line(f"{_type(field.type)} {field.name}{value};")
     writer.close()
 
 
@@ -193,10 +194,15 @@ def _simple_statement(node: syntax.Statement) -> str:
 
 def _local_declaration(node: syntax.LocalDeclaration) -> str:
     variables = ", ".join(
-        name if value is None else f"{name} = {print_expression(value)}"
-        for name, value in node.variables
+        name if value is None else f"{name} = {_initial(value)}" for name, value in node.variables
     )
     return f"{_type(node.type)} {variables}"
+
+
+def _initial(node: syntax.Initial) -> str:
+    if isinstance(node, syntax.ArrayInitializer):
+        return f"{{{', '.join(map(_initial, node.values))}}}"
+    return print_expression(node)
 
 
 def _write_nested(writer: _Writer, head: str, body: syntax.Statement, tail: str = "") -> None:
@@ -354,7 +360,7 @@ def _send(node: syntax.Send) -> tuple[int, str]:
 
 _PRINTERS: dict[type, Callable[[Any], tuple[int, str]]] = {
     syntax.IntLiteral: lambda node: (POSTFIX, integer_text(node.value)),
-    syntax.FloatLiteral: lambda node: (POSTFIX, float_text(node.value)),
+    syntax.FloatLiteral: lambda node: (POSTFIX, float_text(node.value, node.single)),
     syntax.BoolLiteral: lambda node: (POSTFIX, "true" if node.value else "false"),
     syntax.NullLiteral: lambda _: (POSTFIX, "null"),
     syntax.Name: lambda node: (POSTFIX, node.identifier),

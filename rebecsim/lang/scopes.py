@@ -11,7 +11,17 @@ from rebecsim.lang.checked import CheckedClass, Dialect, Symbol, Value
 from rebecsim.lang.errors import Diagnostic, diagnose
 from rebecsim.lang.hints import name_hint
 from rebecsim.lang.syntax import Span
-from rebecsim.lang.types import ANY_REBEC, BOOLEAN, FLOAT, INT, NULL, NUMERIC, RebecType, Type
+from rebecsim.lang.types import (
+    ANY_REBEC,
+    BOOLEAN,
+    INT,
+    NULL,
+    NUMERIC,
+    REAL,
+    RebecType,
+    Type,
+    arithmetic_type,
+)
 
 __all__ = [
     "BUILTINS",
@@ -69,6 +79,7 @@ class Findings:
     choice_sites: dict[int, int] = field(default_factory=dict)
     declared_types: dict[int, Type] = field(default_factory=dict)
     super_constructors: dict[int, syntax.Constructor | None] = field(default_factory=dict)
+    functions: set[int] = field(default_factory=set)
 
     def report(self, code: str, span: Span, hint: str | None = None, /, **values: object) -> None:
         """Note a mistake and go on; `hint` fits the case better than that of the message."""
@@ -176,7 +187,7 @@ def assignment_problem(findings: Findings, found: Type, expected: Type) -> str |
     if found == expected:
         return None
     if found in NUMERIC and expected in NUMERIC:
-        return "narrowing" if found == FLOAT else None
+        return "narrowing" if found in REAL and expected not in REAL else None
     if isinstance(expected, RebecType):
         if found == NULL:
             return None
@@ -193,7 +204,7 @@ def common_type(findings: Findings, left: Type, right: Type) -> Type | None:
     if left == right:
         return left
     if left in NUMERIC and right in NUMERIC:
-        return FLOAT if FLOAT in (left, right) else INT
+        return arithmetic_type(left, right)
     if BOOLEAN in (left, right):
         return None
     for wide, narrow in ((left, right), (right, left)):

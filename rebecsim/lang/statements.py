@@ -11,7 +11,7 @@ from rebecsim.lang.checked import Symbol
 from rebecsim.lang.expressions import ExpressionChecker
 from rebecsim.lang.scopes import BUILTINS, Body, Findings, Scope
 from rebecsim.lang.type_names import resolve_with_lengths
-from rebecsim.lang.types import FLOAT, NUMERIC, ArrayType, Type
+from rebecsim.lang.types import NUMERIC, REAL
 
 __all__ = ["StatementChecker", "array_lengths", "name_is_free"]
 
@@ -70,7 +70,7 @@ class StatementChecker:
         kind = resolve_with_lengths(self.findings, node.type, lengths)
         for name, initial in node.variables:
             if initial is not None:
-                self._initial(initial, kind, scope)
+                self.expressions.initial(initial, kind, scope)
             line = scope.line_of_local(name)
             if not name_is_free(self.findings, name, node.span) or kind is None:
                 scope.spoil(name)
@@ -80,12 +80,6 @@ class StatementChecker:
             else:
                 scope.declare(Symbol("local", name, kind), node.span)
         return True
-
-    def _initial(self, node: syntax.Expression, kind: Type | None, scope: Scope) -> None:
-        if isinstance(kind, ArrayType):
-            self.findings.report("array-whole", node.span)
-        else:
-            self.expressions.fits(node, kind, scope)
 
     def _expression(self, node: syntax.ExpressionStatement, scope: Scope) -> bool:
         expression = node.expression
@@ -134,7 +128,7 @@ class StatementChecker:
 
     def _switch(self, node: syntax.Switch, scope: Scope) -> bool:
         found = self.expressions.value(node.subject, scope)
-        if found is not None and (found not in NUMERIC or found == FLOAT):
+        if found is not None and (found not in NUMERIC or found in REAL):
             self.findings.report("switch-type", node.subject.span, found=found)
         jumps = _Jumps(is_loop=False)
         self._jumps.append(jumps)

@@ -13,6 +13,7 @@ from typing import Literal
 __all__ = [
     "NOWHERE",
     "Annotation",
+    "ArrayInitializer",
     "Assertion",
     "Assignment",
     "Binary",
@@ -37,6 +38,7 @@ __all__ = [
     "If",
     "Increment",
     "Index",
+    "Initial",
     "Instance",
     "IntLiteral",
     "LocalDeclaration",
@@ -111,9 +113,10 @@ class IntLiteral(Node):
 
 @dataclass(frozen=True, slots=True)
 class FloatLiteral(Node):
-    """A number with a point or an exponent; IEEE single when computed with."""
+    """A number with a point, an exponent or a suffix; with the suffix `f` it is a float."""
 
     value: float
+    single: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +259,17 @@ Expression = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class ArrayInitializer(Node):
+    """`{4, 3, 1}`: the initial values of all elements of an array; they nest for its dimensions."""
+
+    values: tuple[Initial, ...]
+
+
+Initial = Expression | ArrayInitializer
+"""What a declaration may give to a variable."""
+
+
 # --- statements --------------------------------------------------------------------------------
 
 
@@ -274,7 +288,7 @@ class LocalDeclaration(Node):
     """
 
     type: TypeName
-    variables: tuple[tuple[str, Expression | None], ...]
+    variables: tuple[tuple[str, Initial | None], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,15 +404,16 @@ class EnvVariable(Node):
 
     type: TypeName
     name: str
-    value: Expression
+    value: Initial
 
 
 @dataclass(frozen=True, slots=True)
 class Field(Node):
-    """One known rebec or one state variable."""
+    """One known rebec or one state variable, which may have an initial value."""
 
     type: TypeName
     name: str
+    value: Initial | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,8 @@ __all__ = ["explain_character", "explain_token"]
 
 _SIGNS = frozenset({"PLUS", "MINUS", "INCREMENT", "QMARK", "LPAR"})
 _OPERATORS = _SIGNS | {"BINARY_OPERATOR", "EQUAL", "ASSIGNMENT_OPERATOR", "DOT", "LSQB"}
-_OPERANDS = _SIGNS | {"INTEGER", "FLOAT", "TRUE", "FALSE", "NULL", "NAME", "BANG", "TILDE"}
+_LITERALS = {"INTEGER", "FLOAT", "CHARACTER", "TRUE", "FALSE", "NULL"}
+_OPERANDS = _SIGNS | _LITERALS | {"NAME", "BANG", "TILDE"}
 _VALUES = (_OPERANDS | _OPERATORS) - {"NAME"}
 _JUMPS = frozenset({"BREAK", "CONTINUE", "RETURN"})
 _BRANCHES = frozenset({"IF", "WHILE", "FOR", "SWITCH"})
@@ -43,6 +44,7 @@ _WORDS = {
     "STRING": "a text",
     "INTEGER": "a number",
     "FLOAT": "a number",
+    "CHARACTER": "a character",
     "INCREMENT": "`++`",
     "BINARY_OPERATOR": "an operator",
     "ASSIGNMENT_OPERATOR": "an assignment",
@@ -260,12 +262,6 @@ def _constructor_arguments(mistake: _Mistake) -> Diagnostic | None:
     return None
 
 
-def _initial_value(mistake: _Mistake) -> Diagnostic | None:
-    if mistake.token.type == "EQUAL" and mistake.inside("statevars"):
-        return diagnose("state-initial", mistake.span)
-    return None
-
-
 def _array(mistake: _Mistake) -> Diagnostic | None:
     previous = mistake.previous
     if mistake.token.type == "LSQB" and previous is not None and previous.type == "NAME":
@@ -324,7 +320,6 @@ _RULES: tuple[Callable[[_Mistake], Diagnostic | None], ...] = (
     _block,
     _queue_size,
     _constructor_arguments,
-    _initial_value,
     _array,
     _reserved,
     _assignment,

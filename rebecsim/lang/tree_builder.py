@@ -53,7 +53,7 @@ class TreeBuilder(BodyBuilder):
     def model(self, children: Children) -> syntax.Model:
         main = _part_of(children, "main")
         return syntax.Model(
-            nodes_of(children, syntax.EnvVariable),
+            _flat(children, "env"),
             nodes_of(children, syntax.ReactiveClass),
             main.value,
             span=self.around(children),
@@ -62,14 +62,19 @@ class TreeBuilder(BodyBuilder):
     def expression_only(self, children: Children) -> Node:
         return cast(Node, children[0])
 
-    def env_variable(self, children: Children) -> syntax.EnvVariable:
-        _, kind, name, _, value, _ = children
-        return syntax.EnvVariable(
-            cast(syntax.TypeName, kind),
-            str(name),
-            cast(Expression, value),
-            span=self.around(children),
+    def env_variable(self, children: Children) -> Part:
+        kind = cast(syntax.TypeName, children[1])
+        span = self.around(children)
+        declared = tuple(
+            syntax.EnvVariable(kind, *child.value, span=span)
+            for child in children
+            if isinstance(child, Part)
         )
+        return self.part("env", declared, children)
+
+    def env_declarator(self, children: Children) -> Part:
+        name, _, value = children
+        return self.part("env declarator", (str(name), value), children)
 
     def reactive_class(self, children: Children) -> syntax.ReactiveClass:
         name = _name_after(children, "reactiveclass")
@@ -104,11 +109,17 @@ class TreeBuilder(BodyBuilder):
 
     def fields(self, children: Children) -> Part:
         kind = cast(syntax.TypeName, children[0])
-        names = [child for child in children if isinstance(child, Token) and child.type == "NAME"]
         declared = tuple(
-            syntax.Field(kind, str(name), span=self.token_span(name)) for name in names
+            syntax.Field(kind, *child.value, span=child.span)
+            for child in children
+            if isinstance(child, Part)
         )
         return self.part("fields", declared, children)
+
+    def field(self, children: Children) -> Part:
+        name = cast(Token, children[0])
+        value = cast(syntax.Initial, children[2]) if len(children) > 1 else None
+        return Part("field", (str(name), value), self.token_span(name))
 
     def constructor(self, children: Children) -> syntax.Constructor:
         return syntax.Constructor(

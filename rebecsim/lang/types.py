@@ -9,11 +9,13 @@ __all__ = [
     "ANY_REBEC",
     "BOOLEAN",
     "BYTE",
+    "DOUBLE",
     "FLOAT",
     "INT",
     "NULL",
     "NUMERIC",
     "PRIMITIVES",
+    "REAL",
     "SHORT",
     "VOID",
     "ArrayType",
@@ -22,14 +24,15 @@ __all__ = [
     "RebecType",
     "Type",
     "VoidType",
+    "arithmetic_type",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class PrimitiveType:
-    """`int` (32 bits), `short` (16), `byte` (8, signed), `boolean`, or `float` (IEEE single)."""
+    """`int` (32 bits), `short` (16), `byte` (8, signed), `boolean`, `float` or `double` (IEEE)."""
 
-    name: Literal["int", "short", "byte", "boolean", "float"]
+    name: Literal["int", "short", "byte", "boolean", "float", "double"]
 
     def __str__(self) -> str:
         return self.name
@@ -84,13 +87,22 @@ SHORT = PrimitiveType("short")
 BYTE = PrimitiveType("byte")
 BOOLEAN = PrimitiveType("boolean")
 FLOAT = PrimitiveType("float")
+DOUBLE = PrimitiveType("double")
 VOID = VoidType()
 NULL = NullType()
 
 PRIMITIVES: dict[str, PrimitiveType] = {
-    kind.name: kind for kind in (INT, SHORT, BYTE, BOOLEAN, FLOAT)
+    kind.name: kind for kind in (INT, SHORT, BYTE, BOOLEAN, FLOAT, DOUBLE)
 }
-NUMERIC = frozenset({INT, SHORT, BYTE, FLOAT})
+REAL = frozenset({FLOAT, DOUBLE})
+NUMERIC = frozenset({INT, SHORT, BYTE}) | REAL
+
+
+def arithmetic_type(left: Type, right: Type) -> PrimitiveType:
+    """The type that two numbers are computed and compared in, as in Java and C++."""
+    kinds = {left, right}
+    return DOUBLE if DOUBLE in kinds else FLOAT if FLOAT in kinds else INT
+
 
 ANY_REBEC = RebecType("ReactiveClass")
 """What `sender` is: a rebec of a class that only a cast can tell; no class has this name."""

@@ -17,7 +17,7 @@ from rebecsim.generate.step import StepSource, step_source
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.lang.traversal import walk
-from rebecsim.lang.types import FLOAT, ArrayType, PrimitiveType, RebecType, Type
+from rebecsim.lang.types import REAL, ArrayType, PrimitiveType, RebecType, Type
 from rebecsim.native.columns import (
     ARGUMENTS,
     ARRIVAL,
@@ -206,7 +206,7 @@ def _cell_of(
         places = source.cells[instance.class_name].places
         for declared in type(rebec).__state_variables__:
             place = places[declared.rebeca_name]
-            if isinstance(place.type, PrimitiveType) and place.type != FLOAT:
+            if isinstance(place.type, PrimitiveType) and place.type not in REAL:
                 cell = int(rebecs[rebec._index, BASE]) + place.offset
                 found[rebec._name, declared.name] = cell
     return found
@@ -292,6 +292,6 @@ def flat_cells(value: Any, kind: Type) -> list[int]:
         return [cell for each in value for cell in flat_cells(each, kind.element)]
     if isinstance(kind, RebecType):
         return [-1 if value is None else value._index]
-    if kind == FLOAT:
+    if kind in REAL:
         return [int(np.float64(value).view(np.int64))]
     return [int(value)]

@@ -50,12 +50,14 @@ __all__ = [
     "bits",
     "choose",
     "delay",
+    "double_quotient",
     "element",
     "float32",
     "float_quotient",
     "int8",
     "int16",
     "int32",
+    "power",
     "quotient",
     "real",
     "refer",
@@ -63,9 +65,13 @@ __all__ = [
     "require",
     "send",
     "sendable",
+    "square_root",
     "store",
     "truncate",
 ]
+
+NAN_BITS = 0x7FF8 << 48
+"""The NaN of all states: computers make several, which nothing in Rebeca can tell apart."""
 
 Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -122,7 +128,9 @@ def remainder(ctx: Integers, dividend: int, divisor: int) -> int:
 
 @compiled("int64(float64)", borrows=True, inner=True)
 def bits(value: float) -> int:
-    """Give the bits of a double, as they are kept among integers."""
+    """Give the bits of a double, as they are kept among integers; there is one NaN."""
+    if value != value:
+        return NAN_BITS
     return int(np.float64(value).view(np.int64))
 
 
@@ -142,9 +150,31 @@ def _float_quotient(dividend: float, divisor: float) -> float:
     return np.float64(np.float32(dividend) / np.float32(divisor))
 
 
+@compiled("float64(float64, float64)", borrows=True, inner=True)
+def _double_quotient(dividend: float, divisor: float) -> float:
+    return np.float64(dividend) / np.float64(divisor)
+
+
+@compiled("float64(float64)", borrows=True, inner=True)
+def _square_root(value: float) -> float:
+    return np.sqrt(np.float64(value))
+
+
+@compiled("float64(float64, float64)", borrows=True, inner=True)
+def _power(base: float, exponent: float) -> float:
+    if exponent == 2.0:
+        return base * base
+    if exponent == 0.5 and base > 0.0:
+        return np.sqrt(np.float64(base))
+    return np.power(np.float64(base), np.float64(exponent))
+
+
 # NumPy warns of what compiled code does silently, infinities and NaN.
 float32 = kinds.float32 if is_plain() else _float32
 float_quotient = kinds.float_quotient if is_plain() else _float_quotient
+double_quotient = kinds.double_quotient if is_plain() else _double_quotient
+square_root = kinds.square_root if is_plain() else _square_root
+power = kinds.power if is_plain() else _power
 
 
 @compiled("int64(int64[::1], float64)", borrows=True, inner=True)

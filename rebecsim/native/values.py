@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rebecsim.generate.cells import Place, flat_length
-from rebecsim.lang.types import BOOLEAN, FLOAT, ArrayType, RebecType, Type
+from rebecsim.lang.types import BOOLEAN, REAL, ArrayType, RebecType, Type
 
 __all__ = ["RebecView", "shown_value"]
 
@@ -26,7 +26,7 @@ def shown_value(cells: Sequence[int], kind: Type, names: Sequence[str]) -> Any:
         return None if cell < 0 else names[cell]
     if kind == BOOLEAN:
         return cell != 0
-    if kind == FLOAT:
+    if kind in REAL:
         return float(np.int64(cell).view(np.float64))
     return cell
 

@@ -18,11 +18,22 @@ from rebecsim.lang.operators import BINARY_PRECEDENCE
 
 START = ("model", "property_file")
 _SPELLINGS: dict[str, set[str]] = {
-    "PRIMITIVE": {"int", "short", "byte", "boolean", "float"},
+    "PRIMITIVE": {"int", "short", "byte", "boolean", "float", "double"},
     "INCREMENT": {"++", "--"},
     "ASSIGNMENT_OPERATOR": {"+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="},
     "BINARY_OPERATOR": set(BINARY_PRECEDENCE) - {"+", "-"},  # tokens of their own: signs, too
-    "INTEGER": {"decimal", "hexadecimal"},
+    "INTEGER": {"decimal", "hexadecimal", "octal", "binary", "underscore", "suffix"},
+    "FLOAT": {"double", "suffix d", "suffix f"},
+}
+
+
+_INTEGERS = {
+    "decimal": "^([1-9]|0$)",
+    "hexadecimal": "^0[xX]",
+    "octal": "^0[0-9]",
+    "binary": "^0[bB]",
+    "underscore": "_",
+    "suffix": "[lL]$",
 }
 
 
@@ -57,7 +68,10 @@ def constructs_in(text: str, start: str = "model") -> set[str]:
 
 def _spelling(token: Token) -> set[str]:
     if token.type == "INTEGER":
-        return {f"INTEGER: {'hexadecimal' if token[:2] in ('0x', '0X') else 'decimal'}"}
+        return {f"INTEGER: {name}" for name, shape in _INTEGERS.items() if re.search(shape, token)}
+    if token.type == "FLOAT":
+        suffix = token[-1].lower()
+        return {f"FLOAT: suffix {suffix}" if suffix in "fd" else "FLOAT: double"}
     return {f"{token.type}: {token}"} if token.type in _SPELLINGS else set()
 
 

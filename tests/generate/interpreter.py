@@ -1,7 +1,7 @@
 """An interpreter of handlers, straight from C's rules: the oracle of the code generator.
 
 It walks the syntax tree, wraps after every single operation, and shares nothing with the
-generator but the parser. Floats are numpy singles.
+generator but the parser. Floats are numpy singles, doubles numpy doubles.
 """
 
 from __future__ import annotations
@@ -13,15 +13,23 @@ import numpy as np
 from rebecsim.lang import syntax
 
 BITS = {"int": 32, "short": 16, "byte": 8}
+KINDS = {"float": np.float32, "double": np.float64}
+REALS = (np.float32, np.float64)
 
 
 def convert(value, kind):
     if kind in BITS:
-        if isinstance(value, np.float32):
+        if isinstance(value, REALS):
             value = int(value)
         size = 2 ** BITS[kind]
         return (int(value) + size // 2) % size - size // 2
-    return np.float32(value) if kind == "float" else value
+    return KINDS[kind](value) if kind in KINDS else value
+
+
+def real(left, right):
+    """The type that two numbers are computed in; None: they are integers."""
+    kinds = {type(left), type(right)}
+    return next((kind for kind in (np.float64, np.float32) if kind in kinds), None)
 
 
 class BreakLoop(BaseException):
@@ -112,8 +120,8 @@ class Interpreter:
         match node:
             case syntax.IntLiteral(value) | syntax.BoolLiteral(value):
                 return value
-            case syntax.FloatLiteral(value):
-                return np.float32(value)
+            case syntax.FloatLiteral(value, single):
+                return np.float32(value) if single else np.float64(value)
             case syntax.Name(name):
                 return self.read(name)
             case syntax.Index(array, index):
@@ -125,7 +133,7 @@ class Interpreter:
                 if operator == "~":
                     return ~value
                 signed = -value if operator == "-" else value
-                return signed if isinstance(value, np.float32) else convert(signed, "int")
+                return signed if isinstance(value, REALS) else convert(signed, "int")
             case syntax.Binary("&&", left, right):
                 return self.value(left) and self.value(right)
             case syntax.Binary("||", left, right):
@@ -155,8 +163,8 @@ class Interpreter:
 
     def operate(self, operator, left, right):
         if operator in ("==", "!=", "<", "<=", ">", ">="):
-            if isinstance(left, np.float32) or isinstance(right, np.float32):
-                left, right = np.float32(left), np.float32(right)
+            if kind := real(left, right):
+                left, right = kind(left), kind(right)
             return bool(
                 {
                     "==": left == right,
@@ -169,8 +177,8 @@ class Interpreter:
             )
         if isinstance(left, bool) and isinstance(right, bool):
             return {"&": left & right, "|": left | right, "^": left ^ right}[operator]
-        if isinstance(left, np.float32) or isinstance(right, np.float32):
-            left, right = np.float32(left), np.float32(right)
+        if kind := real(left, right):
+            left, right = kind(left), kind(right)
             with np.errstate(all="ignore"):
                 match operator:
                     case "+":

@@ -4,7 +4,9 @@ from hypothesis import strategies as st
 
 HEAD = """\
 reactiveclass A(3) {
-    statevars { int x; int y; short s; byte b; float f; boolean p; boolean q; int[4] v; byte[3] w; }
+    statevars {
+        int x; int y; short s; byte b; float f; double d; boolean p; boolean q; int[4] v; byte[3] w;
+    }
     A() { self.go(); }
     int twice(int k) { y += k; return k + k; }
     byte narrow(int k) { if (k > 9) { return k; } return k - 1; }
@@ -53,7 +55,7 @@ def _integers():
 
 INTEGERS = _integers()
 FLOATS = st.recursive(
-    st.sampled_from(["f", "0.1", "1.5", "x", "b", "3.0"]),
+    st.sampled_from(["f", "d", "0.1", "0.1f", "1.5d", "x", "b", "3.0"]),
     lambda inner: _binary(["+", "-", "*"], inner, inner) | st.builds("(- {})".format, inner),
     max_leaves=4,
 )
@@ -72,7 +74,9 @@ SIMPLE = (
         st.sampled_from(["=", "+=", "-=", "*=", "&=", "^="]),
         INTEGERS,
     )
-    | st.builds("f = {};".format, FLOATS)
+    | st.builds("{} = {};".format, st.sampled_from(["f", "d"]), FLOATS)
+    | st.builds("{} {} {};".format, st.sampled_from("fd"), st.sampled_from(["+=", "-="]), FLOATS)
+    | st.sampled_from(["d = f++;", "f = ++d;", "f = d--;"])
     | st.builds("{} = {};".format, st.sampled_from(BOOLEAN_PLACES), CONDITIONS)
     | _step(INT_PLACES).map("{};".format)
     | st.just(";")

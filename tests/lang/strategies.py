@@ -15,12 +15,24 @@ from rebecsim.lang.operators import BINARY_PRECEDENCE
 RESERVED = frozenset(
     [
         *("reactiveclass", "extends", "abstract", "knownrebecs", "statevars", "msgsrv", "main"),
-        *("env", "int", "short", "byte", "boolean", "float", "void", "if", "else", "while"),
+        *(
+            "env",
+            "int",
+            "short",
+            "byte",
+            "boolean",
+            "float",
+            "double",
+            "void",
+            "if",
+            "else",
+            "while",
+        ),
         *("for", "switch", "case", "default", "break", "continue", "return", "delay"),
         *("assertion", "after", "deadline", "true", "false", "null"),
     ]
 )
-PRIMITIVE_NAMES = ("int", "short", "byte", "boolean", "float")
+PRIMITIVE_NAMES = ("int", "short", "byte", "boolean", "float", "double")
 
 names = st.one_of(
     st.sampled_from(["a", "b", "x1", "_tmp", "self", "sender", "now", "Customer", "e5", "f"]),
@@ -30,7 +42,10 @@ names = st.one_of(
 int_literals = st.builds(syntax.IntLiteral, st.integers(-(2**31), 2**31 - 1))
 literals = st.one_of(
     int_literals,
-    st.builds(syntax.FloatLiteral, st.floats(0, 3.4e38, allow_subnormal=False)),
+    st.builds(syntax.FloatLiteral, st.floats(0, allow_nan=False, allow_infinity=False)),
+    st.builds(
+        syntax.FloatLiteral, st.floats(0, 3.4e38, allow_subnormal=False), single=st.just(True)
+    ),
     st.builds(syntax.BoolLiteral, st.booleans()),
     st.builds(syntax.NullLiteral),
 )
@@ -66,6 +81,11 @@ def _larger(inner: st.SearchStrategy[syntax.Expression]) -> st.SearchStrategy[sy
 
 expressions = st.recursive(leaves, _larger, max_leaves=8)
 small_expressions = st.recursive(leaves, _larger, max_leaves=3)
+initials = st.recursive(
+    small_expressions,
+    lambda inner: st.builds(syntax.ArrayInitializer, tuples_of(inner)),
+    max_leaves=3,
+)
 type_names = st.builds(
     syntax.TypeName,
     st.one_of(st.sampled_from(PRIMITIVE_NAMES), names),
@@ -74,7 +94,7 @@ type_names = st.builds(
 declarations = st.builds(
     syntax.LocalDeclaration,
     type_names,
-    tuples_of(st.tuples(names, st.none() | small_expressions), least=1),
+    tuples_of(st.tuples(names, st.none() | initials), least=1),
 )
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 simple_statements = st.one_of(
@@ -122,7 +142,7 @@ statements = st.recursive(simple_statements, _compound, max_leaves=5)
 blocks = st.builds(syntax.Block, tuples_of(statements))
 parameters = tuples_of(st.builds(syntax.Parameter, type_names, names), most=2)
 annotations = tuples_of(st.builds(syntax.Annotation, names, st.none() | small_expressions), most=2)
-fields = tuples_of(st.builds(syntax.Field, type_names, names))
+fields = tuples_of(st.builds(syntax.Field, type_names, names, st.none() | initials))
 servers = st.one_of(
     st.builds(syntax.MessageServer, names, parameters, blocks, annotations),
     st.builds(
@@ -170,7 +190,7 @@ models = cast(
     st.SearchStrategy[syntax.Model],
     st.builds(
         syntax.Model,
-        tuples_of(st.builds(syntax.EnvVariable, env_types, names, small_expressions), most=2),
+        tuples_of(st.builds(syntax.EnvVariable, env_types, names, initials), most=2),
         tuples_of(classes, most=2),
         tuples_of(instances),
     ),

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rebecsim.lang.constants import NotConstantError, convert, fold_binary, fold_unary, wrap
-from rebecsim.lang.types import BYTE, FLOAT, INT, SHORT
+from rebecsim.lang.constants import (
+    NotConstantError,
+    convert,
+    fold_binary,
+    fold_function,
+    fold_unary,
+    wrap,
+)
+from rebecsim.lang.types import BYTE, DOUBLE, FLOAT, INT, SHORT, Type
 
 ints = st.one_of(
     st.integers(-(2**31), 2**31 - 1),
@@ -60,21 +69,43 @@ def test_conversions(value: int) -> None:
 def test_floats_are_singles(left: float, right: float) -> None:
     with np.errstate(all="ignore"):
         expected = np.float32(left) + np.float32(right)
-    assert fold_binary("+", left, right) == float(expected)
+    assert fold_binary("+", left, right, FLOAT) == float(expected)
+    assert fold_binary("+", left, right, DOUBLE) == left + right
 
 
 def test_an_int_is_compared_with_a_float_as_a_float() -> None:
-    assert fold_binary("==", 2**24 + 1, float(2**24)) is True
-    assert fold_binary("<", float(2**24), 2**24 + 1) is False
+    assert fold_binary("==", 2**24 + 1, float(2**24), FLOAT) is True
+    assert fold_binary("<", float(2**24), 2**24 + 1, FLOAT) is False
+    assert fold_binary("<", float(2**24), 2**24 + 1, DOUBLE) is True
 
 
 @pytest.mark.parametrize(
-    ("operator", "left", "right"),
-    [("/", 1, 0), ("%", 1, 0), ("/", 1.0, 0.0), ("*", 3e38, 3e38)],
+    ("operator", "left", "right", "kind"),
+    [
+        ("/", 1, 0, INT),
+        ("%", 1, 0, INT),
+        ("/", 1.0, 0.0, FLOAT),
+        ("/", 1.0, 0.0, DOUBLE),
+        ("*", 3e38, 3e38, FLOAT),
+        ("*", 3e300, 3e300, DOUBLE),
+    ],
 )
-def test_what_has_no_value(operator: str, left: float, right: float) -> None:
+def test_what_has_no_value(operator: str, left: float, right: float, kind: Type) -> None:
     with pytest.raises(NotConstantError):
-        fold_binary(operator, left, right)
+        fold_binary(operator, left, right, kind)
+
+
+def test_functions() -> None:
+    assert fold_function("pow", 2, 10) == 1024.0
+    assert fold_function("sqrt", 2) == math.sqrt(2)
+    for name, arguments in [
+        ("sqrt", (-1,)),
+        ("pow", (-8, 0.5)),
+        ("pow", (0, -1)),
+        ("pow", (9, 999)),
+    ]:
+        with pytest.raises(NotConstantError):
+            fold_function(name, *arguments)
 
 
 def test_a_float_beyond_int_has_no_int_value() -> None:
