@@ -1,7 +1,17 @@
-"""The base of every error that a user can mend."""
+"""What can go wrong that is no mistake of this program."""
 
-__all__ = ["UserError"]
+__all__ = ["UserError", "WorkerKilledError"]
 
 
 class UserError(Exception):
     """Bad input: the text names the place and says what to do. Programs exit with code 2."""
+
+
+class WorkerKilledError(Exception):
+    """A worker process has ended before its work was done; the text says how to go on."""
+
+    def __init__(self, how_to_go_on: str = "go on with --resume") -> None:
+        super().__init__(
+            "a worker process was killed, as the system does when memory runs out; "
+            f"what is finished is kept: {how_to_go_on}"
+        )

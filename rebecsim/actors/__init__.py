@@ -8,8 +8,8 @@ Writing a model: `Rebec`, `message_server`, `state_variable`, `known_rebec`, the
 
 Running it: `System`, `Step`, `ready`, `alternatives`, `steps`, `enabled`, `execute`,
 `next_time`, and `Agenda` for systems of many rebecs; what can go wrong: `Violation` and its kinds
-`AssertionFailedError`, `DeadlineMissedError`, `QueueOverflowError`, and `ModelError` for a model
-that does not fit together.
+`AssertionFailedError`, `DeadlineMissedError`, `QueueOverflowError`, `ModelError` for a model that
+does not fit together, and `ModelCodeError` for one whose own code raises an exception.
 
 Resolving nondeterminism: `RandomScheduler`, `RankedScheduler`, `FifoScheduler`,
 `ReplayScheduler`, `Recorder`, `RandomValues`, `FirstValues`, `Streams`, `ChoiceLaw`; a run as a
@@ -18,6 +18,7 @@ record: `Run`, `Choice`, `ReplayError`.
 
 from rebecsim.actors.agenda import Agenda
 from rebecsim.actors.choice import Choice, ReplayError, Run
+from rebecsim.actors.failures import ModelCodeError
 from rebecsim.actors.kinds import (
     Array,
     Boolean,
@@ -99,6 +100,7 @@ __all__ = [
     "Message",
     "MessageServer",
     "Model",
+    "ModelCodeError",
     "ModelError",
     "QueueOverflowError",
     "RandomScheduler",

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from rebecsim.actors.failures import failure_of
 from rebecsim.actors.message import Message
 from rebecsim.actors.rebec import Rebec
 from rebecsim.actors.system import System
-from rebecsim.actors.violations import (
-    AssertionFailedError,
-    DeadlineMissedError,
-    IndexOutOfBoundsError,
-    NegativeTimeError,
-)
+from rebecsim.actors.violations import DeadlineMissedError, Violation
+from rebecsim.errors import UserError
 
 __all__ = [
     "Step",
@@ -114,7 +111,7 @@ def execute(system: System, step: Step, deadlines: bool = True) -> None:
 
     Choices are resolved by `system.choose`. Raises a Violation when the deadline has passed (if
     `deadlines` count), an assertion fails or a queue overflows; the system is then as it was at
-    that moment.
+    that moment. Raises ModelCodeError for any other exception of the model's own code.
     """
     rebec, message = step
     start = message.arrival
@@ -127,17 +124,9 @@ def execute(system: System, step: Step, deadlines: bool = True) -> None:
     system.actor, system.message, system.serving = rebec, message, True
     try:
         message.server.handler(rebec, *message.arguments)
-    except IndexOutOfBoundsError as error:
-        raise AssertionFailedError(
-            f"Array index out of bound: {error.index}, "
-            f'method "{rebec}.{message.server.name}" line {error.line}'
-        ) from error
-    except (ArithmeticError, NegativeTimeError, RecursionError) as error:
-        raise AssertionFailedError(f'{error}, method "{rebec}.{message.server.name}"') from error
-    except AttributeError as error:
-        if error.obj is not None:
-            raise
-        text = f'message to null, method "{rebec}.{message.server.name}"'
-        raise AssertionFailedError(text) from error
+    except (Violation, UserError, MemoryError):
+        raise
+    except Exception as error:  # whatever a model in Python raises
+        raise failure_of(error, rebec, message, message.server.handler.__code__) from error
     finally:
         system.serving = False

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from rebecsim.actors.failures import failure_of
 from rebecsim.actors.message import Bag, Message
 from rebecsim.actors.rebec import LOWEST_PRIORITY, MessageServer, Rebec
-from rebecsim.actors.violations import NegativeTimeError
+from rebecsim.actors.violations import NegativeTimeError, Violation
 from rebecsim.errors import UserError
 
 __all__ = ["Choose", "Instance", "Model", "ModelError", "RebecNamed", "System"]
@@ -157,7 +158,12 @@ class System:
         self.actor = rebec
         self.message = Message(0, 0, 0, _CONSTRUCTION, rebec, (), None)
         construct = getattr(rebec, instance.constructor)
-        construct(*map(self._argument, instance.arguments))
+        try:
+            construct(*map(self._argument, instance.arguments))
+        except (Violation, UserError, MemoryError):
+            raise
+        except Exception as error:  # whatever a model in Python raises
+            raise failure_of(error, rebec, self.message, construct.__code__) from error
         rebec._now = 0
 
     def _argument(self, argument: Any) -> Any:

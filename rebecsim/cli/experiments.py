@@ -30,6 +30,7 @@ from rebecsim.cli.app import (
     use_plugins,
 )
 from rebecsim.cli.workload_scenarios import compare_workload
+from rebecsim.errors import WorkerKilledError
 from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -400,6 +401,8 @@ class _Bar(NamedTuple):
 @contextmanager
 def _progress(runs: Sequence[PlannedRun], advice: str) -> Iterator[_Bar]:
     """Show a progress bar while the block works; when it is interrupted, say how to go on."""
+    from concurrent.futures.process import BrokenProcessPool
+
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (
@@ -424,3 +427,6 @@ def _progress(runs: Sequence[PlannedRun], advice: str) -> Iterator[_Bar]:
             bar.stop()
             complain(f"interrupted; finished cells are in {advice}")
             raise typer.Exit(ExitCode.INTERRUPTED) from None
+        except BrokenProcessPool as error:
+            bar.stop()
+            raise WorkerKilledError(advice) from error

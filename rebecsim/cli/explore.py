@@ -6,7 +6,7 @@ import json as json_format
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -370,7 +370,7 @@ def replay(
         for number, each in enumerate(path.steps, 1):
             say(f"{number}/{len(path)} {each}")
             if number < len(path):
-                console().input()
+                _wait_for_enter()
     else:
         console().print(path_table(path))
     say(f"{recorded.breach.verdict}: {recorded.breach.text}")
@@ -378,3 +378,9 @@ def replay(
         svg.write_text(sequence_diagram(path), encoding="utf-8")
         complain(f"sequence diagram in {svg}")
     raise typer.Exit(ExitCode.VIOLATED)
+
+
+def _wait_for_enter() -> None:
+    """Wait for Enter; at the end of the input go on at once."""
+    with suppress(EOFError):
+        console().input()

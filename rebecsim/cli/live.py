@@ -131,8 +131,7 @@ def _check_saved(model: Model, file: Path, tolerance: int, quiet: bool) -> None:
     for each in log.served:
         printer.take(each)
     _show_end(log, tolerance)
-    if log.ending.is_violation:
-        raise typer.Exit(ExitCode.VIOLATED)
+    _exit_after(log.ending)
 
 
 # --- the report ----------------------------------------------------------------------------------
@@ -205,7 +204,16 @@ def _report(model: Model, run: LiveRun, tolerance: int, file: Path | None) -> No
         say(f"run in {file}")
     if run.log.ending.outcome == "interrupted":
         raise typer.Exit(ExitCode.INTERRUPTED)
-    if run.log.ending.is_violation or not allowed:
+    if not allowed:
+        raise typer.Exit(ExitCode.VIOLATED)
+    _exit_after(run.log.ending)
+
+
+def _exit_after(ending: Ending) -> None:
+    """Exit with the code that an ending deserves, if it is not a good one."""
+    if ending.outcome in ("failed", "not answering"):
+        raise typer.Exit(ExitCode.MODEL_FAILED)
+    if ending.is_violation:
         raise typer.Exit(ExitCode.VIOLATED)
 
 

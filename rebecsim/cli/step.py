@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rebecsim.cli.app import Core, app, complain, console, say
+from rebecsim.cli.endings import ending_of
 from rebecsim.cli.explore import ModelFile, Tts
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
@@ -77,8 +78,8 @@ def step(
         session.go(_lines(session.interactive))
     except KeyboardInterrupt:
         raise typer.Exit(ExitCode.INTERRUPTED) from None
-    if session.failed and not session.interactive:
-        raise typer.Exit(ExitCode.BAD_INPUT)
+    if session.failed is not None and not session.interactive:
+        raise typer.Exit(session.failed)
 
 
 def _lines(interactive: bool) -> Iterator[str]:
@@ -104,7 +105,7 @@ class _Session:
     """Does what commands say."""
 
     def __init__(self, stepper: Stepper, file: Path) -> None:
-        self.failed = False
+        self.failed: ExitCode | None = None
         self.interactive = sys.stdin.isatty()
         self._stepper = stepper
         self._file = file
@@ -134,8 +135,9 @@ class _Session:
             try:
                 self._do(line.strip())
             except (UserError, OSError) as error:
-                self.failed = True
-                complain(f"{'' if self.interactive else f'line {number}: '}{error}")
+                text, code = ending_of(error)
+                self.failed = max(code, self.failed or code)
+                complain(f"{'' if self.interactive else f'line {number}: '}{text}")
             if self._over:
                 return
 

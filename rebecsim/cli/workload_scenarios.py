@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from rebecsim.cli.app import complain, console, error_console, say
-from rebecsim.errors import UserError
+from rebecsim.errors import UserError, WorkerKilledError
 from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -119,6 +119,8 @@ def _run(
     plan: WorkloadPlan, results: WorkloadResults, workers: int | None, plugins: Sequence[Path]
 ) -> None:
     """Compute the schedules under a progress bar."""
+    from concurrent.futures.process import BrokenProcessPool
+
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from rebecsim.experiments import available_workers
@@ -148,6 +150,9 @@ def _run(
             place = results.directory
             complain(f"interrupted; finished schedules are in {place}: go on with --resume")
             raise typer.Exit(ExitCode.INTERRUPTED) from None
+        except BrokenProcessPool as error:
+            bar.stop()
+            raise WorkerKilledError(f"{results.directory}: go on with --resume") from error
 
 
 def _show(report: WorkloadReport, out: Path, *more: Path) -> None:

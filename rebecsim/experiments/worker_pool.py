@@ -9,11 +9,15 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from multiprocessing import forkserver
-from typing import Any
+from typing import ParamSpec, TypeVar
 
 from rebecsim.native.engines import Engine
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 __all__ = [
     "WorkerPool",
@@ -104,10 +108,13 @@ class WorkerPool(ProcessPoolExecutor):
             super().__init__(max_workers=size, mp_context=context, initializer=prepare)
         self.size = size
 
-    def submit(self, task: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
-        """Do as `Executor.submit`; a task may be the one for which processes are started."""
-        with _importing_what_is_installed():
-            return super().submit(task, *args, **named)
+    def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Have a task done. Raises BrokenProcessPool once a process was killed."""
+        try:
+            with _importing_what_is_installed():  # a task may be the one that starts a process
+                return super().submit(function, *args, **kwargs)
+        except (ConnectionError, EOFError) as error:  # that was what workers are forked from
+            raise BrokenProcessPool("no worker process can be started any more") from error
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.shutdown(wait=True, cancel_futures=kind is not None)

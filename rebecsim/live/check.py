@@ -21,6 +21,7 @@ from rebecsim.actors import (
     next_time,
     ready,
 )
+from rebecsim.actors.failures import raised
 from rebecsim.errors import UserError
 from rebecsim.live.log import Ending, Log, Sent, Served, plain
 from rebecsim.simulate import Event, state_of
@@ -120,7 +121,7 @@ class Checker:
         except NotAllowedError:
             raise
         except Exception as error:  # whatever a model in Python raises
-            raise self._refused(entry, f"it raises {type(error).__name__}: {error}") from error
+            raise self._refused(entry, f"it raises {raised(error)}") from error
         after = _state(step.rebec)
         found: dict[str, Any] = {
             "time": time,

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from rebecsim.actors import (
     Message,
+    ModelCodeError,
     QueueOverflowError,
     Rebec,
     Stream,
@@ -22,6 +23,7 @@ from rebecsim.actors import (
     Violation,
     alternatives,
 )
+from rebecsim.actors.failures import raised
 from rebecsim.live.log import Ending
 from rebecsim.live.records import Record
 from rebecsim.live.turns import OneByOne, Turns, has_priorities
@@ -153,8 +155,8 @@ class Conductor:
                 self._serving.pop(rebec._index, None)
                 return None
             if failure is not None and not isinstance(failure, Violation):
-                self.error = failure
-                self._end(Ending("failed", _text_of(failure), str(rebec), str(message)))
+                self.error = _raised_by_model(failure)
+                self._end(Ending("failed", raised(failure), str(rebec), str(message)))
             else:
                 overflow = self._admit(view)
                 self._note(view, message, late, overflow)
@@ -280,11 +282,9 @@ class Conductor:
             self._alarm.notify_all()
 
 
-def _text_of(error: Exception) -> str:
-    """Say what was raised, and where, in the innermost place."""
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    at = "" if place is None else f" ({place.tb_frame.f_code.co_filename}:{place.tb_lineno})"
-    text = f": {error}" if str(error) else ""
-    return f"{type(error).__name__}{text}{at}"
+def _raised_by_model(failure: Exception) -> Exception:
+    """Give what the code of a model raised, as it was before the semantics reported it."""
+    cause = failure.__cause__
+    return (
+        cause if isinstance(failure, ModelCodeError) and isinstance(cause, Exception) else failure
+    )

@@ -1,5 +1,8 @@
 """Time, bags, deadlines and priorities, on models small enough to follow by hand."""
 
+import pickle
+import re
+
 import pytest
 
 from rebecsim.actors import (
@@ -8,6 +11,7 @@ from rebecsim.actors import (
     Instance,
     Int,
     Model,
+    ModelCodeError,
     ModelError,
     QueueOverflowError,
     Rebec,
@@ -209,9 +213,16 @@ def test_errors_of_a_handler_are_failed_assertions():
             serve(system_of(act))
 
 
-def test_errors_of_python_stay_what_they_are():
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+def test_errors_of_python_name_rebec_message_and_place():
+    with pytest.raises(ModelCodeError) as found:
         serve(system_of(lambda source: source.nothing))
+    assert re.fullmatch(
+        r"source, serving go\(\): AttributeError: .*no attribute 'nothing' \(.*semantics.py:\d+\)",
+        str(found.value),
+    )
+    assert isinstance(found.value.__cause__, AttributeError)
+    again = pickle.loads(pickle.dumps(found.value))
+    assert (str(again), again.reason) == (str(found.value), found.value.reason)
 
 
 def test_core_rebeca_serves_a_queue_in_order():

@@ -9,13 +9,14 @@ from itertools import count
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rebecsim.actors import FifoScheduler
+from rebecsim.actors import FifoScheduler, Model, ModelCodeError
 from rebecsim.cluster.batch.estimates import Estimates, durations, estimates_of
 from rebecsim.cluster.batch.job import Job
 from rebecsim.cluster.batch.machine import Machine, Pool
-from rebecsim.cluster.batch.policy import BatchPolicy, batch_policy
+from rebecsim.cluster.batch.policy import BatchPolicy, batch_policies, batch_policy
 from rebecsim.cluster.batch.rebecs import cluster_model
 from rebecsim.cluster.batch.settings import PolicySettings
+from rebecsim.cluster.plugin_errors import blaming
 from rebecsim.errors import UserError
 from rebecsim.simulate import simulate
 from rebecsim.workloads import Schedule, Workload
@@ -86,8 +87,8 @@ def run_schedule(
     be on one node; a divisor of its processors, by default 1.
 
     Raises UserError for a job that does not fit on the empty machine and for demands that do not
-    fit the workload, UnknownNameError for the name of a policy, and RuntimeError for a policy at
-    fault, which leaves jobs waiting for ever.
+    fit the workload, UnknownNameError for the name of a policy, RuntimeError for a policy at fault,
+    which leaves jobs waiting for ever, and PluginError if that comes from a plug-in.
     """
     if machine is None or isinstance(machine, int):
         machine = Pool(workload.capacity if machine is None else machine)
@@ -102,14 +103,24 @@ def run_schedule(
     _require_placeable(stream, machine)
     starts = np.full(len(workload), -1, dtype=np.int64)
     model = cluster_model(stream, machine, policy, settings or PolicySettings(), starts)
-    result = simulate(model, FifoScheduler())
+    with blaming(*batch_policies.suspects(policy.name)):
+        _simulate(model, policy)
+        left = np.flatnonzero(starts < 0)
+        if left.size:
+            never = f"policy {policy.name} never starts {left.size} jobs"
+            raise RuntimeError(f"{never}; one is {workload.job[left[0]]}")
+    return Schedule(workload, starts, durations(workload), policy.name)
+
+
+def _simulate(model: Model, policy: BatchPolicy) -> None:
+    try:
+        result = simulate(model, FifoScheduler())
+    except ModelCodeError as error:  # the rebecs are ours, so it is the policy that has failed
+        if error.__cause__ is None:
+            raise
+        raise error.__cause__ from None
     if result.is_violation:
         raise RuntimeError(f"policy {policy.name}: {result.detail}")
-    left = np.flatnonzero(starts < 0)
-    if left.size:
-        first = workload.job[left[0]]
-        raise RuntimeError(f"policy {policy.name} never starts {left.size} jobs; one is {first}")
-    return Schedule(workload, starts, durations(workload), policy.name)
 
 
 def _demand(

@@ -1,0 +1,115 @@
+"""How the program ends when something goes wrong: one line on standard error, and a code."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import traceback
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from rebecsim.cli.app import complain
+from rebecsim.errors import UserError, WorkerKilledError
+from rebecsim.exit_codes import ExitCode
+
+__all__ = ["Ending", "end_with", "ending_of"]
+
+DEBUG = "REBECSIM_DEBUG"
+"""The environment variable that, if not empty, has tracebacks shown."""
+
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+
+
+class Ending(NamedTuple):
+    """What is said, if anything, and the exit code."""
+
+    text: str
+    code: ExitCode
+
+
+def end_with(error: Exception) -> ExitCode:
+    """Say what has ended the program and give the exit code."""
+    text, code = ending_of(error)
+    if code in (ExitCode.CLOSED_PIPE, ExitCode.NOT_WRITTEN):
+        _give_up_unwritable_output()
+    with suppress(OSError):  # nobody can be told
+        if os.environ.get(DEBUG):
+            complain("".join(traceback.format_exception(error)).rstrip())
+        if text:
+            complain(text)
+    return code
+
+
+def ending_of(error: Exception) -> Ending:
+    """Say in one line what an exception means to the user, and which exit code it deserves."""
+    if isinstance(error, BrokenPipeError):  # nobody reads the output any more
+        return Ending("", ExitCode.CLOSED_PIPE)
+    if isinstance(error, UserError):
+        return _of_user_error(error)
+    if isinstance(error, WorkerKilledError):
+        return Ending(str(error), ExitCode.WORKER_KILLED)
+    if isinstance(error, OSError):
+        found = _of_os_error(error)
+        if found is not None:
+            return found
+    if isinstance(error, MemoryError):
+        return Ending("the memory is used up", ExitCode.UNDECIDED)
+    return _of_other(error)
+
+
+def _of_user_error(error: UserError) -> Ending:
+    from rebecsim.actors import ModelCodeError
+
+    if not isinstance(error, ModelCodeError):
+        return Ending(str(error), ExitCode.BAD_INPUT)
+    if error.file.startswith("<python of"):  # written by this program, from Rebeca
+        return _internal(error.__cause__ or error)
+    return Ending(f"the model's own code failed: {error}", ExitCode.MODEL_FAILED)
+
+
+def _of_os_error(error: OSError) -> Ending | None:
+    """Give the ending of an error of the operating system, if it is about a file."""
+    if error.errno in _NO_ROOM:
+        place = "standard output" if error.filename is None else f"{Path(error.filename).parent}"
+        return Ending(
+            f"{place}: {error.strerror}; what was being written is not there",
+            ExitCode.NOT_WRITTEN,
+        )
+    if error.filename is None:
+        return None
+    return Ending(f"{error.filename}: {error.strerror}", ExitCode.BAD_INPUT)
+
+
+def _of_other(error: Exception) -> Ending:
+    from concurrent.futures.process import BrokenProcessPool
+
+    from rebecsim.actors import Violation
+
+    if isinstance(error, BrokenProcessPool):
+        return Ending(str(WorkerKilledError()), ExitCode.WORKER_KILLED)
+    if isinstance(error, Violation):  # of a constructor: there is no run that it could end
+        return Ending(f"{error.verdict}: {error}, in a constructor", ExitCode.VIOLATED)
+    return _internal(error)
+
+
+def _internal(error: BaseException) -> Ending:
+    from rebecsim.actors.failures import raised
+
+    what = " ".join(raised(error).split())
+    return Ending(
+        f"internal error: {what}. This is a mistake of rebecsim; {DEBUG}=1 shows the traceback",
+        ExitCode.INTERNAL_ERROR,
+    )
+
+
+def _give_up_unwritable_output() -> None:
+    """Drop what standard output still holds, or Python would complain about it once more."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        with suppress(OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.__stdout__.fileno() if sys.__stdout__ else 1)
+            os.close(nowhere)
