@@ -1,41 +1,126 @@
-"""Files that are either whole or not there."""
+"""Files that a command writes: whole or not there, and nothing but files is ever replaced."""
 
 from __future__ import annotations
 
+import errno
+import io
+import json
 import os
 import re
-from collections.abc import Iterator
+import stat
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, TextIO
 
-__all__ = ["replacing", "temporary_name", "write_atomically", "writer_of"]
+__all__ = [
+    "place_of",
+    "replacing",
+    "replacing_text",
+    "temporary_name",
+    "write_atomically",
+    "write_json",
+    "write_text",
+    "writer_of",
+]
+
+_PERMISSIONS = 0o666
+"""What a new file permits, less the umask."""
+
+_LONGEST_STEM = 200
+"""Bytes of a name in that of its temporary file, so that this is not too long for a directory."""
 
 
 def temporary_name(path: Path) -> Path:
     """Give the name that this process writes a file under until it is whole: `.NAME.PID.tmp`."""
-    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    stem = os.fsdecode(os.fsencode(path.name)[:_LONGEST_STEM])
+    return path.with_name(f".{stem}.{os.getpid()}.tmp")
 
 
 def writer_of(temporary: Path) -> int | None:
     """Give the process that writes, or wrote, a temporary file; None for any other file."""
-    found = re.fullmatch(r"\..+\.(\d+)\.tmp", temporary.name)
+    found = re.fullmatch(r"\..+\.(\d+)\.tmp", temporary.name, re.DOTALL)
     return int(found[1]) if found else None
 
 
+def place_of(path: Path) -> Path | None:
+    """Give the file that a write to this path replaces: what a symbolic link stands for.
+
+    None for what is written into and not replaced: a device, a FIFO, and whatever lies in `/dev`
+    or `/proc`, as `/dev/stdout` does. Raises OSError for a directory.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        mode = stat.S_IFREG
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(mode) or path.absolute().parts[1:2] in (("dev",), ("proc",)):
+        return None
+    return path.resolve() if path.is_symlink() else path
+
+
 @contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
+def replacing(path: Path, permissions: int | None = None) -> Iterator[BinaryIO]:
     """Open a file to be written; it has its name once all is written, when the block ends well.
 
-    Raises OSError when the directory cannot be written; the old file, if any, is then unchanged.
+    A symbolic link stays, and the file that it stands for is replaced; a device or FIFO is written
+    into. A new file has these `permissions`, or those of the file that it replaces. Raises OSError,
+    with the path, when it cannot be written; the old file, if any, is then unchanged.
     """
-    temporary = temporary_name(path)
     try:
-        with temporary.open("wb") as file:
+        target = place_of(path)
+        if target is None:
+            with path.open("wb") as file:
+                yield file
+            return
+        with _in_place_of(target, permissions) as file:
             yield file
-        temporary.replace(path)
+    except OSError as error:
+        raise _about(path, error) from error
+
+
+@contextmanager
+def _in_place_of(target: Path, permissions: int | None) -> Iterator[BinaryIO]:
+    temporary = temporary_name(target)
+    try:
+        with os.fdopen(_created(temporary, permissions), "wb") as file:
+            if permissions is None:
+                _permit_the_same(file.fileno(), target)
+            yield file
+        temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _created(temporary: Path, permissions: int | None) -> int:
+    """Create a file that was not there: nobody else's, and no link to something else."""
+    temporary.unlink(missing_ok=True)  # of a process of this number that was killed
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    return os.open(temporary, flags, _PERMISSIONS if permissions is None else permissions)
+
+
+def _permit_the_same(file: int, target: Path) -> None:
+    """Give a file the permissions of the one that it replaces, if there is one."""
+    if hasattr(os, "fchmod") and target.exists():
+        os.fchmod(file, stat.S_IMODE(target.stat().st_mode))
+
+
+def _about(path: Path, error: OSError) -> OSError:
+    """Name the file that could not be written, which an error of writing itself does not."""
+    named = error.filename is not None and writer_of(Path(error.filename)) != os.getpid()
+    if error.errno is None or named:
+        return error
+    return OSError(error.errno, error.strerror or os.strerror(error.errno), str(path))
+
+
+@contextmanager
+def replacing_text(path: Path) -> Iterator[TextIO]:
+    """Open a text file to be written, UTF-8 with plain line ends; else as `replacing`."""
+    with replacing(path) as raw:
+        text = io.TextIOWrapper(raw, encoding="utf-8", newline="\n")
+        yield text
+        text.detach()
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -45,3 +130,14 @@ def write_atomically(path: Path, content: bytes) -> None:
     """
     with replacing(path) as file:
         file.write(content)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file, UTF-8 with plain line ends; else as `write_atomically`."""
+    with replacing_text(path) as file:
+        file.write(text)
+
+
+def write_json(path: Path, data: Mapping[str, Any], indent: int | None = None) -> None:
+    """Write an object as JSON; else as `write_atomically`."""
+    write_text(path, json.dumps(data, ensure_ascii=False, indent=indent) + "\n")

@@ -1,6 +1,9 @@
 """Files are whole or not there."""
 
+import errno
 import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -55,3 +58,85 @@ def test_temporary_files_name_their_writer(tmp_path):
     assert writer_of(temporary_name(tmp_path / "data.csv")) == os.getpid()
     for name in ("data.csv", ".data.csv.tmp", "data.csv.12.tmp", ".data.csv.12"):
         assert writer_of(tmp_path / name) is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no symbolic links to rely on")
+def test_a_symbolic_link_stays_and_its_file_is_replaced(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    target, link = tmp_path / "elsewhere" / "data", tmp_path / "link"
+    link.symlink_to("elsewhere/data")
+    for content in (b"first", b"second"):  # where the link leads nowhere, and where it does
+        write_atomically(link, content)
+        assert link.is_symlink()
+        assert target.read_bytes() == content
+    assert sorted(each.name for each in tmp_path.rglob("*")) == ["data", "elsewhere", "link"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no FIFOs here")
+def test_a_fifo_is_written_into(tmp_path):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    with ThreadPoolExecutor() as pool:
+        read = pool.submit(fifo.read_bytes)
+        write_atomically(fifo, b"through")
+        assert read.result(10) == b"through"
+    assert fifo.is_fifo()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_a_device_is_written_into_and_named_when_it_is_full(tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to("/dev/full")
+    for path in (Path("/dev/full"), link):
+        with pytest.raises(OSError, match="No space left on device") as found:
+            write_atomically(path, b"data")
+        assert (found.value.errno, found.value.filename) == (errno.ENOSPC, str(path))
+    assert Path("/dev/full").is_char_device()
+    write_atomically(Path("/dev/null"), b"data")
+    assert Path("/dev/null").is_char_device()
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="there is no /dev/fd here")
+def test_an_open_file_is_written_into(tmp_path):
+    with (tmp_path / "data").open("wb") as file:
+        before = os.fstat(file.fileno()).st_ino
+        write_atomically(Path(f"/dev/fd/{file.fileno()}"), b"data")
+    assert (tmp_path / "data").read_bytes() == b"data"
+    assert (tmp_path / "data").stat().st_ino == before
+
+
+def test_a_directory_is_no_file(tmp_path):
+    with pytest.raises(IsADirectoryError) as found:
+        write_atomically(tmp_path, b"data")
+    assert found.value.filename == str(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions are those of POSIX")
+def test_a_file_keeps_its_permissions(tmp_path):
+    file = tmp_path / "data"
+    file.write_bytes(b"old")
+    file.chmod(0o600)
+    write_atomically(file, b"new")
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no symbolic links to rely on")
+def test_the_temporary_file_is_no_link_that_lies_in_wait(tmp_path):
+    other = tmp_path / "other"
+    other.write_bytes(b"mine")
+    temporary_name(tmp_path / "data").symlink_to(other)
+    write_atomically(tmp_path / "data", b"new")
+    assert other.read_bytes() == b"mine"
+    assert not (tmp_path / "data").is_symlink()
+
+
+def test_a_long_name_is_possible(tmp_path):
+    write_atomically(tmp_path / ("x" * 250), b"data")
+    assert writer_of(temporary_name(tmp_path / ("x" * 250))) == os.getpid()
+
+
+def test_an_error_names_the_file_and_not_its_temporary_name(tmp_path):
+    missing = tmp_path / "nowhere" / "data"
+    with pytest.raises(FileNotFoundError) as found:
+        write_atomically(missing, b"data")
+    assert found.value.filename == str(missing)

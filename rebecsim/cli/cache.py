@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rebecsim.cli.app import app, say
+from rebecsim.cli.app import app, complain, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,12 +20,15 @@ def cache(
 ) -> None:
     """Show the compiled code, models and parser tables that are kept between runs."""
     from rebecsim.cache_directory import cache_directory
+    from rebecsim.kept_files import distrust
     from rebecsim.native.cache import cache_folders, clear_cache
 
     directory = cache_directory()
     if directory is None:
         say("There is no home directory; set REBECSIM_CACHE to keep compiled code.")
         return
+    if directory.exists() and (reason := distrust(directory)):
+        complain(f"{directory}: {reason}, so nothing in it is used; set REBECSIM_CACHE to another")
     folders = cache_folders()
     say(f"{directory}: {_amount(folders)}")
     if clear:

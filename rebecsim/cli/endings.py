@@ -72,11 +72,12 @@ def _of_user_error(error: UserError) -> Ending:
 def _of_os_error(error: OSError) -> Ending | None:
     """Give the ending of an error of the operating system, if it is about a file."""
     if error.errno in _NO_ROOM:
-        place = "standard output" if error.filename is None else f"{Path(error.filename).parent}"
-        return Ending(
-            f"{place}: {error.strerror}; what was being written is not there",
-            ExitCode.NOT_WRITTEN,
-        )
+        if error.filename is None:
+            text = f"standard output: {error.strerror}"
+        else:
+            place = Path(error.filename)
+            text = f"{place}: {error.strerror}; it is not written. Make room in {place.parent}"
+        return Ending(text, ExitCode.NOT_WRITTEN)
     if error.filename is None:
         return None
     return Ending(f"{error.filename}: {error.strerror}", ExitCode.BAD_INPUT)

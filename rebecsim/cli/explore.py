@@ -25,6 +25,7 @@ from rebecsim.cli.app import (
 )
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
+from rebecsim.files import write_text
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -314,10 +315,10 @@ def _write_counterexample(
         save_recorded(save, recorded)
         complain(f"counterexample in {save}")
     if svg is not None:
-        svg.write_text(sequence_diagram(result.path), encoding="utf-8")
+        write_text(svg, sequence_diagram(result.path))
         complain(f"sequence diagram in {svg}")
     if as_test is not None:
-        as_test.write_text(pytest_source(recorded, model, as_test), encoding="utf-8")
+        write_text(as_test, pytest_source(recorded, model, as_test))
         complain(f"test in {as_test}")
 
 
@@ -375,7 +376,7 @@ def replay(
         console().print(path_table(path))
     say(f"{recorded.breach.verdict}: {recorded.breach.text}")
     if svg is not None:
-        svg.write_text(sequence_diagram(path), encoding="utf-8")
+        write_text(svg, sequence_diagram(path))
         complain(f"sequence diagram in {svg}")
     raise typer.Exit(ExitCode.VIOLATED)
 

@@ -244,7 +244,7 @@ class _Session:
         console().print(path_table(path))
 
     def _save(self, text: str) -> None:
-        from rebecsim.live.files import write_json
+        from rebecsim.files import write_json
 
         if not text:
             raise CommandError("`save` needs the name of a file")

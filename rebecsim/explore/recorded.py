@@ -13,6 +13,7 @@ from rebecsim.explore.exploring import Checks, Problem, pose
 from rebecsim.explore.outcome import Breach, Verdict
 from rebecsim.explore.path import Path, PathStep, path_along, step_of
 from rebecsim.explore.transitions import MODES, Mode
+from rebecsim.files import write_json
 from rebecsim.lang import CheckedModel, parse_property
 
 __all__ = ["Question", "Recorded", "load_recorded", "replay", "save_recorded"]
@@ -158,8 +159,7 @@ def _question(data: dict[Any, Any]) -> Question:
 
 def save_recorded(path: FilePath, recorded: Recorded) -> None:
     """Write a counterexample as JSON. Raises OSError."""
-    text = json.dumps(recorded.to_json(), indent=1, ensure_ascii=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    write_json(path, recorded.to_json(), indent=1)
 
 
 def load_recorded(path: FilePath) -> Recorded:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import pickle
 import pkgutil
+import sys
 import threading
 from functools import cache
+from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from lark import Lark
 from lark import __version__ as lark_version
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
-from rebecsim.cache_directory import GRAMMAR_TABLES, cache_directory
+from rebecsim.cache_directory import GRAMMAR_TABLES
+from rebecsim.kept_files import kept_folder, read_kept, write_kept
 from rebecsim.lang import syntax
 from rebecsim.lang.errors import Diagnostic, RebecaSyntaxError, diagnose, with_source
 from rebecsim.lang.literals import INT_MAX
@@ -32,6 +37,9 @@ __all__ = [
 
 MAX_NESTING = 200
 """Levels of a tree; deeper ones are refused, as everything behind the parser is recursive."""
+
+
+_MARK = b"rebecsim parser tables 1\n"
 
 
 class _Machine(NamedTuple):
@@ -107,18 +115,6 @@ def _run(text: str, file: str, start: str) -> Node:
     raise RebecaSyntaxError.of([diagnostic])
 
 
-def _tables() -> str | None:
-    """Give the file for the parser's tables, which Lark makes anew if they do not fit; or None."""
-    directory = cache_directory()
-    if directory is None:
-        return None
-    try:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError:
-        return None
-    return str(directory / GRAMMAR_TABLES.replace("*", lark_version))
-
-
 def _grammar() -> str:
     data = pkgutil.get_data("rebecsim.lang", "grammar.lark")
     assert data is not None
@@ -128,19 +124,48 @@ def _grammar() -> str:
 @cache
 def _machine() -> _Machine:
     """The parser, made at first use and kept; its tables (about 0.15 s) are kept on disk, too."""
-    grammar = _grammar()
     builder = TreeBuilder()
-    lark = Lark(
-        grammar,
-        parser="lalr",
-        lexer="basic",
-        start=["model", "expression_only", "property_file"],
-        transformer=builder,
-        keep_all_tokens=True,
-        maybe_placeholders=False,
-        cache=_tables() or False,
-    )
+    grammar = _grammar()
+    file = _tables_file(grammar)
+    lark = _kept_parser(file, builder)
+    if lark is None:
+        lark = Lark(
+            grammar,
+            parser="lalr",
+            lexer="basic",
+            start=["model", "expression_only", "property_file"],
+            transformer=builder,
+            keep_all_tokens=True,
+            maybe_placeholders=False,
+        )
+        _keep_parser(file, lark)
     return _Machine(lark, builder)
+
+
+def _tables_file(grammar: str) -> Path | None:
+    """Give the file for the tables of a grammar, as this Lark and this Python make them."""
+    folder = kept_folder(make=True)
+    if folder is None:
+        return None
+    made_of = "\0".join((grammar, lark_version, sys.version))
+    return folder / GRAMMAR_TABLES.replace("*", sha256(made_of.encode()).hexdigest()[:16])
+
+
+def _kept_parser(file: Path | None, builder: TreeBuilder) -> Lark | None:
+    payload = read_kept(file, _MARK)
+    if payload is None:
+        return None
+    # Written by this program, to a directory of the user's own: see `kept_files`.
+    kept = pickle.loads(payload)  # noqa: S301
+    parser: Any = Lark  # the parsers that Lark generates begin so; it has no annotations
+    return cast(Lark, parser._load_from_dict(kept["data"], kept["memo"], transformer=builder))
+
+
+def _keep_parser(file: Path | None, lark: Lark) -> None:
+    if file is not None:
+        tables = BytesIO()
+        lark.save(tables, ("transformer",))
+        write_kept(file, _MARK, tables.getvalue())
 
 
 def _first_bad_node(root: Node) -> Diagnostic | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from rebecsim.actors import Rebec, ReplayError
-from rebecsim.live.files import write_json
+from rebecsim.files import write_json
 from rebecsim.simulate import OUTCOMES, Event
 from rebecsim.simulate import Outcome as SimulatedOutcome
 

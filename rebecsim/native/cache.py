@@ -20,10 +20,9 @@ used, and its machine code is kept in the user's cache directory:
 An entry is found by its content: the bytecode of the function, its signature, the constants and
 functions it refers to, theirs in turn, and the versions of Python, Numba, LLVM and the processor.
 So an edited function is never mistaken for its former self, and equal functions of different
-models share one entry. Entries carry a checksum; a damaged one is compiled again. They are
-written under a temporary name and renamed, so that processes that compile the same function at
-the same time do not disturb each other; they lock it, so that mostly only one of them does. Where
-the directory cannot be read or written, functions are compiled for this process only.
+models share one entry. What `rebecsim.kept_files` does not trust is compiled again. Processes that
+compile the same function at the same time lock it, so that mostly only one of them does. Where the
+directory cannot be used, functions are compiled for this process only.
 
 Numba is imported where the first function is made.
 """
@@ -31,12 +30,10 @@ Numba is imported where the first function is made.
 from __future__ import annotations
 
 import hashlib
-import os
 import pickle
 import platform
 import re
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -47,6 +44,7 @@ from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
 from rebecsim.cache_directory import GRAMMAR_TABLES, KEPT_MODELS, cache_directory
+from rebecsim.kept_files import kept_folder, read_kept, write_kept
 from rebecsim.native.compiling import linked_only, plain_indices
 
 if sys.platform != "win32":
@@ -64,8 +62,7 @@ __all__ = [
 ]
 
 _SUFFIX = ".native"
-_MAGIC = b"rebecsim compiled code 3\n"  # counts up whenever functions are compiled otherwise
-_CHECKSUM = hashlib.sha256
+_MARK = b"rebecsim compiled code 3\n"  # counts up whenever functions are compiled otherwise
 _FOLDER = re.compile(r"numba-(?P<numba>[^-]+)-(?P<python>[^-]+)-[0-9a-f]{8}")
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -280,7 +277,7 @@ class _Entry:
 
         rebuild: Any = compiler.CompileResult._rebuild
         try:
-            # Written by this program, as the checksum shows, to a directory of the user's own.
+            # Written by this program, to a directory of the user's own: see `kept_files`.
             symbols, parts = pickle.loads(payload)  # noqa: S301
             _provide(symbols, target_context)
             result = rebuild(target_context, *parts)
@@ -327,35 +324,14 @@ def _file_name(name: str, digest: str) -> str:
 
 
 def _read(file: str) -> bytes | None:
-    directory = cache_directory()
-    if directory is None:
-        return None
-    try:
-        content = (directory / _folder_name() / file).read_bytes()
-    except OSError:
-        return None
-    start = len(_MAGIC) + _CHECKSUM().digest_size
-    payload = content[start:]
-    if content[:start] != _MAGIC + _CHECKSUM(payload).digest():
-        return None
-    return payload
+    folder = kept_folder(_folder_name())
+    return None if folder is None else read_kept(folder / file, _MARK)
 
 
 def _write(file: str, payload: bytes) -> None:
-    directory = cache_directory()
-    if directory is None:
-        return
-    folder = directory / _folder_name()
-    with suppress(OSError):  # the directory cannot be written: the function is compiled next time
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(suffix=".tmp", dir=folder)
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(_MAGIC + _CHECKSUM(payload).digest() + payload)
-            Path(temporary).replace(folder / file)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+    folder = kept_folder(_folder_name(), make=True)
+    if folder is not None:  # else the function is compiled again next time
+        write_kept(folder / file, _MARK, payload)
 
 
 @contextmanager
@@ -366,11 +342,10 @@ def _only_one(file: str, *, wait: bool) -> Iterator[bool]:
     locking only means that more than one may.
     """
     lock = None
-    if sys.platform != "win32" and (directory := cache_directory()) is not None:
-        folder = directory / _folder_name()
-        if not (folder / file).exists():
+    if sys.platform != "win32":
+        folder = kept_folder(_folder_name(), make=True)
+        if folder is not None and not (folder / file).exists():
             with suppress(OSError):
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 lock = (folder / f"{file}.lock").open("w")
     if lock is None:
         yield True

@@ -9,6 +9,7 @@ from pathlib import Path
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
 from rebecsim.explore.space import StateSpace
+from rebecsim.files import write_text
 from rebecsim.report.state_spaces import dot_text, edge_label, state_lines, write_state_space
 from rebecsim.report.svg import document, element, shortened, text
 
@@ -44,9 +45,9 @@ def draw_topology(model: Model, file: Path) -> None:
     """Draw the rebecs and whom they know, as .svg or .dot. Raises UserError, OSError."""
     match file.suffix:
         case ".svg":
-            file.write_text(_topology_svg(model), encoding="utf-8")
+            write_text(file, _topology_svg(model))
         case ".dot":
-            file.write_text("\n".join(_topology_dot(model)) + "\n", encoding="utf-8")
+            write_text(file, "\n".join(_topology_dot(model)) + "\n")
         case _:
             raise UserError(f"{file}: must end in .svg or .dot")
 
@@ -204,7 +205,7 @@ def draw_space(space: StateSpace, file: Path) -> None:
     if file.suffix == ".dot":
         write_state_space(file, space)
     else:
-        file.write_text(_space_svg(space), encoding="utf-8")
+        write_text(file, _space_svg(space))
 
 
 def _layers(space: StateSpace) -> list[list[int]]:

@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from rebecsim.errors import UserError
 from rebecsim.explore.space import Edge, QueuedMessage, RebecState, StateSpace
+from rebecsim.files import replacing_text
 from rebecsim.report.counterexample import value_text
 from rebecsim.report.svg import shortened
 
@@ -34,7 +35,7 @@ def write_state_space(file: Path, space: StateSpace) -> None:
     Raises UserError for an unknown ending, OSError if the file cannot be written.
     """
     check_ending(file)
-    with file.open("w", encoding="utf-8", newline="\n") as stream:
+    with replacing_text(file) as stream:
         stream.writelines(f"{line}\n" for line in _WRITERS[file.suffix](space))
 
 

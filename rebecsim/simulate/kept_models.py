@@ -3,9 +3,8 @@
 Reading, checking and laying out the model of a cell takes longer than a hundred of its runs on
 compiled code. An entry is found by its content: the text of the model and the program that read
 it, that is, its files and the versions of Python and NumPy. So neither an edited model nor an
-edited rebecsim finds what is no longer true. Entries carry a checksum and are written under a
-temporary name and renamed; a damaged one, and one that cannot be read, is made again. They are
-written by this program to a directory of the user's own, as compiled code is.
+edited rebecsim finds what is no longer true. What `rebecsim.kept_files` does not trust is made
+again.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ from typing import Any
 import numpy as np
 
 from rebecsim.actors import Model
-from rebecsim.cache_directory import KEPT_MODELS, cache_directory
-from rebecsim.files import write_atomically
+from rebecsim.cache_directory import KEPT_MODELS
+from rebecsim.kept_files import kept_folder, read_kept, write_kept
 from rebecsim.lang import syntax, walk
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.native.generated import load_step
@@ -37,7 +36,7 @@ from rebecsim.native.layout import NativeModel
 
 __all__ = ["kept_model"]
 
-_MAGIC = b"rebecsim model 1\n"
+_MARK = b"rebecsim model 1\n"
 _CHECKSUM = hashlib.sha256
 _PACKAGES = ("rebecsim.actors", "rebecsim.generate", "rebecsim.lang", "rebecsim.native")
 _TEMPLATES = "rebecsim.templates"
@@ -69,11 +68,12 @@ def kept_model(source: str, file: str, lay_out: Callable[[], NativeModel]) -> Na
 
 
 def _path(source: str, file: str) -> Path | None:
-    directory = cache_directory()
+    folder, _, name = KEPT_MODELS.partition("/")
+    directory = kept_folder(folder, make=True)
     if directory is None:
         return None
     digest = _CHECKSUM("\0".join([_program(), file, source]).encode()).hexdigest()
-    return directory / KEPT_MODELS.replace("*", digest[:40])
+    return directory / name.replace("*", digest[:40])
 
 
 @cache
@@ -91,15 +91,11 @@ def _program() -> str:
 
 
 def _read(path: Path) -> NativeModel | None:
-    try:
-        content = path.read_bytes()
-    except OSError:
+    payload = read_kept(path, _MARK)
+    if payload is None:
         return None
-    start = len(_MAGIC) + _CHECKSUM().digest_size
-    if content[:start] != _MAGIC + _CHECKSUM(content[start:]).digest():
-        return None
-    # Written by this program, as the checksum shows, to a directory of the user's own.
-    tree, tables, code, laid_out = pickle.loads(zlib.decompress(content[start:]))  # noqa: S301
+    # Written by this program, to a directory of the user's own: see `kept_files`.
+    tree, tables, code, laid_out = pickle.loads(zlib.decompress(payload))  # noqa: S301
     found: dict[str, Any] = {
         name: {id(node): value for node, value in pairs}
         for name, pairs in zip(_BY_NODE, tables, strict=True)
@@ -133,12 +129,9 @@ def _write(path: Path, native: NativeModel, file: str) -> None:
     }
     code = marshal.dumps(compile(python_source(checked, file), f"<python of {file}>", "exec"))
     parts = io.BytesIO()
-    # What is nested too deeply, or cannot be written, is laid out again next time.
-    with suppress(RecursionError, OSError):
+    with suppress(RecursionError):  # what is nested too deeply is laid out again next time
         _Pickler(parts).dump((tree, tables, code, laid_out))
-        payload = zlib.compress(parts.getvalue(), 1)
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_atomically(path, _MAGIC + _CHECKSUM(payload).digest() + payload)
+        write_kept(path, _MARK, zlib.compress(parts.getvalue(), 1))
 
 
 class _Pickler(pickle.Pickler):

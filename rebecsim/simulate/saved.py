@@ -19,6 +19,7 @@ from rebecsim.actors import (
     Run,
     Streams,
 )
+from rebecsim.files import write_json
 
 __all__ = ["key_of", "load_run", "make_scheduler", "save_run"]
 
@@ -41,7 +42,7 @@ def key_of(seed: int) -> tuple[int, int]:
 
 def save_run(path: Path, run: Run) -> None:
     """Write the choices of a run as JSON. Raises OSError."""
-    path.write_text(json.dumps(run.to_json()) + "\n", encoding="utf-8")
+    write_json(path, run.to_json())
 
 
 def load_run(path: Path) -> Recorder:

@@ -176,7 +176,9 @@ def test_a_full_disk_names_the_directory(run, monkeypatch, number):
     monkeypatch.setattr("rebecsim.cache_directory.cache_directory", full)
     code, _, complaint = run("cache")
     assert code == ExitCode.NOT_WRITTEN
-    assert complaint.startswith(f"kept: {os.strerror(number)}")
+    assert complaint.startswith(
+        f"kept/run.json: {os.strerror(number)}; it is not written. Make room in kept"
+    )
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")

@@ -41,8 +41,10 @@ RUNS = Runs(Observation("dice", ("sum", "cup.total")), (1, 2), range(20), until=
 @pytest.fixture(autouse=True)
 def directory(tmp_path, monkeypatch):
     """Where models are kept; compiled code stays where it always is."""
-    monkeypatch.setattr(kept_models, "cache_directory", lambda: tmp_path)
-    return tmp_path / "models"
+    folder = tmp_path / "models"
+    folder.mkdir()
+    monkeypatch.setattr(kept_models, "kept_folder", lambda name, make: folder)
+    return folder
 
 
 class LayOut:
@@ -131,14 +133,13 @@ def test_another_text_file_or_program_is_another_entry(directory, monkeypatch):
     assert len(list(directory.iterdir())) == 4
 
 
-def test_nothing_is_kept_where_nothing_can_be_written(tmp_path, monkeypatch):
-    (tmp_path / "file").write_text("")
-    monkeypatch.setattr(kept_models, "cache_directory", lambda: tmp_path / "file")
+def test_nothing_is_kept_where_nothing_can_be_written(directory, monkeypatch):
+    monkeypatch.setattr(kept_models, "kept_folder", lambda name, make: None)
     lay_out = LayOut()
     for times in (1, 2):
         kept_model(TEXT, "dice.rebeca", lay_out)
         assert lay_out.times == times
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert not list(directory.iterdir())
 
 
 def test_what_is_nested_too_deeply_is_not_kept(directory, monkeypatch):
@@ -150,7 +151,7 @@ def test_what_is_nested_too_deeply_is_not_kept(directory, monkeypatch):
     kept_model(TEXT, "dice.rebeca", lay_out)
     kept_model(TEXT, "dice.rebeca", lay_out)
     assert lay_out.times == 2
-    assert not directory.exists()
+    assert not list(directory.iterdir())
 
 
 @settings(max_examples=20, deadline=None)

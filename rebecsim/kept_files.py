@@ -1,0 +1,97 @@
+"""Files of the cache: what takes long to work out, kept between runs.
+
+Compiled code, models laid out and the tables of the parser are kept so. Some of it is run when it
+is read, so a file counts only if nobody else can have written it: the directory of the cache, the
+folder in it and the file must be this user's own, and nobody else may write to them. Each begins
+with a mark of what it is and a checksum; a damaged one is as good as none. They are written under
+a temporary name and renamed, so that processes that make the same one do not disturb each other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from rebecsim.cache_directory import cache_directory
+from rebecsim.files import replacing
+
+__all__ = ["distrust", "kept_folder", "read_kept", "write_kept"]
+
+_CHECKSUM = hashlib.sha256
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_OWN_FOLDER = 0o700
+_OWN_FILE = 0o600
+
+
+def kept_folder(name: str = "", *, make: bool = False) -> Path | None:
+    """Give the directory of the cache, or the folder of this name in it, if it can be trusted.
+
+    None if there is none, others can write to it, or it cannot be made.
+    """
+    directory = cache_directory()
+    if directory is None:
+        return None
+    folder = directory / name
+    try:
+        if make:
+            directory.parent.mkdir(parents=True, exist_ok=True)
+        for each in dict.fromkeys((directory, folder)):
+            if make:
+                each.mkdir(mode=_OWN_FOLDER, exist_ok=True)
+            if distrust(each):
+                return None
+    except OSError:
+        return None
+    return folder
+
+
+def distrust(path: Path) -> str:
+    """Say why what is kept in a directory could be somebody else's; nothing if it cannot.
+
+    Raises OSError when there is no such directory.
+    """
+    found = path.stat()
+    if not stat.S_ISDIR(found.st_mode):
+        return "it is no directory"
+    return _distrust(found)
+
+
+def _distrust(found: os.stat_result) -> str:
+    if not hasattr(os, "geteuid"):  # Windows, where the user's directories are private
+        return ""
+    if found.st_uid != os.geteuid():
+        return "it belongs to another user"
+    if found.st_mode & _OTHERS_WRITE:
+        return "others may write to it"
+    return ""
+
+
+def read_kept(file: Path | None, mark: bytes) -> bytes | None:
+    """Give what was kept in a file of a `kept_folder`; None if it is not there, or not to be used.
+
+    `mark` says what is kept and in which form; it is the one that it was written with.
+    """
+    if file is None:
+        return None
+    try:
+        with file.open("rb") as stream:
+            found = os.fstat(stream.fileno())
+            if not stat.S_ISREG(found.st_mode) or _distrust(found):
+                return None
+            content = stream.read()
+    except OSError:
+        return None
+    start = len(mark) + _CHECKSUM().digest_size
+    payload = content[start:]
+    if content[:start] != mark + _CHECKSUM(payload).digest():
+        return None
+    return payload
+
+
+def write_kept(file: Path, mark: bytes, payload: bytes) -> None:
+    """Keep something in a file of a `kept_folder`; where that is not possible, do nothing."""
+    with suppress(OSError), replacing(file, _OWN_FILE) as stream:
+        stream.write(mark + _CHECKSUM(payload).digest() + payload)
