@@ -14,6 +14,9 @@ from rebecsim.cli.commands import app
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from rebecsim.actors import Model
+    from rebecsim.lang import CheckedModel, Dialect
+
 __all__ = [
     "Core",
     "EngineChoice",
@@ -27,6 +30,7 @@ __all__ = [
     "complain",
     "console",
     "error_console",
+    "open_model",
     "say",
     "use_plugins",
 ]
@@ -74,6 +78,19 @@ def say(text: str) -> None:
 def complain(error: object) -> None:
     """Print a line on standard error, as it is."""
     typer.echo(str(error), err=True)
+
+
+def open_model(file: Path, dialect: Dialect = "timed") -> tuple[Model, CheckedModel | None]:
+    """Load a model, and print on standard error what the checker warns of.
+
+    Raises as `load_checked` does.
+    """
+    from rebecsim.generate.load import load_checked
+
+    built, checked = load_checked(file, dialect)
+    for warning in () if checked is None else checked.warnings:
+        complain(warning)
+    return built, checked
 
 
 @cache

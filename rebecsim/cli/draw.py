@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rebecsim.cli.app import Core, app, say
+from rebecsim.cli.app import Core, app, open_model, say
 from rebecsim.cli.explore import ModelFile, Tts
 
 
@@ -25,10 +25,9 @@ def draw(
     from rebecsim.explore import Limits
     from rebecsim.explore.exploring import pose
     from rebecsim.explore.space import state_space
-    from rebecsim.generate.load import load_checked
     from rebecsim.report.graphs import MOST_DRAWN_STATES, draw_space, draw_topology
 
-    built, checked = load_checked(model, "core" if core else "timed")
+    built, checked = open_model(model, "core" if core else "timed")
     if states:
         problem = pose(built, mode="TTS" if tts else None, checked=checked)
         draw_space(state_space(problem, Limits(states=MOST_DRAWN_STATES + 1)), out)

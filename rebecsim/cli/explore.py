@@ -21,6 +21,7 @@ from rebecsim.cli.app import (
     complain,
     console,
     error_console,
+    open_model,
     say,
 )
 from rebecsim.errors import UserError
@@ -153,13 +154,12 @@ def explore(
     """
     from rebecsim.explore import Limits, Question
     from rebecsim.explore import explore as search
-    from rebecsim.generate.load import load_checked
 
     if export is not None:
         from rebecsim.report.state_spaces import check_ending
 
         check_ending(export)
-    built, checked = load_checked(model, "core" if core else "timed")
+    built, checked = open_model(model, "core" if core else "timed")
     question = Question(
         mode="core" if built.core else "TTS" if tts else "FTTS",
         deadlines=deadlines,
@@ -357,12 +357,11 @@ def replay(
     from rebecsim.actors import ReplayError
     from rebecsim.explore import load_recorded
     from rebecsim.explore import replay as do_again
-    from rebecsim.generate.load import load_checked
     from rebecsim.report.counterexample import path_table
     from rebecsim.report.sequence import sequence_diagram
 
     recorded = load_recorded(run)
-    built, checked = load_checked(model, "core" if recorded.question.mode == "core" else "timed")
+    built, checked = open_model(model, "core" if recorded.question.mode == "core" else "timed")
     try:
         path = do_again(recorded, built, checked)
     except ReplayError as error:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from rebecsim.cli.app import Core, app, console, say
+from rebecsim.cli.app import Core, app, console, open_model, say
 from rebecsim.cli.explore import ModelFile
 from rebecsim.exit_codes import ExitCode
 
@@ -55,9 +55,8 @@ def live(
     The run is then checked: every message served was enabled by the semantics. Without --until, a
     run ends after 100 messages.
     """
-    from rebecsim.generate.load import load_model
 
-    built = load_model(model, "core" if core else "timed")
+    built, _ = open_model(model, "core" if core else "timed")
     if replay is not None:
         given = (until, steps, speed, seed, log)
         if any(each is not None for each in given) or check:

@@ -18,6 +18,7 @@ from rebecsim.cli.app import (
     app,
     complain,
     console,
+    open_model,
     say,
     use_plugins,
 )
@@ -54,6 +55,8 @@ def check(
             complain(error)
             failed = True
         else:
+            for warning in model.warnings:
+                complain(warning)
             classes, rebecs = len(model.classes), len(model.instances)
             say(f"{file}: ok, {_count(classes, 'class', 'classes')}, {_count(rebecs, 'rebec')}")
     if failed:
@@ -100,7 +103,6 @@ def simulate(
     core: Core = False,
 ) -> None:
     """Run a model once and show what happens, message by message."""
-    from rebecsim.generate.load import load_model
     from rebecsim.report.runs import event_table, run_summary
     from rebecsim.simulate import Tracer
     from rebecsim.simulate import simulate as run
@@ -113,7 +115,7 @@ def simulate(
         order: Literal["random", "fifo"] = (scheduler or Scheduling.random).value
         _simulate_natively(model, seed or 0, (law or Law.fair).value, order, until, steps, core)
         return
-    built = load_model(model, "core" if core else "timed")
+    built, _ = open_model(model, "core" if core else "timed")
     if replay is None:
         chosen = make_scheduler(
             (scheduler or Scheduling.random).value, seed or 0, (law or Law.fair).value
@@ -144,7 +146,6 @@ def _simulate_natively(
 ) -> None:
     """Run a model once on the native engine, which one run alone is not worth."""
     from rebecsim.actors import Violation
-    from rebecsim.generate.load import load_checked
     from rebecsim.native.layout import native_model
     from rebecsim.report.runs import event_table, run_summary
     from rebecsim.simulate import Event, RunResult
@@ -152,7 +153,7 @@ def _simulate_natively(
     from rebecsim.simulate.native import simulate_native
     from rebecsim.simulate.saved import key_of
 
-    built, checked = load_checked(path, "core" if core else "timed")
+    built, checked = open_model(path, "core" if core else "timed")
     checked = require_checked(checked)
     events: tuple[Event, ...] = ()
     try:

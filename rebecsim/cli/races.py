@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rebecsim.cli.app import app, say
+from rebecsim.cli.app import app, open_model, say
 from rebecsim.cli.explore import (
     Horizon,
     Ignored,
@@ -48,11 +48,10 @@ def races(
     """
     from rebecsim.explore import Checks, Limits
     from rebecsim.explore.races import find_races
-    from rebecsim.generate.load import load_checked
     from rebecsim.lang import parse_property_file
     from rebecsim.report.race_text import race_lines, races_to_json
 
-    built, checked = load_checked(model)
+    built, checked = open_model(model)
     with showing_progress() as progress:
         found = find_races(
             built,

@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from rebecsim.cli.app import Core, app, complain, console, say
+from rebecsim.cli.app import Core, app, complain, console, open_model, say
 from rebecsim.cli.endings import ending_of
 from rebecsim.cli.explore import ModelFile, Tts
 from rebecsim.errors import UserError
@@ -62,10 +62,9 @@ def step(
     done never ends the session; if there was one in a pipe, the exit code is 2.
     """
     from rebecsim.actors import Violation
-    from rebecsim.generate.load import load_checked
     from rebecsim.live import Stepper
 
-    built, checked = load_checked(model, "core" if core else "timed")
+    built, checked = open_model(model, "core" if core else "timed")
     if tts and built.core:
         raise typer.BadParameter("a core model has no time", param_hint="--tts")
     try:

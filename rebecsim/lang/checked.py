@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from rebecsim.lang import syntax
+from rebecsim.lang.errors import Diagnostic
 from rebecsim.lang.types import Type
 
 __all__ = [
@@ -120,6 +121,8 @@ class CheckedModel:
         default_factory=dict, repr=False
     )
     functions: frozenset[int] = field(default=frozenset(), repr=False)
+    warnings: tuple[Diagnostic, ...] = ()
+    """What hardly means what the author wants, in the order of the text."""
 
     def type_of(self, node: syntax.Expression) -> Type:
         """The type of an expression of the tree."""

@@ -8,7 +8,7 @@ from rebecsim.lang import syntax
 from rebecsim.lang.bodies import check_bodies, number_choice_sites, reads_absolute_time
 from rebecsim.lang.checked import CheckedModel, Dialect
 from rebecsim.lang.declarations import declare_classes, declare_env
-from rebecsim.lang.errors import RebecaCheckError, with_source
+from rebecsim.lang.errors import Diagnostic, RebecaCheckError, with_source
 from rebecsim.lang.main_block import check_main
 from rebecsim.lang.parser import parse_model, read_source
 from rebecsim.lang.scopes import Findings
@@ -31,8 +31,7 @@ def check_model(
         check_bodies(findings, checked, env)
     instances = check_main(findings, tree, env)
     if findings.diagnostics:
-        ordered = sorted(findings.diagnostics, key=lambda item: (item.span.line, item.span.column))
-        raise RebecaCheckError.of([with_source(item, source) for item in ordered])
+        raise RebecaCheckError.of(_in_order(findings.diagnostics, source))
     number_choice_sites(findings)
     servers = [server for checked in findings.classes.values() for server in checked.servers]
     return CheckedModel(
@@ -51,7 +50,13 @@ def check_model(
         findings.declared_types,
         findings.super_constructors,
         frozenset(findings.functions),
+        tuple(_in_order(findings.warnings, source)),
     )
+
+
+def _in_order(found: list[Diagnostic], source: str | None) -> list[Diagnostic]:
+    ordered = sorted(found, key=lambda item: (item.span.line, item.span.column))
+    return [with_source(item, source) for item in ordered]
 
 
 def check_source(text: str, file: str = "<string>", dialect: Dialect = "timed") -> CheckedModel:

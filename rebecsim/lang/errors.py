@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Literal, Self
 
 from rebecsim.errors import UserError
-from rebecsim.lang.messages import MESSAGES
+from rebecsim.lang.messages import MESSAGES, WARNINGS
 from rebecsim.lang.syntax import Span
 
 __all__ = [
@@ -26,17 +26,22 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One mistake: what is wrong, where, and what to do about it."""
+    """One mistake: what is wrong, where, and what to do about it.
+
+    A warning is about a model that can be run, but hardly means what its author wants.
+    """
 
     message: str
     span: Span
     hint: str | None = None
     source_line: str | None = None
     code: str = ""
+    severity: Literal["error", "warning"] = "error"
 
     def __str__(self) -> str:
-        """Print `file:line:column: error: message`, the source line, a caret and the hint."""
-        lines = [f"{self.span.file}:{self.span.line}:{self.span.column}: error: {self.message}"]
+        """Print `file:line:column: severity: message`, the source line, a caret and the hint."""
+        place = f"{self.span.file}:{self.span.line}:{self.span.column}"
+        lines = [f"{place}: {self.severity}: {self.message}"]
         if self.source_line is not None:
             lines += [f"    {self.source_line}", f"    {_caret(self.span, self.source_line)}"]
         if self.hint is not None:
@@ -100,7 +105,8 @@ def diagnose(code: str, span: Span, hint: str | None = None, /, **values: object
     template = MESSAGES[code]
     if hint is None and template.hint is not None:
         hint = template.hint.format(**values)
-    return Diagnostic(template.text.format(**values), span, hint, code=code)
+    severity: Literal["error", "warning"] = "warning" if code in WARNINGS else "error"
+    return Diagnostic(template.text.format(**values), span, hint, code=code, severity=severity)
 
 
 def with_source(diagnostic: Diagnostic, text: str | None) -> Diagnostic:

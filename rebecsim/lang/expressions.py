@@ -554,7 +554,25 @@ class ExpressionChecker:
         for word, amount in (("after", node.after), ("deadline", node.deadline)):
             if amount is not None:
                 self.time(amount, word, scope)
+        self._in_time(node)
         return None if receiver is None else VOID
+
+    def _in_time(self, node: syntax.Send) -> None:
+        """Warn of a message that arrives after its deadline, whatever is chosen."""
+        if node.after is None or node.deadline is None:
+            return
+        arrivals, deadlines = self._amounts(node.after), self._amounts(node.deadline)
+        if arrivals and deadlines and min(arrivals) > max(deadlines):
+            self.findings.report(
+                "always-late", node.deadline.span, after=min(arrivals), deadline=max(deadlines)
+            )
+
+    def _amounts(self, node: syntax.Expression) -> list[int]:
+        """The times that an expression can give; none if that is not known here."""
+        alternatives = node.alternatives if isinstance(node, syntax.Choice) else (node,)
+        values = [self.findings.constants.get(id(each)) for each in alternatives]
+        known = [value for value in values if isinstance(value, int)]
+        return known if len(known) == len(values) else []
 
     def _receiver_allowed(self, node: syntax.Send) -> None:
         to_self = isinstance(node.receiver, syntax.Name) and node.receiver.identifier == "self"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["MESSAGES", "Template"]
+__all__ = ["MESSAGES", "WARNINGS", "Template"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,6 +356,13 @@ PROPERTIES = {
     ),
 }
 
+WARNINGS = {
+    "always-late": Template(
+        "this message is always late: it arrives after {after}, its deadline is {deadline}",
+        "both count from the sending; a deadline is at least as long as `after`",
+    ),
+}
+
 MESSAGES: dict[str, Template] = {
     **READING,
     **SYNTAX,
@@ -364,4 +371,5 @@ MESSAGES: dict[str, Template] = {
     **EXPRESSIONS,
     **STATEMENTS,
     **PROPERTIES,
+    **WARNINGS,
 }

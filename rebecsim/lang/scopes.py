@@ -68,6 +68,7 @@ class Findings:
     class_names: frozenset[str] = frozenset()
     classes: dict[str, CheckedClass] = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    warnings: list[Diagnostic] = field(default_factory=list)
     unknown: set[tuple[str, str]] = field(default_factory=set)
     incomplete: set[str] = field(default_factory=set)
     """Classes of which something is not known after a mistake, such as an unknown base class."""
@@ -83,7 +84,8 @@ class Findings:
 
     def report(self, code: str, span: Span, hint: str | None = None, /, **values: object) -> None:
         """Note a mistake and go on; `hint` fits the case better than that of the message."""
-        self.diagnostics.append(diagnose(code, span, hint, **values))
+        found = diagnose(code, span, hint, **values)
+        (self.diagnostics if found.severity == "error" else self.warnings).append(found)
 
     def report_unknown(
         self, code: str, span: Span, unknown: Unknown, hint: str | None = None, /, **values: object

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import rebecsim.lang
-from rebecsim.lang import RebecaError, check_file
-from rebecsim.lang.messages import MESSAGES
+from rebecsim.lang import Diagnostic, RebecaError, check_file, check_source
+from rebecsim.lang.messages import MESSAGES, WARNINGS
 from tests.lang.bad_inputs import (
     MAIN,
     MARK,
@@ -333,6 +333,42 @@ def test_the_smallest_bad_input_gives_its_message_at_its_place(
     assert "{" not in re.sub(r"`[^`]*`", "", diagnostics[0].message)
 
 
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("always-late", "self.m(1) after(5) deadline(¶3);"),
+        ("always-late", "self.m(1) deadline(¶1 + 2) after(?(9, 4));"),
+        ("always-late", "self.m(1) after(5) deadline(¶?(4, 3));"),
+    ],
+)
+def test_the_smallest_input_that_is_warned_of(code: str, text: str) -> None:
+    (warning,) = warnings_of(text.replace(MARK, ""))
+    assert (warning.code, warning.severity) == (code, "warning")
+    assert (warning.span.line, warning.span.column) == place_of(body, text)
+    assert re.match(r"model\.rebeca:3:\d+: warning: this message is always late", str(warning))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "self.m(1) after(3) deadline(3);",
+        "self.m(1) after(?(5, 3)) deadline(3);",
+        "self.m(1) after(5) deadline(?(3, 5));",
+        "self.m(1) after(5) deadline(x);",
+        "self.m(1) after(x) deadline(3);",
+        "self.m(1) deadline(0);",
+        "self.m(1) after(5);",
+    ],
+)
+def test_a_deadline_that_can_be_met_is_not_warned_of(text: str) -> None:
+    assert warnings_of(text) == ()
+
+
+def warnings_of(text: str) -> tuple[Diagnostic, ...]:
+    in_server = f"statevars {{ int x; }} msgsrv m(int p) {{ }} msgsrv go() {{\n{text}\n}}"
+    return check_source(f"reactiveclass A(2) {{\n{in_server}\n}}\n{MAIN}", "model.rebeca").warnings
+
+
 def test_a_file_that_is_not_utf_8(tmp_path: Path) -> None:
     file = tmp_path / "latin.rebeca"
     file.write_bytes(b"// a\n// caf\xe9\n")
@@ -343,7 +379,7 @@ def test_a_file_that_is_not_utf_8(tmp_path: Path) -> None:
 
 
 def test_every_message_is_in_the_table() -> None:
-    assert {code for code, _, _ in TABLE} | {"not-utf-8"} == set(MESSAGES)
+    assert {code for code, _, _ in TABLE} | {"not-utf-8"} == set(MESSAGES) - set(WARNINGS)
 
 
 def test_every_message_is_raised_and_only_by_its_code() -> None:
