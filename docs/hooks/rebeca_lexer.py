@@ -32,6 +32,8 @@ class RebecaLexer(RegexLexer):
             (r'"([^"\\\r\n]|\\.)*"', String),
             (r"@\w+", Name.Decorator),
             (words(_DECLARATIONS, suffix=r"\b"), Keyword.Declaration),
+            (r"interface(?=\s+\w+[\w\s,]*\{)|implements(?=\s+\w)", Keyword.Declaration),
+            (r"instanceof(?=\s+\w)", Operator.Word),
             (words(_STATEMENTS, suffix=r"\b"), Keyword),
             (r"(int|short|byte|boolean|float|double|void)\b", Keyword.Type),
             (r"(true|false|null)\b", Keyword.Constant),

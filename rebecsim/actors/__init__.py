@@ -1,10 +1,11 @@
 """What rebecs are, in Python, and when they may act.
 
-Writing a model: `Rebec`, `message_server`, `state_variable`, `known_rebec`, the kinds `Int`,
-`Short`, `Byte`, `Boolean`, `Float`, `Double`, `Reference`, their arithmetic (`int32`, `int16`,
-`int8`, `float32`, `float_quotient`, `double_quotient`, `power`, `square_root`, `quotient`,
-`remainder`, `truncate`), the operations of assertions, indices, casts and nested assignments
-(`require`, `element`, `refer`, `store`, `assign`), `Model`, `Instance` and `RebecNamed` for main.
+Writing a model: `Rebec`, `Interface`, `message_server`, `state_variable`, `known_rebec`, the
+kinds `Int`, `Short`, `Byte`, `Boolean`, `Float`, `Double`, `Reference`, their arithmetic (`int32`,
+`int16`, `int8`, `float32`, `float_quotient`, `double_quotient`, `power`, `square_root`,
+`quotient`, `remainder`, `truncate`), the operations of assertions, indices, casts and nested
+assignments (`require`, `element`, `refer`, `store`, `assign`), `Model`, `Instance` and
+`RebecNamed` for main.
 
 Running it: `System`, `Step`, `ready`, `alternatives`, `steps`, `enabled`, `execute`,
 `next_time`, and `Agenda` for systems of many rebecs; what can go wrong: `Violation` and its kinds
@@ -45,6 +46,7 @@ from rebecsim.actors.message import Bag, Message
 from rebecsim.actors.operations import assign, element, refer, require, store
 from rebecsim.actors.randomness import CHOICE_LAWS, ChoiceLaw, Stream, Streams
 from rebecsim.actors.rebec import (
+    Interface,
     MessageServer,
     Rebec,
     StateVariable,
@@ -96,6 +98,7 @@ __all__ = [
     "Float",
     "Instance",
     "Int",
+    "Interface",
     "Kind",
     "Message",
     "MessageServer",

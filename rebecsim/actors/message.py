@@ -11,7 +11,10 @@ from rebecsim.actors.violations import QueueOverflowError
 if TYPE_CHECKING:
     from rebecsim.actors.rebec import MessageServer, Rebec
 
-__all__ = ["Bag", "Message"]
+__all__ = ["NOBODY", "Bag", "Message"]
+
+NOBODY = "main"
+"""How the sender of an `initial` message is shown, which no rebec has sent."""
 
 
 class Message(NamedTuple):
@@ -19,16 +22,21 @@ class Message(NamedTuple):
 
     The order of the fields is the order of a bag: by arrival, then by the priority of the message
     server, then by the order of sending. The sequence number is unique, so that comparing two
-    messages never reaches the fields behind it.
+    messages never reaches the fields behind it. An `initial` message has no sender.
     """
 
     arrival: int
     priority: int
     sequence: int
     server: MessageServer
-    sender: Rebec
+    sender: Rebec | None
     arguments: tuple[Any, ...]
     deadline: int | None
+
+    @property
+    def sent_by(self) -> str:
+        """The name of the sender."""
+        return NOBODY if self.sender is None else self.sender._name
 
     def __str__(self) -> str:
         arguments = ", ".join(str(argument) for argument in self.arguments)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from rebecsim.actors.rebec import Rebec
+from rebecsim.actors.rebec import Interface, Rebec
 from rebecsim.actors.violations import AssertionFailedError, IndexOutOfBoundsError
 
 __all__ = ["assign", "element", "refer", "require", "store"]
 
 Value = TypeVar("Value")
-Class = TypeVar("Class", bound=Rebec)
+Class = TypeVar("Class", bound=Rebec | Interface)
 
 
 def require(condition: bool, text: str = "") -> None:

@@ -14,8 +14,9 @@ A reactive class is a subclass of `Rebec`:
             self.office.buy(self, after=1, deadline=12)
 
 Calling a message server sends a message, to whichever rebec it is called on; the body runs when
-the message is served. Everything else is plain Python: other methods are Rebeca's synchronous
-methods and run at once.
+the message is served. A class may have, in the place of `__init__`, a message server `initial`:
+then its rebecs start with that message in their bags. Everything else is plain Python: other
+methods are Rebeca's synchronous methods and run at once.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LATEST_DEADLINE",
     "LOWEST_PRIORITY",
+    "Interface",
     "KnownRebec",
     "MessageServer",
     "Rebec",
@@ -140,6 +142,14 @@ def message_server(
     return send
 
 
+class Interface:
+    """The base of interfaces: message servers, without bodies, that classes promise to have.
+
+    A class implements one by naming it behind `Rebec` or the class that it extends:
+    `class Sensor(Rebec, Source, queue_size=3)`. Known rebecs may be of an interface.
+    """
+
+
 class Rebec:
     """The base of every reactive class. `queue_size` is the capacity of the bag.
 
@@ -150,6 +160,7 @@ class Rebec:
     __state_variables__: tuple[StateVariable, ...] = ()
     __known_rebecs__: tuple[KnownRebec, ...] = ()
     __servers__: dict[str, MessageServer]
+    __promised__: frozenset[str] = frozenset()
     __queue_size__: int = 1
 
     _system: System
@@ -175,6 +186,13 @@ class Rebec:
             KnownRebec(name) for name, declared in own.items() if isinstance(declared, KnownRebec)
         )
         cls.__servers__ = _servers(cls, getattr(cls, "__servers__", {}))
+        cls.__promised__ = frozenset(
+            name
+            for promising in cls.__mro__
+            if issubclass(promising, Interface)
+            for name, attribute in vars(promising).items()
+            if hasattr(attribute, "__message_server__")
+        )
 
     def __init__(self) -> None:
         """Send the first messages; called once, in the order of main."""
@@ -185,8 +203,8 @@ class Rebec:
         return self._now
 
     @property
-    def sender(self) -> Rebec:
-        """Who sent the message being served."""
+    def sender(self) -> Rebec | None:
+        """Who sent the message being served; None in a constructor and for `initial`."""
         return self._system.message.sender
 
     @property

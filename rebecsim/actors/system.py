@@ -33,8 +33,9 @@ class RebecNamed:
 class Instance:
     """One rebec of main: its name, class, the names of the rebecs it knows, its arguments.
 
-    An argument `RebecNamed("x")` stands for the rebec x. A class with several constructors has
-    them as methods; `constructor` names the one to call.
+    The arguments are those of the constructor or of the message `initial`; `RebecNamed("x")`
+    stands for the rebec x. A class with several constructors has them as methods; `constructor`
+    names the one to call.
     """
 
     name: str
@@ -77,6 +78,19 @@ class Model:
         for name in instance.knows:
             if name not in self.positions:
                 raise ModelError(f"{instance.name}: there is no rebec {name!r} to know")
+        reactive_class = instance.reactive_class
+        constructed = reactive_class.__init__ is not Rebec.__init__
+        if constructed and "initial" in reactive_class.__servers__:
+            raise ModelError(
+                f"{instance.name}: {reactive_class.__name__} has a message server `initial` and a "
+                "constructor; remove one of them"
+            )
+        missing = sorted(reactive_class.__promised__ - reactive_class.__servers__.keys())
+        if missing:
+            raise ModelError(
+                f"{instance.name}: {reactive_class.__name__} has no message server {missing[0]!r}, "
+                "which an interface of it promises"
+            )
 
     def start(self, choose: Choose | None = None) -> System:
         """Make the rebecs, bind them and run their constructors in order."""
@@ -98,7 +112,9 @@ def _refuse_choice(rebec: Rebec, count: int, site: int) -> int:
 
 _new = tuple.__new__  # half the time of calling Message, which does nothing else
 
-_CONSTRUCTION = MessageServer("constructor", lambda: None, number=-1)
+_CONSTRUCTION = Message(
+    0, 0, 0, MessageServer("constructor", lambda: None, number=-1), None, (), None
+)
 
 
 class System:
@@ -154,12 +170,21 @@ class System:
         return rebec
 
     def _construct(self, rebec: Rebec, instance: Instance) -> None:
-        """Run a constructor. A delay in it moves its later sends but leaves the rebec free."""
+        """Run a constructor, or send `initial`, which nobody sends.
+
+        A delay in a constructor moves its later sends but leaves the rebec free.
+        """
+        arguments = tuple(map(self._argument, instance.arguments))
         self.actor = rebec
-        self.message = Message(0, 0, 0, _CONSTRUCTION, rebec, (), None)
+        self.message = _CONSTRUCTION
+        initial = rebec.__servers__.get("initial")
+        if initial is not None:
+            self.sequence = number = self.sequence + 1
+            rebec._bag.put(Message(0, initial.priority, number, initial, None, arguments, None))
+            return
         construct = getattr(rebec, instance.constructor)
         try:
-            construct(*map(self._argument, instance.arguments))
+            construct(*arguments)
         except (Violation, UserError, MemoryError):
             raise
         except Exception as error:  # whatever a model in Python raises
@@ -184,16 +209,13 @@ class System:
         """Put a message from the rebec at work into the receiver's bag.
 
         Arrival and deadline count from the sender's local time. The message being executed still
-        takes a place in its rebec's queue. Raises QueueOverflowError when the bag is full,
-        NegativeTimeError for a message that would arrive before it is sent, and ModelError for a
-        constructor that sends to another rebec.
+        takes a place in its rebec's queue. Raises QueueOverflowError when the bag is full, and
+        NegativeTimeError for a message that would arrive before it is sent.
         """
         sender = self.actor
         serving = self.serving
         if after < 0:
             raise NegativeTimeError(f"{receiver}.{server.name}: after({after}) lies in the past")
-        if not serving and receiver is not sender:
-            raise ModelError(f"{sender}: a constructor may send messages to self only")
         now = sender._now
         self.sequence = sequence = self.sequence + 1
         message = _new(

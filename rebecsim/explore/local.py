@@ -18,12 +18,15 @@ if TYPE_CHECKING:
     from rebecsim.explore.outcome import Outcome, Sending
     from rebecsim.explore.suspension import Suspension
 
-__all__ = ["NEVER", "NO_DEADLINE", "Local", "LocalStore", "Waiting"]
+__all__ = ["NEVER", "NOBODY_INDEX", "NO_DEADLINE", "Local", "LocalStore", "Waiting"]
 
 NEVER = 1 << 62
 """The next time of a rebec that has nothing to do; later than any time."""
 
 NO_DEADLINE = math.inf
+
+NOBODY_INDEX = -1
+"""In the place of a rebec's position, the sender of an `initial` message."""
 
 
 class Waiting(NamedTuple):

@@ -151,7 +151,7 @@ def step_of(system: TransitionSystem, state: State, cause: Cause, time: int) -> 
         finished=_finished(system, cause, time),
         rebec=str(rebec),
         server=system.runner.server_of(owner, message).name,
-        sender=str(system.runner.rebecs[message.sender]),
+        sender=system.runner.sender_of(message),
         arguments=tuple(map(shown_value, message.arguments)),
         arrival=message.arrival + time,
         deadline=None if message.deadline == NO_DEADLINE else int(message.deadline) + time,

@@ -103,6 +103,8 @@ class PredicateCompiler:
                 return self._unary(node)
             case syntax.Binary():
                 return self._binary(node)
+            case syntax.InstanceOf(operand, wanted):
+                return self._instance_of(operand, wanted.name)
             case syntax.Conditional(condition, then, otherwise):
                 kind = self._type(node)
                 test, first = self.compile(condition), self._as(then, kind)
@@ -175,6 +177,20 @@ class PredicateCompiler:
             return _plain(array(state)[position])
 
         return element
+
+    def _instance_of(self, operand: syntax.Expression, name: str) -> Function:
+        rebec, checked = self.compile(operand), self._properties.model
+        fitting = {
+            instance.name
+            for instance in checked.instances
+            if checked.classes[instance.class_name].is_a(name)
+        }
+
+        def is_one(state: State) -> bool:
+            reference = rebec(state)
+            return reference is not None and reference.name in fitting
+
+        return is_one
 
     # --- operators -----------------------------------------------------------------------------
 

@@ -196,7 +196,7 @@ class _Finder:
 
     def _contender(self, owner: int, message: Waiting) -> Contender:
         runner = self._system.runner
-        return Contender(runner.server_of(owner, message).name, str(runner.rebecs[message.sender]))
+        return Contender(runner.server_of(owner, message).name, runner.sender_of(message))
 
     def _order(self, number: int, owner: int, first: Waiting, second: Waiting) -> Iterator[Ending]:
         """Give what serving the first message and then the second can lead to."""

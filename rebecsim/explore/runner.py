@@ -25,8 +25,9 @@ from rebecsim.actors import (
     Violation,
     execute,
 )
+from rebecsim.actors.message import NOBODY
 from rebecsim.explore.isolation import hidden_class
-from rebecsim.explore.local import NEVER, NO_DEADLINE, Waiting
+from rebecsim.explore.local import NEVER, NO_DEADLINE, NOBODY_INDEX, Waiting
 from rebecsim.explore.outbox import Outbox
 from rebecsim.explore.outcome import Breach, Effect, Sending
 from rebecsim.explore.suspension import Recipe, Suspended, Suspension, place_of
@@ -357,7 +358,7 @@ class Runner:
             message.arrival - time,
             message.priority,
             self._numbers[message.server],
-            message.sender._index,
+            NOBODY_INDEX if message.sender is None else message.sender._index,
             NO_DEADLINE if message.deadline is None else message.deadline - time,
             order,
             arguments,
@@ -367,6 +368,10 @@ class Runner:
         """Give the message server of a message to that rebec."""
         return self._servers[owner][message.number]
 
+    def sender_of(self, message: Waiting) -> str:
+        """Name the sender of a message."""
+        return NOBODY if message.sender == NOBODY_INDEX else str(self.rebecs[message.sender])
+
     def _decode(self, owner: int, message: Waiting, sequence: int, time: int) -> Message:
         deadline = message.deadline
         return Message(
@@ -374,7 +379,7 @@ class Runner:
             message.priority,
             sequence,
             self._servers[owner][message.number],
-            self.rebecs[message.sender],
+            None if message.sender == NOBODY_INDEX else self.rebecs[message.sender],
             tuple(map(self.values.decode, message.arguments)),
             None if deadline == NO_DEADLINE else int(deadline) + time,
         )

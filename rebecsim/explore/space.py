@@ -104,7 +104,7 @@ class StateSpace:
 
 def _queued(runner: Runner, owner: int, message: Waiting) -> QueuedMessage:
     return QueuedMessage(
-        str(runner.rebecs[message.sender]),
+        runner.sender_of(message),
         runner.server_of(owner, message).name,
         tuple(map(shown_value, message.arguments)),
         message.arrival,
@@ -148,7 +148,7 @@ def _edge(system: TransitionSystem, source: int, cause: Cause, target: int, dura
     return Edge(
         source,
         target,
-        str(runner.rebecs[message.sender]),
+        runner.sender_of(message),
         str(runner.rebecs[cause.owner]),
         runner.server_of(cause.owner, message).name,
         tuple(map(shown_value, message.arguments)),

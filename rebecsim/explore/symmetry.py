@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from rebecsim.explore.local import Local, Waiting
+from rebecsim.explore.local import NOBODY_INDEX, Local, Waiting
 from rebecsim.explore.transitions import State, TransitionSystem
 from rebecsim.explore.values import Reference, rank
 
@@ -57,8 +57,9 @@ class Renaming:
     def message(self, message: Waiting) -> Waiting:
         """Give the image of a message."""
         arguments = tuple(map(self._value, message.arguments))
+        sender = message.sender
         return message._replace(
-            sender=self.images[message.sender],
+            sender=sender if sender == NOBODY_INDEX else self.images[sender],
             order=tuple(map(rank, arguments)),
             arguments=arguments,
         )

@@ -6,8 +6,9 @@ constants and the classes of known rebecs.
 
 from __future__ import annotations
 
-from rebecsim.actors import Array, Kind, Model, Rebec
+from rebecsim.actors import Array, Interface, Kind, Model, Rebec
 from rebecsim.lang import CheckedClass, CheckedInstance, CheckedModel, Symbol, syntax
+from rebecsim.lang.checked import CheckedInterface
 from rebecsim.lang.types import ANY_REBEC, PRIMITIVES, ArrayType, Type
 
 __all__ = ["vocabulary"]
@@ -20,7 +21,12 @@ def vocabulary(model: Model) -> CheckedModel:
         tree=syntax.Model((), (), ()),
         dialect="core" if model.core else "timed",
         env={},
-        classes={name: _class(name, each) for each, name in names.items()},
+        classes={name: _class(name, each, names) for each, name in names.items()},
+        interfaces={
+            name: CheckedInterface(name, (), (), syntax.Interface(name, (), ()))
+            for each in names
+            for name in _interfaces(each)
+        },
         instances=tuple(
             CheckedInstance(
                 instance.name,
@@ -28,6 +34,7 @@ def vocabulary(model: Model) -> CheckedModel:
                 tuple(instance.knows),
                 (),
                 None,
+                (),
                 instance.priority,
                 syntax.Instance(names[instance.reactive_class], instance.name, (), ()),
             )
@@ -51,7 +58,15 @@ def _class_names(model: Model) -> dict[type[Rebec], str]:
     return names
 
 
-def _class(name: str, reactive_class: type[Rebec]) -> CheckedClass:
+def _interfaces(reactive_class: type[Rebec]) -> tuple[str, ...]:
+    return tuple(
+        each.__name__
+        for each in reactive_class.__mro__
+        if issubclass(each, Interface) and each is not Interface and not issubclass(each, Rebec)
+    )
+
+
+def _class(name: str, reactive_class: type[Rebec], names: dict[type[Rebec], str]) -> CheckedClass:
     return CheckedClass(
         name=name,
         base=None,
@@ -70,7 +85,8 @@ def _class(name: str, reactive_class: type[Rebec]) -> CheckedClass:
         tree=syntax.ReactiveClass(
             name, None, syntax.IntLiteral(reactive_class.__queue_size__), (), (), (), (), ()
         ),
-        ancestors=(),
+        ancestors=tuple(names[each] for each in reactive_class.__mro__[1:] if each in names),
+        interfaces=_interfaces(reactive_class),
     )
 
 

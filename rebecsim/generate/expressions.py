@@ -169,6 +169,8 @@ class ExpressionWriter:
                 return self._unary(node)
             case syntax.Binary():
                 return self._binary(node)
+            case syntax.InstanceOf():
+                return self._instance_of(node)
             case syntax.Conditional():
                 return self._conditional(node)
             case syntax.Assignment():
@@ -316,6 +318,9 @@ class ExpressionWriter:
     def _infix(self, operator: str, left: Code, right: Code) -> Code:
         return _infix(operator, left, right)
 
+    def _instance_of(self, node: syntax.InstanceOf) -> Code:
+        return Code(f"isinstance({self.text(node.operand)}, {self._names.classes[node.type.name]})")
+
     def _conditional(self, node: syntax.Conditional) -> Code:
         kind = self.model.type_of(node)
         then, otherwise = self.value(node.then, kind), self.value(node.otherwise, kind)
@@ -369,10 +374,7 @@ class ExpressionWriter:
         ]
 
     def _send(self, node: syntax.Send) -> str:
-        receiver_type = self.model.type_of(node.receiver)
-        assert isinstance(receiver_type, RebecType)
-        servers = self.model.classes[receiver_type.name].servers
-        server = next(each for each in servers if each.name == node.server)
+        server = self.model.server_of(node)
         arguments = self._arguments(node.arguments, server.tree.parameters)
         if node.after is not None:
             arguments.append(f"after={self.text(node.after, INT)}")
@@ -489,7 +491,7 @@ def has_effect(node: syntax.Expression) -> bool:
             return True
         case syntax.Index(array, index):
             return has_effect(array) or has_effect(index)
-        case syntax.Unary(_, operand) | syntax.Cast(_, operand):
+        case syntax.Unary(_, operand) | syntax.Cast(_, operand) | syntax.InstanceOf(operand, _):
             return has_effect(operand)
         case syntax.Binary(_, left, right):
             return has_effect(left) or has_effect(right)

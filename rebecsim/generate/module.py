@@ -11,12 +11,13 @@ from rebecsim import actors
 from rebecsim.actors import Model
 from rebecsim.generate.environment import template_environment
 from rebecsim.generate.expressions import ExpressionWriter
-from rebecsim.generate.names import ModelNames, constructor_name
+from rebecsim.generate.names import LocalNames, ModelNames, constructor_name
 from rebecsim.generate.statements import BodyWriter
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import (
     CheckedClass,
     CheckedInstance,
+    CheckedInterface,
     CheckedModel,
     CheckedServer,
     Elements,
@@ -66,6 +67,7 @@ def python_source(model: CheckedModel, file: str = "") -> str:
         name=_model_name(source),
         core=model.dialect == "core",
         constants=module.constants(),
+        interfaces=module.interfaces(),
         classes=module.classes(),
         instances=module.instances(),
         used_names=_used_names,
@@ -120,6 +122,45 @@ class _ModuleWriter:
             for symbol in self.model.env.values()
         ]
 
+    # --- interfaces ----------------------------------------------------------------------------
+
+    def interfaces(self) -> list[dict[str, object]]:
+        return [self._interface(each) for each in reversed(self._special_first())]
+
+    def _special_first(self) -> list[CheckedInterface]:
+        """Give all interfaces in one order, which is that of bases, as Python wants it to be."""
+        return sorted(self.model.interfaces.values(), key=lambda each: -len(each.ancestors))
+
+    def _nearest(self, names: Iterable[str]) -> list[str]:
+        """Give the Python names of interfaces, without those that another of them extends."""
+        wanted = set(names)
+        listed = [each for each in self._special_first() if each.name in wanted]
+        extended = {name for each in listed for name in each.ancestors}
+        return [self.names.classes[each.name] for each in listed if each.name not in extended]
+
+    def _interface(self, checked: CheckedInterface) -> dict[str, object]:
+        functions = []
+        for server in checked.servers:
+            if server.owner == checked.name:
+                names = LocalNames(self.names)
+                shown = [names.declare(each.name) for each in server.tree.parameters]
+                functions.append(
+                    _Function(
+                        name=self.names.callables[server.name],
+                        parameters=self._typed(shown, server.tree.parameters),
+                        returns="None",
+                        decorator=self._decorator(server),
+                        comment=self._comment(server.tree.span.line),
+                        lines=["raise NotImplementedError  # an interface"],
+                    )
+                )
+        return {
+            "name": self.names.classes[checked.name],
+            "bases": ", ".join(self._nearest(checked.tree.bases) or ("Interface",)),
+            "line": checked.tree.span.line,
+            "functions": functions,
+        }
+
     # --- classes -------------------------------------------------------------------------------
 
     def classes(self) -> list[dict[str, object]]:
@@ -131,7 +172,7 @@ class _ModuleWriter:
         state = {field.name for field in checked.tree.state_variables}
         return {
             "name": self.names.classes[checked.name],
-            "base": "Rebec" if checked.base is None else self.names.classes[checked.base],
+            "bases": self._class_bases(checked),
             "queue_size": checked.queue_size,
             "line": checked.tree.span.line,
             "known_rebecs": [
@@ -154,6 +195,13 @@ class _ModuleWriter:
                 *self._methods(checked),
             ],
         }
+
+    def _class_bases(self, checked: CheckedClass) -> str:
+        if checked.base is None:
+            return ", ".join(["Rebec", *self._nearest(checked.interfaces)])
+        inherited = self.model.classes[checked.base].interfaces
+        new = [name for name in checked.interfaces if name not in inherited]
+        return ", ".join([self.names.classes[checked.base], *self._nearest(new)])
 
     def _declaration(self, symbol: Symbol) -> str:
         name, options = symbol.name, ""
@@ -236,18 +284,24 @@ class _ModuleWriter:
         expressions = ExpressionWriter(self.model, owner, self.names)
         writer = BodyWriter(expressions, parameters, kind)
         lines = ["raise NotImplementedError  # abstract"] if body is None else writer.lines(body)
-        typed = [
-            f", {shown}: {self._annotation(self.model.declared_type(parameter.type))}"
-            for shown, parameter in zip(writer.parameters, parameters, strict=True)
-        ]
         return _Function(
             name=name,
-            parameters="".join(typed),
+            parameters=self._typed(writer.parameters, parameters),
             returns="None" if kind is None else self._annotation(kind),
             decorator=decorator,
-            comment=f"{self.source}, line {line}" if self.source else f"line {line}",
+            comment=self._comment(line),
             lines=lines,
         )
+
+    def _typed(self, names: Iterable[str], parameters: tuple[syntax.Parameter, ...]) -> str:
+        """Write parameters behind `self`, by their names in Python."""
+        return "".join(
+            f", {shown}: {self._annotation(self.model.declared_type(parameter.type))}"
+            for shown, parameter in zip(names, parameters, strict=True)
+        )
+
+    def _comment(self, line: int) -> str:
+        return f"{self.source}, line {line}" if self.source else f"line {line}"
 
     # --- main ----------------------------------------------------------------------------------
 
@@ -259,13 +313,11 @@ class _ModuleWriter:
         if instance.bindings:
             known = ", ".join(f'"{name}"' for name in instance.bindings)
             parts.append(f"knows=[{known}]")
+        shown = zip(instance.arguments, instance.parameters, strict=True)
+        arguments = [_argument(value, self.model.declared_type(each.type)) for value, each in shown]
+        if arguments:
+            parts.append(f"arguments=[{', '.join(arguments)}]")
         if instance.constructor is not None:
-            shown = zip(instance.arguments, instance.constructor.parameters, strict=True)
-            arguments = [
-                _argument(value, self.model.declared_type(each.type)) for value, each in shown
-            ]
-            if arguments:
-                parts.append(f"arguments=[{', '.join(arguments)}]")
             number = self.model.constructor_number(instance.constructor)
             if number:
                 parts.append(f'constructor="{constructor_name(number)}"')

@@ -29,7 +29,7 @@ def constructor_name(number: int) -> str:
 
 
 class ModelNames:
-    """The Python names of a model's classes, constants and members.
+    """The Python names of a model's classes, interfaces, constants and members.
 
     A member has one name in all classes, so that a message can be sent without knowing which
     class will serve it. Rebeca keeps variables apart from message servers and methods, Python
@@ -38,13 +38,14 @@ class ModelNames:
 
     def __init__(self, model: CheckedModel) -> None:
         module_names = set(_RESERVED) | {"model"}
-        self.classes = _assign(model.classes, module_names)
+        self.classes = _assign((*model.classes, *model.interfaces), module_names)
         self.constants = _assign(model.env, module_names)
         self.module_names = frozenset(module_names)
 
         classes = model.classes.values()
         members = set(_REBEC_ATTRIBUTES)
         callables = {server.name for each in classes for server in each.servers}
+        callables |= {server.name for each in model.interfaces.values() for server in each.servers}
         callables |= {name for each in classes for name in each.methods}
         self.callables = _assign(sorted(callables), members)
         variables = {

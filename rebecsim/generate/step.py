@@ -61,6 +61,7 @@ _OPERATIONS = [
     "int8",
     "int16",
     "int32",
+    "is_one_of",
     "power",
     "quotient",
     "real",
@@ -76,6 +77,7 @@ _OPERATIONS = [
 _COLUMNS = [
     "ARGUMENTS",
     "ARRIVAL",
+    "CLASS",
     "DEADLINE",
     "FAILED",
     "NEVER",

@@ -242,13 +242,35 @@ class StepExpressions(ExpressionWriter):
         if not isinstance(wanted, RebecType):
             return super()._cast(node)
         self.fallible = True
-        classes = sum(
+        site = self.site(node, wanted.name)
+        classes = self._class_bits(wanted.name)
+        return Code(f"refer(ctx, rebecs, {self.text(node.operand)}, {classes}, {site})")
+
+    def _instance_of(self, node: syntax.InstanceOf) -> Code:
+        classes = self._class_bits(node.type.name)
+        return Code(f"is_one_of(rebecs, {self.text(node.operand)}, {classes})")
+
+    def _class_bits(self, wanted: str) -> int:
+        """Give the set of the classes whose rebecs are of a class or interface, as bits."""
+        return sum(
             1 << number
             for name, number in self.surroundings.classes.items()
-            if wanted.name in (name, *self.model.classes[name].ancestors)
+            if self.model.classes[name].is_a(wanted)
         )
-        site = self.site(node, wanted.name)
-        return Code(f"refer(ctx, rebecs, {self.text(node.operand)}, {classes}, {site})")
+
+    def server_number(self, node: syntax.Send, receiver: str) -> str:
+        """Write the number of a message server, which may differ by the class of the receiver."""
+        server, kind = self.model.server_of(node), self.model.type_of(node.receiver)
+        assert isinstance(kind, RebecType)
+        if kind.name in self.model.classes and server.owner in self.model.classes:
+            return str(server.number)
+        numbers = []
+        for name in self.surroundings.classes:
+            own = {each.name: each.number for each in self.model.classes[name].servers}
+            is_one = self.model.classes[name].is_a(kind.name)
+            numbers.append(own[server.name] if is_one else 0)
+        listed = ", ".join(map(str, numbers)) + ("," if len(numbers) == 1 else "")
+        return f"({listed})[rebecs[{receiver}, CLASS]]"
 
     def _choice(self, node: syntax.Choice) -> Code:
         kind = self.model.type_of(node)

@@ -213,11 +213,7 @@ class StepBodyWriter(BodyWriter):
         Arguments with an effect are evaluated first, since they may send messages, too.
         """
         receiver = self._receiver(node)
-        sent = self._model.type_of(node.receiver)
-        assert isinstance(sent, RebecType)
-        server = next(
-            each for each in self._model.classes[sent.name].servers if each.name == node.server
-        )
+        server = self._model.server_of(node)
         kinds = [self._model.declared_type(each.type) for each in server.tree.parameters]
         values = []
         for argument, kind in zip(node.arguments, kinds, strict=True):
@@ -237,7 +233,8 @@ class StepBodyWriter(BodyWriter):
         for column, value in enumerate(values):
             place = f"ARGUMENTS + {column}" if column else "ARGUMENTS"
             self._write(f"sends[ctx[SENDS], {place}] = {value}", node)
-        arguments = ", ".join((receiver, str(server.number), *times))
+        number = self._expressions.server_number(node, receiver)
+        arguments = ", ".join((receiver, number, *times))
         self._write(f"send(ctx, rebecs, sends, {arguments})  # {node.server}", None)
         self._expressions.fallible = True
 

@@ -73,6 +73,7 @@ def _is_super(node: syntax.Statement | None) -> bool:
         isinstance(node, syntax.ExpressionStatement)
         and isinstance(node.expression, syntax.Call)
         and node.expression.method == "super"
+        and node.expression.after is node.expression.deadline is None
     )
 
 

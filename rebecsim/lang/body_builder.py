@@ -18,7 +18,7 @@ from lark import Token
 from rebecsim.lang import syntax
 from rebecsim.lang.errors import RebecaSyntaxError, diagnose
 from rebecsim.lang.literals import character_value, float_value, integer_value, text_value
-from rebecsim.lang.operators import BINARY_PRECEDENCE
+from rebecsim.lang.operators import BINARY_PRECEDENCE, INSTANCE_OF
 from rebecsim.lang.syntax import Expression, Node, Span, Statement
 
 __all__ = ["BodyBuilder", "Child", "Children", "Part", "expressions_of", "nodes_of", "syntax_error"]
@@ -202,20 +202,28 @@ class BodyBuilder:
         operands = [cast(Expression, children[0])]
         waiting: list[syntax.BinaryOperator] = []
 
-        def reduce() -> None:
-            right, left = operands.pop(), operands.pop()
-            span = self._span(left, right)
-            operands.append(syntax.Binary(waiting.pop(), left, right, span=span))
+        def reduce(precedence: int) -> None:
+            while waiting and BINARY_PRECEDENCE[waiting[-1]] >= precedence:
+                right, left = operands.pop(), operands.pop()
+                span = self._span(left, right)
+                operands.append(syntax.Binary(waiting.pop(), left, right, span=span))
 
         for token, operand in zip(children[1::2], children[2::2], strict=True):
+            if isinstance(operand, syntax.TypeName):
+                reduce(INSTANCE_OF)
+                tested = operands.pop()
+                span = self._span(tested, operand)
+                operands.append(syntax.InstanceOf(tested, operand, span=span))
+                continue
             operator = cast(syntax.BinaryOperator, str(token))
-            while waiting and BINARY_PRECEDENCE[waiting[-1]] >= BINARY_PRECEDENCE[operator]:
-                reduce()
+            reduce(BINARY_PRECEDENCE[operator])
             waiting.append(operator)
             operands.append(cast(Expression, operand))
-        while waiting:
-            reduce()
+        reduce(min(BINARY_PRECEDENCE.values()))
         return operands[0]
+
+    def class_name(self, children: Children) -> syntax.TypeName:
+        return syntax.TypeName(str(children[0]), span=self.around(children))
 
     def unary(self, children: Children) -> syntax.Unary:
         operator, operand = children
@@ -256,19 +264,20 @@ class BodyBuilder:
         return syntax.Cast(named, cast(Expression, operand), span=self.around(children))
 
     def send(self, children: Children) -> syntax.Send:
-        timings = [child for child in children if isinstance(child, Part)]
-        given: dict[str, Expression] = {}
-        for timing in timings:
-            if timing.kind in given:
-                raise syntax_error("timing-twice", timing.span, word=timing.kind)
-            given[timing.kind] = timing.value
         receiver, *arguments = expressions_of(children)
         return syntax.Send(
             receiver,
             str(children[2]),
             tuple(arguments),
-            given.get("after"),
-            given.get("deadline"),
+            **_timings(children),
+            span=self.around(children),
+        )
+
+    def timed_call(self, children: Children) -> syntax.Call:
+        return syntax.Call(
+            str(children[0]),
+            expressions_of(children),
+            **_timings(children),
             span=self.around(children),
         )
 
@@ -311,6 +320,17 @@ class BodyBuilder:
         if token == "null":
             return syntax.NullLiteral(span=span)
         return syntax.BoolLiteral(token == "true", span=span)
+
+
+def _timings(children: Children) -> dict[str, Expression]:
+    """Give what `after` and `deadline` say, by these words."""
+    given: dict[str, Expression] = {}
+    for child in children:
+        if isinstance(child, Part):
+            if child.kind in given:
+                raise syntax_error("timing-twice", child.span, word=child.kind)
+            given[child.kind] = child.value
+    return given
 
 
 def nodes_of(children: Children, kind: type[N]) -> tuple[N, ...]:

@@ -11,11 +11,12 @@ from typing import Literal
 
 from rebecsim.lang import syntax
 from rebecsim.lang.errors import Diagnostic
-from rebecsim.lang.types import Type
+from rebecsim.lang.types import RebecType, Type
 
 __all__ = [
     "CheckedClass",
     "CheckedInstance",
+    "CheckedInterface",
     "CheckedModel",
     "CheckedServer",
     "Dialect",
@@ -23,6 +24,7 @@ __all__ = [
     "Symbol",
     "SymbolKind",
     "Value",
+    "find_server",
 ]
 
 Dialect = Literal["timed", "core"]
@@ -81,6 +83,28 @@ class CheckedClass:
     tree: syntax.ReactiveClass
     ancestors: tuple[str, ...]
     """Base class, its base class, and so on."""
+    interfaces: tuple[str, ...] = ()
+    """The interfaces that it implements, and those that they and its base classes have."""
+
+    @property
+    def initial(self) -> CheckedServer | None:
+        """The message server whose message every rebec of the class has at the start, if any."""
+        return next((server for server in self.servers if server.name == "initial"), None)
+
+    def is_a(self, name: str) -> bool:
+        """Whether the class is another, extends it or implements it."""
+        return name == self.name or name in self.ancestors or name in self.interfaces
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedInterface:
+    """What an interface promises, with everything of the interfaces that it extends."""
+
+    name: str
+    ancestors: tuple[str, ...]
+    """The interfaces that it extends, and those that they extend."""
+    servers: tuple[CheckedServer, ...]
+    tree: syntax.Interface
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +116,11 @@ class CheckedInstance:
     bindings: tuple[str, ...]
     """Names of the instances bound to the class's known rebecs, in their order."""
     arguments: tuple[Value | str, ...]
-    """Constructor arguments as values; a rebec is given by its instance name."""
+    """Arguments of the constructor or of `initial` as values; a rebec is given by its name."""
     constructor: syntax.Constructor | None
     """The constructor that is called, after overload resolution; None: there is none."""
+    parameters: tuple[syntax.Parameter, ...]
+    """What the arguments are for."""
     priority: int | None
     tree: syntax.Instance
 
@@ -107,6 +133,7 @@ class CheckedModel:
     dialect: Dialect
     env: dict[str, Symbol]
     classes: dict[str, CheckedClass]
+    interfaces: dict[str, CheckedInterface]
     instances: tuple[CheckedInstance, ...]
     uses_global_priority: bool
     reads_now: bool
@@ -169,6 +196,30 @@ class CheckedModel:
             if each is constructor
         )
 
+    def server_of(self, node: syntax.Send) -> CheckedServer:
+        """The message server that a message is for, as the type of its receiver has it."""
+        receiver = self.type_of(node.receiver)
+        assert isinstance(receiver, RebecType)
+        found = find_server(self.classes, self.interfaces, receiver.name, node.server)
+        assert found is not None
+        return found
+
     def super_constructor(self, node: syntax.Call) -> syntax.Constructor | None:
         """The constructor of the base class that a `super(...)` calls; None: it has none."""
         return self.super_constructors[id(node)]
+
+
+def find_server(
+    classes: dict[str, CheckedClass],
+    interfaces: dict[str, CheckedInterface],
+    name: str,
+    server: str,
+) -> CheckedServer | None:
+    """The message server of a class or interface, which an abstract class may have promised."""
+    checked = classes.get(name)
+    places: list[CheckedClass | CheckedInterface] = []
+    if checked is not None:
+        places = [checked, *(interfaces[each] for each in checked.interfaces)]
+    elif name in interfaces:
+        places = [interfaces[name]]
+    return next((each for place in places for each in place.servers if each.name == server), None)

@@ -10,6 +10,7 @@ from rebecsim.lang.checked import CheckedModel, Dialect
 from rebecsim.lang.declarations import declare_classes, declare_env
 from rebecsim.lang.errors import Diagnostic, RebecaCheckError, with_source
 from rebecsim.lang.main_block import check_main
+from rebecsim.lang.own_sends import with_own_sends
 from rebecsim.lang.parser import parse_model, read_source
 from rebecsim.lang.scopes import Findings
 
@@ -25,6 +26,7 @@ def check_model(
     with all mistakes of the model, in the order of the text.
     """
     findings = Findings(dialect)
+    tree = with_own_sends(tree)
     env = declare_env(findings, tree)
     declare_classes(findings, tree, env)
     for checked in findings.classes.values():
@@ -39,6 +41,7 @@ def check_model(
         dialect,
         dict(env.symbols),
         findings.classes,
+        findings.interfaces,
         instances,
         any(server.global_priority is not None for server in servers),
         reads_absolute_time(findings, tree),

@@ -9,7 +9,9 @@ from rebecsim.lang.annotations import class_annotations, server_priorities
 from rebecsim.lang.checked import CheckedClass, CheckedServer, Symbol, SymbolKind
 from rebecsim.lang.expressions import ExpressionChecker
 from rebecsim.lang.initial_values import symbol_with_value
+from rebecsim.lang.interfaces import check_promises, declare_interfaces, implemented
 from rebecsim.lang.scopes import Body, Findings, Scope, Unknown
+from rebecsim.lang.signatures import no_array, parameter_symbols, parameter_types, type_signature
 from rebecsim.lang.statements import array_lengths, name_is_free
 from rebecsim.lang.type_names import resolve_type, resolve_with_lengths
 from rebecsim.lang.types import PRIMITIVES, RebecType, Type
@@ -60,18 +62,26 @@ def _is_new(
 def declare_classes(findings: Findings, model: syntax.Model, env: Scope) -> None:
     """Fill `findings.classes`, base classes before the classes that extend them."""
     trees: dict[str, syntax.ReactiveClass] = {}
-    for tree in model.classes:
+    promises: dict[str, syntax.Interface] = {}
+    known: dict[str, syntax.ReactiveClass | syntax.Interface] = {}
+    declared: list[syntax.ReactiveClass | syntax.Interface] = [*model.classes, *model.interfaces]
+    for tree in declared:
         if not name_is_free(findings, tree.name, tree.span):
             continue
-        if tree.name in trees:
-            line = trees[tree.name].span.line
-            findings.report(
-                "duplicate", tree.span, what="reactive class", name=tree.name, line=line
-            )
+        if tree.name in known:
+            other = known[tree.name]
+            what = "interface" if isinstance(other, syntax.Interface) else "reactive class"
+            findings.report("duplicate", tree.span, what=what, name=tree.name, line=other.span.line)
             findings.incomplete.add(tree.name)
             continue
-        trees[tree.name] = tree
+        known[tree.name] = tree
+        if isinstance(tree, syntax.Interface):
+            promises[tree.name] = tree
+        else:
+            trees[tree.name] = tree
     findings.class_names = frozenset(trees)
+    findings.interface_names = frozenset(promises)
+    declare_interfaces(findings, promises)
     scopes: dict[str, Scope] = {}
     for tree in _bases_first(findings, trees):
         _ClassReader(findings, tree, env, scopes).read()
@@ -129,10 +139,12 @@ class _ClassReader:
         state = self._state_variables()
         methods = self._methods()
         servers = self._servers(methods)
-        self._constructors()
+        self._constructors(servers)
         self._all_implemented(servers, methods)
         base = self.base
-        findings.classes[tree.name] = CheckedClass(
+        interfaces = implemented(findings, tree.interfaces, tree.span)
+        inherited = () if base is None else base.interfaces
+        checked = CheckedClass(
             tree.name,
             None if base is None else base.name,
             tree.abstract,
@@ -144,13 +156,18 @@ class _ClassReader:
             tree.constructors,
             tree,
             () if base is None else (base.name, *base.ancestors),
+            tuple(dict.fromkeys((*interfaces, *inherited))),
         )
+        findings.classes[tree.name] = checked
+        check_promises(findings, checked)
 
     def _base(self) -> CheckedClass | None:
         name = self.tree.base
         if name is None:
             return None
-        if name not in self.findings.class_names:
+        if name in self.findings.interface_names:
+            self.findings.report("extends-interface", self.tree.span, name=name)
+        elif name not in self.findings.class_names:
             unknown = Unknown("type", name, sorted(self.findings.class_names - {self.tree.name}))
             self.findings.report_unknown("unknown-class", self.tree.span, unknown)
         base = self.findings.classes.get(name)  # None in a cycle, which has been reported
@@ -214,16 +231,14 @@ class _ClassReader:
         methods = {} if self.base is None else dict(self.base.methods)
         own: dict[str, syntax.Method] = {}
         for node in self.tree.methods:
-            self._parameter_types(node.parameters)
+            parameter_types(self.findings, node.parameters)
             result = node.return_type
             if result is not None:
                 resolve_type(self.findings, result)
-                self._no_array(result, "the result of a method")
+                no_array(self.findings, result, "the result of a method")
             if not self._is_new_member("method", node, own):
                 continue
-            if node.name in methods and self._signature(node) != self._signature(
-                methods[node.name]
-            ):
+            if node.name in methods and type_signature(node) != type_signature(methods[node.name]):
                 self._override_differs(node, methods[node.name])
             self._abstract_allowed(node)
             own[node.name] = node
@@ -236,7 +251,7 @@ class _ClassReader:
         for name in servers.keys() & {node.name for node in self.tree.methods}:
             self._clash(methods[name], "message server", servers[name].tree.span.line)
         for node in self.tree.message_servers:
-            parameters = self._parameters(node)
+            parameters = parameter_symbols(self.findings, node)
             priority, global_priority = server_priorities(self.findings, node, self.env)
             if not self._is_new_member("message server", node, own):
                 continue
@@ -245,7 +260,7 @@ class _ClassReader:
                 continue
             inherited = servers.get(node.name)
             number = len(servers) if inherited is None else inherited.number
-            if inherited is not None and self._signature(node) != self._signature(inherited.tree):
+            if inherited is not None and type_signature(node) != type_signature(inherited.tree):
                 self._override_differs(node, inherited.tree)
             self._abstract_allowed(node)
             own[node.name] = node
@@ -277,32 +292,6 @@ class _ClassReader:
             return False
         return True
 
-    def _parameters(
-        self, node: syntax.MessageServer | syntax.Method | syntax.Constructor
-    ) -> tuple[Symbol, ...]:
-        kinds = self._parameter_types(node.parameters)
-        return tuple(
-            Symbol("parameter", parameter.name, kind)
-            for parameter, kind in zip(node.parameters, kinds, strict=True)
-            if kind is not None
-        )
-
-    def _parameter_types(self, parameters: tuple[syntax.Parameter, ...]) -> list[Type | None]:
-        for parameter in parameters:
-            self._no_array(parameter.type, "a parameter")
-        return [resolve_type(self.findings, parameter.type) for parameter in parameters]
-
-    def _no_array(self, node: syntax.TypeName, what: str) -> None:
-        if node.dimensions:
-            self.findings.report("array-here", node.span, what=what)
-
-    def _signature(self, node: syntax.MessageServer | syntax.Method | syntax.Constructor) -> str:
-        parameters = f"({', '.join(parameter.type.name for parameter in node.parameters)})"
-        if not isinstance(node, syntax.Method):
-            return parameters
-        result = "void" if node.return_type is None else node.return_type.name
-        return f"{result} {parameters}"
-
     def _override_differs(
         self,
         node: syntax.MessageServer | syntax.Method,
@@ -313,30 +302,45 @@ class _ClassReader:
             node.span,
             name=node.name,
             base=self.tree.base,
-            expected=self._signature(inherited),
+            expected=type_signature(inherited),
         )
 
     def _abstract_allowed(self, node: syntax.MessageServer | syntax.Method) -> None:
         if node.abstract and not self.tree.abstract:
             self.findings.report("abstract-server", node.span, name=node.name, owner=self.tree.name)
 
-    def _constructors(self) -> None:
+    def _constructors(self, servers: tuple[CheckedServer, ...]) -> None:
         tree, findings = self.tree, self.findings
         signatures: set[str] = set()
         for node in tree.constructors:
             if node.name != tree.name:
                 findings.report("constructor-name", node.span, name=node.name, owner=tree.name)
-            self._parameter_types(node.parameters)
-            signature = self._signature(node)
-            if signature in signatures:
+            parameter_types(self.findings, node.parameters)
+            if type_signature(node) in signatures:
                 findings.report("constructor-twice", node.span, owner=tree.name)
-            signatures.add(signature)
+            signatures.add(type_signature(node))
+        if any(server.name == "initial" for server in servers):
+            self._no_constructors()
+            return
         base = self.base
         while base is not None and not tree.constructors and not tree.abstract:
             if base.constructors:
                 findings.report("constructor-inherited", tree.span, owner=tree.name, base=base.name)
                 return
             base = None if base.base is None else findings.classes.get(base.base)
+
+    def _no_constructors(self) -> None:
+        """Report the constructors of a class whose rebecs begin with a message."""
+        current: CheckedClass | None = self.base
+        found = list(self.tree.constructors)
+        while current is not None:
+            found += current.constructors
+            current = None if current.base is None else self.findings.classes.get(current.base)
+        if found:
+            node = found[0] if self.tree.constructors else self.tree
+            self.findings.report(
+                "initial-constructor", node.span, owner=self.tree.name, constructor=found[0].name
+            )
 
     def _all_implemented(
         self, servers: tuple[CheckedServer, ...], methods: dict[str, syntax.Method]

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from rebecsim.lang import syntax
-from rebecsim.lang.checked import CheckedClass, Elements, Symbol, Value
+from rebecsim.lang.checked import CheckedClass, Elements, Symbol, Value, find_server
 from rebecsim.lang.constants import (
     FUNCTIONS,
     NotConstantError,
@@ -26,6 +26,7 @@ from rebecsim.lang.scopes import (
     Unknown,
     assignment_problem,
     common_type,
+    related,
 )
 from rebecsim.lang.type_names import resolve_type
 from rebecsim.lang.types import (
@@ -81,6 +82,7 @@ class ExpressionChecker:
             syntax.Member: self._member,
             syntax.Unary: self._unary,
             syntax.Binary: self._binary,
+            syntax.InstanceOf: self._instance_of,
             syntax.Conditional: self._conditional,
             syntax.Assignment: self._assignment,
             syntax.Increment: self._increment,
@@ -188,14 +190,14 @@ class ExpressionChecker:
 
     def arguments(
         self,
-        node: syntax.Call | syntax.Send,
+        node: syntax.Call | syntax.Send | syntax.Instance,
         called: syntax.Method | syntax.MessageServer,
         owner: str,
         scope: Scope,
     ) -> None:
         """Check the arguments of a call or send against the parameters of a member of a class."""
         parameters = called.parameters
-        if called.name in self.findings.spoilt[owner]:
+        if called.name in self.findings.spoilt.get(owner, ()):
             self._values(node.arguments, scope)
             return
         if len(node.arguments) != len(parameters):
@@ -267,7 +269,7 @@ class ExpressionChecker:
         if self.findings.dialect == "core" and name not in ("self", "sender"):
             self.findings.report("core-time", node.span, word=name)
             return False
-        if self.body.kind == "constructor" and name not in ("self", "now"):
+        if self.body.kind == "constructor" and name not in ("self", "sender", "now"):
             self.findings.report("constructor-sender", node.span, word=name)
             return False
         return True
@@ -356,7 +358,10 @@ class ExpressionChecker:
         return result
 
     def _equality(self, node: syntax.Binary, left: Type, right: Type) -> Type | None:
-        if common_type(self.findings, left, right) is None:
+        rebecs = isinstance(left, RebecType) and isinstance(right, RebecType)
+        if common_type(self.findings, left, right) is None and not (
+            rebecs and related(self.findings, str(left), str(right))
+        ):
             self.findings.report("comparison", node.span, left=left, right=right)
             return None
         return BOOLEAN
@@ -381,6 +386,18 @@ class ExpressionChecker:
                 "operands", span, operator=operator, left=left, right=right, expected=expected
             )
         return result
+
+    def _instance_of(self, node: syntax.InstanceOf, scope: Scope) -> Type | None:
+        found = self.value(node.operand, scope)
+        expected = resolve_type(self.findings, node.type)
+        if found is None or expected is None:
+            return None
+        if not isinstance(found, RebecType | NullType):
+            self.findings.report(
+                "operand", node.span, operator="instanceof", found=found, expected="a rebec"
+            )
+            return None
+        return BOOLEAN
 
     def _conditional(self, node: syntax.Conditional, scope: Scope) -> Type | None:
         self.condition(node.condition, scope)
@@ -506,6 +523,9 @@ class ExpressionChecker:
             self._unknown_method(node, owner)
             self._values(node.arguments, scope)
             return None
+        for word, amount in (("after", node.after), ("deadline", node.deadline)):
+            if amount is not None:
+                self.findings.report("method-timed", amount.span, name=node.method, word=word)
         self.arguments(node, method, owner.name, scope)
         if method.return_type is None:
             return VOID
@@ -513,13 +533,10 @@ class ExpressionChecker:
 
     def _unknown_method(self, node: syntax.Call, owner: CheckedClass | None) -> None:
         name = node.method
-        servers = [] if owner is None else [server.name for server in owner.servers]
-        if name in servers:
-            self.findings.report("server-called", node.span, name=name)
-        elif owner is None or owner.name not in self.findings.incomplete:
-            unknown = Unknown(
-                f"method of {self.body.where}", name, () if owner is None else owner.methods
-            )
+        if owner is None or owner.name not in self.findings.incomplete:
+            servers = [] if owner is None else [server.name for server in owner.servers]
+            methods = [] if owner is None else list(owner.methods)
+            unknown = Unknown(f"method of {self.body.where}", name, [*methods, *servers])
             self.findings.report_unknown(
                 "unknown-method",
                 node.span,
@@ -595,18 +612,19 @@ class ExpressionChecker:
 
     def _server(self, node: syntax.Send, owner: str) -> syntax.MessageServer | None:
         """The message server that a send to a class means; None (and a report) if none."""
-        checked = self.findings.classes.get(owner)
-        if checked is None:
-            return None
-        for server in checked.servers:
-            if server.name == node.server:
-                return server.tree
-        if node.server in checked.methods:
-            self.findings.report("method-sent", node.span, name=node.server, owner=checked.name)
-        elif owner not in self.findings.incomplete:
-            names = [server.name for server in checked.servers]
+        findings = self.findings
+        server = find_server(findings.classes, findings.interfaces, owner, node.server)
+        if server is not None:
+            return server.tree
+        checked = findings.classes.get(owner)
+        promising = findings.interfaces.get(owner)
+        if checked is not None and node.server in checked.methods:
+            findings.report("method-sent", node.span, name=node.server, owner=owner)
+        elif owner not in findings.incomplete:
+            known = checked or promising
+            names = [] if known is None else [each.name for each in known.servers]
             unknown = Unknown(f"message server of {owner}", node.server, names)
-            self.findings.report_unknown("unknown-server", node.span, unknown, owner=owner)
+            findings.report_unknown("unknown-server", node.span, unknown, owner=owner)
         return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rebecsim.lang import syntax
 from rebecsim.lang.annotations import instance_priority
-from rebecsim.lang.checked import CheckedClass, CheckedInstance, Symbol, Value
+from rebecsim.lang.checked import CheckedClass, CheckedInstance, CheckedServer, Symbol, Value
 from rebecsim.lang.constants import NotConstantError, convert
 from rebecsim.lang.expressions import ExpressionChecker, count
 from rebecsim.lang.overloads import resolve_constructor
@@ -26,16 +26,33 @@ def check_main(findings: Findings, model: syntax.Model, env: Scope) -> tuple[Che
         owner = findings.classes.get(node.class_name)
         priority = instance_priority(findings, node, env)
         if owner is None:
-            if node.class_name not in findings.class_names:
+            if node.class_name in findings.interface_names:
+                findings.report("interface-instance", node.span, name=node.class_name)
+            elif node.class_name not in findings.class_names:
                 unknown = Unknown("type", node.class_name, sorted(findings.class_names))
                 findings.report_unknown("unknown-class", node.span, unknown)
             continue
         if owner.abstract:
             findings.report("abstract-instance", node.span, name=owner.name)
         bindings = _bindings(findings, node, owner, scope)
-        constructor, arguments = _arguments(findings, node, owner, scope)
+        constructor = None
+        if owner.initial is None:
+            constructor = _constructor(findings, node, owner, scope)
+            parameters = () if constructor is None else constructor.parameters
+        else:
+            parameters = _initial_parameters(findings, node, owner.initial, scope)
+        arguments = _arguments(findings, node, parameters)
         checked.append(
-            CheckedInstance(node.name, owner.name, bindings, arguments, constructor, priority, node)
+            CheckedInstance(
+                node.name,
+                owner.name,
+                bindings,
+                arguments,
+                constructor,
+                parameters,
+                priority,
+                node,
+            )
         )
     return tuple(checked)
 
@@ -93,7 +110,7 @@ def _binding_fits(findings: Findings, binding: syntax.Name, known: Symbol, found
     assert isinstance(known.type, RebecType)
     assert isinstance(found.type, RebecType)
     if found.type.name not in findings.classes:
-        return  # the unknown class of the other instance is reported there
+        return  # what is wrong with the class of the other instance is reported there
     if not is_a(findings, found.type.name, known.type.name):
         findings.report(
             "binding-type",
@@ -105,19 +122,33 @@ def _binding_fits(findings: Findings, binding: syntax.Name, known: Symbol, found
         )
 
 
-def _arguments(
+def _constructor(
     findings: Findings, node: syntax.Instance, owner: CheckedClass, scope: Scope
-) -> tuple[syntax.Constructor | None, tuple[Value | str, ...]]:
+) -> syntax.Constructor | None:
     checker = ExpressionChecker(findings, Body("constant", "main"))
     found = [checker.value(argument, scope) for argument in node.arguments]
-    constructor = resolve_constructor(findings, owner, found, node.span)
-    if constructor is None:
-        return None, ()
-    values = tuple(
+    return resolve_constructor(findings, owner, found, node.span)
+
+
+def _initial_parameters(
+    findings: Findings, node: syntax.Instance, server: CheckedServer, scope: Scope
+) -> tuple[syntax.Parameter, ...]:
+    """The parameters of `initial`; none where the arguments do not fit, which is reported."""
+    before = len(findings.diagnostics)
+    checker = ExpressionChecker(findings, Body("constant", "main"))
+    checker.arguments(node, server.tree, server.owner, scope)
+    return server.tree.parameters if len(findings.diagnostics) == before else ()
+
+
+def _arguments(
+    findings: Findings, node: syntax.Instance, parameters: tuple[syntax.Parameter, ...]
+) -> tuple[Value | str, ...]:
+    if not parameters:
+        return ()
+    return tuple(
         _argument(findings, argument, parameter)
-        for argument, parameter in zip(node.arguments, constructor.parameters, strict=True)
+        for argument, parameter in zip(node.arguments, parameters, strict=True)
     )
-    return constructor, values
 
 
 def _argument(

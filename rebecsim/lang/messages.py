@@ -110,6 +110,10 @@ SYNTAX = {
         "`{word}` belongs to a send", "as in `receiver.server(arguments) {word}(3);`"
     ),
     "timing-twice": Template("`{word}` is given twice", "keep one of them"),
+    "instanceof-type": Template(
+        "`instanceof` asks for a reactive class or an interface, not {found}",
+        "as in `sender instanceof Customer`",
+    ),
     "assignment-left": Template(
         "`{operator}` cannot assign to the result of an operator", "`==` compares"
     ),
@@ -132,9 +136,22 @@ DECLARATIONS = {
     ),
     "unknown-type": Template(
         "there is no type `{name}`",
-        "types are int, short, byte, boolean, float, double and the reactive classes",
+        "types are int, short, byte, boolean, float, double, the reactive classes and interfaces",
     ),
     "unknown-class": Template("there is no reactive class `{name}`"),
+    "unknown-interface": Template("there is no interface `{name}`"),
+    "implements-class": Template(
+        "`{name}` is a reactive class, not an interface",
+        "a class extends one class and implements interfaces: `extends {name}`",
+    ),
+    "extends-interface": Template(
+        "`{name}` is an interface, not a reactive class",
+        "a class implements interfaces: `implements {name}`",
+    ),
+    "interface-missing": Template(
+        "`{owner}` has no message server `{server}`, which interface `{interface}` promises",
+        "write it, or declare `abstract reactiveclass {owner}`",
+    ),
     "env-type": Template(
         "an env constant cannot be of type {type}",
         "env constants are int, short, byte, boolean, float, double or arrays of these",
@@ -158,14 +175,14 @@ DECLARATIONS = {
         "{what} cannot be an array", "keep arrays in state variables or local variables"
     ),
     "known-type": Template(
-        "known rebec `{name}` must be of a reactive class, not {type}",
+        "known rebec `{name}` must be of a reactive class or interface, not {type}",
         "variables of other types belong in statevars",
     ),
     "queue-size": Template(
         "the queue size must be a constant int of at least 1",
         "the queue holds the message being executed too",
     ),
-    "inheritance-cycle": Template("reactive class `{name}` extends itself ({path})"),
+    "inheritance-cycle": Template("`{name}` extends itself ({path})"),
     "abstract-server": Template(
         "abstract `{name}` needs an abstract class", "write `abstract reactiveclass {owner}`"
     ),
@@ -187,6 +204,10 @@ DECLARATIONS = {
     "constructor-inherited": Template(
         "`{owner}` has no constructor, but its base class `{base}` has",
         "constructors are not inherited: write `{owner}(...) {{ super(...); }}`",
+    ),
+    "initial-constructor": Template(
+        "`{owner}` has a message server `initial` and the constructor `{constructor}`",
+        "keep one of them: `initial` is served like other messages, a constructor runs before all",
     ),
     "annotation-unknown": Template(
         "there is no annotation @{name}", "there are @priority(n) and @globalPriority(n)"
@@ -210,6 +231,9 @@ MAIN = {
     "no-instances": Template("main declares no rebec", "as in `Class name(known rebecs):();`"),
     "abstract-instance": Template(
         "`{name}` is an abstract class and has no instances", "use a class that extends it"
+    ),
+    "interface-instance": Template(
+        "`{name}` is an interface and has no instances", "use a class that implements it"
     ),
     "binding-count": Template(
         "`{name}` needs {expected}, not {found}", "the known rebecs of `{owner}` are: {names}"
@@ -238,11 +262,11 @@ EXPRESSIONS = {
         "{what} is not constant", "use numbers, true, false and env constants here"
     ),
     "unknown-name": Template("there is no variable `{name}` here"),
-    "unknown-method": Template("`{owner}` has no method `{name}`"),
+    "unknown-method": Template("`{owner}` has no method or message server `{name}`"),
     "unknown-server": Template("`{owner}` has no message server `{name}`"),
-    "server-called": Template(
-        "`{name}` is a message server; it cannot be called like a method",
-        "send a message: `self.{name}(...)`",
+    "method-timed": Template(
+        "`{name}` is a method, which is called at once: it takes no `{word}`",
+        "declare it as `msgsrv {name}(...)` to send it as a message",
     ),
     "method-sent": Template(
         "`{name}` is a method; it cannot be the name of a message",

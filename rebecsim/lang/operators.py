@@ -8,6 +8,7 @@ __all__ = [
     "ASSIGNMENT",
     "BINARY_PRECEDENCE",
     "CONDITIONAL",
+    "INSTANCE_OF",
     "POSTFIX",
     "UNARY",
 ]
@@ -35,5 +36,6 @@ BINARY_PRECEDENCE: dict[BinaryOperator, int] = {
     "%": 12,
 }
 """Higher binds tighter; all of them group from the left."""
+INSTANCE_OF = BINARY_PRECEDENCE["<"]
 UNARY = 13
 POSTFIX = 14

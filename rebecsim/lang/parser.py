@@ -21,6 +21,7 @@ from rebecsim.kept_files import kept_folder, read_kept, write_kept
 from rebecsim.lang import syntax
 from rebecsim.lang.errors import Diagnostic, RebecaSyntaxError, diagnose, with_source
 from rebecsim.lang.literals import INT_MAX
+from rebecsim.lang.new_words import NewWords
 from rebecsim.lang.syntax import Node, Span
 from rebecsim.lang.syntax_errors import explain_character, explain_token
 from rebecsim.lang.traversal import children
@@ -133,6 +134,7 @@ def _machine() -> _Machine:
             grammar,
             parser="lalr",
             lexer="basic",
+            postlex=NewWords(),
             start=["model", "expression_only", "property_file"],
             transformer=builder,
             keep_all_tokens=True,
@@ -158,13 +160,16 @@ def _kept_parser(file: Path | None, builder: TreeBuilder) -> Lark | None:
     # Written by this program, to a directory of the user's own: see `kept_files`.
     kept = pickle.loads(payload)  # noqa: S301
     parser: Any = Lark  # the parsers that Lark generates begin so; it has no annotations
-    return cast(Lark, parser._load_from_dict(kept["data"], kept["memo"], transformer=builder))
+    return cast(
+        Lark,
+        parser._load_from_dict(kept["data"], kept["memo"], transformer=builder, postlex=NewWords()),
+    )
 
 
 def _keep_parser(file: Path | None, lark: Lark) -> None:
     if file is not None:
         tables = BytesIO()
-        lark.save(tables, ("transformer",))
+        lark.save(tables, ("transformer", "postlex"))
         write_kept(file, _MARK, tables.getvalue())
 
 

@@ -14,6 +14,7 @@ from rebecsim.lang.operators import (
     ASSIGNMENT,
     BINARY_PRECEDENCE,
     CONDITIONAL,
+    INSTANCE_OF,
     POSTFIX,
     UNARY,
 )
@@ -26,11 +27,17 @@ _INDENT = "    "
 
 
 def print_model(tree: syntax.Model) -> str:
-    """The text of a model: env constants, classes, main; 4 spaces, no needless parentheses."""
+    """The text of a model in its canonical form: 4 spaces, no needless parentheses.
+
+    Env constants come first, then interfaces, classes and main.
+    """
     writer = _Writer()
     for variable in tree.env_variables:
         value = _initial(variable.value)
         writer.line(f"env {_type(variable.type)} {variable.name} = {value};")
+    for interface in tree.interfaces:
+        writer.gap()
+        _write_interface(writer, interface)
     for reactive_class in tree.classes:
         writer.gap()
         _write_class(writer, reactive_class)
@@ -80,13 +87,22 @@ class _Writer:
 # --- declarations ------------------------------------------------------------------------------
 
 
+def _write_interface(writer: _Writer, node: syntax.Interface) -> None:
+    bases = f" extends {', '.join(node.bases)}" if node.bases else ""
+    writer.open(f"interface {node.name}{bases}")
+    for server in node.message_servers:
+        writer.line(f"msgsrv {server.name}{_parameters(server)};")
+    writer.close()
+
+
 def _write_class(writer: _Writer, node: syntax.ReactiveClass) -> None:
     for annotation in node.annotations:
         writer.line(_annotation(annotation))
     abstract = "abstract " if node.abstract else ""
     base = "" if node.base is None else f" extends {node.base}"
+    promised = f" implements {', '.join(node.interfaces)}" if node.interfaces else ""
     size = print_expression(node.queue_size)
-    writer.open(f"{abstract}reactiveclass {node.name}{base}({size})")
+    writer.open(f"{abstract}reactiveclass {node.name}{base}{promised}({size})")
     _write_fields(writer, "knownrebecs", node.known_rebecs)
     _write_fields(writer, "statevars", node.state_variables)
     for constructor in node.constructors:
@@ -325,6 +341,10 @@ def _binary(node: syntax.Binary) -> tuple[int, str]:
     return precedence, f"{left} {node.operator} {right}"
 
 
+def _instance_of(node: syntax.InstanceOf) -> tuple[int, str]:
+    return INSTANCE_OF, f"{_expression(node.operand, INSTANCE_OF)} instanceof {node.type.name}"
+
+
 def _conditional(node: syntax.Conditional) -> tuple[int, str]:
     condition = _expression(node.condition, CONDITIONAL + 1)
     then = _expression(node.then, ASSIGNMENT)
@@ -352,10 +372,20 @@ def _cast(node: syntax.Cast) -> tuple[int, str]:
 
 def _send(node: syntax.Send) -> tuple[int, str]:
     text = f"{_receiver(node.receiver)}.{node.server}({_list(node.arguments)})"
-    for word, amount in (("after", node.after), ("deadline", node.deadline)):
-        if amount is not None:
-            text += f" {word}({print_expression(amount)})"
-    return UNARY, text
+    return UNARY, text + _timings(node)
+
+
+def _call(node: syntax.Call) -> tuple[int, str]:
+    text, timings = f"{node.method}({_list(node.arguments)})", _timings(node)
+    return (UNARY if timings else POSTFIX), text + timings
+
+
+def _timings(node: syntax.Call | syntax.Send) -> str:
+    return "".join(
+        f" {word}({print_expression(amount)})"
+        for word, amount in (("after", node.after), ("deadline", node.deadline))
+        if amount is not None
+    )
 
 
 _PRINTERS: dict[type, Callable[[Any], tuple[int, str]]] = {
@@ -368,11 +398,12 @@ _PRINTERS: dict[type, Callable[[Any], tuple[int, str]]] = {
     syntax.Member: lambda node: (POSTFIX, f"{_receiver(node.target)}.{node.name}"),
     syntax.Unary: _unary,
     syntax.Binary: _binary,
+    syntax.InstanceOf: _instance_of,
     syntax.Conditional: _conditional,
     syntax.Assignment: _assignment,
     syntax.Increment: _increment,
     syntax.Cast: _cast,
     syntax.Choice: lambda node: (UNARY, f"?({_list(node.alternatives)})"),
-    syntax.Call: lambda node: (POSTFIX, f"{node.method}({_list(node.arguments)})"),
+    syntax.Call: _call,
     syntax.Send: _send,
 }

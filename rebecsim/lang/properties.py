@@ -204,7 +204,13 @@ def check_property(
     `source` is the text of the file; errors quote its lines. Raises RebecaCheckError with all
     mistakes, in the order of the text.
     """
-    findings = Findings(model.dialect, frozenset(model.classes), classes=model.classes)
+    findings = Findings(
+        model.dialect,
+        frozenset(model.classes),
+        frozenset(model.interfaces),
+        classes=model.classes,
+        interfaces=model.interfaces,
+    )
     checker = PropertyExpressions(findings)
     _check_sections(findings, properties)
     scope = _model_names(model)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from rebecsim.lang import syntax
-from rebecsim.lang.checked import CheckedClass, Dialect, Symbol, Value
+from rebecsim.lang.checked import CheckedClass, CheckedInterface, Dialect, Symbol, Value
 from rebecsim.lang.errors import Diagnostic, diagnose
 from rebecsim.lang.hints import name_hint
 from rebecsim.lang.syntax import Span
@@ -32,6 +32,7 @@ __all__ = [
     "assignment_problem",
     "common_type",
     "is_a",
+    "related",
 ]
 
 _GUESSES = 50
@@ -66,7 +67,9 @@ class Findings:
 
     dialect: Dialect
     class_names: frozenset[str] = frozenset()
+    interface_names: frozenset[str] = frozenset()
     classes: dict[str, CheckedClass] = field(default_factory=dict)
+    interfaces: dict[str, CheckedInterface] = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     warnings: list[Diagnostic] = field(default_factory=list)
     unknown: set[tuple[str, str]] = field(default_factory=set)
@@ -177,11 +180,18 @@ class Body:
 
 
 def is_a(findings: Findings, name: str, ancestor: str) -> bool:
-    """Whether a class is another or extends it, directly or not."""
+    """Whether a class or interface is another, extends it or implements it, directly or not."""
     if name == ancestor or name in findings.incomplete:
         return True
+    if name in findings.interfaces:
+        return ancestor in findings.interfaces[name].ancestors
     checked = findings.classes.get(name)
-    return checked is not None and ancestor in checked.ancestors
+    return checked is not None and checked.is_a(ancestor)
+
+
+def related(findings: Findings, one: str, other: str) -> bool:
+    """Whether a rebec can be both, of two classes or interfaces."""
+    return any(each.is_a(one) and each.is_a(other) for each in findings.classes.values())
 
 
 def assignment_problem(findings: Findings, found: Type, expected: Type) -> str | None:
@@ -196,7 +206,7 @@ def assignment_problem(findings: Findings, found: Type, expected: Type) -> str |
         if isinstance(found, RebecType):
             if is_a(findings, found.name, expected.name) or expected == ANY_REBEC:
                 return None
-            if found == ANY_REBEC or is_a(findings, expected.name, found.name):
+            if found == ANY_REBEC or related(findings, found.name, expected.name):
                 return "downcast"
     return "mismatch"
 

@@ -40,7 +40,9 @@ __all__ = [
     "Index",
     "Initial",
     "Instance",
+    "InstanceOf",
     "IntLiteral",
+    "Interface",
     "LocalDeclaration",
     "Member",
     "MessageServer",
@@ -179,6 +181,14 @@ class Binary(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class InstanceOf(Node):
+    """`rebec instanceof Class`: whether a rebec is of a class or implements an interface."""
+
+    operand: Expression
+    type: TypeName
+
+
+@dataclass(frozen=True, slots=True)
 class Conditional(Node):
     """`condition ? then : otherwise`."""
 
@@ -222,10 +232,15 @@ class Choice(Node):
 
 @dataclass(frozen=True, slots=True)
 class Call(Node):
-    """`method(arguments)`: a synchronous method of the same rebec."""
+    """`name(arguments) after(a) deadline(d)`: a method of the same rebec, or a message to itself.
+
+    The text does not say which; `rebecsim.lang.own_sends` does.
+    """
 
     method: str
     arguments: tuple[Expression, ...]
+    after: Expression | None = None
+    deadline: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +264,7 @@ Expression = (
     | Member
     | Unary
     | Binary
+    | InstanceOf
     | Conditional
     | Assignment
     | Increment
@@ -426,7 +442,7 @@ class Parameter(Node):
 
 @dataclass(frozen=True, slots=True)
 class Constructor(Node):
-    """The constructor of a class; `msgsrv initial` of older papers is read as one of that name."""
+    """The constructor of a class."""
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -435,7 +451,7 @@ class Constructor(Node):
 
 @dataclass(frozen=True, slots=True)
 class MessageServer(Node):
-    """A message server; the body is None when it is abstract."""
+    """A message server; the body is None when it is abstract, or the promise of an interface."""
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -457,7 +473,7 @@ class Method(Node):
 
 @dataclass(frozen=True, slots=True)
 class ReactiveClass(Node):
-    """`reactiveclass Name extends Base(queue_size) { ... }`."""
+    """`reactiveclass Name extends Base implements Some, Other(queue_size) { ... }`."""
 
     name: str
     base: str | None
@@ -469,6 +485,16 @@ class ReactiveClass(Node):
     methods: tuple[Method, ...]
     annotations: tuple[Annotation, ...] = ()
     abstract: bool = False
+    interfaces: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Interface(Node):
+    """`interface Name extends Some, Other { msgsrv m(T x); }`: abstract message servers."""
+
+    name: str
+    bases: tuple[str, ...]
+    message_servers: tuple[MessageServer, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -489,3 +515,4 @@ class Model(Node):
     env_variables: tuple[EnvVariable, ...]
     classes: tuple[ReactiveClass, ...]
     instances: tuple[Instance, ...]
+    interfaces: tuple[Interface, ...] = ()

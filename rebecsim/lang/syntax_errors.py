@@ -15,12 +15,14 @@ from lark.lexer import PatternStr
 
 from rebecsim.lang.errors import Diagnostic, diagnose
 from rebecsim.lang.habits import FOREIGN_WORDS
+from rebecsim.lang.new_words import NEW_WORDS
 from rebecsim.lang.syntax import Span
 
 __all__ = ["explain_character", "explain_token"]
 
 _SIGNS = frozenset({"PLUS", "MINUS", "INCREMENT", "QMARK", "LPAR"})
-_OPERATORS = _SIGNS | {"BINARY_OPERATOR", "EQUAL", "ASSIGNMENT_OPERATOR", "DOT", "LSQB"}
+_ASSIGNMENTS = frozenset({"EQUAL", "ASSIGNMENT_OPERATOR"})
+_OPERATORS = _SIGNS | _ASSIGNMENTS | {"BINARY_OPERATOR", "INSTANCEOF", "DOT", "LSQB"}
 _LITERALS = {"INTEGER", "FLOAT", "CHARACTER", "TRUE", "FALSE", "NULL"}
 _OPERANDS = _SIGNS | _LITERALS | {"NAME", "BANG", "TILDE"}
 _VALUES = (_OPERANDS | _OPERATORS) - {"NAME"}
@@ -30,11 +32,11 @@ _SIMPLE = frozenset({"PRIMITIVE", "LBRACE", "SEMICOLON", "DELAY", "ASSERTION"})
 _STATEMENTS = _OPERANDS | _JUMPS | _BRANCHES | _SIMPLE
 _SECTIONS = frozenset({"MSGSRV", "KNOWNREBECS", "STATEVARS"})
 _MEMBERS = _SECTIONS | {"AT", "PRIMITIVE", "VOID", "ABSTRACT", "NAME"}
-_TOP_LEVEL = frozenset(["REACTIVECLASS", "ENV", "MAIN", "AT", "ABSTRACT"])
+_TOP_LEVEL = frozenset(["REACTIVECLASS", "ENV", "MAIN", "AT", "ABSTRACT", "INTERFACE"])
 _GROUPS = (
     ("WHILE", "a statement", _STATEMENTS),
     ("MSGSRV", "a declaration of the class", _MEMBERS | {"SEMICOLON"}),
-    ("REACTIVECLASS", "a reactive class, env or main", _TOP_LEVEL | {"SEMICOLON"}),
+    ("REACTIVECLASS", "a reactive class, interface, env or main", _TOP_LEVEL | {"SEMICOLON"}),
     ("INTEGER", "an expression", _OPERANDS),
     ("BINARY_OPERATOR", "an operator", _OPERATORS),
 )
@@ -147,7 +149,7 @@ def _tokens_before(token: Token, text: str, lark: Lark) -> tuple[Token | None, t
 
 
 def _terminal_texts(lark: Lark) -> dict[str, str]:
-    return {
+    return NEW_WORDS | {
         terminal.name: str(terminal.pattern.value)
         for terminal in lark.terminals
         if isinstance(terminal.pattern, PatternStr)
@@ -278,9 +280,15 @@ def _reserved(mistake: _Mistake) -> Diagnostic | None:
     return diagnose("reserved-word", mistake.span, word=word)
 
 
+def _class_tested(mistake: _Mistake) -> Diagnostic | None:
+    if mistake.previous is not None and mistake.previous.type == "INSTANCEOF":
+        return diagnose("instanceof-type", mistake.span, found=mistake.found)
+    return None
+
+
 def _assignment(mistake: _Mistake) -> Diagnostic | None:
     token = mistake.token
-    if token.type in ("EQUAL", "ASSIGNMENT_OPERATOR") and "BINARY_OPERATOR" in mistake.accepted:
+    if token.type in _ASSIGNMENTS and "BINARY_OPERATOR" in mistake.accepted:
         return diagnose("assignment-left", mistake.span, operator=token)
     return None
 
@@ -321,6 +329,7 @@ _RULES: tuple[Callable[[_Mistake], Diagnostic | None], ...] = (
     _queue_size,
     _constructor_arguments,
     _array,
+    _class_tested,
     _reserved,
     _assignment,
     _timing,

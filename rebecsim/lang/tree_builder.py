@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, cast
 
 from lark import Token
@@ -21,8 +21,6 @@ from rebecsim.lang.body_builder import (
 from rebecsim.lang.syntax import Expression, Node
 
 __all__ = ["PropertyItem", "PropertySection", "TreeBuilder"]
-
-_NAMED_LATER = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +54,7 @@ class TreeBuilder(BodyBuilder):
             _flat(children, "env"),
             nodes_of(children, syntax.ReactiveClass),
             main.value,
+            nodes_of(children, syntax.Interface),
             span=self.around(children),
         )
 
@@ -79,6 +78,7 @@ class TreeBuilder(BodyBuilder):
     def reactive_class(self, children: Children) -> syntax.ReactiveClass:
         name = _name_after(children, "reactiveclass")
         base = _part_of(children, "base") if _has_part(children, "base") else None
+        implemented = _part_of(children, "names") if _has_part(children, "names") else None
         opening = next(i for i, child in enumerate(children) if child == "(")
         members: Children = _part_of(children, "body").value
         return syntax.ReactiveClass(
@@ -87,16 +87,35 @@ class TreeBuilder(BodyBuilder):
             cast(Expression, children[opening + 1]),
             _fields(members, "known rebecs"),
             _fields(members, "state variables"),
-            tuple(_named_like(name, item) for item in nodes_of(members, syntax.Constructor)),
+            nodes_of(members, syntax.Constructor),
             nodes_of(members, syntax.MessageServer),
             nodes_of(members, syntax.Method),
             nodes_of(children, syntax.Annotation),
             "abstract" in children,
+            () if implemented is None else implemented.value,
             span=self.around(children),
         )
 
     def base_class(self, children: Children) -> Part:
         return self.part("base", str(children[1]), children)
+
+    def implemented(self, children: Children) -> Part:
+        return self.part("names", tuple(map(str, children[1::2])), children)
+
+    def interface(self, children: Children) -> syntax.Interface:
+        bases = _part_of(children, "names").value if _has_part(children, "names") else ()
+        servers = nodes_of(children, syntax.MessageServer)
+        return syntax.Interface(str(children[1]), bases, servers, span=self.around(children))
+
+    base_interfaces = implemented
+
+    def signature(self, children: Children) -> syntax.MessageServer:
+        return syntax.MessageServer(
+            str(children[1]),
+            nodes_of(children, syntax.Parameter),
+            None,
+            span=self.around(children),
+        )
 
     def class_body(self, children: Children) -> Part:
         return self.part("body", children, children)
@@ -129,17 +148,16 @@ class TreeBuilder(BodyBuilder):
             span=self.around(children),
         )
 
-    def message_server(self, children: Children) -> syntax.MessageServer | syntax.Constructor:
+    def message_server(self, children: Children) -> syntax.MessageServer:
         name = _name_after(children, "msgsrv")
         parameters = nodes_of(children, syntax.Parameter)
         annotations = nodes_of(children, syntax.Annotation)
         body = children[-1] if isinstance(children[-1], syntax.Block) else None
         abstract = "abstract" in children
-        span = self.around(children)
-        if name == "initial" and body is not None and not annotations and not abstract:
-            return syntax.Constructor(_NAMED_LATER, parameters, body, span=span)
         self._body_fits(name, body, abstract, children)
-        return syntax.MessageServer(name, parameters, body, annotations, abstract, span=span)
+        return syntax.MessageServer(
+            name, parameters, body, annotations, abstract, span=self.around(children)
+        )
 
     def method(self, children: Children) -> syntax.Method:
         name = next(
@@ -234,10 +252,3 @@ def _fields(members: Children, kind: str) -> tuple[syntax.Field, ...]:
 def _name_after(children: Children, keyword: str) -> str:
     position = next(i for i, child in enumerate(children) if child == keyword)
     return str(children[position + 1])
-
-
-def _named_like(class_name: str, constructor: syntax.Constructor) -> syntax.Constructor:
-    """`msgsrv initial` of the older papers becomes a constructor with the name of its class."""
-    if constructor.name != _NAMED_LATER:
-        return constructor
-    return replace(constructor, name=class_name)

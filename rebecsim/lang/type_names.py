@@ -13,10 +13,11 @@ __all__ = ["resolve_type", "resolve_with_lengths"]
 def resolve_type(findings: Findings, node: syntax.TypeName) -> Type | None:
     """The type that a name without dimensions stands for; None (and a report) if unknown."""
     kind: Type | None = PRIMITIVES.get(node.name)
-    if kind is None and node.name in findings.class_names:
+    if node.name in findings.class_names or node.name in findings.interface_names:
         kind = RebecType(node.name)
     if kind is None:
-        unknown = Unknown("type", node.name, (), [*PRIMITIVES, *sorted(findings.class_names)])
+        declared = sorted(findings.class_names | findings.interface_names)
+        unknown = Unknown("type", node.name, (), [*PRIMITIVES, *declared])
         hint = TYPE_HINTS.get(node.name) or FOREIGN_WORDS.get(node.name)
         findings.report_unknown("unknown-type", node.span, unknown, hint)
     elif not node.dimensions:

@@ -198,7 +198,7 @@ def _is(message: Message, event: Event) -> bool:
         message.server.name == event.server
         and message.arrival == event.arrival
         and message.deadline == event.deadline
-        and str(message.sender) == event.sender
+        and message.sent_by == event.sender
         and tuple(map(plain, message.arguments)) == event.arguments
     )
 
@@ -208,7 +208,7 @@ def _state(rebec: Rebec) -> dict[str, Any]:
 
 
 def _described(step: Step) -> str:
-    return f"{step.message.sender} -> {step.rebec}: {step.message}"
+    return f"{step.message.sent_by} -> {step.rebec}: {step.message}"
 
 
 def _shown(violation: Violation) -> str:

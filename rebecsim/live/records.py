@@ -41,7 +41,7 @@ def served(record: Record, number: int) -> Served:
         finished=finished,
         rebec=str(rebec),
         server=message.server.name,
-        sender=str(message.sender),
+        sender=message.sent_by,
         arrival=message.arrival,
         deadline=message.deadline,
         arguments=tuple(map(plain, message.arguments)),

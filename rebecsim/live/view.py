@@ -48,6 +48,7 @@ class SharedBag(Bag):
         ends one that would go on sending for ever.
         """
         sender = message.sender
+        assert sender is not None, "what is sent during a run is sent by somebody"
         view = sender._system
         assert isinstance(view, View)
         kept = view.kept

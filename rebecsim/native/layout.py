@@ -277,7 +277,7 @@ def _fill_row(row: Integers, rebec: Rebec, message: BagMessage, kinds: list[Type
     row[SEQUENCE] = message.sequence
     row[RECEIVER] = rebec._index
     row[SERVER] = message.server.number
-    row[SENDER] = message.sender._index
+    row[SENDER] = -1 if message.sender is None else message.sender._index
     row[DEADLINE] = NEVER if message.deadline is None else message.deadline
     for column, (value, kind) in enumerate(zip(message.arguments, kinds, strict=True)):
         row[ARGUMENTS + column] = flat_cells(value, kind)[0]

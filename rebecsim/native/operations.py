@@ -57,6 +57,7 @@ __all__ = [
     "int8",
     "int16",
     "int32",
+    "is_one_of",
     "power",
     "quotient",
     "real",
@@ -212,6 +213,12 @@ def refer(ctx: Integers, rebecs: Integers, reference: int, classes: int, site: i
     if reference >= 0 and (classes >> rebecs[reference, CLASS]) & 1 == 0:
         _fail(ctx, CAST, site, reference)
     return reference
+
+
+@compiled("boolean(int64[:, ::1], int64, int64)", borrows=True, inner=True)
+def is_one_of(rebecs: Integers, reference: int, classes: int) -> bool:
+    """Say whether a reference is to a rebec of one of a set of classes, given as bits."""
+    return reference >= 0 and (classes >> rebecs[reference, CLASS]) & 1 != 0
 
 
 @compiled("void(int64[::1], boolean, int64)", borrows=True, inner=True)

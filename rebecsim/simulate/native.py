@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rebecsim.actors import ChoiceLaw
+from rebecsim.actors.message import NOBODY
 from rebecsim.generate.step import NotNativeError
 from rebecsim.native.bags import STATE_WIDTH
 from rebecsim.native.cache import prepare
@@ -240,7 +241,7 @@ def native_events(native: NativeModel, runs: NativeRuns) -> tuple[Event, ...]:
                 finished=finished,
                 rebec=view.name,
                 server=view.servers[number][0],
-                sender=views[sender].name,
+                sender=views[sender].name if sender >= 0 else NOBODY,
                 arrival=arrival,
                 deadline=None if deadline == NEVER else deadline,
                 arguments=view.arguments(number, row[EVENT_ARGUMENTS:]),

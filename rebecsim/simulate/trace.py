@@ -114,7 +114,7 @@ class Tracer:
                 finished=rebec._now,
                 rebec=str(rebec),
                 server=message.server.name,
-                sender=str(message.sender),
+                sender=message.sent_by,
                 arrival=message.arrival,
                 deadline=message.deadline,
                 arguments=tuple(shown(argument) for argument in message.arguments),

@@ -10,6 +10,7 @@ from rebecsim.actors import (
     DeadlineMissedError,
     Instance,
     Int,
+    Interface,
     Model,
     ModelCodeError,
     ModelError,
@@ -250,20 +251,77 @@ def test_a_model_whose_parts_do_not_fit_is_refused():
         Model("m", (Instance("log", Log), Instance("log", Log)))
 
 
-def test_constructors_send_to_self_only_and_choose_nothing():
+def test_constructors_choose_nothing_and_what_they_call_may_send_to_others():
     class Pushy(Rebec, queue_size=1):
         log: Log = known_rebec()
 
         def __init__(self, act) -> None:
             act(self)
 
-    for act, text in (
-        (lambda rebec: rebec.log.note(1), "self only"),
-        (lambda rebec: rebec.choose(1, 2), "may not draw a choice"),
-    ):
-        model = Model("m", (Instance("p", Pushy, ["log"], [act]), Instance("log", Log)))
-        with pytest.raises(ModelError, match=text):
-            model.start()
+    def model(act) -> Model:
+        return Model("m", (Instance("p", Pushy, ["log"], [act]), Instance("log", Log)))
+
+    with pytest.raises(ModelError, match="may not draw a choice"):
+        model(lambda rebec: rebec.choose(1, 2)).start()
+    system = model(lambda rebec: rebec.log.note(1)).start()
+    assert [(str(step.message), step.message.sent_by) for step in enabled(system)] == [
+        ("note(1)", "p")
+    ]
+
+
+class Greeter(Rebec, queue_size=2):
+    names: list = state_variable(Int[1])
+
+    @message_server
+    def initial(self, number: int, other: Rebec) -> None:
+        self.heard = [number, other, self.sender]
+
+
+def test_initial_is_the_first_message_sent_by_nobody():
+    model = Model(
+        "m",
+        (
+            Instance("a", Greeter, arguments=[1, RebecNamed("b")]),
+            Instance("b", Greeter, arguments=[2, RebecNamed("a")]),
+        ),
+    )
+    system = model.start()
+    first, second = enabled(system)
+    assert [(each.message.sent_by, each.message.arrival) for each in (first, second)] == [
+        ("main", 0),
+        ("main", 0),
+    ]
+    assert first.message.sequence < second.message.sequence
+    execute(system, second)
+    assert system.rebec("b").heard == [2, system.rebec("a"), None]
+    assert not hasattr(system.rebec("a"), "heard")
+
+
+def test_a_class_has_a_constructor_or_initial():
+    class Both(Greeter):
+        def __init__(self) -> None:
+            pass
+
+    with pytest.raises(ModelError, match="Both has a message server `initial` and a constructor"):
+        Model("m", (Instance("b", Both),))
+
+
+def test_a_class_has_what_its_interfaces_promise():
+    class Source(Interface):
+        @message_server
+        def ask(self) -> None: ...
+
+    class Empty(Rebec, Source, queue_size=1):
+        pass
+
+    class Full(Empty):
+        @message_server
+        def ask(self) -> None: ...
+
+    with pytest.raises(ModelError, match="Empty has no message server 'ask'"):
+        Model("m", (Instance("e", Empty),))
+    system = Model("m", (Instance("f", Full),)).start()
+    assert isinstance(system.rebec("f"), Source)
 
 
 def test_rebecs_may_be_constructor_arguments():

@@ -14,6 +14,7 @@ from importlib import resources
 
 from lark import Lark, Token, Tree
 
+from rebecsim.lang.new_words import NewWords
 from rebecsim.lang.operators import BINARY_PRECEDENCE
 
 START = ("model", "property_file")
@@ -83,7 +84,14 @@ def _parser() -> Lark:
     grammar = re.sub(rf"\b_({'|'.join(hidden)})\b", r"plain_\1", grammar)
     grammar = re.sub(r"^\?(\w+:)", r"\1", grammar, flags=re.M)
     grammar = re.sub(r"^(\w+:.*) -> \w+$", r"\1", grammar, flags=re.M)
-    return Lark(grammar, parser="lalr", lexer="basic", start=list(START), keep_all_tokens=True)
+    return Lark(
+        grammar,
+        parser="lalr",
+        lexer="basic",
+        postlex=NewWords(),
+        start=list(START),
+        keep_all_tokens=True,
+    )
 
 
 @cache

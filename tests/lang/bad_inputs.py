@@ -10,6 +10,7 @@ from rebecsim.lang import Diagnostic, RebecaError, check_property, check_source,
 
 MARK = "¶"
 MAIN = "main { A a():(); }"
+A = f"reactiveclass A(1) {{ }} {MAIN}"
 LAMP = "reactiveclass A(2) { statevars { int x; boolean[2] v; } } main { A a():(); }"
 
 

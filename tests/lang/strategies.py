@@ -36,8 +36,9 @@ PRIMITIVE_NAMES = ("int", "short", "byte", "boolean", "float", "double")
 
 names = st.one_of(
     st.sampled_from(["a", "b", "x1", "_tmp", "self", "sender", "now", "Customer", "e5", "f"]),
+    st.sampled_from(["initial", "interface", "implements"]),
     st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,6}", fullmatch=True),
-).filter(lambda name: name not in RESERVED and name != "initial")
+).filter(lambda name: name not in RESERVED)
 
 int_literals = st.builds(syntax.IntLiteral, st.integers(-(2**31), 2**31 - 1))
 literals = st.one_of(
@@ -69,12 +70,13 @@ def _larger(inner: st.SearchStrategy[syntax.Expression]) -> st.SearchStrategy[sy
         st.builds(syntax.Member, inner, names),
         st.builds(syntax.Unary, st.sampled_from("-+!~"), inner),
         st.builds(syntax.Binary, st.sampled_from(sorted(BINARY_PRECEDENCE)), inner, inner),
+        st.builds(syntax.InstanceOf, inner, st.builds(syntax.TypeName, names)),
         st.builds(syntax.Conditional, inner, inner, inner),
         st.builds(syntax.Assignment, inner, st.sampled_from(assignments), inner),
         st.builds(syntax.Increment, inner, st.sampled_from(["++", "--"]), st.booleans()),
         st.builds(syntax.Cast, kinds, inner),
         st.builds(syntax.Choice, tuples_of(inner, least=1)),
-        st.builds(syntax.Call, names, arguments),
+        st.builds(syntax.Call, names, arguments, st.none() | inner, st.none() | inner),
         st.builds(syntax.Send, inner, names, arguments, st.none() | inner, st.none() | inner),
     )
 
@@ -172,6 +174,13 @@ classes = st.builds(
     tuples_of(methods, most=2),
     annotations,
     st.booleans(),
+    tuples_of(names),
+)
+interfaces = st.builds(
+    syntax.Interface,
+    names,
+    tuples_of(names),
+    tuples_of(st.builds(syntax.MessageServer, names, parameters, st.none()), most=2),
 )
 instances = st.builds(
     syntax.Instance,
@@ -193,5 +202,6 @@ models = cast(
         tuples_of(st.builds(syntax.EnvVariable, env_types, names, initials), most=2),
         tuples_of(classes, most=2),
         tuples_of(instances),
+        tuples_of(interfaces, most=2),
     ),
 )

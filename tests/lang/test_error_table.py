@@ -18,6 +18,7 @@ from rebecsim.lang.messages import MESSAGES, WARNINGS
 from tests.lang.bad_inputs import (
     MAIN,
     MARK,
+    A,
     body,
     core,
     core_property,
@@ -158,6 +159,67 @@ TABLE: list[Case] = [
         f"¶reactiveclass A extends B(1) {{ }} reactiveclass B extends A(1) {{ }} {MAIN}",
     ),
     ("abstract-server", member, "¶abstract msgsrv m();"),
+    ("duplicate", model, f"¶interface A {{ }} reactiveclass A(1) {{ }} {MAIN}"),
+    ("duplicate", model, f"interface I {{ msgsrv m(); ¶msgsrv m(); }} {A}"),
+    ("inheritance-cycle", model, f"¶interface I extends I {{ }} {A}"),
+    ("inheritance-cycle", model, f"¶interface I extends J {{ }} interface J extends I {{ }} {A}"),
+    ("unknown-interface", model, f"¶reactiveclass A implements I(1) {{ }} {MAIN}"),
+    ("unknown-interface", model, f"¶interface I extends J {{ }} {A}"),
+    ("implements-class", model, f"¶reactiveclass B implements A(1) {{ }} {A}"),
+    ("implements-class", model, f"¶interface I extends A {{ }} {A}"),
+    ("extends-interface", model, f"interface I {{ }} ¶reactiveclass A extends I(1) {{ }} {MAIN}"),
+    (
+        "interface-missing",
+        model,
+        "interface I { msgsrv m(int x); } interface J extends I { } "
+        f"¶reactiveclass A implements J(1) {{ }} {MAIN}",
+    ),
+    (
+        "override-differs",
+        model,
+        "interface I { msgsrv m(int x); } "
+        f"reactiveclass A implements I(1) {{ ¶msgsrv m(byte x) {{ }} }} {MAIN}",
+    ),
+    (
+        "override-differs",
+        model,
+        "interface I { msgsrv m(int x); } reactiveclass B(1) { msgsrv m() { } } "
+        f"¶reactiveclass A extends B implements I(1) {{ }} {MAIN}",
+    ),
+    (
+        "override-differs",
+        model,
+        "interface I { msgsrv m(int x); } interface J { msgsrv m(); } "
+        f"¶interface K extends I, J {{ }} {A}",
+    ),
+    (
+        "override-differs",
+        model,
+        f"interface I {{ msgsrv m(int x); }} interface J extends I {{ ¶msgsrv m(); }} {A}",
+    ),
+    ("initial-constructor", member, "¶A() { } msgsrv initial() { }"),
+    (
+        "initial-constructor",
+        model,
+        "reactiveclass B(1) { msgsrv initial() { } } "
+        f"reactiveclass A extends B(1) {{ ¶A() {{ }} }} {MAIN}",
+    ),
+    (
+        "initial-constructor",
+        model,
+        "reactiveclass B(1) { B() { } } "
+        f"¶reactiveclass A extends B(1) {{ msgsrv initial() {{ }} }} {MAIN}",
+    ),
+    (
+        "argument-count",
+        model,
+        "reactiveclass A(1) { msgsrv initial(int x) { } } main { ¶A a():(); }",
+    ),
+    (
+        "mismatch",
+        model,
+        "reactiveclass A(1) { msgsrv initial(int x) { } } main { A a():(¶true); }",
+    ),
     ("not-implemented", inherited, "¶reactiveclass A extends S(1) { A() { } }"),
     (
         "override-differs",
@@ -192,6 +254,7 @@ TABLE: list[Case] = [
     ("core-time", core, f"reactiveclass A(1) {{ int m() {{ return ¶now; }} }} {MAIN}"),
     # --- main
     ("no-instances", model, "¶main { }"),
+    ("interface-instance", model, "interface I { } main { ¶I i():(); }"),
     ("abstract-instance", main, "¶S s():();"),
     ("binding-count", main, "B b():(); ¶A a():(1);"),
     ("binding-name", main, "A a(¶1):(1);"),
@@ -207,7 +270,9 @@ TABLE: list[Case] = [
     ("unknown-name", member, "statevars { int x; int[¶x] y; }"),
     ("unknown-method", body, "¶g();"),
     ("unknown-server", body, "¶self.g();"),
-    ("server-called", body, "¶m(1);"),
+    ("method-timed", body, "f() after(¶1);"),
+    ("method-timed", body, "f() deadline(¶1);"),
+    ("super-place", body, "¶super() after(1);"),
     ("method-sent", body, "¶self.f();"),
     ("argument-count", body, "¶self.m();"),
     ("argument-count", body, "x = ¶f(1);"),
@@ -218,6 +283,9 @@ TABLE: list[Case] = [
     ("narrowing", body, "x = ¶r;"),
     ("narrowing", body, "x += ¶0.5;"),
     ("downcast", body, "other = ¶sender;"),
+    ("instanceof-type", body, "b = other instanceof ¶int;"),
+    ("operand", body, "b = ¶x instanceof A;"),
+    ("unknown-type", body, "b = other instanceof ¶B;"),
     ("condition", body, "if (¶x) { }"),
     ("condition", body, "assertion(¶x);"),
     ("condition-assignment", body, "while (¶x = 1) { }"),
@@ -265,7 +333,7 @@ TABLE: list[Case] = [
         "reactiveclass A(1) { knownrebecs { A b; } A() { ¶b.m(); } msgsrv m() { } } "
         "main { A a(a):(); }",
     ),
-    ("constructor-sender", member, "A() { if (¶sender == self) { } }"),
+    ("constructor-sender", member, "A() { if (¶currentMessageArrival == 0) { } }"),
     ("time-type", body, "delay(¶r);"),
     ("time-type", body, "self.m(1) after(¶b);"),
     ("time-negative", body, "delay(¶-1);"),

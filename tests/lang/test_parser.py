@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from rebecsim.lang import parse_expression, parse_model, parse_model_file, syntax, walk
+from rebecsim.lang import (
+    parse_expression,
+    parse_model,
+    parse_model_file,
+    print_expression,
+    print_model,
+    syntax,
+    walk,
+)
 from rebecsim.lang.syntax import (
     Assignment,
     Binary,
@@ -127,10 +135,63 @@ def test_the_order_of_sections_and_stray_semicolons_do_not_matter() -> None:
     assert parse_model(usual) == parse_model(other)
 
 
-def test_msgsrv_initial_of_older_papers_is_the_constructor() -> None:
-    older = "reactiveclass A(1) { msgsrv initial(int x) { x = 1; } } main { A a():(1); }"
-    newer = "reactiveclass A(1) { A(int x) { x = 1; } } main { A a():(1); }"
-    assert parse_model(older) == parse_model(newer)
+def test_initial_is_a_message_server_like_others() -> None:
+    tree = parse_model("reactiveclass A(1) { msgsrv initial(int x) { } } main { A a():(1); }")
+    (checked,) = tree.classes
+    assert checked.constructors == ()
+    assert [server.name for server in checked.message_servers] == ["initial"]
+
+
+NEW_WORDS_AS_NAMES = """
+env int interface = 3;
+reactiveclass implements(interface) {
+    knownrebecs { Interface interface, implements; }
+    statevars { int instanceof; implements[2] others; }
+    implements(int interface) { instanceof = interface; }
+    msgsrv instanceof(implements implements) {
+        int interface = instanceof, x;
+        implements instanceof;
+        interface.instanceof(self);
+        if (instanceof == null) instanceof = (implements) sender;
+        for (instanceof = 0; instanceof < 3; instanceof++) ;
+        x = (instanceof);
+    }
+    void interface() { instanceof(null); implements.instanceof(self) after(instanceof); }
+}
+reactiveclass Interface extends implements implements instanceof, interface(3) { }
+main { implements interface(implements, implements):(3); Interface implements(interface):(); }
+"""
+
+
+def test_new_words_are_names_where_older_models_have_them_as_names() -> None:
+    tree = parse_model(NEW_WORDS_AS_NAMES)
+    assert parse_model(print_model(tree)) == tree
+    assert [each.name for each in tree.classes] == ["implements", "Interface"]
+    assert tree.classes[1].base == "implements"
+    assert tree.classes[1].interfaces == ("instanceof", "interface")
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("a instanceof B", "a instanceof B"),
+        ("(a) instanceof B", "a instanceof B"),
+        ("v[1] instanceof B == b", "v[1] instanceof B == b"),
+        ("(v[1] instanceof B) == b", "v[1] instanceof B == b"),
+        ("b == v instanceof B", "b == v instanceof B"),
+        ("(b == v) instanceof B", "(b == v) instanceof B"),
+        ("!(a instanceof B)", "!(a instanceof B)"),
+        ("a + b instanceof C < d", "a + b instanceof C < d"),
+        ("a < b instanceof C", "a < b instanceof C"),
+        ("a < (b instanceof C)", "a < (b instanceof C)"),
+        ("null instanceof B ? 1 : 2", "null instanceof B ? 1 : 2"),
+        ("f(1) instanceof B && !b", "f(1) instanceof B && !b"),
+        ("(A) sender instanceof B", "(A) sender instanceof B"),
+        ("instanceof instanceof B", "instanceof instanceof B"),
+    ],
+)
+def test_instanceof_binds_like_a_relational_operator(text: str, canonical: str) -> None:
+    assert print_expression(parse_expression(text)) == canonical
 
 
 def test_a_local_declaration_begins_like_an_expression() -> None:
