@@ -1,0 +1,495 @@
+"""Damage models, property files and scenarios at random, and see whether any of them does harm.
+
+    python benchmarks/fuzz.py                       a thousand of each
+    python benchmarks/fuzz.py --models 20000 --properties 3000 --scenarios 3000 --seed 1
+
+Every case is an input of this project with one to four changes, made with a random number that
+depends on the seed and the number of the case only. It is checked; a model that passes is printed
+and read again, made into Python, simulated, and explored in every mode, within small limits; a
+scenario is planned, and a model of it is checked and run. Whatever happens must be a result or an
+error that the user can mend. Anything else is a failure: another exception, a crash, more than
+5 s of the processor, more than 3 GB. Failures are made smaller and kept in a directory, each with
+what was raised. The exit code is 1 if there are any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import random
+import re
+import resource
+import signal
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+SECONDS = 5
+"""Time of the processor that a case may take."""
+MEMORY = 3 * 2**30
+"""Bytes that a process of the fuzzer may address."""
+CHUNK = 100
+SMALLER_TRIES = 250
+
+NUMBERS = ["-1", "0", "127", "128", "255", "2147483647", "2147483648", "9" * 19, "9" * 60]
+NUMBERS += ["1e999", "0.5", "0x7f", "1_000", "nan", "inf"]
+NAMES = re.findall(
+    r"\S+",
+    "class None lambda print eval exec int Int Float list vars locals self sender now model main "
+    "Model Message Scheduler System Rebec message_server state_variable Boolean object type "
+    f"__init__ __class__ __dict__ _x __ été \u017f 数 {'x' * 300}",
+)
+MARKS = re.findall(r"\S+", '\' " """ \\ // /* */ # ; { } ( ) [ ] ? , ?(1) {{x}} {%raw%}')
+MARKS += ["\0", "\x1b[31m", "\r", "\ufeff", "\u2028", "\ud7ff"]
+TOKENS = re.compile(r"\w+|\s+|[^\w\s]")
+
+
+class TooLongError(BaseException):
+    """A case took more of the processor's time than it may. No `except Exception` must hide it."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """An input to damage: the text, and for a property file the model that it is about."""
+
+    file: str
+    text: str
+    language: str = "timed"
+    model: Path | None = None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What a case did; `place` is where the exception was raised in this project."""
+
+    kind: str
+    number: int
+    content: bytes
+    error: str
+    place: str
+    details: str = ""
+
+    @property
+    def cause(self) -> tuple[str, str, str]:
+        """What failures have in common that are one mistake."""
+        return self.kind, self.error, self.place
+
+
+# --- inputs ---------------------------------------------------------------------------------------
+
+
+@cache
+def sources(kind: str) -> tuple[Source, ...]:
+    """Give the inputs of a kind, in a fixed order."""
+    if kind == "scenario":
+        scenarios = sorted((ROOT / "models/scenarios").glob("*.toml"))
+        return tuple(Source(file.name, file.read_text("utf-8")) for file in scenarios)
+    suite = ROOT / "tests/data/conformance"
+    languages = {entry["file"]: entry["language"] for entry in _manifest(suite)}
+    models = sorted([*(ROOT / "models").rglob("*.rebeca"), *suite.glob("*.rebeca")])
+    if kind == "model":
+        return tuple(
+            Source(file.name, file.read_text("utf-8"), languages.get(file.name, "timed"))
+            for file in models
+            if file.parent.name != "benchmarks"
+        )
+    properties = sorted([*(ROOT / "models").rglob("*.property"), *suite.glob("*.property")])
+    found: list[Source] = []
+    for file in properties:
+        model = file.with_name(file.name.partition(".")[0] + ".rebeca")
+        if model.exists():
+            language = languages.get(model.name, "timed")
+            found.append(Source(file.name, file.read_text("utf-8"), language, model))
+    return tuple(found)
+
+
+def _manifest(suite: Path) -> list[dict[str, Any]]:
+    import json
+
+    entries: list[dict[str, Any]] = json.loads((suite / "manifest.json").read_text("utf-8"))[
+        "models"
+    ]
+    return entries
+
+
+# --- changes --------------------------------------------------------------------------------------
+
+
+def damaged(kind: str, seed: int, number: int) -> tuple[Source, bytes]:
+    """Give an input and what has become of it; depends on the arguments only."""
+    chance = random.Random(f"{kind} {seed} {number}")
+    source = chance.choice(sources(kind))
+    text = source.text
+    for _ in range(chance.choice((1, 1, 1, 1, 2, 2, 3, 4))):
+        text = chance.choice(CHANGES)(chance, text)
+    content = text.encode("utf-8", "replace")
+    if chance.random() < 0.1:
+        content = _other_bytes(chance, content)
+    return source, content
+
+
+def _other_bytes(chance: random.Random, content: bytes) -> bytes:
+    place = chance.randrange(len(content) + 1)
+    return chance.choice(
+        [
+            content[:place],
+            content[:place] + bytes([chance.randrange(256)]) + content[place:],
+            content[:place] + bytes([chance.randrange(256)]) + content[place + 1 :],
+        ]
+    )
+
+
+def _some(chance: random.Random, parts: Sequence[str]) -> str:
+    """Delete, repeat, swap or move some parts."""
+    parts = list(parts)
+    if not parts:
+        return ""
+    first, second = (chance.randrange(len(parts)) for _ in range(2))
+    match chance.randrange(4):
+        case 0:
+            del parts[first]
+        case 1:
+            parts[first:first] = [parts[first]] * chance.choice((1, 1, 2, 30))
+        case 2:
+            parts[first], parts[second] = parts[second], parts[first]
+        case _:
+            parts.insert(second, parts.pop(first))
+    return "".join(parts)
+
+
+def _lines(chance: random.Random, text: str) -> str:
+    return _some(chance, text.splitlines(keepends=True))
+
+
+def _tokens(chance: random.Random, text: str) -> str:
+    return _some(chance, TOKENS.findall(text))
+
+
+def _other_token(chance: random.Random, text: str) -> str:
+    tokens = TOKENS.findall(text)
+    words = [place for place, token in enumerate(tokens) if not token.isspace()]
+    if words:
+        pool = chance.choice((NUMBERS, NAMES, MARKS, tokens))
+        tokens[chance.choice(words)] = chance.choice(pool)
+    return "".join(tokens)
+
+
+def _other_number(chance: random.Random, text: str) -> str:
+    found = list(re.finditer(r"\b\d+\b", text))
+    if not found:
+        return text
+    start, end = chance.choice(found).span()
+    return text[:start] + chance.choice(NUMBERS) + text[end:]
+
+
+def _other_name(chance: random.Random, text: str) -> str:
+    """Call something otherwise, everywhere."""
+    names = sorted(set(re.findall(r"\b[A-Za-z_]\w*\b", text)))
+    if not names:
+        return text
+    name: str = chance.choice(names)
+    other: str = chance.choice(NAMES + names)
+    return re.sub(rf"\b{name}\b", lambda _: other, text)
+
+
+def _branches(text: str) -> list[tuple[int, int]]:
+    """Give where the brackets of a text are, each with its partner."""
+    found, open_at = [], []
+    for place, character in enumerate(text):
+        if character in "([{":
+            open_at.append(place)
+        elif character in ")]}" and open_at:
+            found.append((open_at.pop(), place + 1))
+    return found
+
+
+def _tree(chance: random.Random, text: str) -> str:
+    """Delete, repeat, swap or nest what stands in brackets."""
+    branches = _branches(text)
+    if not branches:
+        return text
+    start, end = chance.choice(branches)
+    inner = text[start:end]
+    match chance.randrange(4):
+        case 0:
+            return text[:start] + text[end:]
+        case 1:
+            return text[:end] + inner * chance.choice((1, 3)) + text[end:]
+        case 2:
+            other_start, other_end = chance.choice(branches)
+            return text[:start] + text[other_start:other_end] + text[end:]
+        case _:
+            depth = chance.choice((1, 2, 20, 100, 400))
+            return text[:start] + inner[0] * depth + inner + inner[-1] * depth + text[end:]
+
+
+def _mark(chance: random.Random, text: str) -> str:
+    place = chance.randrange(len(text) + 1)
+    mark: str = chance.choice([*MARKS, *NAMES, *NUMBERS])
+    return text[:place] + mark + text[place:]
+
+
+CHANGES: tuple[Callable[[random.Random, str], str], ...] = (
+    _lines,
+    _tokens,
+    _other_token,
+    _other_number,
+    _other_name,
+    _tree,
+    _mark,
+)
+
+
+# --- cases ----------------------------------------------------------------------------------------
+
+
+def use(kind: str, source: Source, file: Path) -> None:
+    """Do with an input what the commands do. Raises UserError for one that is refused."""
+    {"model": _use_model, "property": _use_property, "scenario": _use_scenario}[kind](source, file)
+
+
+def _use_model(source: Source, file: Path) -> None:
+    from rebecsim.explore import Limits, explore
+    from rebecsim.lang import check_file, parse_model, print_model
+
+    checked = check_file(file, "core" if source.language == "core" else "timed")
+    assert print_model(parse_model(print_model(checked.tree), "printed")) == print_model(
+        checked.tree
+    )
+    model = _simulated(checked, file.name)
+    for mode in ("core",) if model.core else ("FTTS", "TTS"):
+        limits = Limits(states=80, seconds=2)
+        explore(model, mode=mode, checked=checked, limits=limits, engine="python")  # type: ignore[arg-type]
+
+
+def _simulated(checked: Any, name: str) -> Any:
+    from rebecsim.actors import RandomScheduler, Streams
+    from rebecsim.generate import build_model
+    from rebecsim.simulate import simulate
+
+    model = build_model(checked, name)
+    for replication in range(2):
+        simulate(model, RandomScheduler(Streams((1, 2), replication)), max_steps=60)
+    return model
+
+
+def _use_property(source: Source, file: Path) -> None:
+    from rebecsim.explore import Checks, Limits, UnsupportedPropertyError, explore
+    from rebecsim.lang import check_property, parse_property_file
+
+    checked, model = _model_of(source)
+    properties = check_property(parse_property_file(file), checked)
+    limits = Limits(states=60, seconds=2)
+    with suppress(UnsupportedPropertyError):  # its names and types are right
+        explore(
+            model,
+            checked=checked,
+            checks=Checks(properties=properties),
+            limits=limits,
+            engine="python",
+        )
+
+
+@cache
+def _model_of(source: Source) -> tuple[Any, Any]:
+    from rebecsim.generate import build_model
+    from rebecsim.lang import check_file
+
+    assert source.model is not None
+    checked = check_file(source.model, "core" if source.language == "core" else "timed")
+    return checked, build_model(checked, source.model.name)
+
+
+def _use_scenario(source: Source, file: Path) -> None:
+    from rebecsim.experiments import load_scenario, plan_scenario
+    from rebecsim.experiments.scenario_files import read_scenario_text
+    from rebecsim.experiments.workload_plan import plan_workload
+    from rebecsim.experiments.workload_scenario import load_workload_scenario
+    from rebecsim.lang import check_source
+
+    text = read_scenario_text(file)
+    if text.is_of_workload:
+        plan_workload(load_workload_scenario(text)).workload(1.0, 0)
+        return
+    plan = plan_scenario(load_scenario(file))
+    cell = plan.cells[-1]
+    _simulated(check_source(cell.source(), cell.name), cell.name)
+
+
+def attempt(kind: str, number: int, source: Source, content: bytes, place: Path) -> Failure | bool:
+    """Run a case in this process; whether it was accepted, or refused as it should be."""
+    from rebecsim.actors.failures import ModelCodeError
+    from rebecsim.errors import UserError
+
+    file = place / f"case{Path(source.file).suffix}"
+    file.write_bytes(content)
+    signal.signal(signal.SIGPROF, _too_long)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    try:
+        use(kind, source, file)
+    except ModelCodeError as error:  # the code was made by this project, so the mistake is in it
+        return _failure(kind, number, content, error.__cause__ or error)
+    except UserError as error:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        if len(str(error)) > 20_000:
+            return Failure(kind, number, content, "a message that is too long", "")
+        return False
+    except (Exception, TooLongError) as error:
+        return _failure(kind, number, content, error)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+    return True
+
+
+def _too_long(*_: object) -> None:
+    raise TooLongError(f"more than {SECONDS} s")
+
+
+def _failure(kind: str, number: int, content: bytes, error: BaseException) -> Failure:
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [each for each in frames if f"{os.sep}rebecsim{os.sep}" in each.filename]
+    last = (ours or frames)[-1]
+    is_slow = isinstance(error, TooLongError)
+    # Where time is up is chance; the function in which it is spent is not quite.
+    place = "" if is_slow else f"{Path(last.filename).name}:{last.name}"
+    details = "".join(traceback.format_exception(error))
+    return Failure(kind, number, content, type(error).__name__, place, details[-6000:])
+
+
+def smaller(failure: Failure, source: Source, place: Path) -> Failure:
+    """Leave out what the failure does not need: lines, then tokens, in ever smaller pieces."""
+    tries = 20 if failure.error == "TooLongError" else SMALLER_TRIES
+    best = failure
+    for cut in (
+        lambda text: text.splitlines(keepends=True),
+        TOKENS.findall,
+    ):
+        parts = cut(best.content.decode("utf-8", "surrogateescape"))
+        size = len(parts) // 2
+        while size and tries > 0:
+            first = 0
+            while first < len(parts) and tries > 0:
+                fewer = parts[:first] + parts[first + size :]
+                content = "".join(fewer).encode("utf-8", "surrogateescape")
+                found = attempt(failure.kind, failure.number, source, content, place)
+                tries -= 1
+                if isinstance(found, Failure) and found.cause == failure.cause:
+                    parts, best = fewer, found
+                else:
+                    first += size
+            size //= 2
+    return best
+
+
+# --- many cases -----------------------------------------------------------------------------------
+
+
+def _work(kind: str, seed: int, numbers: range, place: Path, at: Any, pipe: Any) -> None:
+    """Run cases in a process that may die of one of them; `at` says which."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    known: set[tuple[str, str, str]] = set()
+    for number in numbers:
+        at.value = number
+        source, content = damaged(kind, seed, number)
+        found = attempt(kind, number, source, content, place)
+        if isinstance(found, Failure) and found.cause not in known:
+            known.add(found.cause)
+            found = smaller(found, source, place)
+        pipe.send(found)
+    pipe.close()
+
+
+def results_of(kind: str, seed: int, numbers: range) -> list[Failure | bool]:
+    """Run cases in a process of their own, and what is left after a crash in another one."""
+    context = multiprocessing.get_context("spawn")
+    found: list[Failure | bool] = []
+    with tempfile.TemporaryDirectory() as place:
+        while numbers:
+            at = context.Value("q", numbers.start)
+            receiving, sending = context.Pipe(duplex=False)
+            worker = context.Process(
+                target=_work, args=(kind, seed, numbers, Path(place), at, sending)
+            )
+            worker.start()
+            sending.close()
+            while True:
+                try:
+                    found.append(receiving.recv())
+                except EOFError:
+                    break
+            worker.join()
+            if worker.exitcode == 0:
+                break
+            _, content = damaged(kind, seed, at.value)
+            found.append(Failure(kind, at.value, content, f"exit code {worker.exitcode}", ""))
+            numbers = range(at.value + 1, numbers.stop)
+    return found
+
+
+def all_results(counts: dict[str, int], seed: int, processes: int) -> Iterator[Failure | bool]:
+    """Run that many cases of each kind on several processes; gives results in a fixed order."""
+    chunks = [
+        (kind, range(first, min(first + CHUNK, count)))
+        for kind, count in counts.items()
+        for first in range(0, count, CHUNK)
+    ]
+    with ThreadPoolExecutor(processes) as threads:
+        for (kind, numbers), found in zip(
+            chunks,
+            threads.map(lambda chunk: results_of(chunk[0], seed, chunk[1]), chunks),
+            strict=True,
+        ):
+            if sys.stderr.isatty():
+                print(f"\r{kind} {numbers.stop:,} of {counts[kind]:,} ", end="", file=sys.stderr)
+            yield from found
+
+
+def report(failures: Sequence[Failure], out: Path) -> None:
+    """Print each mistake once, with the smallest input that shows it, and keep that."""
+    causes: dict[tuple[str, str, str], list[Failure]] = {}
+    for failure in failures:
+        causes.setdefault(failure.cause, []).append(failure)
+    suffixes = {"model": ".rebeca", "property": ".property", "scenario": ".toml"}
+    for (kind, error, place), found in sorted(causes.items()):
+        least = min(found, key=lambda each: (len(each.content), each.number))
+        out.mkdir(parents=True, exist_ok=True)
+        file = out / f"{kind}-{least.number}{suffixes[kind]}"
+        file.write_bytes(least.content)
+        file.with_suffix(".txt").write_text(least.details, "utf-8")
+        print(f"{error} {place}: {len(found):,} {kind} cases, the smallest is {file}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the program; gives its exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    for kind in ("models", "properties", "scenarios"):
+        parser.add_argument(f"--{kind}", type=int, default=1000, help=f"number of {kind}")
+    parser.add_argument("--seed", type=int, default=1, help="what to start random numbers from")
+    parser.add_argument("--processes", type=int, default=2, help="how many at a time")
+    parser.add_argument("--out", type=Path, default=Path("fuzz-failures"), help="for failures")
+    given = parser.parse_args(arguments)
+    counts = {
+        "model": given.models,
+        "property": given.properties,
+        "scenario": given.scenarios,
+    }
+    results = list(all_results(counts, given.seed, given.processes))
+    failures = [each for each in results if isinstance(each, Failure)]
+    report(failures, given.out)
+    accepted, refused = results.count(True), results.count(False)
+    print(f"{accepted:,} accepted, {refused:,} refused, {len(failures):,} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
