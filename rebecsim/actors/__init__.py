@@ -1,11 +1,11 @@
 """What rebecs are, in Python, and when they may act.
 
-Writing a model: `Rebec`, `Interface`, `message_server`, `state_variable`, `known_rebec`, the
-kinds `Int`, `Short`, `Byte`, `Boolean`, `Float`, `Double`, `Reference`, their arithmetic (`int32`,
-`int16`, `int8`, `float32`, `float_quotient`, `double_quotient`, `power`, `square_root`,
-`quotient`, `remainder`, `truncate`), the operations of assertions, indices, casts and nested
-assignments (`require`, `element`, `refer`, `store`, `assign`), `Model`, `Instance` and
-`RebecNamed` for main.
+Writing a model: `Rebec`, `Interface`, `message_server`, `state_variable`, `known_rebec`, the kinds
+`Int`, `Short`, `Byte`, `Boolean`, `Float`, `Double`, `Reference`, `Timer` (`Since`, `STOPPED`,
+`durations`), their arithmetic (`int32`, `int16`, `int8`, `float32`, `float_quotient`,
+`double_quotient`, `power`, `square_root`, `quotient`, `remainder`, `truncate`), the operations of
+assertions, indices, casts and nested assignments (`require`, `element`, `refer`, `store`,
+`assign`), `Model`, `Instance` and `RebecNamed` for main.
 
 Running it: `System`, `Step`, `ready`, `alternatives`, `steps`, `enabled`, `execute`,
 `next_time`, and `Agenda` for systems of many rebecs; what can go wrong: `Violation` and its kinds
@@ -74,6 +74,7 @@ from rebecsim.actors.semantics import (
     steps,
 )
 from rebecsim.actors.system import Instance, Model, ModelError, RebecNamed, System
+from rebecsim.actors.timers import STOPPED, Since, Timer, durations
 from rebecsim.actors.violations import (
     AssertionFailedError,
     DeadlineMissedError,
@@ -83,6 +84,7 @@ from rebecsim.actors.violations import (
 
 __all__ = [
     "CHOICE_LAWS",
+    "STOPPED",
     "Agenda",
     "Array",
     "AssertionFailedError",
@@ -118,15 +120,18 @@ __all__ = [
     "Run",
     "Scheduler",
     "Short",
+    "Since",
     "StateVariable",
     "Step",
     "Stream",
     "Streams",
     "System",
+    "Timer",
     "Violation",
     "alternatives",
     "assign",
     "double_quotient",
+    "durations",
     "element",
     "enabled",
     "execute",

@@ -27,6 +27,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, overload
 
 from rebecsim.actors.kinds import Array, Kind
+from rebecsim.actors.timers import Since, duration
 from rebecsim.actors.violations import NegativeTimeError
 
 if TYPE_CHECKING:
@@ -231,6 +232,14 @@ class Rebec:
         if duration < 0:
             raise NegativeTimeError(f"a delay of {duration} time units: time does not go back")
         self._now += duration
+
+    def started_timer(self) -> Since:
+        """Give a timer that starts now; in a constructor at 0, as that takes no time."""
+        return Since(self._now if self._system.serving else 0)
+
+    def timer_value(self, timer: Since | int) -> int:
+        """Give how long a timer has been running, or -1 if it does not run."""
+        return duration(timer, self._now)
 
     def choose(self, *alternatives: Any, site: int = 0) -> Any:
         """Choose one of the alternatives, nondeterministically.

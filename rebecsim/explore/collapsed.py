@@ -102,7 +102,8 @@ class Collapsed:
             message = self._message_number(owner, suspension.message)
         if max(clock, resume) > LATEST:
             raise TimeTooLargeError
-        row = self.inners.append_to(owner, clock, resume, urgency, message)
+        ticks = self._system.locals.ticks(owner, variables)
+        row = self.inners.append_to(owner, clock, resume, urgency, message, ticks)
         if self.serving is None:
             self._inners[row] = _Inner(owner, variables, clock, suspension, 0)
         else:
@@ -178,7 +179,8 @@ class Collapsed:
     def _inner_later(self, row: int, units: int) -> int:
         owner, variables, clock, suspension, _ = self._inner_at(row)
         later = None if suspension is None else suspension.earlier(units)
-        return self._inner_row(owner, variables, max(clock - units, 0), later)
+        after = self._system.locals.later(owner, variables, units)
+        return self._inner_row(owner, after, max(clock - units, 0), later)
 
     def _at_time(self, row: int, time: int) -> int:
         """Give a row for an inner state at an absolute time; it is no part of states."""

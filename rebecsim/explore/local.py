@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rebecsim.actors import Rebec
+from rebecsim.explore.values import earlier, runs_timer
 
 if TYPE_CHECKING:
     from rebecsim.explore.outcome import Outcome, Sending
@@ -118,8 +119,9 @@ _NONE_SHIFTED: dict[int, Local] = {}
 class LocalStore:
     """All states of rebecs met so far.
 
-    `abstracted` holds, for each rebec, the positions of variables that are left out of identity:
-    of variables that differ in these only, those first met stand for all.
+    `timers` holds, for each rebec, the positions of its variables that are timers, `abstracted` the
+    positions of variables that are left out of identity: of variables that differ in these only,
+    those first met stand for all.
     """
 
     def __init__(
@@ -128,7 +130,9 @@ class LocalStore:
         abstracted: Sequence[frozenset[int]],
         core: bool,
         uses_global_priority: bool,
+        timers: Sequence[tuple[int, ...]],
     ) -> None:
+        self._timers = timers
         self._priorities = [rebec._priority for rebec in rebecs]
         self._abstracted = abstracted if any(abstracted) else None
         self._representatives: list[dict[tuple[Any, ...], tuple[Any, ...]]] = [{} for _ in rebecs]
@@ -226,6 +230,22 @@ class LocalStore:
             return tuple(sorted(messages, key=lambda message: message.priority))
         return tuple(sorted(messages))
 
+    def later(self, owner: int, variables: tuple[Any, ...], units: int) -> tuple[Any, ...]:
+        """Give the variables of a rebec as they are seen `units` later: timers run on."""
+        timers = self._timers[owner]
+        if not timers:
+            return variables
+        return tuple(
+            [
+                earlier(value, units) if place in timers else value
+                for place, value in enumerate(variables)
+            ]
+        )
+
+    def ticks(self, owner: int, variables: tuple[Any, ...]) -> bool:
+        """Whether a timer of a rebec runs."""
+        return any(runs_timer(variables[place]) for place in self._timers[owner])
+
     def shift(self, local: Local, units: int) -> Local:
         """Give the state of a rebec as it is `units` later, when nothing has happened to it."""
         owner, suspension, bag = local.owner, local.suspension, local.bag
@@ -237,7 +257,7 @@ class LocalStore:
             bag = seen
         shifted = self.intern(
             owner,
-            local.variables,
+            self.later(owner, local.variables, units),
             max(local.clock - units, 0),
             None if suspension is None else suspension.earlier(units),
             bag,

@@ -13,7 +13,7 @@ from rebecsim.explore.path import (
     Path,
     PathStep,
     path_along,
-    shown_value,
+    shown_variables,
     step_of,
     written_name,
 )
@@ -99,8 +99,8 @@ class OnDemand:
         runner = self._system.runner
         return {
             str(rebec): {
-                written_name(rebec, name): shown_value(value)
-                for name, value in zip(names, local.variables, strict=True)
+                written_name(rebec, name): value
+                for name, value in zip(names, shown_variables(local), strict=True)
             }
             for rebec, names, local in zip(
                 runner.rebecs, runner.names, self._search.states[state], strict=False

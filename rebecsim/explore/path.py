@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-from rebecsim.actors import Choice, Rebec, Run, Step, Violation, enabled, execute
+from rebecsim.actors import Choice, Rebec, Run, Since, Step, Violation, enabled, execute
+from rebecsim.actors.timers import duration
 from rebecsim.explore.local import NO_DEADLINE, Local, Waiting
 from rebecsim.explore.origins import Origins
-from rebecsim.explore.outcome import Breach, Outcome
+from rebecsim.explore.outcome import Breach, Effect, Outcome
 from rebecsim.explore.transitions import Cause, State, TransitionSystem
 from rebecsim.explore.values import OddFloat, Reference
 
@@ -159,10 +160,19 @@ def step_of(system: TransitionSystem, state: State, cause: Cause, time: int) -> 
         # What is left out of states has the value of whichever state was met first.
         changed=tuple(
             _changed(
-                system, rebec, before.variables, cause.variables, system.locals.left_out(owner)
+                system,
+                rebec,
+                durations_at(0, before.variables),
+                durations_at(_local_time_after(cause.effect), cause.variables),
+                system.locals.left_out(owner),
             )
         ),
     )
+
+
+def _local_time_after(effect: Effect) -> int:
+    """Give the local time of a rebec at the end of a step, counted from its begin."""
+    return effect.clock if effect.suspension is None else effect.suspension.resume
 
 
 def _finished(system: TransitionSystem, cause: Outcome, time: int) -> int | None:
@@ -191,6 +201,24 @@ def written_name(rebec: Rebec, name: str) -> str:
         if variable.name == name:
             return variable.rebeca_name
     return name
+
+
+def durations_at(now: int, variables: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Give the variables of a rebec with durations for timers; `now` is relative as they are."""
+    return tuple([_duration_at(now, value) for value in variables])
+
+
+def _duration_at(now: int, value: Any) -> Any:
+    if isinstance(value, Since):
+        return duration(value, now)
+    if isinstance(value, tuple):
+        return type(value)(_duration_at(now, each) for each in value)
+    return value
+
+
+def shown_variables(local: Local) -> tuple[Any, ...]:
+    """Give the variables of a rebec in a state as plain data, timers by how long they have run."""
+    return tuple(map(shown_value, durations_at(local.clock, local.variables)))
 
 
 def shown_value(value: Any) -> Any:

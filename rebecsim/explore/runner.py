@@ -20,8 +20,10 @@ from rebecsim.actors import (
     ModelError,
     QueueOverflowError,
     Rebec,
+    Since,
     Step,
     System,
+    Timer,
     Violation,
     execute,
 )
@@ -89,6 +91,8 @@ class Runner:
         self.rebecs = system.rebecs
         self.values = Values(self.rebecs)
         self.names = tuple(_variable_names(rebec) for rebec in self.rebecs)
+        self.timers = tuple(map(_timers, self.rebecs))
+        """The positions of the variables that are timers."""
         self.capacities = tuple(
             rebec._bag.capacity if overflows else NEVER for rebec in self.rebecs
         )
@@ -231,6 +235,9 @@ class Runner:
         units = (self._start.time if is_last else recipe.times[self._delays]) - rebec._now
         rebec._now += units
         system.started += units
+        for place in self.timers[rebec._index]:
+            name = self.names[rebec._index][place]
+            setattr(rebec, name, _started_later(getattr(rebec, name), units))
         deadline = message.deadline
         system.message = message._replace(
             arrival=message.arrival + units,
@@ -268,15 +275,16 @@ class Runner:
         outbox.tried = 0
         if suspended is None:
             outbox.capacity = room
-            rebec._now = time
+            rebec._now = self.values.time = time
         else:
             variables = suspended.recipe.variables
             outbox.capacity = NEVER
-            rebec._now = suspended.recipe.times[0]
+            rebec._now = self.values.time = suspended.recipe.times[0]
         attributes = rebec.__dict__
         decode = self.values.decode
         for name, value in zip(self.names[owner], variables, strict=True):
             attributes[name] = value if type(value) in PLAIN else decode(value)
+        self.values.time = time
 
     def _end(self, now: int, suspension: Suspension | None) -> _End:
         """Read off what the rebec has come to."""
@@ -395,6 +403,19 @@ def _variable_names(rebec: Rebec) -> tuple[str, ...]:
         if name not in _ENGINE and name not in bound and name not in declared
     ]
     return (*declared, *others)
+
+
+def _timers(rebec: Rebec) -> tuple[int, ...]:
+    kinds = [variable.kind for variable in type(rebec).__state_variables__]
+    return tuple(
+        place for place, kind in enumerate(kinds) if kind.name.partition("[")[0] == Timer.name
+    )
+
+
+def _started_later(value: Any, units: int) -> Any:
+    if isinstance(value, Since):
+        return Since(value.start + units)
+    return [_started_later(each, units) for each in value] if isinstance(value, list) else value
 
 
 def _getter(names: Sequence[str]) -> Callable[[dict[str, Any]], tuple[Any, ...]]:

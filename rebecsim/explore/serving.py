@@ -21,7 +21,7 @@ from rebecsim.generate.step import NotNativeError
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, CheckedModel
 from rebecsim.lang.traversal import walk
-from rebecsim.lang.types import BOOLEAN, REAL, ArrayType, RebecType, Type
+from rebecsim.lang.types import BOOLEAN, REAL, TIMER, ArrayType, RebecType, Type
 from rebecsim.native import columns
 from rebecsim.native.cache import is_ready, prepare
 from rebecsim.native.layout import BASE, OWN_CLASS, NativeModel, flat_cells, native_model
@@ -57,15 +57,15 @@ Integers = NDArray[np.int64]
 def can_be_served(system: TransitionSystem, checked: CheckedModel) -> bool:
     """Whether a compiled step could stand for the message servers of a system.
 
-    Not if they ask for the absolute time, if a delay ends a transition, if a variable is a float,
-    which has more bit patterns than values, or if a rebec has very many variables.
+    Not if they ask for the absolute time, if a delay ends a transition, if a variable is a timer,
+    which runs on, or a float, or if a rebec has very many variables.
     """
     classes = {each.class_name: checked.classes[each.class_name] for each in checked.instances}
     variables = [symbol for each in classes.values() for symbol in each.state_variables]
     return (
         system.reads_time is None
         and not system.locals.abstracts
-        and not any(_element(symbol.type) in REAL for symbol in variables)
+        and not any(_element(symbol.type) in REAL | {TIMER} for symbol in variables)
         and max(class_cells(each).size for each in classes.values()) <= _MOST_CELLS
         and not (system.mode == "TTS" and any(map(_delays, classes.values())))
     )

@@ -9,7 +9,7 @@ from rebecsim.explore.exploring import Problem
 from rebecsim.explore.limits import Limits
 from rebecsim.explore.local import Waiting
 from rebecsim.explore.outcome import Breach, Outcome
-from rebecsim.explore.path import shown_value, written_name
+from rebecsim.explore.path import shown_value, shown_variables, written_name
 from rebecsim.explore.runner import Runner
 from rebecsim.explore.state_graph import build_graph
 from rebecsim.explore.transitions import Cause, State, TransitionSystem
@@ -87,8 +87,8 @@ class StateSpace:
                 str(rebec),
                 type(rebec).__name__,
                 {
-                    written_name(rebec, name): shown_value(value)
-                    for name, value in zip(names, local.variables, strict=True)
+                    written_name(rebec, name): value
+                    for name, value in zip(names, shown_variables(local), strict=True)
                 },
                 tuple(_queued(runner, local.owner, message) for message in local.bag),
                 local.clock if local.suspension is None else local.suspension.resume,

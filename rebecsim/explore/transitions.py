@@ -89,6 +89,7 @@ class TransitionSystem:
             ],
             model.core,
             model.uses_global_priority,
+            self.runner.timers,
         )
         self.start_time = 0
         self.initial = self._initial()
@@ -101,7 +102,7 @@ class TransitionSystem:
         parts: list[Any] = [
             self.locals.intern(
                 owner,
-                variables,
+                self.locals.later(owner, variables, self.start_time),
                 0,
                 None,
                 self.locals.arrange(

@@ -6,9 +6,18 @@ import math
 from enum import Enum
 from typing import Any
 
-from rebecsim.actors import Rebec
+from rebecsim.actors import Rebec, Since
 
-__all__ = ["PLAIN", "OddFloat", "Reference", "UnsuitableValueError", "Values", "rank"]
+__all__ = [
+    "PLAIN",
+    "OddFloat",
+    "Reference",
+    "UnsuitableValueError",
+    "Values",
+    "earlier",
+    "rank",
+    "runs_timer",
+]
 
 PLAIN = frozenset({int, bool, str, type(None)})
 """Types of values that are the same inside and outside of a state."""
@@ -54,10 +63,15 @@ class _Fixed(tuple[Any, ...]):
 
 
 class Values:
-    """Encodes and decodes the values of one system of rebecs."""
+    """Encodes and decodes the values of one system of rebecs.
+
+    Timers are kept relative to the time of the state they are part of; `time` is that time, for
+    whatever is encoded or decoded next.
+    """
 
     def __init__(self, rebecs: tuple[Rebec, ...]) -> None:
         self._rebecs = rebecs
+        self.time = 0
         self.references = tuple(Reference(rebec._index, str(rebec)) for rebec in rebecs)
 
     def encode(self, value: Any) -> Any:
@@ -75,6 +89,8 @@ class Values:
             return _Mixed(map(self.encode, value))
         if kind is tuple:
             return _Fixed(map(self.encode, value))
+        if kind is Since:
+            return Since(value.start - self.time)
         if isinstance(value, Rebec):
             return self.references[value._index]
         if isinstance(value, Enum):
@@ -97,9 +113,25 @@ class Values:
             return tuple(map(self.decode, value))
         if kind is Reference:
             return self._rebecs[value.index]
+        if kind is Since:
+            return Since(value.start + self.time)
         if kind is OddFloat:
             return math.nan if value is OddFloat.NAN else -0.0
         return value
+
+
+def earlier(value: Any, units: int) -> Any:
+    """Give the encoded value of a timer, or an array of them, as it is seen `units` later."""
+    if isinstance(value, Since):
+        return Since(value.start - units)
+    return (
+        type(value)(earlier(each, units) for each in value) if isinstance(value, tuple) else value
+    )
+
+
+def runs_timer(value: Any) -> bool:
+    """Whether a timer runs in an encoded value of a timer or an array of them."""
+    return isinstance(value, Since) or (isinstance(value, tuple) and any(map(runs_timer, value)))
 
 
 def rank(value: Any) -> tuple[int, Any]:
@@ -117,5 +149,7 @@ def rank(value: Any) -> tuple[int, Any]:
             return 4, value
         case Enum():
             return 5, str(value)
+        case Since():
+            return 7, value.start
         case _:
             return 6, tuple(map(rank, value))

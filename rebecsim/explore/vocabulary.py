@@ -9,7 +9,7 @@ from __future__ import annotations
 from rebecsim.actors import Array, Interface, Kind, Model, Rebec
 from rebecsim.lang import CheckedClass, CheckedInstance, CheckedModel, Symbol, syntax
 from rebecsim.lang.checked import CheckedInterface
-from rebecsim.lang.types import ANY_REBEC, PRIMITIVES, ArrayType, Type
+from rebecsim.lang.types import ANY_REBEC, PRIMITIVES, TIMER, ArrayType, Type
 
 __all__ = ["vocabulary"]
 
@@ -93,4 +93,4 @@ def _class(name: str, reactive_class: type[Rebec], names: dict[type[Rebec], str]
 def _type(kind: Kind | Array) -> Type:
     if isinstance(kind, Array):
         return ArrayType(_type(kind.element), kind.length)
-    return PRIMITIVES.get(kind.name, ANY_REBEC)
+    return TIMER if kind.name == TIMER.name else PRIMITIVES.get(kind.name, ANY_REBEC)

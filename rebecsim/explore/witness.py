@@ -9,7 +9,15 @@ from typing import Any
 
 from rebecsim.explore.local import NO_DEADLINE, Local, Waiting
 from rebecsim.explore.outcome import Breach
-from rebecsim.explore.path import Path, PathStep, path_along, shown_value, step_of, written_name
+from rebecsim.explore.path import (
+    Path,
+    PathStep,
+    path_along,
+    shown_value,
+    shown_variables,
+    step_of,
+    written_name,
+)
 from rebecsim.explore.state_graph import StateGraph
 from rebecsim.explore.transitions import State, TransitionSystem
 
@@ -138,11 +146,11 @@ def _differences(system: TransitionSystem, one: State, two: State) -> Iterator[D
         if first is second:
             continue
         names = system.runner.names[position]
-        for name, old, new in zip(names, first.variables, second.variables, strict=True):
-            if old != new:
-                yield Difference(
-                    f"{rebec}.{written_name(rebec, name)}", shown_value(old), shown_value(new)
-                )
+        values = zip(shown_variables(first), shown_variables(second), strict=True)
+        encoded = zip(first.variables, second.variables, strict=True)
+        for name, (old, new), (one_value, other_value) in zip(names, values, encoded, strict=True):
+            if one_value != other_value:
+                yield Difference(f"{rebec}.{written_name(rebec, name)}", old, new)
         if first.clock != second.clock:
             yield Difference(f"{rebec} is busy for", first.clock, second.clock)
         waiting, other = Counter(first.bag), Counter(second.bag)

@@ -352,8 +352,17 @@ class ExpressionWriter:
         return f"self.{self._names.callables[node.method]}({arguments})"
 
     def _function(self, node: syntax.Call) -> Code:
+        if node.method in ("startTimer", "stopTimer", "getTimerValue"):
+            return self._timer_operation(node.method, node.arguments[0])
         arguments = ", ".join(self.text(argument, DOUBLE) for argument in node.arguments)
         return Code(f"{_FUNCTIONS[node.method]}({arguments})")
+
+    def _timer_operation(self, name: str, timer: syntax.Expression) -> Code:
+        """Write what is done with a timer: a value to be read, or a statement."""
+        place = self.write(timer).text
+        if name == "getTimerValue":
+            return Code(f"self.timer_value({place})", range=RANGES[INT])
+        return Code(f"{place} = {'self.started_timer()' if name == 'startTimer' else -1}")
 
     def _super(self, node: syntax.Call) -> str:
         called = self.model.super_constructor(node)

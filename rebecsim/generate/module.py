@@ -41,6 +41,7 @@ _KINDS = {
     "boolean": "Boolean",
     "float": "Float",
     "double": "Double",
+    "Timer": "Timer",
 }
 _PYTHON_TYPES = {
     "int": "int",
@@ -49,6 +50,7 @@ _PYTHON_TYPES = {
     "boolean": "bool",
     "float": "float",
     "double": "float",
+    "Timer": "Since | int",
 }
 _WORD = re.compile(r"[A-Za-z_]\w*")
 

@@ -72,6 +72,7 @@ _OPERATIONS = [
     "sendable",
     "square_root",
     "store",
+    "timer_value",
     "truncate",
 ]
 _COLUMNS = [
@@ -82,6 +83,7 @@ _COLUMNS = [
     "FAILED",
     "NEVER",
     "NOW",
+    "NO_TIME",
     "SELF",
     "SENDER",
     "SENDS",

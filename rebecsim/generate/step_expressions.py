@@ -300,6 +300,15 @@ class StepExpressions(ExpressionWriter):
         self.fallible |= method.fallible
         return f"{method.name}({', '.join(arguments)})"
 
+    def _timer_operation(self, name: str, timer: syntax.Expression) -> Code:
+        found = self.place(timer)
+        assert found is not None, "a timer is a state variable"
+        array, place = found
+        if name == "getTimerValue":
+            return Code(f"timer_value(ctx, {array}[{place.text}])", range=RANGES[INT])
+        value = "ctx[NOW]" if name == "startTimer" else "NO_TIME"
+        return Code(f"store(ctx, {array}, {place.text}, {value})")
+
     # --- assignments ---------------------------------------------------------------------------
 
     def new_value(self, node: syntax.Assignment | syntax.Increment) -> Code:

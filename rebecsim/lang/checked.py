@@ -180,7 +180,7 @@ class CheckedModel:
         return self.choice_sites[id(node)]
 
     def is_function(self, node: syntax.Call) -> bool:
-        """Whether a call is one of a mathematical function of the language, `pow` or `sqrt`."""
+        """Whether a call is one of the language: `pow`, `sqrt`, or what is done with timers."""
         return id(node) in self.functions
 
     def declared_type(self, node: syntax.TypeName) -> Type:

@@ -208,7 +208,7 @@ class _ClassReader:
 
     def _field_type(self, node: syntax.Field) -> Type | None:
         lengths = array_lengths(self.findings, node.type, self.env)
-        return resolve_with_lengths(self.findings, node.type, lengths)
+        return resolve_with_lengths(self.findings, node.type, lengths, is_state=True)
 
     def _declared(
         self, kind: SymbolKind, what: str, node: syntax.Field, type_: Type | None

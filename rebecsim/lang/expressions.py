@@ -38,6 +38,7 @@ from rebecsim.lang.types import (
     NULL,
     NUMERIC,
     REAL,
+    TIMER,
     VOID,
     ArrayType,
     NullType,
@@ -54,6 +55,11 @@ _NOT_CONSTANT: dict[type, str] = {
     syntax.Increment: "an increment",
     syntax.Call: "a method call",
     syntax.Send: "a send",
+}
+_TIMER_OPERATIONS: dict[str, Type] = {
+    "startTimer": VOID,
+    "stopTimer": VOID,
+    "getTimerValue": INT,
 }
 _LOGICAL = frozenset({"&&", "||"})
 _EQUALITY = frozenset({"==", "!="})
@@ -114,6 +120,9 @@ class ExpressionChecker:
             return None
         if isinstance(found, ArrayType):
             self.findings.report("array-whole", node.span)
+            return None
+        if found == TIMER:
+            self.findings.report("timer-value", node.span)
             return None
         return found
 
@@ -519,6 +528,8 @@ class ExpressionChecker:
         method = None if owner is None else owner.methods.get(node.method)
         if method is None and node.method in FUNCTIONS:
             return self._function(node, scope)
+        if method is None and node.method in _TIMER_OPERATIONS:
+            return self._timer_operation(node, scope)
         if owner is None or method is None:
             self._unknown_method(node, owner)
             self._values(node.arguments, scope)
@@ -544,6 +555,29 @@ class ExpressionChecker:
                 METHOD_HINTS.get(name),
                 owner=self.body.where,
             )
+
+    def _timer_operation(self, node: syntax.Call, scope: Scope) -> Type | None:
+        """Check that a timer is started, stopped or read; a method of the same name hides these."""
+        name = node.method
+        if self.findings.dialect == "core":
+            self.findings.report("core-time", node.span, word=name)
+            return None
+        self.findings.functions.add(id(node))
+        found = [self.check(each, scope) for each in node.arguments]
+        if len(found) != 1:
+            expected, signed = count(1, "argument"), f"{name}(Timer t)"
+            self.findings.report(
+                "argument-count",
+                node.span,
+                name=name,
+                expected=expected,
+                found=len(found),
+                signature=signed,
+            )
+        elif found[0] is not None and found[0] != TIMER:
+            span = node.arguments[0].span
+            self.findings.report("timer-expected", span, name=name, found=found[0])
+        return _TIMER_OPERATIONS[name]
 
     def _function(self, node: syntax.Call, scope: Scope) -> Type:
         """Check a call of a mathematical function, which a method of the same name hides."""

@@ -159,6 +159,9 @@ DECLARATIONS = {
     "constant-value": Template(
         "the value of {what} must be constant", "use numbers, true, false and env constants"
     ),
+    "timer-place": Template(
+        "only state variables are timers", "declare `Timer t;` or `Timer[3] t;` in statevars"
+    ),
     "known-initial": Template(
         "known rebec `{name}` cannot have an initial value", "main says which rebec it is"
     ),
@@ -297,6 +300,11 @@ EXPRESSIONS = {
     "alternatives": Template("the alternatives have no type in common: {left} and {right}"),
     "not-array": Template("only an array has elements, not {found}"),
     "index-type": Template("an index must be an int, not {found}"),
+    "timer-value": Template(
+        "a timer is no value",
+        "getTimerValue(t) reads it; startTimer(t) and stopTimer(t) change it",
+    ),
+    "timer-expected": Template("`{name}` takes a timer, not {found}", "as in `{name}(t)`"),
     "not-assignable": Template("{what} cannot be assigned"),
     "array-whole": Template("an array is used element by element", "write an index after it"),
     "no-value": Template("this gives no value"),

@@ -84,6 +84,8 @@ class Findings:
     declared_types: dict[int, Type] = field(default_factory=dict)
     super_constructors: dict[int, syntax.Constructor | None] = field(default_factory=dict)
     functions: set[int] = field(default_factory=set)
+    misplaced: set[int] = field(default_factory=set)
+    """Types that are written where they have no place, and that has been reported."""
 
     def report(self, code: str, span: Span, hint: str | None = None, /, **values: object) -> None:
         """Note a mistake and go on; `hint` fits the case better than that of the message."""

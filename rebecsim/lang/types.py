@@ -17,6 +17,7 @@ __all__ = [
     "PRIMITIVES",
     "REAL",
     "SHORT",
+    "TIMER",
     "VOID",
     "ArrayType",
     "NullType",
@@ -30,9 +31,12 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class PrimitiveType:
-    """`int` (32 bits), `short` (16), `byte` (8, signed), `boolean`, `float` or `double` (IEEE)."""
+    """`int` (32 bits), `short` (16), `byte` (8, signed), `boolean`, `float` or `double` (IEEE).
 
-    name: Literal["int", "short", "byte", "boolean", "float", "double"]
+    Also `Timer`, whose values only the operations on timers can read and change.
+    """
+
+    name: Literal["int", "short", "byte", "boolean", "float", "double", "Timer"]
 
     def __str__(self) -> str:
         return self.name
@@ -88,6 +92,7 @@ BYTE = PrimitiveType("byte")
 BOOLEAN = PrimitiveType("boolean")
 FLOAT = PrimitiveType("float")
 DOUBLE = PrimitiveType("double")
+TIMER = PrimitiveType("Timer")
 VOID = VoidType()
 NULL = NullType()
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rebecsim.actors import Message, Rebec
+from rebecsim.actors import Message, Rebec, durations
 from rebecsim.live.log import Sent, Served, plain
 from rebecsim.live.view import Outgoing
 from rebecsim.simulate import Event
+from rebecsim.simulate.trace import changes
 
 __all__ = ["Record", "served"]
 
@@ -46,11 +47,10 @@ def served(record: Record, number: int) -> Served:
         deadline=message.deadline,
         arguments=tuple(map(plain, message.arguments)),
         choices=tuple(choices),
-        changed={
-            name: plain(new)
-            for name, old, new in zip(names, before, after, strict=True)
-            if new != old
-        },
+        changed=changes(
+            {name: plain(durations(old, start)) for name, old in zip(names, before, strict=True)},
+            {name: plain(durations(new, finished)) for name, new in zip(names, after, strict=True)},
+        ),
     )
     return Served(event, tuple(map(_sent, sent)), late)
 

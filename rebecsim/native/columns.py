@@ -20,6 +20,7 @@ __all__ = [
     "LAW",
     "NEVER",
     "NOW",
+    "NO_TIME",
     "NULL",
     "OVERFLOW",
     "PAST",
@@ -48,6 +49,9 @@ ARRIVAL, PRIORITY, SEQUENCE, RECEIVER, SERVER, SENDER, DEADLINE, ARGUMENTS = ran
 """Arguments are the last columns, as many as the message server with the most of them has."""
 NEVER = 2**62
 """The deadline of a message that has none."""
+
+NO_TIME = -(2**62)
+"""The cell of a timer that does not run; that of another is the time of its start."""
 
 # A rebec, as the servers see the others.
 ROOM, CLASS = range(2)

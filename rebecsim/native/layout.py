@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.actors import Model, Rebec, System
+from rebecsim.actors import Model, Rebec, Since, System
 from rebecsim.actors.message import Message as BagMessage
 from rebecsim.actors.randomness import ORDER_STREAM, choice_stream
 from rebecsim.generate.cells import flat_length
@@ -17,12 +17,13 @@ from rebecsim.generate.step import StepSource, step_source
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.lang.traversal import walk
-from rebecsim.lang.types import REAL, ArrayType, PrimitiveType, RebecType, Type
+from rebecsim.lang.types import REAL, TIMER, ArrayType, PrimitiveType, RebecType, Type
 from rebecsim.native.columns import (
     ARGUMENTS,
     ARRIVAL,
     DEADLINE,
     NEVER,
+    NO_TIME,
     PRIORITY,
     RECEIVER,
     SENDER,
@@ -206,7 +207,7 @@ def _cell_of(
         places = source.cells[instance.class_name].places
         for declared in type(rebec).__state_variables__:
             place = places[declared.rebeca_name]
-            if isinstance(place.type, PrimitiveType) and place.type not in REAL:
+            if isinstance(place.type, PrimitiveType) and place.type not in REAL | {TIMER}:
                 cell = int(rebecs[rebec._index, BASE]) + place.offset
                 found[rebec._name, declared.name] = cell
     return found
@@ -292,6 +293,10 @@ def flat_cells(value: Any, kind: Type) -> list[int]:
         return [cell for each in value for cell in flat_cells(each, kind.element)]
     if isinstance(kind, RebecType):
         return [-1 if value is None else value._index]
+    if isinstance(value, Since):
+        return [value.start]
+    if kind == TIMER:
+        return [NO_TIME]
     if kind in REAL:
         return [int(np.float64(value).view(np.int64))]
     return [int(value)]

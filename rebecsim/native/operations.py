@@ -25,6 +25,7 @@ from rebecsim.native.columns import (
     INDEX,
     LAW,
     NEVER,
+    NO_TIME,
     NOW,
     NULL,
     OVERFLOW,
@@ -68,6 +69,7 @@ __all__ = [
     "sendable",
     "square_root",
     "store",
+    "timer_value",
     "truncate",
 ]
 
@@ -238,6 +240,12 @@ def delay(ctx: Integers, duration: int) -> None:
         _fail(ctx, DELAY, 0, duration)
     if ctx[FAILED] == 0:
         ctx[NOW] += duration
+
+
+@compiled("int64(int64[::1], int64)", borrows=True, inner=True)
+def timer_value(ctx: Integers, cell: int) -> int:
+    """Give how long a timer has been running, -1 if it does not run."""
+    return -1 if cell == NO_TIME else ctx[NOW] - cell
 
 
 @compiled("int64(int64[::1], int64[::1], int64)", borrows=True, inner=True)

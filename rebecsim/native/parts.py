@@ -26,9 +26,18 @@ __all__ = [
 INNERS, BAGS, ALTERNATIVES, BATCHES, EFFECT_ROWS, SENDINGS, ANSWERS, TABLES = range(8)
 """The tables, in the array that counts how many rows of each are in use."""
 
-INNER_CLOCK, INNER_RESUME, INNER_URGENCY, INNER_MESSAGE, INNER_NUMBER, INNER_WIDTH = range(6)
+(
+    INNER_CLOCK,
+    INNER_RESUME,
+    INNER_URGENCY,
+    INNER_MESSAGE,
+    INNER_TICKS,
+    INNER_NUMBER,
+    INNER_WIDTH,
+) = range(7)
 """Of an inner state: how long the rebec stays busy; when it goes on with which message, how urgent
-that is, ABSENT if it waits in no delay; its number among those of its rebec, from 1 on."""
+that is, ABSENT if it waits in no delay; whether a timer runs; its number among
+those of its rebec, from 1 on."""
 
 BAG_NEXT, BAG_URGENCY, BAG_SIZE, BAG_FIRST, BAG_COUNT, BAG_NUMBER, BAG_WIDTH = range(7)
 """Of a bag: when its first message arrives, NEVER without one, and how urgent that is; how many

@@ -56,6 +56,7 @@ from rebecsim.native.parts import (
     INNER_MESSAGE,
     INNER_NUMBER,
     INNER_RESUME,
+    INNER_TICKS,
     INNER_URGENCY,
     INNERS,
     SENDING_MESSAGE,
@@ -318,6 +319,7 @@ def _serve(
             inners[after, INNER_RESUME] = ABSENT
             inners[after, INNER_URGENCY] = ABSENT
             inners[after, INNER_MESSAGE] = ABSENT
+            inners[after, INNER_TICKS] = 0
             inners[after, INNER_NUMBER] = numbered
             inner_at[rebec, numbered] = after
             inner_counts[rebec] = numbered

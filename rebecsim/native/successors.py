@@ -45,6 +45,7 @@ from rebecsim.native.parts import (
     INNER_MESSAGE,
     INNER_NUMBER,
     INNER_RESUME,
+    INNER_TICKS,
     INNER_URGENCY,
     SENDING_MESSAGE,
     SENDING_RECEIVER,
@@ -125,7 +126,8 @@ def _arrive(
     if units != 0:
         for rebec in range(rebecs):
             inner = working[AFTER, rebec]
-            if inners[inner, INNER_CLOCK] != 0 or inners[inner, INNER_RESUME] != ABSENT:
+            waits = inners[inner, INNER_CLOCK] != 0 or inners[inner, INNER_RESUME] != ABSENT
+            if waits or inners[inner, INNER_TICKS] != 0:
                 got = look_up(keys, values, key_of(INNER_LATER, inner, units))
                 if got == ABSENT:
                     return _ask_answer(control, ordinal, INNER_LATER, inner, units)

@@ -8,22 +8,30 @@ from typing import Any
 
 import numpy as np
 
+from rebecsim.actors import STOPPED
 from rebecsim.generate.cells import Place, flat_length
-from rebecsim.lang.types import BOOLEAN, REAL, ArrayType, RebecType, Type
+from rebecsim.lang.types import BOOLEAN, REAL, TIMER, ArrayType, RebecType, Type
+from rebecsim.native.columns import NO_TIME
 
 __all__ = ["RebecView", "shown_value"]
 
 
-def shown_value(cells: Sequence[int], kind: Type, names: Sequence[str]) -> Any:
-    """Give the value that starts at the first of these cells; a rebec by its name."""
+def shown_value(cells: Sequence[int], kind: Type, names: Sequence[str], now: int = 0) -> Any:
+    """Give the value that starts at the first of these cells; a rebec by its name.
+
+    `now` is the local time of its rebec, which says how long a timer has been running.
+    """
     if isinstance(kind, ArrayType):
         width = flat_length(kind.element)
         return [
-            shown_value(cells[place * width :], kind.element, names) for place in range(kind.length)
+            shown_value(cells[place * width :], kind.element, names, now)
+            for place in range(kind.length)
         ]
     cell = int(cells[0])
     if isinstance(kind, RebecType):
         return None if cell < 0 else names[cell]
+    if kind == TIMER:
+        return STOPPED if cell == NO_TIME else now - cell
     if kind == BOOLEAN:
         return cell != 0
     if kind in REAL:
@@ -43,10 +51,10 @@ class RebecView:
     servers: tuple[tuple[str, tuple[Type, ...]], ...]
     names: tuple[str, ...]
 
-    def state(self, cells: Sequence[int]) -> dict[str, Any]:
-        """Give the values of the state variables; `cells` start with the rebec's first one."""
+    def state(self, cells: Sequence[int], now: int) -> dict[str, Any]:
+        """Give the state variables at a local time; `cells` start with the rebec's first one."""
         return {
-            name: shown_value(cells[place.offset :], place.type, self.names)
+            name: shown_value(cells[place.offset :], place.type, self.names, now)
             for name, place in self.variables
         }
 

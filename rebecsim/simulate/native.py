@@ -222,18 +222,14 @@ def simulate_native(
 def native_events(native: NativeModel, runs: NativeRuns) -> tuple[Event, ...]:
     """Give the trace of the last replication as the events that the Python engine notes."""
     views = native.views
-    states = [
-        view.state(native.cells[int(row[BASE]) :].tolist())
-        for view, row in zip(views, native.rebecs, strict=True)
-    ]
+    cells = [native.cells[int(row[BASE]) :].tolist() for row in native.rebecs]
     found = []
     drawn = 0
     arguments_end = EVENT_ARGUMENTS + native.row_width - ARGUMENTS
     for step, row in enumerate(runs.events.tolist()):
         time, finished, index, number, sender, arrival, deadline, choices = row[:EVENT_ARGUMENTS]
         view = views[index]
-        state = view.state(row[arguments_end:])
-        before, states[index] = states[index], state
+        before, cells[index] = cells[index], row[arguments_end:]
         found.append(
             Event(
                 step=step,
@@ -246,7 +242,7 @@ def native_events(native: NativeModel, runs: NativeRuns) -> tuple[Event, ...]:
                 deadline=None if deadline == NEVER else deadline,
                 arguments=view.arguments(number, row[EVENT_ARGUMENTS:]),
                 choices=tuple(runs.choices[drawn:choices].tolist()),
-                changed=changes(before, state),
+                changed=changes(view.state(before, time), view.state(cells[index], finished)),
             )
         )
         drawn = choices

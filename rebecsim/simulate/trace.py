@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from rebecsim.actors import Rebec, Step, next_time
+from rebecsim.actors import Rebec, Step, durations, next_time
 from rebecsim.actors.system import Choose
 
 __all__ = ["Event", "Tracer", "changes", "shown", "state_of"]
@@ -59,10 +59,14 @@ def shown(value: Any) -> Any:
     return value
 
 
-def state_of(rebec: Rebec) -> dict[str, Any]:
-    """Give the state variables of a rebec by their names in Rebeca."""
+def state_of(rebec: Rebec, now: int | None = None) -> dict[str, Any]:
+    """Give the state variables of a rebec by their names in Rebeca.
+
+    `now` is the local time for which the durations of timers are given, if not that of the rebec.
+    """
+    time = rebec._now if now is None else now
     return {
-        variable.rebeca_name: shown(getattr(rebec, variable.name))
+        variable.rebeca_name: shown(durations(getattr(rebec, variable.name), time))
         for variable in type(rebec).__state_variables__
     }
 
@@ -101,8 +105,8 @@ class Tracer:
     def before(self, step: Step) -> None:
         """Note what is before a message is served."""
         self._choices.clear()
-        self._state = state_of(step.rebec)
         self._start = next_time(step.rebec)
+        self._state = state_of(step.rebec, self._start)
 
     def after(self, step: Step) -> None:
         """Note what has become of it; also called when serving the message has failed."""
