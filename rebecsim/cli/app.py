@@ -30,6 +30,7 @@ __all__ = [
     "complain",
     "console",
     "error_console",
+    "hint_at_core",
     "open_model",
     "say",
     "use_plugins",
@@ -91,6 +92,18 @@ def open_model(file: Path, dialect: Dialect = "timed") -> tuple[Model, CheckedMo
     for warning in () if checked is None else checked.warnings:
         complain(warning)
     return built, checked
+
+
+def hint_at_core(checked: CheckedModel | None) -> None:
+    """Say on standard error if a model that is explored as timed has no use for time."""
+    from rebecsim.lang.dialects import needs_time
+
+    if checked is not None and checked.dialect == "timed" and not needs_time(checked):
+        complain(
+            "hint: nothing in this model takes time, so every message arrives at time 0, in any "
+            "order. With --core, or `// rebeca: core` in its first line, it is Core Rebeca: queues "
+            "keep the order of sending."
+        )
 
 
 @cache

@@ -21,6 +21,7 @@ from rebecsim.cli.app import (
     complain,
     console,
     error_console,
+    hint_at_core,
     open_model,
     say,
 )
@@ -160,6 +161,7 @@ def explore(
 
         check_ending(export)
     built, checked = open_model(model, "core" if core else "timed")
+    hint_at_core(checked)
     question = Question(
         mode="core" if built.core else "TTS" if tts else "FTTS",
         deadlines=deadlines,

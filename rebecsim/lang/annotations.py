@@ -9,6 +9,7 @@ from rebecsim.lang.scopes import Body, Findings, Scope
 __all__ = ["class_annotations", "instance_priority", "server_priorities"]
 
 _NAMES = ("priority", "globalPriority")
+_SMALL = tuple(name.lower() for name in _NAMES)
 
 
 def server_priorities(
@@ -44,6 +45,10 @@ def _values(
     values: dict[str, int] = {}
     for annotation in annotations:
         name = annotation.name
+        if name.lower() in _SMALL and name not in _NAMES:
+            meant = _NAMES[_SMALL.index(name.lower())]
+            findings.report("annotation-capital", annotation.span, name=name, meant=meant)
+            continue
         if name not in _NAMES:
             findings.report("annotation-unknown", annotation.span, name=name)
             continue

@@ -8,6 +8,7 @@ from rebecsim.lang import syntax
 from rebecsim.lang.bodies import check_bodies, number_choice_sites, reads_absolute_time
 from rebecsim.lang.checked import CheckedModel, Dialect
 from rebecsim.lang.declarations import declare_classes, declare_env
+from rebecsim.lang.dialects import declared_dialect
 from rebecsim.lang.errors import Diagnostic, RebecaCheckError, with_source
 from rebecsim.lang.main_block import check_main
 from rebecsim.lang.own_sends import with_own_sends
@@ -63,8 +64,11 @@ def _in_order(found: list[Diagnostic], source: str | None) -> list[Diagnostic]:
 
 
 def check_source(text: str, file: str = "<string>", dialect: Dialect = "timed") -> CheckedModel:
-    """Parse and check a text; raises RebecaSyntaxError or RebecaCheckError."""
-    return check_model(parse_model(text, file), dialect, text)
+    """Parse and check a text; raises RebecaSyntaxError or RebecaCheckError.
+
+    A text that says `// rebeca: core` in its first comments is Core Rebeca, whatever is asked for.
+    """
+    return check_model(parse_model(text, file), declared_dialect(text) or dialect, text)
 
 
 def check_file(path: str | Path, dialect: Dialect = "timed") -> CheckedModel:

@@ -389,6 +389,9 @@ PROPERTIES = {
 }
 
 WARNINGS = {
+    "annotation-capital": Template(
+        "@{name} orders nothing, as in RMC", "write @{meant} if it shall, or remove it"
+    ),
     "always-late": Template(
         "this message is always late: it arrives after {after}, its deadline is {deadline}",
         "both count from the sending; a deadline is at least as long as `after`",

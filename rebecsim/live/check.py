@@ -25,6 +25,7 @@ from rebecsim.actors.failures import raised
 from rebecsim.errors import UserError
 from rebecsim.live.log import Ending, Log, Sent, Served, plain
 from rebecsim.simulate import Event, state_of
+from rebecsim.simulate.trace import changes
 
 __all__ = ["Checked", "Checker", "NotAllowedError", "check_log"]
 
@@ -111,7 +112,8 @@ class Checker:
             raise self._refused(entry, f"it is not enabled; what is: {there}")
         step = steps[place]
         self._choices.append(Choice("step", place, len(steps)))
-        time, before = next_time(step.rebec), _state(step.rebec)
+        time = next_time(step.rebec)
+        before = _state(step.rebec, time)
         self._wanted, self._drawn = list(event.choices), []
         system.sent.clear()
         try:
@@ -122,12 +124,12 @@ class Checker:
             raise
         except Exception as error:  # whatever a model in Python raises
             raise self._refused(entry, f"it raises {raised(error)}") from error
-        after = _state(step.rebec)
+        after = _state(step.rebec, step.rebec._now)
         found: dict[str, Any] = {
             "time": time,
             "finished": step.rebec._now,
             "choices": tuple(self._drawn),
-            "changed": {name: new for name, new in after.items() if new != before[name]},
+            "changed": changes(before, after),
         }
         for name, value in found.items():
             self._same(entry, name, getattr(event, name), value)
@@ -203,8 +205,8 @@ def _is(message: Message, event: Event) -> bool:
     )
 
 
-def _state(rebec: Rebec) -> dict[str, Any]:
-    return {name: plain(value) for name, value in state_of(rebec).items()}
+def _state(rebec: Rebec, now: int) -> dict[str, Any]:
+    return {name: plain(value) for name, value in state_of(rebec, now).items()}
 
 
 def _described(step: Step) -> str:

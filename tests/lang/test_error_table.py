@@ -426,6 +426,16 @@ def test_the_smallest_input_that_is_warned_of(code: str, text: str) -> None:
     assert re.match(r"model\.rebeca:3:\d+: warning: this message is always late", str(warning))
 
 
+def test_priority_in_capitals_is_warned_of_and_orders_nothing() -> None:
+    text = f"reactiveclass A(1) {{ @Priority(1) @GLOBALPRIORITY(2) msgsrv m() {{ }} }} {MAIN}"
+    for dialect in ("timed", "core"):
+        checked = check_source(text, "model.rebeca", dialect)
+        assert [each.code for each in checked.warnings] == ["annotation-capital"] * 2
+        (server,) = checked.classes["A"].servers
+        assert (server.priority, server.global_priority) == (None, None)
+    assert checked.warnings[0].hint == "write @priority if it shall, or remove it"
+
+
 @pytest.mark.parametrize(
     "text",
     [
