@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, TextIO
 
 __all__ = [
     "place_of",
+    "reason_of",
     "replacing",
     "replacing_text",
     "temporary_name",
@@ -112,6 +113,11 @@ def _about(path: Path, error: OSError) -> OSError:
     if error.errno is None or named:
         return error
     return OSError(error.errno, error.strerror or os.strerror(error.errno), str(path))
+
+
+def reason_of(error: OSError) -> str:
+    """Say in the words of the operating system what an error is, also one of another library."""
+    return os.strerror(error.errno) if error.errno else str(error)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rebecsim.cli.commands import app
+from rebecsim.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -72,13 +73,13 @@ Replications = Annotated[
 
 
 def say(text: str) -> None:
-    """Print a line as it is: no markup, no highlighting, no wrapping."""
-    typer.echo(text)
+    """Print a line as it is: no markup, no highlighting, no wrapping, no control characters."""
+    typer.echo(printable(text))
 
 
 def complain(error: object) -> None:
     """Print a line on standard error, as it is."""
-    typer.echo(str(error), err=True)
+    typer.echo(printable(str(error)), err=True)
 
 
 def open_model(file: Path, dialect: Dialect = "timed") -> tuple[Model, CheckedModel | None]:
@@ -109,17 +110,17 @@ def hint_at_core(checked: CheckedModel | None) -> None:
 @cache
 def console() -> Console:
     """Give the console for tables and colours; many commands end without needing it."""
-    from rich.console import Console
+    from rebecsim.cli.consoles import PlainTextConsole
 
-    return Console()
+    return PlainTextConsole()
 
 
 @cache
 def error_console() -> Console:
     """Give the console on standard error, for progress."""
-    from rich.console import Console
+    from rebecsim.cli.consoles import PlainTextConsole
 
-    return Console(stderr=True)
+    return PlainTextConsole(stderr=True)
 
 
 def use_plugins(files: list[Path] | None) -> None:

@@ -63,7 +63,9 @@ def _of_user_error(error: UserError) -> Ending:
     from rebecsim.actors import ModelCodeError
 
     if not isinstance(error, ModelCodeError):
-        return Ending(str(error), ExitCode.BAD_INPUT)
+        cause = error.__cause__
+        full = isinstance(cause, OSError) and cause.errno in _NO_ROOM
+        return Ending(str(error), ExitCode.NOT_WRITTEN if full else ExitCode.BAD_INPUT)
     if error.file.startswith("<python of"):  # written by this program, from Rebeca
         return _internal(error.__cause__ or error)
     return Ending(f"the model's own code failed: {error}", ExitCode.MODEL_FAILED)

@@ -47,6 +47,7 @@ from rebecsim.experiments.record import (
 from rebecsim.experiments.results_error import ResultsError
 from rebecsim.experiments.run_directory import RECORD, make_run, writing
 from rebecsim.experiments.scenario import Scenario
+from rebecsim.files import reason_of
 from rebecsim.simulate import Batch
 
 __all__ = ["Results", "ResultsError", "versions"]
@@ -90,7 +91,7 @@ class Results:
         try:
             write_record(self._record, record)
         except OSError as error:
-            raise ResultsError(f"{self._record}: cannot be written: {error.strerror}") from error
+            raise ResultsError(f"{self._record}: cannot be written: {reason_of(error)}") from error
 
     def scenario(self) -> Scenario:
         """Rebuild the scenario of the run from its record. Raises ResultsError."""
@@ -191,8 +192,9 @@ class Results:
         try:
             self._write(cell, batches, trace, keep)
         except OSError as error:
-            reason = error.strerror or str(error)
-            raise ResultsError(f"{self.part(cell)}: cannot be written: {reason}") from error
+            raise ResultsError(
+                f"{self.part(cell)}: cannot be written: {reason_of(error)}"
+            ) from error
 
     def _write(self, cell: PlannedCell, batches: Iterable[Batch], trace: bool, keep: bool) -> None:
         with ExitStack() as stack:

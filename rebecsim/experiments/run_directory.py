@@ -12,7 +12,7 @@ from typing import Any
 from rebecsim.experiments.lock import exclusive
 from rebecsim.experiments.record import write_record
 from rebecsim.experiments.results_error import ResultsError
-from rebecsim.files import writer_of
+from rebecsim.files import reason_of, writer_of
 
 __all__ = ["RECORD", "make_run", "writing"]
 
@@ -30,7 +30,7 @@ def make_run(directory: Path, record: dict[str, Any]) -> None:
             _require_empty(directory)  # again: another process may have been quicker
             write_record(directory / RECORD, record)
     except OSError as error:
-        raise ResultsError(f"{directory}: cannot be written: {error.strerror}") from error
+        raise ResultsError(f"{directory}: cannot be written: {reason_of(error)}") from error
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def writing(directory: Path) -> Iterator[None]:
             stack.enter_context(exclusive(directory))
             _remove_temporary_files(directory)
         except OSError as error:
-            raise ResultsError(f"{directory}: cannot be written: {error.strerror}") from error
+            raise ResultsError(f"{directory}: cannot be written: {reason_of(error)}") from error
         yield
 
 

@@ -29,6 +29,7 @@ from rebecsim.experiments.workload_metrics import JudgedSchedule, judge
 from rebecsim.experiments.workload_parts import SCHEDULE_SCHEMA, schedule_of
 from rebecsim.experiments.workload_plan import ScheduleCell, WorkloadPlan, stored_cells
 from rebecsim.experiments.workload_scenario import WorkloadScenario
+from rebecsim.files import reason_of
 from rebecsim.workloads import WorkloadError
 
 __all__ = ["WorkloadResults", "is_workload_record"]
@@ -148,8 +149,7 @@ class WorkloadResults:
                 digest = part.finish()
                 write_checksums(self._checksums(cell), {self._relative(path): digest})
         except OSError as error:
-            reason = error.strerror or str(error)
-            raise ResultsError(f"{path}: cannot be written: {reason}") from error
+            raise ResultsError(f"{path}: cannot be written: {reason_of(error)}") from error
 
     def writing(self) -> AbstractContextManager[None]:
         """Be the only process that writes here while a block runs; see `run_directory.writing`."""

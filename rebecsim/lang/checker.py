@@ -60,7 +60,7 @@ def check_model(
 
 def _in_order(found: list[Diagnostic], source: str | None) -> list[Diagnostic]:
     ordered = sorted(found, key=lambda item: (item.span.line, item.span.column))
-    return [with_source(item, source) for item in ordered]
+    return with_source(ordered, source)
 
 
 def check_source(text: str, file: str = "<string>", dialect: Dialect = "timed") -> CheckedModel:

@@ -6,15 +6,17 @@ the package makes one, so that no message escapes the table of errors in the tes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 from rebecsim.errors import UserError
 from rebecsim.lang.messages import MESSAGES, WARNINGS
 from rebecsim.lang.syntax import Span
+from rebecsim.printable import clipped
 
 __all__ = [
+    "MOST_SHOWN",
     "Diagnostic",
     "RebecaCheckError",
     "RebecaError",
@@ -22,6 +24,13 @@ __all__ = [
     "diagnose",
     "with_source",
 ]
+
+
+MOST_SHOWN = 20
+"""Mistakes of one text that are printed; of more, only the number."""
+
+_LONGEST_LINE = 160
+_LONGEST_MESSAGE = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +48,16 @@ class Diagnostic:
     severity: Literal["error", "warning"] = "error"
 
     def __str__(self) -> str:
-        """Print `file:line:column: severity: message`, the source line, a caret and the hint."""
+        """Print `file:line:column: severity: message`, the source line, a caret and the hint.
+
+        Of a long line, the part around the caret is shown; long names in messages are shortened.
+        """
         place = f"{self.span.file}:{self.span.line}:{self.span.column}"
-        lines = [f"{place}: {self.severity}: {self.message}"]
+        lines = [f"{place}: {self.severity}: {clipped(self.message, _LONGEST_MESSAGE)}"]
         if self.source_line is not None:
-            lines += [f"    {self.source_line}", f"    {_caret(self.span, self.source_line)}"]
+            lines += [f"    {each}" for each in _excerpt(self.span, self.source_line)]
         if self.hint is not None:
-            lines.append(f"hint: {self.hint}")
+            lines.append(f"hint: {clipped(self.hint, _LONGEST_MESSAGE)}")
         return "\n".join(lines)
 
 
@@ -86,7 +98,12 @@ class RebecaError(UserError):
         return self.diagnostics[0].hint
 
     def __str__(self) -> str:
-        return "\n".join(str(diagnostic) for diagnostic in self.diagnostics)
+        """Print the mistakes, the first ones if there are many."""
+        lines = [str(diagnostic) for diagnostic in self.diagnostics[:MOST_SHOWN]]
+        more = len(self.diagnostics) - len(lines)
+        if more:
+            lines.append(f"and {more:,} more error{'' if more == 1 else 's'}")
+        return "\n".join(lines)
 
 
 class RebecaSyntaxError(RebecaError):
@@ -109,19 +126,35 @@ def diagnose(code: str, span: Span, hint: str | None = None, /, **values: object
     return Diagnostic(template.text.format(**values), span, hint, code=code, severity=severity)
 
 
-def with_source(diagnostic: Diagnostic, text: str | None) -> Diagnostic:
-    """The diagnostic with the line of the text it points to (None leaves it without)."""
-    if text is None or diagnostic.source_line is not None:
-        return diagnostic
+def with_source(diagnostics: Iterable[Diagnostic], text: str | None) -> list[Diagnostic]:
+    """The diagnostics with the lines of the text they point to (None leaves them without)."""
+    if text is None:
+        return list(diagnostics)
     lines = text.split("\n")
+    return [_with_line(diagnostic, lines) for diagnostic in diagnostics]
+
+
+def _with_line(diagnostic: Diagnostic, lines: Sequence[str]) -> Diagnostic:
     number = diagnostic.span.line
-    if not 1 <= number <= len(lines):
+    if diagnostic.source_line is not None or not 1 <= number <= len(lines):
         return diagnostic
     return replace(diagnostic, source_line=lines[number - 1].rstrip("\r"))
 
 
-def _caret(span: Span, line: str) -> str:
+def _excerpt(span: Span, line: str) -> tuple[str, str]:
+    """Give a line and the carets below it; of a long one, the part around the first caret."""
     start = span.column - 1
     end = span.end_column - 1 if span.end_line == span.line else len(line)
+    if len(line) <= _LONGEST_LINE:
+        return line, _carets(line, start, end)
+    first = max(0, start - _LONGEST_LINE // 2)
+    last = first + _LONGEST_LINE
+    before, behind = "\u2026" if first else "", "\u2026" if last < len(line) else ""
+    shown = before + line[first:last]
+    moved = first - len(before)
+    return shown + behind, _carets(shown, start - moved, min(end, last) - moved)
+
+
+def _carets(line: str, start: int, end: int) -> str:
     indent = "".join("\t" if character == "\t" else " " for character in line[:start])
     return indent + "^" * max(1, end - start)

@@ -95,11 +95,10 @@ def _parse(text: str, file: str, start: str) -> Node:
     try:
         tree = _run(text, file, start)
     except RebecaSyntaxError as error:
-        sourced = [with_source(diagnostic, text) for diagnostic in error.diagnostics]
-        raise RebecaSyntaxError.of(sourced) from None
+        raise RebecaSyntaxError.of(with_source(error.diagnostics, text)) from None
     mistake = _first_bad_node(tree)
     if mistake is not None:
-        raise RebecaSyntaxError.of([with_source(mistake, text)])
+        raise RebecaSyntaxError.of(with_source([mistake], text))
     return tree
 
 

@@ -84,9 +84,7 @@ def parse_property(text: str, file: str = "<string>") -> PropertyFile:
     try:
         return _file(outer)
     except RebecaSyntaxError as error:
-        raise RebecaSyntaxError.of(
-            [with_source(diagnostic, text) for diagnostic in error.diagnostics]
-        ) from None
+        raise RebecaSyntaxError.of(with_source(error.diagnostics, text)) from None
 
 
 def parse_property_file(path: str | Path) -> PropertyFile:
@@ -224,7 +222,7 @@ def check_property(
         _check_formula(findings, checker, tctl.formula, scope)
     if findings.diagnostics:
         ordered = sorted(findings.diagnostics, key=lambda item: (item.span.line, item.span.column))
-        raise RebecaCheckError.of([with_source(item, source) for item in ordered])
+        raise RebecaCheckError.of(with_source(ordered, source))
     return CheckedProperties(
         properties,
         model,
