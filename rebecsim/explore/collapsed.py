@@ -6,12 +6,13 @@ met; what follows from them is worked out by the transition system, once, and en
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rebecsim.explore.limits import bytes_to_grow
 from rebecsim.explore.local import Bag, Local, Waiting
 from rebecsim.explore.outcome import Breach, Effect
 from rebecsim.explore.serving import Serving
@@ -241,6 +242,26 @@ class Collapsed:
             case _:
                 assert self.serving is not None
                 return 2 * (self.inners.array.nbytes + self.serving.contents.nbytes)
+
+    def growth_ahead(self, coming: int) -> int:
+        """Give the bytes that tables need when so many rows may come to each of them."""
+        dictionaries: list[Sized] = [
+            self._inner_rows,
+            *self._bag_rows,
+            self._message_numbers,
+            self._inners,
+            *self._system.tables(),
+        ]
+        rows = (self.inners, self.bags, self.alternatives, self.batches, self.effects)
+        arrays: list[NDArray[Any]] = [
+            each.array for each in (*rows, self.sendings) if each.grows(coming)
+        ]
+        if self.inners.grows(coming) and self.serving is not None:
+            arrays.append(self.serving.contents)
+        arrays += [each.at for each in (self.inners, self.bags) if each.grows_numbers(coming)]
+        if 2 * (self.table_sizes[parts.ANSWERS] + coming) > len(self.keys):
+            arrays += [self.keys, self.values]
+        return bytes_to_grow(dictionaries, coming) + sum(2 * each.nbytes for each in arrays)
 
     def grow(self, table: int) -> None:
         """Make room in a table that is full."""

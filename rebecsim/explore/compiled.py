@@ -16,7 +16,8 @@ from rebecsim.explore.collapsed import Collapsed
 from rebecsim.explore.limits import COMPILER
 from rebecsim.explore.outcome import Breach
 from rebecsim.explore.search import Search
-from rebecsim.explore.serving import ServingPlan, can_be_served
+from rebecsim.explore.servable import can_be_served
+from rebecsim.explore.serving import ServingPlan
 from rebecsim.explore.transitions import State
 from rebecsim.explore.two_threads import BUDGET, NARROW, TwoThreads
 from rebecsim.lang.checked import CheckedModel
@@ -35,6 +36,11 @@ from rebecsim.native.tables import fingerprint_of, insert_held
 __all__ = ["CompiledSearch", "load_compiled_code"]
 
 Integers = NDArray[np.int64]
+
+_RARE = frozenset({reasons.BUDGET, reasons.ROOM, reasons.WIDTH, reasons.GROW})
+"""Reasons to stop after which clock and memory are looked at."""
+
+_ASKED = 256  # stops for other reasons between two looks
 
 
 def load_compiled_code(threads: int) -> None:
@@ -82,11 +88,13 @@ class CompiledSearch:
         self._search = search
         self._threads = threads
         self._threads_from = 0
+        self._asked = 0
         system = search.system
         self._plan: ServingPlan | None = None
         if checked is not None and can_be_served(system, checked):
             self._plan = ServingPlan(system, checked)
-        self._collapsed = Collapsed(system)
+        self._collapsed = collapsed = Collapsed(system)
+        search.growth = lambda coming: collapsed.growth_ahead(coming)
         self.control = np.zeros(at.LENGTH, dtype=np.int64)
         limits = search.limits
         for place, value in {
@@ -238,9 +246,10 @@ class CompiledSearch:
 
     def _answer(self, reason: int) -> None:
         asked, other, value = self.control[at.ASKED : at.ASKED + 3].tolist()
+        self._asked += 1
+        if reason in _RARE or not self._asked % _ASKED:
+            self._search.check_limits()
         match reason:
-            case reasons.BUDGET:
-                self._search.check_limits()
             case reasons.ANSWER:
                 self._collapsed.answer(asked, other, value)
                 if asked == EFFECTS:
@@ -334,5 +343,7 @@ class CompiledSearch:
         self._latest = max(self._latest, 2 * time)
         layout = layout_for(self._collapsed.largest_parts(self._latest))
         states = len(self._search.states)
+        if self._search.meter.would_exceed(self.store.growth(states)):
+            self._search.stop("memory")
         self.store.relay(layout, states, int(self.control[at.NUMBER]))
         self._use_store()

@@ -6,6 +6,7 @@ from rebecsim.errors import UserError
 from rebecsim.explore.limits import COMPILER
 from rebecsim.explore.reduction import SymmetricSystem
 from rebecsim.explore.search import Search
+from rebecsim.explore.servable import can_be_served
 from rebecsim.explore.strategies import BreadthFirst, Strategy
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.native.engines import Engine
@@ -17,6 +18,12 @@ HANDED_OVER_AT = 20_000
 
 WORTH_COMPILING = 200_000
 """The states after which it goes on if it has to be compiled first, once on every machine."""
+
+COMPILING = 60.0
+"""The seconds that must be left of a limit of time for compiling, which cannot be interrupted."""
+
+_MOST_SERVED = 0.25
+"""The messages that Python may have to serve for each state if compiled code is to be faster."""
 
 
 class NativeEngineError(UserError):
@@ -52,24 +59,11 @@ def run_search(
     if engine == "python" or obstacle is not None:
         strategy.run(search)
         return
-    breadth_first = BreadthFirst()
     number = 0
     if not needed:
-        number = breadth_first.run_to(search, HANDED_OVER_AT)
+        number = _begin_in_python(search, checked)
         if number == len(search.states):
             return
-        if search.meter.would_exceed(COMPILER):
-            breadth_first.run_from(search, number)
-            return
-        with search.meter.leaving_out():  # the compiler's memory says nothing about states
-            compiled = _is_compiled()
-        if not compiled:
-            number = breadth_first.run_to(search, WORTH_COMPILING, number)
-            if number == len(search.states):
-                return
-            if search.meter.would_exceed(COMPILER):
-                breadth_first.run_from(search, number)
-                return
     import numpy as np
 
     search.engine = "native"
@@ -79,6 +73,43 @@ def run_search(
         load_compiled_code(workers)
     with np.errstate(over="ignore"):  # hashes wrap; without a compiler NumPy would warn of that
         CompiledSearch(search, number, checked, compact, workers).run()
+
+
+def _begin_in_python(search: Search, checked: CheckedModel | None) -> int:
+    """Expand states until it is worth handing them over; gives the number of the next one."""
+    breadth_first = BreadthFirst()
+    number = breadth_first.run_to(search, HANDED_OVER_AT)
+    if checked is None or not can_be_served(search.system, checked):
+        number = _while_serving(search, number)
+    if number == len(search.states):
+        return number
+    if search.meter.would_exceed(COMPILER):
+        breadth_first.run_from(search, number)
+        return len(search.states)
+    with search.meter.leaving_out():  # the compiler's memory says nothing about states
+        compiled = _is_compiled()
+    if not compiled:
+        number = breadth_first.run_to(search, WORTH_COMPILING, number)
+        if search.meter.would_exceed(COMPILER) or search.meter.seconds_left < COMPILING:
+            breadth_first.run_from(search, number)
+            return len(search.states)
+    return number
+
+
+def _while_serving(search: Search, number: int) -> int:
+    """Go on in Python as long as most of the work is to serve messages, which only Python can do.
+
+    So it is with a chain of states of which each has a time or a value that was never there before.
+    """
+    runner, breadth_first = search.system.runner, BreadthFirst()
+    served, states = 0, 0
+    while number < len(search.states):
+        serving = (runner.runs - served) / (len(search.states) - states)
+        if serving <= _MOST_SERVED:
+            break
+        served, states = runner.runs, len(search.states)
+        number = breadth_first.run_to(search, states + HANDED_OVER_AT, number)
+    return number
 
 
 def _is_compiled() -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rebecsim.actors import Model, Violation
 from rebecsim.explore.collection import collecting_rarely
 from rebecsim.explore.engines import NativeEngineError, run_search
-from rebecsim.explore.limits import Bound, Limits, Meter
+from rebecsim.explore.limits import Bound, Limits, Meter, peak_bytes
 from rebecsim.explore.outcome import Verdict
 from rebecsim.explore.path import path_along
 from rebecsim.explore.properties import Predicate, Properties, Property, abstraction
@@ -147,7 +147,7 @@ def explore(
             progress=progress,
         )
         try:
-            with collecting_rarely():
+            with collecting_rarely(), search.looking():
                 run_search(search, chosen, engine, compact, checked, workers)
         except SearchEnded:
             pass
@@ -188,7 +188,7 @@ def _result(problem: Problem, search: Search, strategy: Strategy, compact: bool)
         transitions=search.transitions,
         frontier=search.frontier,
         seconds=seconds,
-        peak_memory=search.meter.peak,
+        peak_memory=peak_bytes() or 0,
         memory_per_state=max(grown, 0) / len(search.states),
         path=path,
         violations=violations,
@@ -246,7 +246,7 @@ def _failed_construction(
         transitions=0,
         frontier=0,
         seconds=meter.seconds,
-        peak_memory=meter.peak,
+        peak_memory=peak_bytes() or 0,
         memory_per_state=0.0,
         path=None,
         violations=(Violated(verdict, message, None, 1),),

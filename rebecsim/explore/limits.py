@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
-from collections.abc import Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Literal
 
 from rebecsim.errors import UserError
 
-__all__ = ["COMPILER", "Bound", "Limits", "Meter", "resident_bytes"]
+__all__ = ["COMPILER", "Bound", "Limits", "Meter", "bytes_to_grow", "peak_bytes", "resident_bytes"]
 
 Bound = Literal["states", "seconds", "memory", "horizon", "depth", "walks"]
 """What kept a search from covering the whole state space."""
@@ -21,7 +22,10 @@ COMPILER = 300_000_000
 """The bytes that loading compiled code may take."""
 
 _STATM = Path("/proc/self/statm")
+_STATUS = Path("/proc/self/status")
 _MEGABYTE = 1_000_000
+_MARGIN = 2_000_000
+"""The bytes that states may take between two measurements, and showing the result after them."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +61,26 @@ def resident_bytes() -> int | None:
     try:
         pages = int(_STATM.read_bytes().split()[1])
     except (OSError, ValueError, IndexError):
-        return _peak_bytes()
+        return _peak_of_usage()
     import resource
 
     return pages * resource.getpagesize()
 
 
-def _peak_bytes() -> int | None:
+def peak_bytes() -> int | None:
+    """Give the most memory that this process has ever taken up, in bytes, as the system counts it.
+
+    That is the resident memory of the whole process, also before a search, and with what was taken
+    up for a moment only. None where the system does not say.
+    """
+    try:
+        line = next(each for each in _STATUS.read_text().splitlines() if each.startswith("VmHWM:"))
+        return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError, StopIteration):
+        return _peak_of_usage()
+
+
+def _peak_of_usage() -> int | None:
     try:
         import resource
     except ImportError:
@@ -78,19 +95,22 @@ class Meter:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._started = time.perf_counter()
-        self.before = resident_bytes() or 0
-        self.peak = self.before
+        self.before = self.memory()
 
     @property
     def seconds(self) -> float:
         """Wall time since the start."""
         return time.perf_counter() - self._started
 
+    @property
+    def seconds_left(self) -> float:
+        """How much wall time is left until the limit."""
+        limit = self._limits.seconds
+        return math.inf if limit is None else limit - self.seconds
+
     def memory(self) -> int:
         """Measure the memory that the process takes up now, in bytes."""
-        now = resident_bytes() or 0
-        self.peak = max(self.peak, now)
-        return now
+        return resident_bytes() or 0
 
     @contextmanager
     def leaving_out(self) -> Iterator[None]:
@@ -104,22 +124,24 @@ class Meter:
         limit = self._limits.memory
         return limit is not None and self.memory() + more > limit * _MEGABYTE
 
-    def exceeded(self, table: Sized, coming: int) -> Bound | None:
+    def exceeded(self, growth: Callable[[], int] = lambda: 0) -> Bound | None:
         """Say which of time and memory is used up, before it is too late.
 
-        `table` is the dictionary of states and `coming` how many may be added before the next
-        measurement: a dictionary that has to grow needs twice its memory more, all at once.
+        `growth` gives the bytes that tables will need before the next measurement.
         """
-        limits = self._limits
-        if limits.seconds is not None and self.seconds > limits.seconds:
+        if self.seconds_left < 0:
             return "seconds"
-        memory = self.memory()
-        if limits.memory is not None:
-            if _grows(len(table), coming):
-                memory += 2 * sys.getsizeof(table)
-            if memory > limits.memory * _MEGABYTE:
-                return "memory"
+        if self._limits.memory is not None and self.would_exceed(growth() + _MARGIN):
+            return "memory"
         return None
+
+
+def bytes_to_grow(tables: Iterable[Sized], coming: int) -> int:
+    """Give the bytes that dictionaries need when so many entries may come to each of them.
+
+    One that has to grow needs twice its memory more, all at once.
+    """
+    return sum(2 * sys.getsizeof(table) for table in tables if _grows(len(table), coming))
 
 
 def _grows(entries: int, coming: int) -> bool:
@@ -127,7 +149,7 @@ def _grows(entries: int, coming: int) -> bool:
 
     Its table has a power of two of slots, of which two thirds are used.
     """
-    slots = 8
+    slots = 1 << max((entries * 3 // 2).bit_length() - 1, 3)
     while slots * 2 // 3 < entries:
         slots *= 2
     return entries + coming > slots * 2 // 3

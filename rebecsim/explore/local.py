@@ -9,7 +9,7 @@ a message server does depends on the variables, clock and message of its own reb
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Sized
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rebecsim.actors import Rebec
@@ -160,6 +160,13 @@ class LocalStore:
 
     def __len__(self) -> int:
         return sum(map(len, self._known))
+
+    def tables(self) -> Iterator[Sized]:
+        """Give the dictionaries that grow with the number of states of rebecs."""
+        yield from self._known
+        yield from self._bags
+        yield from self._later
+        yield from self._representatives
 
     def intern(
         self,

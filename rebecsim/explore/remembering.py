@@ -7,6 +7,7 @@ rebec. So a message server is run once for all bags that leave enough.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sized
 from typing import Any
 
 from rebecsim.actors import Model
@@ -26,6 +27,10 @@ class RememberingRunner(Runner):
     """
 
     store: LocalStore
+    look: Callable[[], None]
+    """Called from time to time while message servers are run: a search ends itself by it."""
+    look_every: int = 0
+    """The runs of message servers between two such calls; 0: it is not called."""
 
     def __init__(
         self,
@@ -45,9 +50,16 @@ class RememberingRunner(Runner):
             start_matters=start_matters,
         )
         self._remembers = remembers
+        self.runs = 0
+        """How many times a message server has been run."""
         self._remembered: list[dict[tuple[Any, ...], tuple[Effect, ...]]] = [
             {} for _ in self.rebecs
         ]
+
+    def tables(self) -> Iterator[Sized]:
+        """Give the dictionaries that grow with what message servers do."""
+        yield from super().tables()
+        yield from self._remembered
 
     def outcomes(self, local: Local, time: int) -> tuple[Outcome, ...]:
         """Give every outcome of every message that the rebec may serve; it must be its turn.
@@ -165,6 +177,9 @@ class RememberingRunner(Runner):
         found = []
         while prefix is not None:
             effect = self.run(owner, variables, message, suspension, prefix, time, room)
+            self.runs += 1
+            if self.look_every and not self.runs % self.look_every:
+                self.look()
             found.append(effect)
             prefix = _next_choices(effect.choices, len(fixed))
         return tuple(found)

@@ -29,16 +29,16 @@ class Result:
     """The verdict on a model and how it was reached.
 
     `transitions` counts as RMC does: the edges explored, and one for the initial state.
-    `seconds` is wall time; `peak_memory` the most memory the process took up meanwhile and
-    `memory_per_state` its growth per state, both in bytes. `violations` are all that were found,
-    the first one also being verdict, message and path. `bounds` are those that kept the search
-    from covering everything. `abstraction` names the variables left out of the state: what the
-    verdict says, it says of the model without them. `absolute_time` is why states were not
-    compared modulo time (a message server that reads it, or the horizon), otherwise None.
-    `symmetries` is how many exchanges of rebecs, the trivial one included, were used to reduce the
-    state space; the counts are those of the reduced one. `engine` is "native" if compiled code did
-    the search, or went on with it. `omission` bounds the probability that hash compaction missed
-    states; it is 0 without.
+    `seconds` is wall time; `peak_memory` the most memory that the process has ever taken up,
+    before the search too, and `memory_per_state` its growth by the search per state, both in
+    bytes. `violations` are all that were found, the first one also being verdict, message and
+    path. `bounds` are those that kept the search from covering everything. `abstraction` names the
+    variables left out of the state: what the verdict says, it says of the model without them.
+    `absolute_time` is why states were not compared modulo time (a message server that reads it, or
+    the horizon), otherwise None. `symmetries` is how many exchanges of rebecs, the trivial one
+    included, were used to reduce the state space; the counts are those of the reduced one.
+    `engine` is "native" if compiled code did the search, or went on with it. `omission` bounds the
+    probability that hash compaction missed states; it is 0 without.
     """
 
     model: str

@@ -8,7 +8,7 @@ in place of the bags catch what is sent.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence, Sized
 from operator import itemgetter
 from types import FrameType
 from typing import Any, NamedTuple, NoReturn
@@ -193,6 +193,12 @@ class Runner:
             end.sendings,
             breach,
         )
+
+    def tables(self) -> Iterator[Sized]:
+        """Give the dictionaries that grow with what message servers do."""
+        yield from self._same
+        yield self._sendings
+        yield self._orders
 
     def overflow(self, receiver: int, message: Waiting, time: int) -> Breach:
         """Give the breach of a message that finds the receiver's bag full."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from rebecsim.explore.limits import Bound, Limits, Meter
+from rebecsim.explore.limits import Bound, Limits, Meter, bytes_to_grow
 from rebecsim.explore.outcome import Breach
 from rebecsim.explore.properties import Predicate, Property
 from rebecsim.explore.transitions import Cause, State, TransitionSystem
@@ -21,7 +22,8 @@ __all__ = ["Finding", "Progress", "Search", "SearchEnded", "StopAt"]
 
 StopAt = Literal["first", "all"]
 
-_CHECK_EVERY = 256  # expanded states between two looks at clock and memory
+_CHECK_EVERY = 256  # expanded states, or messages served, between two looks at clock and memory
+_COMING = 16 * _CHECK_EVERY  # states that may be found between them
 _REPORT_EVERY = 0.5  # seconds between two reports of progress
 
 
@@ -92,6 +94,8 @@ class Search:
         self.findings: dict[Breach, Finding] = {}
         self.bounds: list[Bound] = []
         self._numbers: dict[State, int] = {system.initial: 0}
+        self.growth: Callable[[int], int] = self._growth
+        """Gives the bytes that tables need when so many entries may come to each."""
         self.properties = properties
         self._deadlock = deadlock
         self._terminal = terminal
@@ -224,6 +228,9 @@ class Search:
 
     # --- limits --------------------------------------------------------------------------------
 
+    def _growth(self, coming: int) -> int:
+        return bytes_to_grow([self._numbers, *self.system.tables()], coming)
+
     def stop(self, bound: Bound) -> None:
         """End the search because a bound is reached."""
         self.bounds.append(bound)
@@ -234,13 +241,23 @@ class Search:
         if bound not in self.bounds:
             self.bounds.append(bound)
 
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        """Look at clock and memory while message servers are run, too."""
+        runner = self.system.runner
+        runner.look, runner.look_every = self.check_limits, _CHECK_EVERY
+        try:
+            yield
+        finally:
+            runner.look_every = 0
+
     def check_limits(self) -> None:
         """Report progress, and end the search if its time or memory is used up."""
         seconds = self.meter.seconds
         if self._progress is not None and seconds - self._reported >= _REPORT_EVERY:
             self._reported = seconds
             self._progress(self.progress())
-        bound = self.meter.exceeded(self._numbers, 16 * _CHECK_EVERY)
+        bound = self.meter.exceeded(lambda: self.growth(_COMING))
         if bound is not None:
             self.stop(bound)
 

@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 from rebecsim.explore.local import NEVER, NO_DEADLINE, Waiting
 from rebecsim.explore.runner import Runner
 from rebecsim.explore.transitions import TransitionSystem
-from rebecsim.generate.cells import Place, class_cells, flat_length
+from rebecsim.generate.cells import Place, flat_length
 from rebecsim.generate.step import NotNativeError
-from rebecsim.lang import syntax
-from rebecsim.lang.checked import CheckedClass, CheckedModel
-from rebecsim.lang.traversal import walk
-from rebecsim.lang.types import BOOLEAN, REAL, TIMER, ArrayType, RebecType, Type
+from rebecsim.lang.checked import CheckedModel
+from rebecsim.lang.types import BOOLEAN, ArrayType, RebecType, Type
 from rebecsim.native import columns
 from rebecsim.native.cache import is_ready, prepare
 from rebecsim.native.layout import BASE, OWN_CLASS, NativeModel, flat_cells, native_model
@@ -39,7 +37,7 @@ from rebecsim.native.serving import (
 )
 from rebecsim.native.tables import ABSENT
 
-__all__ = ["WORTH_COMPILING", "WORTH_LOADING", "Serving", "ServingPlan", "can_be_served"]
+__all__ = ["WORTH_COMPILING", "WORTH_LOADING", "Serving", "ServingPlan"]
 
 WORTH_LOADING = 2_000
 """The messages served in Python, each in one state of its rebec, after which compiled code goes on
@@ -48,33 +46,7 @@ if it is on disk."""
 WORTH_COMPILING = 40_000
 """The messages after which it is worth compiling the message servers of a model."""
 
-_MOST_CELLS = 256
-"""The most integers of a rebec: the inner states of all rebecs take as much room as the largest."""
-
 Integers = NDArray[np.int64]
-
-
-def can_be_served(system: TransitionSystem, checked: CheckedModel) -> bool:
-    """Whether a compiled step could stand for the message servers of a system.
-
-    Not if they ask for the absolute time, if a delay ends a transition, if a variable is a timer,
-    which runs on, or a float, or if a rebec has very many variables.
-    """
-    classes = {each.class_name: checked.classes[each.class_name] for each in checked.instances}
-    variables = [symbol for each in classes.values() for symbol in each.state_variables]
-    return (
-        system.reads_time is None
-        and not system.locals.abstracts
-        and not any(_element(symbol.type) in REAL | {TIMER} for symbol in variables)
-        and max(class_cells(each).size for each in classes.values()) <= _MOST_CELLS
-        and not (system.mode == "TTS" and any(map(_delays, classes.values())))
-    )
-
-
-def _delays(checked: CheckedClass) -> bool:
-    """Whether a message server or method of a class, inherited ones too, has a delay."""
-    bodies = [*(server.tree for server in checked.servers), *checked.methods.values()]
-    return any(isinstance(node, syntax.Delay) for body in bodies for node in walk(body))
 
 
 class ServingPlan:
@@ -227,10 +199,6 @@ def _places(runner: Runner, owner: int, places: dict[str, Place]) -> list[Place]
         each.name: each.rebeca_name for each in type(runner.rebecs[owner]).__state_variables__
     }
     return [places[declared[name]] for name in runner.names[owner]]
-
-
-def _element(kind: Type) -> Type:
-    return _element(kind.element) if isinstance(kind, ArrayType) else kind
 
 
 def _value(cells: Sequence[int], kind: Type, runner: Runner) -> Any:

@@ -47,7 +47,7 @@ def build_graph(
     search = Search(problem.system, limits=limits, progress=progress)
     edges: list[tuple[Edge, ...] | None] = []
     try:
-        with collecting_rarely():
+        with collecting_rarely(), search.looking():
             while len(edges) < len(search.states):
                 if not len(edges) % _CHECK_EVERY:
                     search.check_limits()

@@ -13,6 +13,7 @@ Programming 98 (2015). Shift equivalence is exact here: all times of all rebecs 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sized
 from typing import Any, Literal
 
 from rebecsim.actors import Model
@@ -93,6 +94,11 @@ class TransitionSystem:
         )
         self.start_time = 0
         self.initial = self._initial()
+
+    def tables(self) -> Iterator[Sized]:
+        """Give the dictionaries that grow while states are met."""
+        yield from self.locals.tables()
+        yield from self.runner.tables()
 
     def _initial(self) -> State:
         runner = self.runner

@@ -33,6 +33,10 @@ class Rows:
         self._counts[self._place] = number + 1
         return number
 
+    def grows(self, coming: int) -> bool:
+        """Whether there is no room for so many more."""
+        return len(self) + coming > len(self.array)
+
     def grow(self) -> None:
         """Make room for twice as many rows."""
         larger = np.empty((2 * len(self.array), self.array.shape[1]), np.int64)
@@ -62,6 +66,10 @@ class NumberedRows(Rows):
         self.numbers[owner] = number
         self.at[owner, number] = row
         return row
+
+    def grows_numbers(self, coming: int) -> bool:
+        """Whether a rebec may get a number that there is no room for, when so many come."""
+        return bool(self.numbers.max() + coming >= self.at.shape[1])
 
     def grow_numbers(self) -> None:
         """Make room for larger numbers."""

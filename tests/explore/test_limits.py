@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
 from models import ticket_service
+from rebecsim.actors import Model
 from rebecsim.errors import UserError
 from rebecsim.explore import (
     BreadthFirst,
@@ -15,9 +18,12 @@ from rebecsim.explore import (
     Limits,
     Progress,
     RandomWalks,
+    engines,
     explore,
 )
 from rebecsim.explore.limits import Meter, _grows
+from rebecsim.generate import build_model
+from rebecsim.lang import CheckedModel, check_source
 from tests.explore.conformance import SUITE, model
 
 MODEL = ticket_service.model
@@ -71,10 +77,89 @@ print(json.dumps({**found.to_json(), "measured": peak}))
     assert found["measured"] < 100_000_000
 
 
+CHAIN = """
+reactiveclass A(3) { statevars { int t; } A() { self.tick(); }
+  msgsrv tick() { t = WHAT; self.tick() after(1); } }
+main { A a():(); }
+"""
+
+
+def chain(what: str) -> tuple[CheckedModel, Model]:
+    """Give a model of which each state has one successor, with a value that was never there."""
+    checked = check_source(CHAIN.replace("WHAT", what), "chain.rebeca")
+    return checked, build_model(checked, "chain.rebeca")
+
+
+@pytest.mark.parametrize("engine", ["python", "native", "auto"])
+@pytest.mark.parametrize("what", ["now", "t + 1"])
+def test_time_holds_where_python_is_asked_for_each_state(engine: Any, what: str) -> None:
+    """Compiled code works on 20,000 states before it looks at the clock, if nothing is asked."""
+    checked, built = chain(what)
+    found = explore(
+        built, checked=checked, engine=engine, limits=Limits(states=15_000, seconds=0.2)
+    )
+    assert found.bounds == ("seconds",)
+
+
+@pytest.mark.parametrize("engine", ["python", "native"])
+def test_time_holds_in_a_message_server_with_very_many_choices(engine: Any) -> None:
+    """3**40 outcomes of one message."""
+    checked, built = chain("0; for (int i = 0; i < 40; i++) { t = ?(0, 1, 2); }")
+    found = explore(built, checked=checked, engine=engine, limits=Limits(seconds=0.5))
+    assert (found.verdict, found.bounds) == ("out of bounds", ("seconds",))
+
+
+def test_auto_stays_in_python_where_compiled_code_would_only_ask(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(engines, "HANDED_OVER_AT", 500)
+    monkeypatch.setattr(engines, "WORTH_COMPILING", 500)
+    limits = Limits(states=5_000)
+    checked, built = chain("now")
+    assert explore(built, checked=checked, limits=limits).engine == "python"
+    checked, built = chain("t + 1")
+    assert explore(built, limits=limits).engine == "python"  # of Rebec classes
+    assert explore(built, checked=checked, limits=limits).engine == "native"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="measures the peak in /proc")
+@pytest.mark.large
+@pytest.mark.parametrize(
+    ("engine", "megabytes"), [("python", 80), ("native", 240)], ids=["python", "native"]
+)
+def test_memory_holds_and_its_peak_is_said(engine: str, megabytes: int) -> None:
+    program = r"""
+import json, re, sys
+from pathlib import Path
+from rebecsim.explore import Limits, explore
+from tests.explore.test_limits import chain
+checked, model = chain("now")
+limits = Limits(memory=int(sys.argv[2]), states=1_000_000)
+found = explore(model, checked=checked, engine=sys.argv[1], limits=limits)
+status = Path("/proc/self/status").read_text()
+peak = int(re.search(r"VmHWM:\s*(\d+) kB", status)[1]) * 1024
+print(json.dumps({**found.to_json(), "measured": peak}))
+"""
+    output = subprocess.run(
+        [sys.executable, "-c", program, engine, str(megabytes)],
+        env={**os.environ, "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    found = json.loads(output)
+    assert found["bounds"] == ["memory"]
+    assert found["states"] > 1_000
+    assert found["measured"] < megabytes * 1_000_000
+    assert found["measured"] - 1_000_000 < found["peak_memory"] <= found["measured"]
+
+
 def test_memory_is_measured() -> None:
     ballast = [bytearray(1000) for _ in range(1000)]
-    assert Meter(Limits(memory=1)).exceeded(ballast, 1) == "memory"
-    assert Meter(Limits(memory=10**6)).exceeded(ballast, 1) is None
+    assert len(ballast) == 1000
+    assert Meter(Limits(memory=1)).exceeded() == "memory"
+    assert Meter(Limits(memory=10**6)).exceeded() is None
+    assert Meter(Limits(memory=10**6)).exceeded(lambda: 10**13) == "memory"
 
 
 def test_when_a_dictionary_grows_is_known() -> None:

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from rebecsim.explore import Checks, Limits, Result, explore, serving
+from rebecsim.explore import Checks, Limits, Result, explore, servable, serving
 from rebecsim.explore.collapsed import Collapsed
 from rebecsim.explore.transitions import TransitionSystem
 from rebecsim.generate import build_model
@@ -180,7 +180,7 @@ def test_what_no_step_can_stand_for(variable: str, text: str, mode: Any) -> None
         main {{ A a():(); }}"""
     checked = check_source(source, "a.rebeca", "timed")
     system = TransitionSystem(build_model(checked, "a.rebeca"), mode)
-    assert not serving.can_be_served(system, checked)
+    assert not servable.can_be_served(system, checked)
     assert_same(checked, mode=mode, limits=Limits(states=50, horizon=20))
 
 
@@ -202,7 +202,7 @@ main { A a():(); A b():(); }
 def test_delays_that_are_inherited() -> None:
     checked = check_source(INHERITED, "slow.rebeca", "timed")
     system = TransitionSystem(build_model(checked, "slow.rebeca"), "TTS")
-    assert not serving.can_be_served(system, checked)
+    assert not servable.can_be_served(system, checked)
     for mode in ("FTTS", "TTS"):
         assert assert_same(checked, mode=mode, limits=Limits(states=3_000)).states > 50
 
@@ -211,7 +211,7 @@ def test_a_rebec_with_very_many_variables_is_served_in_python() -> None:
     text = COUNTER.replace("int low;", "int[400] many; int low;")
     checked = check_source(text, "many.rebeca", "timed")
     system = TransitionSystem(build_model(checked, "many.rebeca"), "FTTS")
-    assert not serving.can_be_served(system, checked)
+    assert not servable.can_be_served(system, checked)
     assert_same(checked)
 
 
