@@ -104,6 +104,7 @@ class _Drawing:
             start.append(("start", "clock"))
         if self.initial:
             if base is None:
+                self.locals, self.delays = [], False
                 body = [*start, *(self._statement() for _ in range(2)), self._tick()]
                 servers.append(Server("initial", (("x", INT),), self.block(body)))
         else:
