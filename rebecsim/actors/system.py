@@ -50,13 +50,16 @@ class Instance:
 class Model:
     """The classes and instances of a model; `start` makes a system of fresh rebecs.
 
-    `core` chooses the untimed semantics of Core Rebeca, queues instead of bags. Raises ModelError
-    when names are taken twice, unknown, or do not match the known rebecs of the class.
+    `core` chooses the untimed semantics of Core Rebeca, queues instead of bags.
+    `globally_ordered` says that a class without rebecs has a global priority, which, as one of
+    any class, makes the priorities of messages order the rebecs. Raises ModelError when names are
+    taken twice, unknown, or do not match the known rebecs of the class.
     """
 
     name: str
     instances: tuple[Instance, ...]
     core: bool = False
+    globally_ordered: bool = False
     positions: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -99,7 +102,7 @@ class Model:
     @property
     def uses_global_priority(self) -> bool:
         """Whether any message server has a global priority, which then orders the rebecs."""
-        return any(
+        return self.globally_ordered or any(
             server.global_priority != LOWEST_PRIORITY
             for instance in self.instances
             for server in instance.reactive_class.__servers__.values()

@@ -68,6 +68,7 @@ def python_source(model: CheckedModel, file: str = "") -> str:
         source=module.source,
         name=_model_name(source),
         core=model.dialect == "core",
+        globally_ordered=model.uses_global_priority and not module.orders_globally(),
         constants=module.constants(),
         interfaces=module.interfaces(),
         classes=module.classes(),
@@ -306,6 +307,14 @@ class _ModuleWriter:
         return f"{self.source}, line {line}" if self.source else f"line {line}"
 
     # --- main ----------------------------------------------------------------------------------
+
+    def orders_globally(self) -> bool:
+        """Whether a class that has rebecs has a global priority."""
+        return any(
+            server.global_priority is not None
+            for instance in self.model.instances
+            for server in self.model.classes[instance.class_name].servers
+        )
 
     def instances(self) -> list[str]:
         return [self._instance(instance) for instance in self.model.instances]

@@ -247,10 +247,11 @@ class BodyWriter:
     def _switch(self, node: syntax.Switch) -> None:
         """Write a switch as if and elif.
 
-        A case that falls through takes the statements of the next cases with it. A `break` that
-        is not at the end of a case needs a loop to break out of, run once.
+        Where a case falls through, a number says which body is next, so that no statement stands
+        twice: a `delay` has one place, however it is reached. A `break` that is not at the end of
+        a case needs a loop to break out of, run once.
         """
-        branches = [_until_break(node.cases[position:]) for position in range(len(node.cases))]
+        branches = [_until_break(case) for case in node.cases]
         inner_break = any(breaks(statement) for branch in branches for statement in branch)
         subject = self._expressions.value(node.subject)
         shown = subject.text
@@ -279,6 +280,9 @@ class BodyWriter:
     def _branches(
         self, node: syntax.Switch, branches: list[list[syntax.Statement]], subject: str
     ) -> None:
+        if any(_falls_through(case) for case in node.cases[:-1]):
+            self._numbered_branches(node, branches, subject)
+            return
         word = "if"
         default: list[syntax.Statement] | None = None
         for case, statements in zip(node.cases, branches, strict=True):
@@ -301,17 +305,57 @@ class BodyWriter:
         with self._indented():
             self._block(default)
 
+    def _numbered_branches(
+        self, node: syntax.Switch, branches: list[list[syntax.Statement]], subject: str
+    ) -> None:
+        """Write each body once, in order; one that falls through names the next."""
+        number = self._locals.temporary("case")
+        self._write(f"{number} = {self._numbers(node, subject)}")
+        last = len(branches) - 1
+        word = "if"
+        for place, (case, statements) in enumerate(zip(node.cases, branches, strict=True)):
+            if not case.statements:
+                continue
+            self._write(f"{word} {number} == {place}:", case.statements[0])
+            falls = place < last and _falls_through(case)
+            with self._indented():
+                self._block(statements)
+                if falls:
+                    self._write(f"{number} = {_body_at(node.cases, place + 1)}")
+            word = "if" if falls else "elif"
 
-def _until_break(cases: tuple[syntax.Case, ...]) -> list[syntax.Statement]:
-    """Give the statements that run from the first of these cases on, up to a `break`."""
+    def _numbers(self, node: syntax.Switch, subject: str) -> str:
+        """Write which body a value of the subject leads to; -1 for none."""
+        text, default = "", -1
+        for place, case in enumerate(node.cases):
+            body = _body_at(node.cases, place)
+            if case.value is None:
+                default = body
+                continue
+            text += f"{body} if {subject} == {self._expressions.value(case.value).at(NOT)} else "
+        return f"{text}{default}"
+
+
+def _body_at(cases: tuple[syntax.Case, ...], place: int) -> int:
+    """Give the place of the first case from there on that has statements; -1 if none has."""
+    return next((at for at in range(place, len(cases)) if cases[at].statements), -1)
+
+
+def _falls_through(case: syntax.Case) -> bool:
+    """Whether the end of a case is the beginning of the next, as far as the text tells."""
+    ends = syntax.Break | syntax.Return | syntax.Continue
+    return not any(isinstance(statement, ends) for statement in case.statements)
+
+
+def _until_break(case: syntax.Case) -> list[syntax.Statement]:
+    """Give the statements of a case up to a `break` or what else ends it."""
     statements: list[syntax.Statement] = []
-    for case in cases:
-        for statement in case.statements:
-            if isinstance(statement, syntax.Break):
-                return statements
-            statements.append(statement)
-            if isinstance(statement, syntax.Return | syntax.Continue):
-                return statements
+    for statement in case.statements:
+        if isinstance(statement, syntax.Break):
+            return statements
+        statements.append(statement)
+        if isinstance(statement, syntax.Return | syntax.Continue):
+            return statements
     return statements
 
 

@@ -362,3 +362,12 @@ def test_a_delay_back_in_time_is_a_failed_assertion() -> None:
 def test_shipped_model_in_both_modes(shipped: Callable[[str], Model]) -> None:
     model = shipped("ticket_service.rebeca")
     assert explore(model, mode="FTTS").verdict == explore(model, mode="TTS").verdict
+
+
+def test_a_case_that_is_fallen_into_is_one_place() -> None:
+    falling = "switch (x) { case 0: x = 1; case 1: delay(1); break; default: x = 0; }"
+    model = _source(f"x = ?(0, 1); {falling}")
+    result = explore(model, mode="TTS")
+    # whichever way x became 1, the delay is the same: waiting, woken, and the state after the end
+    straight = explore(_source("x = ?(0, 1); x = 1; delay(1);"), mode="TTS")
+    assert (result.states, result.transitions) == (straight.states, straight.transitions)

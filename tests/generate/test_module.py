@@ -122,3 +122,39 @@ BUY = """
         else:
             customer.ticket(False)  # line 23
 """
+
+
+def test_a_case_that_falls_through_stands_once():
+    text = """
+        reactiveclass A(2) {
+          statevars { int x; int y; }
+          A() { self.go(3); }
+          msgsrv go(int n) {
+            switch (n) {
+              case 3: x = 1; case 5: y += 2; break;
+              case 7: case 8: x = 9; default: y += 4;
+            }
+          }
+        }
+        main { A a():(); }
+    """
+    model = build_model(check_source(text))
+    source = python_source(check_source(text), "falling.rebeca")
+    assert source.count("self.y = ") == 2
+    ended = {}
+    for value in (3, 5, 7, 8, 0):
+        system = model.start()
+        a = system.rebec("a")
+        system.actor = a
+        type(a).__servers__["go"].handler(a, value)
+        ended[value] = (state_of(a)["x"], state_of(a)["y"])
+    assert ended == {3: (1, 2), 5: (0, 2), 7: (9, 4), 8: (9, 4), 0: (0, 4)}
+
+
+def test_a_global_priority_counts_even_where_its_class_has_no_rebec():
+    text = """
+        reactiveclass A(2) { A() { self.go(); } msgsrv go() { } }
+        reactiveclass B(2) { @globalPriority(1) msgsrv go() { } }
+        main { @priority(1) A a():(); @priority(2) A b():(); }
+    """
+    assert build_model(check_source(text)).uses_global_priority
