@@ -80,9 +80,15 @@ def generate(
     from rebecsim.experiments.models import generate_models, write_models
 
     use_plugins(plugin)
-    models = generate_models(load_scenario(scenario), form.value)
+    loaded = load_scenario(scenario)
+    models = generate_models(loaded, form.value)
     write_models(models, out, replace=force)
     say(f"{len(models)} models in {out}")
+    if loaded.order != "random":
+        say(
+            f"order {loaded.order!r} is no part of them: a model leaves open which messages of one "
+            "time unit are served first, and `rebecsim compare` serves them in that order"
+        )
 
 
 @app.command()

@@ -55,8 +55,8 @@ Epsilon = Annotated[
 class HighPriority(BaseModel):
     """Which jobs have high priority under the PRIORITY policy; other policies ignore it.
 
-    A waiting job draws a value from 10, 20, ..., 100 and has high priority when the value is at
-    most `probability`. Under the fair law that is a chance of `probability` percent.
+    A job that arrives draws a value from 10, 20, ..., 100 and has high priority when the value is
+    at most `probability`. Under the fair law that is a chance of `probability` percent.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)

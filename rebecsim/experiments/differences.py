@@ -49,6 +49,8 @@ class PairDifference:
         compared: pairs that were tested together for this metric.
         power: what more runs would show; only for a pair that is undecided and varies.
         is_identical: whether every run has the same counters under both policies.
+        is_certain: whether the models have no chance in them, so that every run gives this
+            difference, and one is enough.
     """
 
     metric: Metric
@@ -61,6 +63,7 @@ class PairDifference:
     compared: int = 0
     power: Power | None = None
     is_identical: bool = False
+    is_certain: bool = False
 
     @property
     def is_shown(self) -> bool:
@@ -109,7 +112,10 @@ def difference(
 
 
 def pairwise_differences(
-    metrics: Sequence[Metric], paired: Sequence[PairedMoments], level: float = 0.95
+    metrics: Sequence[Metric],
+    paired: Sequence[PairedMoments],
+    level: float = 0.95,
+    has_chance: bool = True,
 ) -> tuple[PairDifference, ...]:
     """Compare every two policies in every metric.
 
@@ -118,10 +124,11 @@ def pairwise_differences(
         paired: one per condition, all of the same policies.
         level: confidence level of the intervals, and 1 - level the probability of showing any
             difference in a metric that is not there.
+        has_chance: whether anything in the models is drawn; if not, a difference needs no test.
 
     Returns:
         By metric, then by pair, policies in the order of `paired`; nothing when there are fewer
-        than two policies or some condition has fewer than two runs.
+        than two policies, or some condition has fewer than two runs of models with chance.
 
     Raises:
         ValueError: when conditions have different policies, or one is given twice.
@@ -129,13 +136,21 @@ def pairwise_differences(
     """
     if len({moments.policies for moments in paired}) > 1:
         raise ValueError("conditions were run under different policies; finish the runs first")
-    if not paired or any(moments.replications < 2 for moments in paired):
+    if not paired or (has_chance and any(moments.replications < 2 for moments in paired)):
         return ()
     pairs = list(itertools.combinations(paired[0].policies, 2))
     return tuple(
         compared
         for metric in metrics
-        for compared in _decided([_tested(metric, paired, *pair, level) for pair in pairs], paired)
+        for compared in _decided(
+            [
+                _tested(metric, paired, *pair, level)
+                if has_chance
+                else _certain(metric, paired, *pair, level)
+                for pair in pairs
+            ],
+            paired,
+        )
     )
 
 
@@ -185,6 +200,22 @@ def _tested(
         estimate=estimate,
         p_value=_p_value(estimate, runs),
         is_identical=_identical(metric, paired, first, second),
+    )
+
+
+def _certain(
+    metric: Metric, paired: Sequence[PairedMoments], first: str, second: str, level: float
+) -> PairDifference:
+    """A difference of models without chance: what one run shows holds for all."""
+    estimate = difference(metric, paired, first, second, level)
+    return PairDifference(
+        metric=metric,
+        first=first,
+        second=second,
+        runs=min(moments.replications for moments in paired),
+        estimate=estimate,
+        p_value=(1.0 if estimate.value == 0 else 0.0) if estimate.is_defined else None,
+        is_certain=True,
     )
 
 

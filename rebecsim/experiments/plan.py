@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -37,6 +38,9 @@ are read from; those of an eviction model are `NATJAM_COUNTERS`."""
 
 _MANAGER = "rm"
 _TICK = "checkQueue"
+
+_CHOICE = re.compile(r"\?\([^)]*,")
+"""A choice between two alternatives or more."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,13 @@ class Plan:
         return DISPATCH_METRICS if self.scenario.eviction is None else NATJAM_METRICS
 
     @property
+    def has_chance(self) -> bool:
+        """Whether anything is drawn: the order of messages, or a choice in some model."""
+        if self.scenario.order == "random":
+            return True
+        return any(_CHOICE.search(cell.source()) for cell in self.cells)
+
+    @property
     def until(self) -> int:
         """The last time at which messages are served: that of the last tick."""
         return self.scenario.ticks - 1
@@ -129,7 +140,7 @@ def cell_key(seed: int, configuration: ClusterConfiguration) -> tuple[int, int]:
 
     The child is spawned by the coordinates of the workload, not by position, so that a cell gives
     the same results in whichever scenario it stands. The policy is no coordinate: all policies
-    see the same arrivals, lengths and orders (common random numbers).
+    see the same jobs (common random numbers).
     """
     coordinates = json.dumps(
         [

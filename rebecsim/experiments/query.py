@@ -190,7 +190,7 @@ def _run_row(run: StoredRun | StoredWorkloadRun) -> dict[str, object]:
         "policies": list(run.scenario.policies),
         "cells": len(run.cells),
         "finished": len(run.finished),
-        "replications": run.scenario.replications,
+        "replications": run.replications,
         "seed": run.scenario.seed,
         "choice_law": run.scenario.choice_law if isinstance(run, StoredRun) else None,
         "rebecsim": run.record["versions"]["rebecsim"],

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
+from rebecsim.experiments.parts import part_rows
 from rebecsim.experiments.plan import Plan, PlannedCell, plan_scenario
 from rebecsim.experiments.results import Results
 from rebecsim.experiments.results_error import ResultsError
@@ -63,6 +66,17 @@ class StoredRun:
         return self.plan.cells
 
     @property
+    def replications(self) -> int:
+        """Of each cell: those of the scenario, or what it has where a precision decides on them."""
+        if self.scenario.precision is None:
+            return self.scenario.replications
+        rows = []
+        for cell in self.finished:
+            with suppress(OSError, pa.ArrowException):  # a damaged part shows when it is read
+                rows.append(part_rows(self.results.part(cell)))
+        return min(rows, default=0)
+
+    @property
     def size(self) -> int:
         """Bytes of all files of the run, its report included."""
         return _size_of(self.results.directory)
@@ -87,6 +101,11 @@ class StoredWorkloadRun:
     scenario: WorkloadScenario
     cells: tuple[ScheduleCell, ...]
     finished: tuple[ScheduleCell, ...]
+
+    @property
+    def replications(self) -> int:
+        """Of each cell."""
+        return self.scenario.replications
 
     @property
     def size(self) -> int:

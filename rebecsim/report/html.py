@@ -12,9 +12,14 @@ from rebecsim.experiments.differences import PairDifference
 from rebecsim.experiments.summary import Summary
 from rebecsim.report.hardware import HARDWARE_NOTES, app_master_table, size_tables
 from rebecsim.report.interactive import CONFIG, plotly_figure
-from rebecsim.report.notes import abnormal_notes, interval_notes, reading_notes
+from rebecsim.report.notes import abnormal_notes, interval_notes, rare_notes, reading_notes
 from rebecsim.report.numbers import best_rows, decimals_for, format_estimate, level_text
-from rebecsim.report.orders import ORDER_NOTES, order_sentences, order_tables
+from rebecsim.report.orders import (
+    ORDER_NOTES,
+    no_orders_note,
+    order_sentences,
+    order_tables,
+)
 from rebecsim.report.pairs import (
     by_metric,
     method_notes,
@@ -22,6 +27,7 @@ from rebecsim.report.pairs import (
     pair_sentence,
     power_sentence,
 )
+from rebecsim.report.precision import precision_notes
 from rebecsim.report.report_input import ReportInput
 from rebecsim.report.series import ChartData
 from rebecsim.report.templates import page_template
@@ -124,6 +130,10 @@ def render_html(
         level=level_text(summary.level),
         policy_rows=_policy_rows(summary),
         size_tables=[_size_table(by_size, column) for column in range(len(by_size.metrics))],
+        size_notes=rare_notes(
+            by_size.metrics,
+            [(f"{p.policy} with {p.app_masters}", p.estimates) for p in by_size.points],
+        ),
         parts=parts,
         part_rows=_policy_rows(parts) if parts else [],
         figures=[_figure(c, s) for c, s in zip(charts, stills, strict=True)],
@@ -131,14 +141,18 @@ def render_html(
         plotly_js=get_plotlyjs(),
         scenario_rows=list(scenario_rows(report.scenario)),
         choice_law=choice_law_text(report.choice_law),
-        reading_notes=reading_notes(summary),
+        reading_notes=reading_notes(summary, report.has_chance),
         abnormal_notes=abnormal_notes(summary),
         interval_notes=interval_notes(summary) + method_notes(differences),
         pair_lists=_pair_lists(differences),
         pair_notes=pair_notes(differences),
         order_tables=order_tables(envelopes),
-        order_sentences=order_sentences(envelopes),
+        order_sentences=order_sentences(envelopes, report.order_differences),
         order_notes=ORDER_NOTES,
+        no_orders_note=no_orders_note(report.order),
+        precision_notes=precision_notes(report.precision, report.reached)
+        if report.precision
+        else (),
         hardware_sizes=size_tables(used) if used else (),
         app_masters=app_master_table(used, report.hardware) if used and report.hardware else None,
         hardware_notes=HARDWARE_NOTES

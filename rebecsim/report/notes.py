@@ -2,27 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from rebecsim.experiments.rare import SAFE_DISTANCE, rests_on_rare_events
+from rebecsim.experiments.statistics import Estimate
 from rebecsim.experiments.summary import Summary
+from rebecsim.metrics import Metric
 from rebecsim.report.numbers import DASH, level_text
 
-__all__ = ["abnormal_notes", "interval_notes", "reading_notes"]
+__all__ = ["abnormal_notes", "interval_notes", "rare_notes", "reading_notes"]
 
 
-def reading_notes(summary: Summary) -> list[str]:
+def reading_notes(summary: Summary, has_chance: bool = True) -> list[str]:
     """How to read the table: what the mark means, and what an interval and a dash stand for."""
     estimates = [estimate for row in summary.rows for estimate in row.estimates]
     notes = []
     if len(summary.rows) > 1:
         notes.append(
-            "* marks the best value of a column. Where intervals overlap, the order of two "
-            "policies may be chance."
+            "* marks the best value of a column. Whether it is better than another one by more "
+            "than chance is said by the differences, run by run, and not by whether intervals "
+            "overlap."
+            if has_chance
+            else "* marks the best value of a column."
         )
-    if any(e.half_width is not None for e in estimates):
+    if not has_chance:
+        notes.append("Nothing is drawn in these models: every run gives the same figures.")
+    elif any(e.half_width is not None for e in estimates):
         notes.append(f"± gives the half-width of the {level_text(summary.level)} interval.")
-    if any(e.half_width is None and e.is_defined for e in estimates):
+    if has_chance and any(e.half_width == 0 for e in estimates):
+        notes.append("± 0 says that all runs of a cell gave the same figure, for every cell.")
+    notes += rare_notes(summary.metrics, [(row.policy, row.estimates) for row in summary.rows])
+    if has_chance and any(e.half_width is None and e.is_defined for e in estimates):
         notes.append("No interval: some model was run fewer than two times.")
     if any(not e.is_defined for e in estimates):
         notes.append(f"{DASH} means undefined: no job of the kind that is counted was decided.")
+    return notes
+
+
+def rare_notes(
+    metrics: Sequence[Metric], figures: Sequence[tuple[str, Sequence[Estimate]]]
+) -> list[str]:
+    """A warning for each metric with intervals that rest on rare events; empty without any.
+
+    `figures` are names with one estimate for each metric.
+    """
+    notes = []
+    for column, metric in enumerate(metrics):
+        names = [name for name, e in figures if rests_on_rare_events(metric, e[column])]
+        if names:
+            notes.append(
+                f"Rare events: {metric.title} of {', '.join(names)} rest on few cases for so few "
+                "runs. Such figures are skewed, and their intervals cover the truth less often "
+                "than they say; more runs help."
+            )
     return notes
 
 
@@ -53,4 +85,7 @@ def interval_notes(summary: Summary) -> list[str]:
         "chapter 6). Its interval is cut off at 0 % and 100 %.",
         "Degrees of freedom follow Satterthwaite (1946). An interval of zero width says that all "
         "runs agreed, not that the value is certain.",
+        "A count that is mostly 0, or a share near 0 % or 100 %, is skewed, and its interval "
+        f"covers the truth less often than in {level} of cases. Figures less than "
+        f"{SAFE_DISTANCE:g} standard errors from such an end are named as resting on rare events.",
     ]

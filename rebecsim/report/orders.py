@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from rebecsim.experiments.differences import PairDifference
 from rebecsim.experiments.order_sensitivity import REFERENCE_ORDER, OrderEnvelope
 from rebecsim.metrics import Metric
 from rebecsim.report.numbers import (
@@ -16,13 +17,25 @@ from rebecsim.report.numbers import (
     format_value,
 )
 
-__all__ = ["ORDER_NOTES", "OrderRow", "OrderTable", "order_sentences", "order_tables"]
+__all__ = [
+    "ORDER_NOTES",
+    "OrderRow",
+    "OrderTable",
+    "no_orders_note",
+    "order_sentences",
+    "order_tables",
+]
 
 ORDER_NOTES = (
     "Messages that are due at the same time may be served in any order, and the model does not say "
-    "which. Each figure is pooled as in the table of policies; every run of an order serves such "
-    "messages by that rule: in random order, updates of AppMasters before the tick, the tick "
-    "before updates, or as they were sent (fifo).",
+    "which. An update is the message of an AppMaster that its job has ended; the tick is the "
+    "message of the ResourceManager to itself, once per time unit, in which it hands out jobs and "
+    "takes in new ones. updates-first serves all updates of a time unit before its tick, so an "
+    "AppMaster that has just become free gets a job at once; ticks-first serves the tick before, "
+    "so it waits for a time unit; fifo serves messages as they were sent; random draws their "
+    "order.",
+    "A policy may be best under an order unless another one is shown to be better there, run by "
+    "run as under Differences. Each figure is pooled as in the table of policies.",
     "The lowest and the highest of several figures differ a little by chance even where the order "
     "has no effect; compare their distance with the intervals.",
 )
@@ -73,16 +86,36 @@ def order_tables(envelopes: Sequence[OrderEnvelope]) -> list[OrderTable]:
     ]
 
 
-def order_sentences(envelopes: Sequence[OrderEnvelope]) -> list[str]:
+def order_sentences(
+    envelopes: Sequence[OrderEnvelope], differences: Mapping[str, Sequence[PairDifference]]
+) -> list[str]:
     """For each metric how far order and policy move the figure, and which policy is best when.
 
-    A policy "may be best" when its interval reaches that of the best figure, so chance alone rarely
-    makes the best policy depend on the order. Policies and orders without a defined figure are left
-    out.
+    `differences` are those of all pairs under each order. A policy "may be best" unless another
+    one is shown to be better, so the sentence never contradicts the differences, and chance alone
+    rarely makes the best policy depend on the order.
     """
     return [
-        f"{metric.title}: {_sentence(metric, group)}" for metric, group in _by_metric(envelopes)
+        f"{metric.title}: {_sentence(metric, group, _of_metric(metric, differences))}"
+        for metric, group in _by_metric(envelopes)
     ]
+
+
+def no_orders_note(order: str) -> str | None:
+    """Why there is no comparison of orders; None for a run in random order."""
+    if order == REFERENCE_ORDER:
+        return None
+    return (
+        f"Messages of one time unit were served in the order {order} alone, so other orders were "
+        "not run beside it. How far the figures hang on the order is shown by a comparison in "
+        f"{REFERENCE_ORDER} order (--order {REFERENCE_ORDER})."
+    )
+
+
+def _of_metric(
+    metric: Metric, differences: Mapping[str, Sequence[PairDifference]]
+) -> dict[str, list[PairDifference]]:
+    return {order: [d for d in each if d.metric == metric] for order, each in differences.items()}
 
 
 def _by_metric(envelopes: Sequence[OrderEnvelope]) -> list[tuple[Metric, list[OrderEnvelope]]]:
@@ -117,7 +150,9 @@ def _envelope(metric: Metric, each: OrderEnvelope, decimals: int) -> str:
     return " to ".join(format_value(metric, end, decimals) for end in ends)
 
 
-def _sentence(metric: Metric, group: Sequence[OrderEnvelope]) -> str:
+def _sentence(
+    metric: Metric, group: Sequence[OrderEnvelope], differences: Mapping[str, list[PairDifference]]
+) -> str:
     widest = max(group, key=lambda each: each.width)
     moved = (
         f"the order of messages moves a policy's figure by up to {_amount(metric, widest.width)}"
@@ -129,16 +164,18 @@ def _sentence(metric: Metric, group: Sequence[OrderEnvelope]) -> str:
     apart = _amount(metric, max(values) - min(values))
     return (
         f"{moved}{named}, the choice of policy by up to {apart} in {REFERENCE_ORDER} order; "
-        f"{_best_clause(metric, group)}."
+        f"{_best_clause(group, differences)}."
     )
 
 
-def _best_clause(metric: Metric, group: Sequence[OrderEnvelope]) -> str:
-    """Which policy is best under which order, as far as intervals tell policies apart."""
-    best = {order: _best(metric, group, order) for order in group[0].by_order}
+def _best_clause(
+    group: Sequence[OrderEnvelope], differences: Mapping[str, list[PairDifference]]
+) -> str:
+    """Which policy is best under which order, as far as differences are shown."""
+    best = {o: _unbeaten(group, o, differences.get(o, [])) for o in group[0].by_order}
     told = {order: names for order, names in best.items() if names}
     if not told:
-        return "which policy is best cannot be told without intervals"
+        return "which policy is best cannot be told from one run of each cell"
     # In the order of the policies, to name them always alike.
     always = [each.policy for each in group if all(each.policy in n for n in told.values())]
     if always:
@@ -154,23 +191,23 @@ def _best_clause(metric: Metric, group: Sequence[OrderEnvelope]) -> str:
     return f"which policy is best depends on the order: {found}"
 
 
-def _best(metric: Metric, group: Sequence[OrderEnvelope], order: str) -> tuple[str, ...]:
-    """Policies whose interval reaches that of the best figure; none when there is no interval."""
-    sign = -1 if metric.better == "lower" else 1
-    spans = {}
-    for each in group:
-        e = each.by_order[order]
-        if e.low is not None and e.high is not None:
-            spans[each.policy] = sorted((sign * e.low, sign * e.high))
-    if not spans:
+def _unbeaten(
+    group: Sequence[OrderEnvelope], order: str, differences: Sequence[PairDifference]
+) -> tuple[str, ...]:
+    """Policies than which none is shown to be better; none when nothing was compared."""
+    compared = [each for each in differences if each.p_value is not None]
+    if not compared:
         return ()
-    values = {
-        policy: sign * each.by_order[order].value
-        for each in group
-        if (policy := each.policy) in spans
+    beaten = {
+        each.second if each.better == each.first else each.first
+        for each in compared
+        if each.is_shown and each.better is not None
     }
-    leader = max(values, key=lambda policy: values[policy])
-    return tuple(policy for policy, (_, high) in spans.items() if high >= spans[leader][0])
+    return tuple(
+        each.policy
+        for each in group
+        if each.by_order[order].is_defined and each.policy not in beaten
+    )
 
 
 def _listed(names: Sequence[str], word: str) -> str:

@@ -40,6 +40,11 @@ def pair_sentence(pair: PairDifference) -> str:
         return f"{pair.first} and {pair.second} cannot be compared: a figure is undefined."
     if pair.is_shown:
         return _advantage(pair)
+    if pair.is_certain:
+        return (
+            f"There is no difference between {pair.first} and {pair.second}: the models have no "
+            "chance in them, and every run gives the same."
+        )
     nothing = f"No difference can be shown between {pair.first} and {pair.second}"
     if estimate.standard_error == 0:
         if pair.is_identical:
@@ -78,6 +83,10 @@ def pair_notes(differences: Sequence[PairDifference]) -> list[str]:
     if not differences:
         return []
     compared = max(pair.compared for pair in differences)
+    if all(pair.is_certain for pair in differences):
+        return [
+            "Nothing is drawn in these models, so these differences are exact and need no interval."
+        ]
     level = level_text(differences[0].estimate.level)
     notes = [
         f"Policies are compared run by run, with the same random numbers. Each {level} interval "
@@ -100,7 +109,7 @@ def pair_notes(differences: Sequence[PairDifference]) -> list[str]:
 
 def method_notes(differences: Sequence[PairDifference]) -> list[str]:
     """How differences are computed, with the sources of the formulas."""
-    if not differences:
+    if all(pair.is_certain for pair in differences):
         return []
     level = level_text(differences[0].estimate.level)
     return [
@@ -123,12 +132,16 @@ def method_notes(differences: Sequence[PairDifference]) -> list[str]:
 
 def _advantage(pair: PairDifference) -> str:
     estimate, better = pair.estimate, pair.better
-    if better is None or estimate.low is None or estimate.high is None:
-        raise ValueError("a difference that is shown has a better policy and an interval")
+    if better is None:
+        raise ValueError("a difference that is shown has a better policy")
     worse = pair.second if better == pair.first else pair.first
     decimals = _decimals(pair)
     amount = _amount(pair.metric, abs(estimate.value), decimals)
     sentence = pair.metric.says_advantage(better, worse, amount)
+    if pair.is_certain:
+        return f"{sentence}, in every run: the models have no chance in them."
+    if estimate.low is None or estimate.high is None:
+        raise ValueError("a difference of models with chance that is shown has an interval")
     if estimate.standard_error == 0:
         return f"{sentence}, in {_all_runs(pair)} alike."
     low, high = (

@@ -10,8 +10,13 @@ from typing import Any
 from rebecsim.experiments.differences import PairDifference, pairwise_differences
 from rebecsim.experiments.energy import Hardware, HardwareFigures, by_policy_and_size, by_workload
 from rebecsim.experiments.moments import CellMoments
-from rebecsim.experiments.order_sensitivity import OrderEnvelope, order_envelopes
+from rebecsim.experiments.order_sensitivity import (
+    REFERENCE_ORDER,
+    OrderEnvelope,
+    order_envelopes,
+)
 from rebecsim.experiments.pair_moments import PairedMoments
+from rebecsim.experiments.precision import Precision, Reached, reached_by
 from rebecsim.experiments.summary import Summary, summarise
 from rebecsim.experiments.traced import UtilisationOverTime
 from rebecsim.metrics import DISPATCH_METRICS, Metric
@@ -41,8 +46,12 @@ class ReportInput:
         level: confidence level of the intervals, in (0, 1).
         pairs: the same runs in pairs, one entry per workload and cluster size; empty when
             policies are not to be compared.
+        order: in which order messages of one time unit were served.
         orders: message order -> moments of every cell, for order sensitivity; empty, or
             "random" (the order of `moments`) and others.
+        order_pairs: the same runs in pairs, for each of these orders.
+        precision: what the runs were to reach, where that was asked for.
+        has_chance: whether anything in the runs was drawn.
         hardware: the AppMasters, where the busy time of each was counted.
         utilisation: of the largest cluster over time, one entry for each policy whose messages
             were kept.
@@ -62,7 +71,11 @@ class ReportInput:
     charted: tuple[Metric, ...] = ()
     breakdown: tuple[Metric, ...] = ()
     pairs: Sequence[PairedMoments] = ()
+    order: str = REFERENCE_ORDER
     orders: Mapping[str, Sequence[CellMoments]] = field(default_factory=dict)
+    order_pairs: Mapping[str, Sequence[PairedMoments]] = field(default_factory=dict)
+    precision: Precision | None = None
+    has_chance: bool = True
     hardware: Hardware | None = None
     utilisation: Sequence[UtilisationOverTime] = ()
 
@@ -86,12 +99,32 @@ class ReportInput:
     @cached_property
     def differences(self) -> tuple[PairDifference, ...]:
         """Every two policies compared; raises as `pairwise_differences` does."""
-        return pairwise_differences(self.metrics, self.pairs, self.level)
+        return pairwise_differences(self.metrics, self.pairs, self.level, self.has_chance)
 
     @cached_property
     def envelopes(self) -> tuple[OrderEnvelope, ...]:
         """The figures under all message orders; raises as `order_envelopes` does."""
         return order_envelopes(self.orders, self.metrics, self.level)
+
+    @cached_property
+    def order_differences(self) -> dict[str, tuple[PairDifference, ...]]:
+        """Every two policies compared in each message order; raises as `pairwise_differences`."""
+        others = {
+            order: pairwise_differences(self.metrics, pairs, self.level)
+            for order, pairs in self.order_pairs.items()
+            if order != self.order
+        }
+        return {self.order: self.differences, **others} if others else {}
+
+    @cached_property
+    def reached(self) -> tuple[Reached, ...]:
+        """How precisely each policy is known; nothing when no precision was asked for."""
+        if self.precision is None:
+            return ()
+        by_policy: dict[str, list[CellMoments]] = {}
+        for moments in self.moments:
+            by_policy.setdefault(moments.cell.policy, []).append(moments)
+        return tuple(reached_by(name, group, self.precision) for name, group in by_policy.items())
 
     @cached_property
     def hardware_figures(self) -> tuple[HardwareFigures, ...]:

@@ -48,7 +48,7 @@ def runs_table(runs: Iterable[StoredRun | StoredWorkloadRun]) -> Table:
             run.scenario.name,
             ", ".join(run.scenario.policies),
             f"{len(run.finished)}/{len(run.cells)}",
-            str(run.scenario.replications),
+            str(run.replications),
             str(run.scenario.seed),
             law,
             DASH if started is None else started[:16].replace("T", " "),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -15,8 +15,15 @@ from rebecsim.experiments.summary import Summary
 from rebecsim.report.hardware import HARDWARE_NOTES, HardwareOverview, overview
 from rebecsim.report.notes import abnormal_notes, reading_notes
 from rebecsim.report.numbers import best_rows, decimals_for, format_estimate
-from rebecsim.report.orders import ORDER_NOTES, OrderTable, order_sentences, order_tables
+from rebecsim.report.orders import (
+    ORDER_NOTES,
+    OrderTable,
+    no_orders_note,
+    order_sentences,
+    order_tables,
+)
 from rebecsim.report.pairs import by_metric, pair_notes, pair_sentence, power_sentence
+from rebecsim.report.precision import precision_notes
 from rebecsim.report.report_input import ReportInput
 
 __all__ = [
@@ -59,10 +66,12 @@ def policy_table(summary: Summary, title: str | None = None) -> Table:
     return table
 
 
-def summary_view(summary: Summary, title: str | None = None) -> Group:
+def summary_view(summary: Summary, title: str | None = None, has_chance: bool = True) -> Group:
     """The table of policies with the notes that a reader needs, ready for `console.print`."""
     warnings = [Text(f"Warning: {note}", style="yellow") for note in abnormal_notes(summary)]
-    return Group(policy_table(summary, title), *_notes(reading_notes(summary)), *warnings)
+    return Group(
+        policy_table(summary, title), *_notes(reading_notes(summary, has_chance)), *warnings
+    )
 
 
 def pairs_view(differences: Sequence[PairDifference]) -> Group:
@@ -88,11 +97,13 @@ def order_table(order: OrderTable) -> Table:
     return table
 
 
-def order_view(envelopes: Sequence[OrderEnvelope]) -> Group:
+def order_view(
+    envelopes: Sequence[OrderEnvelope], differences: Mapping[str, Sequence[PairDifference]]
+) -> Group:
     """The figures by message order with sentences on what order and policy do; empty for none."""
     if not envelopes:
         return Group()
-    sentences = [Text(sentence) for sentence in order_sentences(envelopes)]
+    sentences = [Text(sentence) for sentence in order_sentences(envelopes, differences)]
     return Group(*map(order_table, order_tables(envelopes)), *sentences, *_notes(ORDER_NOTES))
 
 
@@ -127,13 +138,17 @@ def report_view(report: ReportInput) -> Group:
     Differences and message orders are shown for the most important metric; all are in the page.
     """
     first = report.metrics[0]
-    parts: list[RenderableType] = [summary_view(report.summary, report.title)]
+    parts: list[RenderableType] = [summary_view(report.summary, report.title, report.has_chance)]
+    if report.precision is not None:
+        parts += map(Text, precision_notes(report.precision, report.reached))
     if breakdown := report.parts:
         parts += ["", breakdown_table(breakdown, "Where deadlines were missed (jobs per run)")]
     if differences := [each for each in report.differences if each.metric == first]:
         parts += ["", pairs_view(differences)]
     if envelopes := [each for each in report.envelopes if each.metric == first]:
-        parts += ["", order_view(envelopes)]
+        parts += ["", order_view(envelopes, report.order_differences)]
+    elif note := no_orders_note(report.order):
+        parts += ["", *_notes([note])]
     if used := report.hardware_figures:
         parts += ["", hardware_view(overview(used))]
     return Group(*parts)

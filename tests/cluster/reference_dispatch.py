@@ -119,13 +119,11 @@ def _tick(cluster, time, queue, free, due, outcome, draw) -> None:
                 outcome.busy[app_master] = before + min(end, cluster.ticks) - time
                 due.setdefault(end, []).append((app_master, missed))
     for _ in range(cluster.arrivals(time, draw)):
+        job = _drawn_job(cluster, time, draw)
         if None in queue:
-            length = cluster.lengths(time, draw)
-            queue[queue.index(None)] = Job(_deadline(cluster, length), length)
+            queue[queue.index(None)] = job
         else:
             outcome.dropped += 1
-    if cluster.policy == "PRIORITY":
-        _draw_priorities(cluster, queue, draw)
 
 
 def _age(cluster, queue, outcome) -> None:
@@ -171,13 +169,13 @@ _RANKS = {
 """What the chosen job has the least of; of equals it is the one at the front."""
 
 
-def _draw_priorities(cluster, queue, draw) -> None:
-    for job in queue:
-        if job is not None and job.priority is None:
-            job.priority = 10 * (draw(10) + 1)
-            if cluster.high_length > 0 and job.priority <= cluster.high_probability:
-                job.length = cluster.high_length
-                job.time_left = _deadline(cluster, job.length)
+def _drawn_job(cluster, time, draw) -> Job:
+    length, priority = cluster.lengths(time, draw), None
+    if cluster.policy == "PRIORITY":
+        priority = 10 * (draw(10) + 1)
+        if cluster.high_length > 0 and priority <= cluster.high_probability:
+            length = cluster.high_length
+    return Job(_deadline(cluster, length), length, priority)
 
 
 _DEADLINES: dict[tuple[int, float], int] = {}

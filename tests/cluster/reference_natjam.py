@@ -295,15 +295,20 @@ class _Run:
 
     def arrive(self) -> None:
         for _ in range(self.cluster.arrivals(self.time, self.draw)):
+            length = self.cluster.lengths(self.time, self.draw)
+            job = Job(length, self.cluster.deadline(length))
+            self.draw_priority(job)
             if None in self.incoming:
-                length = self.cluster.lengths(self.time, self.draw)
-                job = Job(length, self.cluster.deadline(length))
                 self.incoming[self.incoming.index(None)] = job
             else:
                 self.outcome.drops += 1
+        # Those of which a mistake of the published models has taken it.
         for job in self.incoming:
             if job and job.priority is None:
-                job.priority = 10 * (self.draw(10) + 1)
-                if self.cluster.high_length > 0 and self.cluster.is_high(job):
-                    job.time = self.cluster.high_length
-                    job.deadline = self.cluster.deadline(job.time)
+                self.draw_priority(job)
+
+    def draw_priority(self, job: Job) -> None:
+        job.priority = 10 * (self.draw(10) + 1)
+        if self.cluster.high_length > 0 and self.cluster.is_high(job):
+            job.time = self.cluster.high_length
+            job.deadline = self.cluster.deadline(job.time)

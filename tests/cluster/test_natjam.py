@@ -119,7 +119,8 @@ def test_the_variants_differ_in_the_choice_of_checkpoints_alone():
     ours = natjam_source(configuration()).splitlines()
     published = natjam_source(configuration(as_published=True)).splitlines()
     assert [line.strip() for line in ours if line not in published] == [
-        "slot = chooseCheckpoint();"
+        "// and 10, 20, ..., 100, where a low value is a high priority.",
+        "slot = chooseCheckpoint();",
     ]
     added = [line.strip() for line in published if line not in ours]
     assert "slot = chooseCheckpointBesideResearch();" in added

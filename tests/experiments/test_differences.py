@@ -229,3 +229,17 @@ def test_the_interval_of_a_difference_of_shares_stays_between_minus_1_and_1() ->
     unclipped = found.value + found.half_width
     assert unclipped > 1 >= found.high
     assert found.low >= -1
+
+
+def test_models_without_chance_need_no_test() -> None:
+    for runs in (1, 2):
+        edf, mdf, llf = ([(y, 5)] * runs for y in (7, 4, 4))
+        cells = paired({"EDF": edf, "MDF": mdf, "LLF": llf})
+        found = pairwise_differences([MEAN], cells, has_chance=False)
+        assert [(each.is_shown, each.better) for each in found] == [
+            (True, "MDF"),
+            (True, "LLF"),
+            (False, None),
+        ]
+        assert all(each.is_certain and each.power is None for each in found)
+    assert pairwise_differences([MEAN], paired({"EDF": [(7, 5)], "MDF": [(4, 5)]})) == ()

@@ -10,6 +10,7 @@ from rebecsim.experiments.precision import (
     Precision,
     next_replications,
     parse_precision,
+    reached_by,
 )
 from rebecsim.experiments.statistics import estimate
 from rebecsim.metrics import Metric
@@ -100,6 +101,32 @@ def test_counters_that_never_varied_are_not_taken_for_certain() -> None:
     # A large figure that never varied is precise enough.
     large = {"EDF": [cell(1, np.tile([40, 1], (50, 1)))]}
     assert next_replications(large, parse_precision("1%", MEAN), 50, 10**6) is None
+
+
+def test_a_figure_that_is_0_in_every_run_does_not_go_to_the_limit() -> None:
+    target, done, looks = parse_precision("1%", MEAN), 0, []
+    never: list[CellMoments] = []
+    while more := next_replications({"EDF": never}, target, done, 10_000):
+        done += more
+        never = [cell(size, np.tile([0, 3], (done, 1))) for size in (1, 2)]
+        looks.append(done)
+    # Of n runs without a case one concludes that fewer than 3 / n have any: 299 runs for 1 %.
+    assert looks == [50, 100, 149, 187]
+    found = reached_by("EDF", never, target)
+    assert (found.is_reached, found.without_case, found.runs) == (True, True, 374)
+    assert found.half_width == pytest.approx(1 - 0.05 ** (1 / 374))
+
+
+def test_what_was_reached_is_the_target_exactly_when_the_runs_stop() -> None:
+    for text in ("0.5%", "2%", "10%"):
+        target = parse_precision(text, MEAN)
+        for runs in (50, 200, 800, 3200):
+            rng = np.random.default_rng(runs)
+            moments = [cell(size, drawn(rng, size, runs)) for size in (1, 2)]
+            found = reached_by("EDF", moments, target)
+            stops = next_replications({"EDF": moments}, target, runs, 10**9) is None
+            assert found.is_reached == stops == (found.half_width <= target.half_width)
+            assert (found.replications, found.runs) == (runs, 2 * runs)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,113 @@
+"""What a comparison says about its own figures, as a user reads it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from rebecsim.cli.app import app
+
+SCENARIO = """
+name = "words"
+policies = ["EDF", "MDF"]
+app_masters = [2]
+queue_size = 4
+epsilon = 0.5
+replications = 6
+ticks = 20
+seed = 3
+
+[[arrivals]]
+pattern = "uniform"
+count = 1
+
+[[lengths]]
+pattern = "nondet"
+minimum = 1
+maximum = 4
+"""
+WITHOUT_CHANCE = SCENARIO.replace("minimum = 1\nmaximum = 4", "minimum = 3\nmaximum = 3").replace(
+    "seed = 3", 'seed = 3\norder = "ticks-first"'
+)
+NEVER_LATE = SCENARIO.replace("app_masters = [2]", "app_masters = [8]").replace(
+    "epsilon = 0.5", "epsilon = 20.0"
+)
+
+
+def run(*arguments: object) -> str:
+    """Run a command in this process; give what it printed, in one line."""
+    words = [str(each) for each in arguments]
+    done = CliRunner().invoke(app, words, catch_exceptions=False, env={"COLUMNS": "80"})
+    assert done.exit_code == 0, done.output
+    return " ".join(done.output.split())
+
+
+def compare(directory: Path, scenario: str, *options: object) -> str:
+    path = directory / "words.toml"
+    path.write_text(scenario)
+    out = directory / "out"
+    return run("compare", path, "--out", out, "--workers", 1, "--engine", "python", *options)
+
+
+def page(directory: Path) -> str:
+    text = (directory / "out" / "report.html").read_text()
+    return " ".join(text.partition("<script>")[0].split())
+
+
+def test_a_precision_that_is_not_reached_is_said(tmp_path):
+    limits = ("--precision", "1%", "--max-replications", 60, "--no-orders")
+    said = compare(tmp_path, SCENARIO, *limits)
+    for text in (said, page(tmp_path)):
+        assert "Precision: 1 % of Deadline misses was NOT reached by EDF (" in text
+        assert "as 60 runs of each cell were the limit" in text
+    assert "<td>60 (at most 60)</td>" in page(tmp_path)
+
+
+def test_a_precision_that_is_reached_is_said_with_the_runs_that_ran(tmp_path):
+    said = compare(tmp_path, SCENARIO, "--precision", "30%", "--no-orders")
+    assert "reached by every policy after 50 runs of each cell" in said
+    assert "<td>50 (at most 10000)</td>" in page(tmp_path)
+    table = run("runs", tmp_path / "out")
+    assert " 50 3 fair" in table
+    assert "10000" not in table
+    asked = run("query", "select replications from runs", tmp_path / "out", "--csv")
+    assert asked == "replications 50"
+
+
+def test_without_any_miss_the_runs_end(tmp_path):
+    said = compare(tmp_path, NEVER_LATE, "--precision", "1%", "--no-orders")
+    assert "EDF: Deadline misses are 0 in all" in said
+    assert "confidence fewer than" in said
+
+
+def test_models_without_chance_differ_for_certain(tmp_path):
+    said = compare(tmp_path, WITHOUT_CHANCE, "--replications", 1)
+    for text in (said, page(tmp_path)):
+        assert "in every run: the models have no chance in them." in text
+        assert "Nothing is drawn in these models" in text
+    assert "95 % interval" not in said
+
+
+def test_a_run_in_another_order_says_why_there_is_no_comparison_of_orders(tmp_path):
+    said = compare(tmp_path, SCENARIO, "--order", "updates-first")
+    for text in (said, page(tmp_path)):
+        assert "were served in the order updates-first alone" in text
+
+
+def test_updates_and_ticks_are_explained(tmp_path):
+    said = compare(tmp_path, SCENARIO)
+    for text in (said, page(tmp_path)):
+        assert "An update is the message of an AppMaster that its job has ended" in text
+        assert "not by whether intervals overlap" in text
+
+
+@pytest.mark.parametrize("form", ["rebeca", "python"])
+def test_generate_says_that_the_order_is_not_in_the_models(tmp_path, form):
+    path = tmp_path / "ordered.toml"
+    path.write_text(WITHOUT_CHANCE)
+    said = run("generate", path, "--out", tmp_path / form, "--form", form)
+    assert "order 'ticks-first' is no part of them" in said
+    path.write_text(SCENARIO)
+    assert "order" not in run("generate", path, "--out", tmp_path / "random", "--form", form)
