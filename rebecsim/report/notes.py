@@ -30,7 +30,7 @@ def reading_notes(summary: Summary, has_chance: bool = True) -> list[str]:
     elif any(e.half_width is not None for e in estimates):
         notes.append(f"± gives the half-width of the {level_text(summary.level)} interval.")
     if has_chance and any(e.half_width == 0 for e in estimates):
-        notes.append("± 0 says that all runs of a cell gave the same figure, for every cell.")
+        notes.append("± 0: all runs of each cell gave the same figure.")
     notes += rare_notes(summary.metrics, [(row.policy, row.estimates) for row in summary.rows])
     if has_chance and any(e.half_width is None and e.is_defined for e in estimates):
         notes.append("No interval: some model was run fewer than two times.")
@@ -51,9 +51,9 @@ def rare_notes(
         names = [name for name, e in figures if rests_on_rare_events(metric, e[column])]
         if names:
             notes.append(
-                f"Rare events: {metric.title} of {', '.join(names)} rest on few cases for so few "
-                "runs. Such figures are skewed, and their intervals cover the truth less often "
-                "than they say; more runs help."
+                f"Rare events: few cases decide {metric.title} of {', '.join(names)}. Such figures "
+                "are skewed, and their intervals cover the truth less often than they say; more "
+                "runs help."
             )
     return notes
 

@@ -122,14 +122,21 @@ def one_job(time: int, draw: Draw) -> int:
     return 1
 
 
-def simulate(cluster: Cluster, draw: Draw, generator: random.Random) -> Outcome:
-    """Run the cluster once; `draw` makes the choices, `generator` orders what happens at once."""
-    return _Run(cluster, draw, generator).result()
+def simulate(
+    cluster: Cluster, draw: Draw, generator: random.Random, redraw: Draw | None = None
+) -> Outcome:
+    """Run the cluster once; `draw` makes the choices, `generator` orders what happens at once.
+
+    `redraw` draws the priorities that take the place of spent ones; like `draw` if not given.
+    """
+    return _Run(cluster, draw, generator, redraw or draw).result()
 
 
 class _Run:
-    def __init__(self, cluster: Cluster, draw: Draw, generator: random.Random) -> None:
-        self.cluster, self.draw, self.generator = cluster, draw, generator
+    def __init__(
+        self, cluster: Cluster, draw: Draw, generator: random.Random, redraw: Draw
+    ) -> None:
+        self.cluster, self.draw, self.generator, self.redraw = cluster, draw, generator, redraw
         self.outcome = Outcome()
         self.incoming: list[Job | None] = [None] * cluster.queue_size
         self.saved: list[Job | None] = [None] * cluster.queue_size
@@ -297,7 +304,7 @@ class _Run:
         for _ in range(self.cluster.arrivals(self.time, self.draw)):
             length = self.cluster.lengths(self.time, self.draw)
             job = Job(length, self.cluster.deadline(length))
-            self.draw_priority(job)
+            self.give_priority(job, self.draw)
             if None in self.incoming:
                 self.incoming[self.incoming.index(None)] = job
             else:
@@ -305,10 +312,10 @@ class _Run:
         # Those of which a mistake of the published models has taken it.
         for job in self.incoming:
             if job and job.priority is None:
-                self.draw_priority(job)
+                self.give_priority(job, self.redraw)
 
-    def draw_priority(self, job: Job) -> None:
-        job.priority = 10 * (self.draw(10) + 1)
+    def give_priority(self, job: Job, draw: Draw) -> None:
+        job.priority = 10 * (draw(10) + 1)
         if self.cluster.high_length > 0 and self.cluster.is_high(job):
             job.time = self.cluster.high_length
             job.deadline = self.cluster.deadline(job.time)

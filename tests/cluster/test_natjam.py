@@ -271,9 +271,15 @@ def reference_run(config: NatjamConfiguration, replication: int, law: str, ticks
     alternatives = [len(pattern.alternatives(0)) for pattern in (config.arrivals, config.lengths)]
     sites = [count for count in (*alternatives, 10) if count > 1]
 
-    def draw(count: int) -> int:
-        stream = streams[choice_stream(0, 1 + sites.index(count))]
+    def drawn(site: int, count: int) -> int:
+        stream = streams[choice_stream(0, 1 + site)]
         return stream.below(count) if law == "fair" else min(stream.below(count + 1), count - 1)
+
+    def draw(count: int) -> int:
+        return drawn(sites.index(count), count)
+
+    def redraw(count: int) -> int:
+        return drawn(len(sites), count)
 
     cluster = reference.Cluster(
         config.policy,
@@ -288,7 +294,7 @@ def reference_run(config: NatjamConfiguration, replication: int, law: str, ticks
         config.high_priority.length,
         ticks,
     )
-    return vars(reference.simulate(cluster, draw, Order(streams[ORDER_STREAM])))
+    return vars(reference.simulate(cluster, draw, Order(streams[ORDER_STREAM]), redraw))
 
 
 def model_runs(config: NatjamConfiguration, count: int, law: str, ticks: int):
