@@ -13,7 +13,7 @@ from rebecsim.lang.statements import StatementChecker, name_is_free
 from rebecsim.lang.traversal import walk
 from rebecsim.lang.type_names import resolve_type
 
-__all__ = ["check_bodies", "number_choice_sites", "reads_absolute_time"]
+__all__ = ["check_bodies", "number_choice_sites", "reads_absolute_time", "used_results"]
 
 _ABSOLUTE = frozenset({"now", "currentMessageArrival", "currentMessageDeadline"})
 
@@ -49,7 +49,10 @@ def _check_method(
     body = Body("method", method.name, checked, result)
     completes = _check_body(findings, body, method.parameters, block, fields, env)
     if completes and result is not None:
-        findings.report("return-missing", method.span, name=method.name)
+        is_used = method.name in findings.used_results
+        findings.report(
+            "return-missing" if is_used else "return-unused", method.span, name=method.name
+        )
 
 
 def _check_constructor(
@@ -113,6 +116,16 @@ def _parameters(
             findings.report("duplicate", node.span, what="parameter", name=node.name, line=line)
         scope.declare(Symbol("parameter", node.name, kind), node.span)
     return scope
+
+
+def used_results(model: syntax.Model) -> frozenset[str]:
+    """Name the methods whose value something is done with, wherever in the model."""
+    nodes = [node for each in model.classes for node in walk(each)]
+    dropped = {
+        id(node.expression) for node in nodes if isinstance(node, syntax.ExpressionStatement)
+    }
+    calls = (node for node in nodes if isinstance(node, syntax.Call))
+    return frozenset(call.method for call in calls if id(call) not in dropped)
 
 
 def number_choice_sites(findings: Findings) -> None:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from rebecsim.lang import syntax
-from rebecsim.lang.bodies import check_bodies, number_choice_sites, reads_absolute_time
+from rebecsim.lang.bodies import (
+    check_bodies,
+    number_choice_sites,
+    reads_absolute_time,
+    used_results,
+)
 from rebecsim.lang.checked import CheckedModel, Dialect
 from rebecsim.lang.declarations import declare_classes, declare_env
 from rebecsim.lang.dialects import declared_dialect
@@ -28,6 +33,7 @@ def check_model(
     """
     findings = Findings(dialect)
     tree = with_own_sends(tree)
+    findings.used_results = used_results(tree)
     env = declare_env(findings, tree)
     declare_classes(findings, tree, env)
     for checked in findings.classes.values():

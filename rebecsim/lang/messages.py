@@ -389,6 +389,10 @@ PROPERTIES = {
 }
 
 WARNINGS = {
+    "return-unused": Template(
+        "`{name}` can end without returning a value; nobody uses it",
+        "write `void` for its type, or end every path with `return ...;`",
+    ),
     "annotation-capital": Template(
         "@{name} orders nothing, as in RMC", "write @{meant} if it shall, or remove it"
     ),

@@ -86,6 +86,8 @@ class Findings:
     functions: set[int] = field(default_factory=set)
     misplaced: set[int] = field(default_factory=set)
     """Types that are written where they have no place, and that has been reported."""
+    used_results: frozenset[str] = frozenset()
+    """Methods whose value something is done with."""
 
     def report(self, code: str, span: Span, hint: str | None = None, /, **values: object) -> None:
         """Note a mistake and go on; `hint` fits the case better than that of the message."""

@@ -354,9 +354,13 @@ TABLE: list[Case] = [
     ("no-effect", body, "for (¶x;;) { }"),
     ("return-value", body, "return ¶1;"),
     ("return-missing-value", member, "int f() { ¶return; }"),
-    ("return-missing", member, "¶int f() { if (true) { return 1; } }"),
-    ("return-missing", member, "¶int f() { while (true) { break; } }"),
-    ("return-missing", member, "¶int f(int x) { switch (x) { case 1: return 1; } }"),
+    ("return-missing", member, "¶int f() { if (true) { return 1; } } int g() { return f(); }"),
+    ("return-missing", member, "¶int f() { while (true) { break; } } int g() { return f(); }"),
+    (
+        "return-missing",
+        member,
+        "¶int f(int x) { switch (x) { case 1: return 1; } } int g() { return f(1); }",
+    ),
     ("break-outside", body, "¶break;"),
     ("continue-outside", body, "switch (x) { case 1: ¶continue; }"),
     ("switch-type", body, "switch (¶b) { }"),
@@ -450,6 +454,14 @@ def test_priority_in_capitals_is_warned_of_and_orders_nothing() -> None:
 )
 def test_a_deadline_that_can_be_met_is_not_warned_of(text: str) -> None:
     assert warnings_of(text) == ()
+
+
+def test_a_value_that_nobody_uses_may_be_missing() -> None:
+    text = "int f(int x) { if (x > 1) { return x; } } msgsrv go() { f(2); f(0); }"
+    checked = check_source(f"reactiveclass A(2) {{ {text} }}\n{MAIN}", "model.rebeca")
+    assert [(each.code, each.severity) for each in checked.warnings] == [
+        ("return-unused", "warning")
+    ]
 
 
 def warnings_of(text: str) -> tuple[Diagnostic, ...]:
