@@ -171,8 +171,12 @@ class Rebec:
     _index: int
     _priority: int
 
-    def __init_subclass__(cls, queue_size: int | None = None, **options: Any) -> None:
+    def __init_subclass__(
+        cls, queue_size: int | None = None, rebeca_name: str = "", **options: Any
+    ) -> None:
         super().__init_subclass__(**options)
+        if rebeca_name:  # where Rebeca's name is not possible in Python
+            cls.__name__ = rebeca_name
         if queue_size is not None:
             if queue_size < 1:
                 raise ValueError(f"{cls.__name__}: the queue size must be at least 1")

@@ -422,8 +422,8 @@ class ExpressionWriter:
             array, index = self.element_parts(target)
             old = Code(f"{array}[{index}]", range=RANGES.get(self.model.type_of(target)))
             if has_effect(target.index):
-                old = Code(f"{array}[place]", range=old.range)
-                index = f"(place := {index})"
+                old = Code(f"{array}[_place]", range=old.range)
+                index = f"(_place := {index})"
             value = self._new_value(node, old)
             return Code(f"store({array}, {index}, {value.text})", range=value.range)
         value = self._new_value(node, target)

@@ -7,11 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from rebecsim import actors
 from rebecsim.actors import Model
 from rebecsim.generate.environment import template_environment
 from rebecsim.generate.expressions import ExpressionWriter
-from rebecsim.generate.names import LocalNames, ModelNames, constructor_name
+from rebecsim.generate.names import HELPERS, LocalNames, ModelNames, constructor_name
 from rebecsim.generate.statements import BodyWriter
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import (
@@ -79,7 +78,7 @@ def python_source(model: CheckedModel, file: str = "") -> str:
 
 def _used_names(text: str) -> list[str]:
     """Give the names of `rebecsim.actors` that occur in a text."""
-    return sorted(set(_WORD.findall(text)) & set(actors.__all__))
+    return sorted(set(_WORD.findall(text)) & HELPERS)
 
 
 def build_model(model: CheckedModel, file: str = "") -> Model:
@@ -177,6 +176,7 @@ class _ModuleWriter:
             "name": self.names.classes[checked.name],
             "bases": self._class_bases(checked),
             "queue_size": checked.queue_size,
+            "rebeca_name": checked.name,
             "line": checked.tree.span.line,
             "known_rebecs": [
                 (self.names.variables[symbol.name], self._annotation(symbol.type))

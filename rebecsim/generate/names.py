@@ -1,4 +1,10 @@
-"""Names for generated Python: Rebeca's own wherever Python allows them."""
+"""Names for generated Python: Rebeca's own wherever nothing else has them.
+
+What a generated text uses itself is kept out of reach of a model's names. There are three kinds:
+words of Python and of `rebecsim.actors` (`HELPERS`), which the names of a model get an underscore
+behind; what belongs to every Rebec; and names that begin with an underscore, which no name of a
+model does, as those get a `u` in front.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +15,30 @@ from collections.abc import Collection, Iterator
 from rebecsim import actors
 from rebecsim.lang.checked import CheckedModel
 
-__all__ = ["LocalNames", "ModelNames", "StepNames", "constructor_name"]
+__all__ = ["HELPERS", "LocalNames", "ModelNames", "StepNames", "constructor_name"]
 
-_RESERVED = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *actors.__all__})
+HELPERS = frozenset(
+    {
+        *("Boolean", "Byte", "Double", "Float", "Instance", "Int", "Interface", "Model", "Rebec"),
+        *("RebecNamed", "Reference", "Short", "Since", "Timer", "assign", "double_quotient"),
+        *("element", "float32", "float_quotient", "int8", "int16", "int32", "known_rebec"),
+        *("message_server", "power", "quotient", "refer", "remainder", "require", "square_root"),
+        *("state_variable", "store", "truncate"),
+    }
+)
+"""The names of `rebecsim.actors` that generated modules use."""
+
+_REFLECTION = frozenset(
+    {"attrgetter", "eval", "exec", "getattr", "globals", "locals", "methodcaller", "vars"}
+)
+"""Ways to read any attribute: whoever looks at compiled code for them must find no other ones."""
+
 _REBEC_ATTRIBUTES = frozenset(dir(actors.Rebec)) | frozenset(keyword.kwlist)
+_RESERVED = frozenset(
+    {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *actors.__all__, *_REBEC_ATTRIBUTES}
+    | _REFLECTION
+)
+_MEMBERS = _REBEC_ATTRIBUTES | HELPERS | _REFLECTION
 
 
 def _free(name: str, taken: Collection[str]) -> str:
@@ -43,7 +69,7 @@ class ModelNames:
         self.module_names = frozenset(module_names)
 
         classes = model.classes.values()
-        members = set(_REBEC_ATTRIBUTES)
+        members = set(_MEMBERS)
         callables = {server.name for each in classes for server in each.servers}
         callables |= {server.name for each in model.interfaces.values() for server in each.servers}
         callables |= {name for each in classes for name in each.methods}
@@ -75,16 +101,13 @@ class StepNames(ModelNames):
         self.variables = _assign(sorted(variables), taken)
         self.lengths = _assign_lengths(sorted(variables), taken)
         """The local that holds the length of an array."""
-        functions = {
-            (each.name, name): f"{each.name}_{name}"
-            for each in model.classes.values()
-            for name in (*(server.name for server in each.servers), *each.methods)
-        }
-        unique = _assign(sorted(set(functions.values())), taken)
         self.functions: dict[tuple[str, str], str] = {}
         """The function of a message server or method of a class."""
-        for key, name in functions.items():
-            self.functions[key] = unique[name]
+        for each in model.classes.values():
+            for name in (*(server.name for server in each.servers), *each.methods):
+                key = (each.name, name)
+                self.functions[key] = _free(f"{each.name}_{name}", taken)
+                taken.add(self.functions[key])
         self.module_names = frozenset(taken)
 
 

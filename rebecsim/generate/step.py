@@ -91,6 +91,7 @@ _COLUMNS = [
 ]
 _OTHERS = ["LATEST_DEADLINE", "compiled", "kept", "np", "numbers", "server", "sites", "step"]
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_DEEPEST = 4 * 95  # columns; Python indents at most 100 levels
 _MOST_CLASSES = 62  # a set of classes is the bits of an integer
 
 
@@ -278,6 +279,11 @@ class _StepWriter:
             passed.insert(0, "numbers")
             types.append("int64")
         types += [_numba_type(kind) for kind in kinds if returns is not None]
+        if any(len(line) - len(line.lstrip()) > _DEEPEST for line in lines):
+            raise NotNativeError(
+                f"{owner.name}.{name} is nested too deeply for the native engine; "
+                "choose the python engine"
+            )
         function = _Function(
             self.names.functions[owner.name, name],
             f"{_numba_type(returns or VOID)}({', '.join(types)})",

@@ -48,8 +48,15 @@ READING = {
         "{text} begins with 0, so it is octal, but has a digit above 7",
         "write it without the leading 0",
     ),
+    "blocks-too-deep": Template(
+        "statements are nested in more than {limit} levels", "move the inner ones to a method"
+    ),
+    "loops-too-deep": Template(
+        "loops and switches are nested in more than {limit} levels",
+        "move the inner ones to a method",
+    ),
     "too-deep": Template(
-        "this is nested in more than {limit} levels", "split it into smaller parts"
+        "this is nested too deeply", "compute it in several steps, or split it into smaller parts"
     ),
 }
 
@@ -174,6 +181,8 @@ DECLARATIONS = {
     "array-length": Template(
         "the length of an array must be a constant of at least 1", "use a number or an env constant"
     ),
+    "array-dimensions": Template("an array has at most {limit} dimensions, not {found}"),
+    "array-elements": Template("an array has at most {limit} elements, not {found}"),
     "array-here": Template(
         "{what} cannot be an array", "keep arrays in state variables or local variables"
     ),

@@ -21,6 +21,7 @@ from rebecsim.kept_files import kept_folder, read_kept, write_kept
 from rebecsim.lang import syntax
 from rebecsim.lang.errors import Diagnostic, RebecaSyntaxError, diagnose, with_source
 from rebecsim.lang.literals import INT_MAX
+from rebecsim.lang.nesting import too_deep
 from rebecsim.lang.new_words import NewWords
 from rebecsim.lang.syntax import Node, Span
 from rebecsim.lang.syntax_errors import explain_character, explain_token
@@ -28,17 +29,12 @@ from rebecsim.lang.traversal import children
 from rebecsim.lang.tree_builder import PropertySection, TreeBuilder
 
 __all__ = [
-    "MAX_NESTING",
     "parse_expression",
     "parse_model",
     "parse_model_file",
     "parse_property_sections",
     "read_source",
 ]
-
-MAX_NESTING = 200
-"""Levels of a tree; deeper ones are refused, as everything behind the parser is recursive."""
-
 
 _MARK = b"rebecsim parser tables 1\n"
 
@@ -174,14 +170,15 @@ def _keep_parser(file: Path | None, lark: Lark) -> None:
 
 def _first_bad_node(root: Node) -> Diagnostic | None:
     """What the grammar cannot say: the depth of a tree, and 2147483648 without a minus."""
-    pending: list[tuple[Node, Node | None, int]] = [(root, None, 1)]
+    mistake = too_deep(root)
+    if mistake is not None:
+        return mistake
+    pending: list[tuple[Node, Node | None]] = [(root, None)]
     while pending:
-        node, parent, depth = pending.pop()
-        if depth > MAX_NESTING:
-            return diagnose("too-deep", node.span, limit=MAX_NESTING)
+        node, parent = pending.pop()
         if isinstance(node, syntax.IntLiteral) and node.value > INT_MAX:
             negated = isinstance(parent, syntax.Unary) and parent.operator == "-"
             if not negated:
                 return diagnose("int-range", node.span, text=node.value)
-        pending.extend((child, node, depth + 1) for child in reversed(tuple(children(node))))
+        pending.extend((child, node) for child in reversed(tuple(children(node))))
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from rebecsim.lang import syntax
@@ -14,6 +15,11 @@ from rebecsim.lang.type_names import resolve_with_lengths
 from rebecsim.lang.types import NUMERIC, REAL
 
 __all__ = ["StatementChecker", "array_lengths", "name_is_free"]
+
+
+MAX_DIMENSIONS = 8
+MAX_ELEMENTS = 1_000_000
+"""Of an array with all its dimensions: every state of the model has a copy."""
 
 
 @dataclass
@@ -198,6 +204,10 @@ def array_lengths(findings: Findings, node: syntax.TypeName, env: Scope) -> list
     """The folded dimensions of a type; None (and a report) if one is no positive constant."""
     checker = ExpressionChecker(findings, Body("constant", node.name))
     lengths: list[int] = []
+    if len(node.dimensions) > MAX_DIMENSIONS:
+        found_there = len(node.dimensions)
+        findings.report("array-dimensions", node.span, limit=MAX_DIMENSIONS, found=found_there)
+        return None
     for dimension in node.dimensions:
         found = checker.value(dimension, env)
         value = findings.constants.get(id(dimension))
@@ -207,6 +217,9 @@ def array_lengths(findings: Findings, node: syntax.TypeName, env: Scope) -> list
             findings.report("array-length", dimension.span)
             return None
         lengths.append(value)
+    if prod(lengths) > MAX_ELEMENTS:
+        findings.report("array-elements", node.span, limit=MAX_ELEMENTS, found=prod(lengths))
+        return None
     return lengths
 
 

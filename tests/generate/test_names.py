@@ -1,0 +1,171 @@
+"""Names in a model never matter: whatever they are, it is the same model."""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import keyword
+import re
+from types import CodeType
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+from rebecsim import actors
+from rebecsim.explore import absolute_time, explore
+from rebecsim.explore.absolute_time import reads_absolute_time
+from rebecsim.generate import expressions, names, statements, step, step_expressions
+from rebecsim.generate.module import build_model, python_source
+from rebecsim.generate.names import ModelNames
+from rebecsim.generate.step import step_source
+from rebecsim.lang import CheckedModel, RebecaError, check_source
+from rebecsim.native import cache, columns, operations
+
+MODEL = """
+env int {constant} = 1;
+reactiveclass {base}(4) {{
+    statevars {{ int {variable}; }}
+    int {method}(int {local}) {{ return {local} + {variable} + {constant}; }}
+}}
+reactiveclass {owner} extends {base}(4) {{
+    knownrebecs {{ {owner} {known}; }}
+    statevars {{ int[2] {array}; float {real}; }}
+    {owner}(int {parameter}) {{ {variable} = {parameter}; self.{server}({parameter}); }}
+    msgsrv {server}(int {parameter}) {{
+        int {local} = {method}({parameter}) % 3;
+        {variable} = {local};
+        {real} = {local} / 2.0;
+        {array}[{local} & 1] = {parameter};
+        {array}[({variable} += 0) & 1] += ({local} = {local});
+        for (int {other} = 0; {other} < 2; {other}++) {{ {array}[{other}] %= 4; }}
+        if ({known} != self) {{ {known}.{server}({local}) after(1); }}
+        assertion({array}[0] < 4 && (({owner}) {known}) == {known}, "{owner} {server} {array}");
+    }}
+}}
+main {{ {owner} {first}({second}):(1); {owner} {second}({first}):(2); }}
+"""
+SLOTS = tuple(dict.fromkeys(re.findall(r"{(\w+)}", MODEL)))
+VARIABLES = ("constant", "variable", "array", "real", "known", "local", "other", "parameter")
+PLAIN = {slot: f"plain_{slot}" for slot in SLOTS}
+
+
+def _checked(given_names: dict[str, str]) -> CheckedModel:
+    return check_source(MODEL.format(**{**PLAIN, **given_names}), "model.rebeca")
+
+
+def _words_of(*texts: object) -> set[str]:
+    return {
+        word
+        for text in texts
+        for word in re.findall(
+            r"[A-Za-z_]\w*", text if isinstance(text, str) else inspect.getsource(text)
+        )
+    }
+
+
+POOL = sorted(
+    {
+        *keyword.kwlist,
+        *keyword.softkwlist,
+        *dir(builtins),
+        *dir(actors),
+        *dir(actors.Rebec),
+        *dir(operations),
+        *dir(columns),
+        *dir(cache),
+        *dir(np),
+        *dir(numba),
+        *dir(object),
+        *dir(type),
+        *_words_of(names, expressions, statements, step, step_expressions, absolute_time),
+        *_words_of(python_source(_checked({})), step_source(_checked({})).text),
+        *(f"{name}_" for name in names.HELPERS),
+    }
+)
+
+
+def _codes(code: CodeType) -> list[CodeType]:
+    inner = [each for each in code.co_consts if isinstance(each, CodeType)]
+    return [code, *(below for each in inner for below in _codes(each))]
+
+
+def _assert_no_function_hides_what_it_uses(text: str) -> None:
+    """No local has the name of something that the text imports, defines or calls."""
+    module = compile(text, "generated", "exec")
+    outside = {name for code in _codes(module) for name in code.co_names} - {"now"}
+    used = outside & ({*dir(builtins), *names.HELPERS, *dir(operations), *dir(columns), "np"})
+    for code in _codes(module)[1:]:
+        locals_ = {*code.co_varnames, *code.co_cellvars}
+        assert not locals_ & used, (code.co_name, locals_ & used)
+
+
+def _hides(given_names: dict[str, str]) -> bool:
+    """Whether one variable of the model would hide another, which makes it another model."""
+    chosen = [{**PLAIN, **given_names}[slot] for slot in VARIABLES]
+    return len(set(chosen)) < len(chosen)
+
+
+def _assert_same_model(given_names: dict[str, str]) -> None:
+    try:
+        checked = _checked(given_names)
+    except RebecaError:
+        return  # a word of the language, or two rebecs of one name
+    _assert_no_function_hides_what_it_uses(python_source(checked))
+    _assert_no_function_hides_what_it_uses(step_source(checked).text)
+    model = build_model(checked)
+    assert reads_absolute_time(model) is None
+    found = explore(model, checked=checked, engine="python")
+    assert (found.verdict, found.states, found.transitions) == EXPECTED
+
+
+_FOUND = explore(build_model(_checked({})), engine="python")
+EXPECTED = (_FOUND.verdict, _FOUND.states, _FOUND.transitions)
+
+
+def test_the_model_of_these_tests_has_states() -> None:
+    assert EXPECTED[0] == "satisfied"
+    assert EXPECTED[1] > 10
+
+
+@pytest.mark.parametrize("slot", SLOTS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Int", "Float", "message_server", "Scheduler", "eval", "vars", "locals", "getattr"),
+        *("None", "list", "model", "place", "cells", "np", "step", "numbers", "kept", "u_x"),
+        *("__init__", "__class__", "_now", "current_message_arrival", "Timer", "_place"),
+    ],
+)
+def test_a_name_that_means_something_elsewhere(name: str, slot: str) -> None:
+    _assert_same_model({slot: name})
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.fixed_dictionaries({}, optional={slot: st.sampled_from(POOL) for slot in SLOTS}))
+@example({"variable": "x", "server": "x", "method": "x_", "owner": "x", "first": "x"})
+@example({"owner": "A_b", "base": "A", "server": "c", "method": "b_c"})
+@example({"local": "place", "array": "store"})
+def test_names_never_matter(given_names: dict[str, str]) -> None:
+    assume(not _hides(given_names))
+    _assert_same_model(given_names)
+
+
+def test_no_name_of_a_model_is_one_that_engines_look_for() -> None:
+    watched = absolute_time._BACK_DOORS | absolute_time._ABSOLUTE | absolute_time._WAITING
+    for name in sorted(watched):
+        for slot in ("variable", "server", "method", "owner", "constant", "known"):
+            try:
+                found = ModelNames(_checked({slot: name}))
+            except RebecaError:
+                continue
+            tables = (found.classes, found.constants, found.callables, found.variables)
+            assert not watched & {given for table in tables for given in table.values()}
+
+
+def test_functions_of_different_classes_have_different_names() -> None:
+    text = step_source(_checked({"owner": "A_b", "base": "A", "server": "c", "method": "b_c"})).text
+    defined = re.findall(r"^def (\w+)", text, re.M)
+    assert len(defined) == len(set(defined))
