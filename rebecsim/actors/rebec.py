@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from rebecsim.actors.kinds import Array, Kind
 from rebecsim.actors.timers import Since, duration
-from rebecsim.actors.violations import NegativeTimeError
+from rebecsim.actors.violations import NegativeTimeError, NotWholeTimeError
 
 if TYPE_CHECKING:
     from rebecsim.actors.message import Bag
@@ -131,6 +131,8 @@ def message_server(
 
     @functools.wraps(handler)
     def send(self: Rebec, *arguments: Any, after: int = 0, deadline: int | None = None) -> None:
+        if type(after) is not int or (deadline is not None and type(deadline) is not int):
+            raise _no_time(f"{self}.{name}", after if type(after) is not int else deadline)
         self._system.send(self, self.__servers__[name], arguments, after, deadline)
 
     name = handler.__name__
@@ -233,6 +235,8 @@ class Rebec:
 
         Raises NegativeTimeError for a negative duration.
         """
+        if type(duration) is not int:
+            raise _no_time(f"{self}: a delay", duration)
         if duration < 0:
             raise NegativeTimeError(f"a delay of {duration} time units: time does not go back")
         self._now += duration
@@ -258,6 +262,10 @@ class Rebec:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._name}>"
+
+
+def _no_time(what: str, value: object) -> NotWholeTimeError:
+    return NotWholeTimeError(f"{what}: time is a whole number of units, and not {value!r}")
 
 
 def _servers(cls: type[Rebec], inherited: dict[str, MessageServer]) -> dict[str, MessageServer]:

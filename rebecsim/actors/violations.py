@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from rebecsim.errors import UserError
+
 if TYPE_CHECKING:
     from rebecsim.actors.message import Message
 
@@ -12,6 +14,7 @@ __all__ = [
     "DeadlineMissedError",
     "IndexOutOfBoundsError",
     "NegativeTimeError",
+    "NotWholeTimeError",
     "QueueOverflowError",
     "Violation",
 ]
@@ -58,6 +61,10 @@ class IndexOutOfBoundsError(IndexError):
         super().__init__(index, line)
         self.index = index
         self.line = line
+
+
+class NotWholeTimeError(UserError):
+    """A time in a model in Python that is no whole number."""
 
 
 class NegativeTimeError(ValueError):

@@ -26,6 +26,7 @@ __all__ = [
     "Plugins",
     "Replications",
     "ScenarioName",
+    "Strict",
     "Workers",
     "app",
     "complain",
@@ -57,6 +58,10 @@ EngineName = Annotated[
     EngineChoice, typer.Option("--engine", help="What runs the models; the results are the same.")
 ]
 Core = Annotated[bool, typer.Option("--core", help="Read the models as Core Rebeca (untimed).")]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="A model in Python: run every step again, not a sample."),
+]
 Plugins = Annotated[
     list[Path] | None,
     typer.Option("--plugin", help="A Python file with policies or patterns; may be repeated."),

@@ -17,6 +17,7 @@ from rebecsim.cli.app import (
     Core,
     EngineChoice,
     EngineName,
+    Strict,
     app,
     complain,
     console,
@@ -133,6 +134,7 @@ def explore(
     workers: Annotated[
         int, typer.Option(min=1, max=2, help="Threads of the native engine, for many states.")
     ] = 1,
+    strict: Strict = False,
     json: Json = False,
     save: Annotated[
         Path | None, typer.Option(help="Write the counterexample, for `replay` (JSON).")
@@ -192,6 +194,7 @@ def explore(
             engine=engine.value,
             compact=compact,
             workers=workers,
+            strict=strict,
             progress=progress,
         )
     if reduce and not json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
@@ -15,6 +16,7 @@ from rebecsim.cli.app import (
     Law,
     Plugins,
     ScenarioName,
+    Strict,
     app,
     complain,
     console,
@@ -22,7 +24,11 @@ from rebecsim.cli.app import (
     say,
     use_plugins,
 )
+from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
+
+_REPEATED = 1_000
+"""Messages of a run of a model in Python that are served again, unless all are asked for."""
 
 
 class Form(StrEnum):
@@ -41,26 +47,58 @@ class Scheduling(StrEnum):
 
 @app.command()
 def check(
-    files: Annotated[list[Path], typer.Argument(help="Models (.rebeca).")],
+    files: Annotated[list[Path], typer.Argument(help="Models (.rebeca, .py).")],
     core: Core = False,
 ) -> None:
     """Check models: syntax, names and types."""
-    from rebecsim.lang import RebecaError, check_file
+    from rebecsim.lang import check_file
 
     failed = False
     for file in files:
         try:
+            if file.suffix == ".py":
+                _check_python(file)
+                continue
             model = check_file(file, "core" if core else "timed")
-        except RebecaError as error:
+        except UserError as error:
             complain(error)
             failed = True
         else:
-            for warning in model.warnings:
-                complain(warning)
-            classes, rebecs = len(model.classes), len(model.instances)
-            say(f"{file}: ok, {_count(classes, 'class', 'classes')}, {_count(rebecs, 'rebec')}")
+            _complain_of(model.warnings)
+            _say_ok(file, len(model.classes), len(model.instances))
     if failed:
         raise typer.Exit(ExitCode.BAD_INPUT)
+
+
+def _check_python(file: Path) -> None:
+    """Check a model in Python, which is a program of the user's and is run."""
+    from rebecsim.actors.suspects import suspects
+    from rebecsim.generate.load import load_model
+
+    model = load_model(file)
+    classes = dict.fromkeys(instance.reactive_class for instance in model.instances)
+    _complain_of(
+        [
+            f"{each.file}:{each.line}: warning: `{each.method}` of {each.owner} {each.what}"
+            for reactive_class in classes
+            for each in suspects(reactive_class)
+        ]
+    )
+    _say_ok(file, len(classes), len(model.instances))
+
+
+def _complain_of(warnings: Sequence[object]) -> None:
+    """Show warnings, the first ones if there are many."""
+    from rebecsim.lang.errors import MOST_SHOWN
+
+    for warning in warnings[:MOST_SHOWN]:
+        complain(warning)
+    if len(warnings) > MOST_SHOWN:
+        complain(f"and {_count(len(warnings) - MOST_SHOWN, 'more warning')}")
+
+
+def _say_ok(file: Path, classes: int, rebecs: int) -> None:
+    say(f"{file}: ok, {_count(classes, 'class', 'classes')}, {_count(rebecs, 'rebec')}")
 
 
 def _count(number: int, one: str, many: str = "") -> str:
@@ -106,12 +144,14 @@ def simulate(
     save: Annotated[Path | None, typer.Option(help="Write the choices of the run (JSON).")] = None,
     replay: Annotated[Path | None, typer.Option(help="Do a saved run again.")] = None,
     engine: EngineName = EngineChoice.auto,
+    strict: Strict = False,
     core: Core = False,
 ) -> None:
     """Run a model once and show what happens, message by message."""
     from rebecsim.report.runs import event_table, run_summary
     from rebecsim.simulate import Tracer
     from rebecsim.simulate import simulate as run
+    from rebecsim.simulate.again import require_repeatable
     from rebecsim.simulate.saved import load_run, make_scheduler, save_run
 
     if engine is EngineChoice.native:
@@ -121,7 +161,7 @@ def simulate(
         order: Literal["random", "fifo"] = (scheduler or Scheduling.random).value
         _simulate_natively(model, seed or 0, (law or Law.fair).value, order, until, steps, core)
         return
-    built, _ = open_model(model, "core" if core else "timed")
+    built, checked = open_model(model, "core" if core else "timed")
     if replay is None:
         chosen = make_scheduler(
             (scheduler or Scheduling.random).value, seed or 0, (law or Law.fair).value
@@ -132,6 +172,9 @@ def simulate(
         raise typer.BadParameter("a replayed run has its choices already", param_hint="--replay")
     tracer = Tracer()
     result = run(built, chosen, until=until, max_steps=steps, tracer=tracer)
+    if result.system is not None and (checked is None or strict):
+        most = None if strict else _REPEATED
+        require_repeatable(built, result.system, chosen.run, tracer.events, most)
     console().print(event_table(tracer.events))
     console().print(run_summary(result))
     if save is not None:

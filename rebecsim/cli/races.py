@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rebecsim.cli.app import app, open_model, say
+from rebecsim.cli.app import Strict, app, open_model, say
 from rebecsim.cli.explore import (
     Horizon,
     Ignored,
@@ -39,6 +39,7 @@ def races(
     max_time: MaxTime = None,
     max_memory: MaxMemory = None,
     horizon: Horizon = None,
+    strict: Strict = False,
     json: Json = False,
 ) -> None:
     """Find messages whose order matters, and say what comes of it.
@@ -64,6 +65,7 @@ def races(
             checked=checked,
             limits=Limits(states=max_states, seconds=max_time, memory=max_memory, horizon=horizon),
             abstract=tuple(ignore or ()),
+            strict=strict,
             progress=progress,
         )
     if json:

@@ -63,8 +63,12 @@ def pose(
     abstract: Sequence[str] = (),
     absolute: bool = False,
     reduce: bool = False,
+    strict: bool = False,
 ) -> Problem:
     """Build the transition system of a model and compile what is to be checked.
+
+    A model that was not read from Rebeca could be more than a function of its state: some of its
+    message servers are run again to see that they do the same, with `strict` all of them.
 
     Raises Violation if a constructor does, UserError or RebecaError for what does not fit.
     """
@@ -77,6 +81,7 @@ def pose(
         deadlines=wanted.deadlines,
         overflows=wanted.overflows,
         abstracted=left_out.attributes,
+        repeats="all" if strict else "sample" if checked is None else "never",
     )
     names = Properties(system, checked or vocabulary(model), left_out)
     properties = [names.invariant(text) for text in wanted.invariants]
@@ -102,6 +107,7 @@ def explore(
     engine: Engine = "auto",
     compact: bool = False,
     workers: int = 1,
+    strict: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> Result:
     """Try all orders of messages and all choices of a model.
@@ -116,7 +122,7 @@ def explore(
     where there are many states. The result is the same. `compact` is hash compaction: the native
     engine tells states apart by fingerprints; the result says how likely it is that one was missed.
     With 2 `workers`, compiled code uses two threads where many states wait, with the same result.
-    `progress` is called about twice a second.
+    `strict` as for `pose`. `progress` is called about twice a second.
 
     Raises UserError or RebecaError for a model, property or name that does not fit.
     """
@@ -131,6 +137,7 @@ def explore(
             abstract=abstract,
             absolute=bounds.horizon is not None,
             reduce=reduce,
+            strict=strict,
         )
     except Violation as violation:
         return _failed_construction(model, mode, violation, meter, tuple(abstract))
@@ -161,6 +168,7 @@ def explore(
         if compact or engine == "native":
             raise NativeEngineError("has no place for times this large") from error
         search = searched("python")
+    problem.system.runner.finish()
     if progress is not None:
         progress(search.progress())
     return _result(problem, search, chosen, compact)

@@ -120,6 +120,7 @@ def find_races(
     checked: CheckedModel | None = None,
     limits: Limits | None = None,
     abstract: Sequence[str] = (),
+    strict: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> Races:
     """Find every race of a model; the arguments are those of `explore`.
@@ -136,10 +137,12 @@ def find_races(
         checked=checked,
         abstract=abstract,
         absolute=limits is not None and limits.horizon is not None,
+        strict=strict,
     )
     graph = build_graph(problem, deadlock=wanted.deadlock, limits=limits, progress=progress)
     found = _Finder(problem.system, graph, futures(graph))
     found.look()
+    problem.system.runner.finish()
     return Races(
         model=problem.system.model.name,
         mode=problem.system.mode,

@@ -13,6 +13,7 @@ from typing import Any
 from rebecsim.actors import Model
 from rebecsim.explore.local import Local, LocalStore, Waiting
 from rebecsim.explore.outcome import Effect, Outcome, Sending
+from rebecsim.explore.repeating import Repeats, Repetition, Start
 from rebecsim.explore.runner import Choices, Runner
 from rebecsim.explore.suspension import Suspension
 
@@ -23,7 +24,8 @@ class RememberingRunner(Runner):
     """Serves messages in states of rebecs and puts messages into their bags.
 
     It `remembers` what message servers do, which must be false if they can read the absolute
-    time. `store` is set when it is known. The other arguments are those of `Runner`.
+    time, and `repeats` some of them or all, to see that they always do the same. `store` is set
+    when it is known. The other arguments are those of `Runner`.
     """
 
     store: LocalStore
@@ -41,6 +43,7 @@ class RememberingRunner(Runner):
         deadlines: bool = True,
         overflows: bool = True,
         start_matters: frozenset[int] = frozenset(),
+        repeats: Repeats = "never",
     ) -> None:
         super().__init__(
             model,
@@ -55,6 +58,15 @@ class RememberingRunner(Runner):
         self._remembered: list[dict[tuple[Any, ...], tuple[Effect, ...]]] = [
             {} for _ in self.rebecs
         ]
+        self._repetition: Repetition | None = None
+        if repeats != "never":
+            self._repetition = Repetition(self, everything=repeats == "all")
+            self._repetition.compare_constructors(Runner(model, splits=splits))
+
+    def finish(self) -> None:
+        """Run message servers once more at the end of a search; see `Repetition.finish`."""
+        if self._repetition is not None:
+            self._repetition.finish()
 
     def tables(self) -> Iterator[Sized]:
         """Give the dictionaries that grow with what message servers do."""
@@ -176,10 +188,13 @@ class RememberingRunner(Runner):
         prefix: Choices | None = fixed
         found = []
         while prefix is not None:
-            effect = self.run(owner, variables, message, suspension, prefix, time, room)
+            start = Start(owner, variables, message, suspension, prefix, time, room)
+            effect = self.run(*start)
             self.runs += 1
             if self.look_every and not self.runs % self.look_every:
                 self.look()
+            if self._repetition is not None:
+                self._repetition.consider(start, effect)
             found.append(effect)
             prefix = _next_choices(effect.choices, len(fixed))
         return tuple(found)

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence, Sized
 from operator import itemgetter
 from types import FrameType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from rebecsim.actors import (
     Message,
@@ -27,6 +27,7 @@ from rebecsim.actors import (
     Violation,
     execute,
 )
+from rebecsim.actors.attributes import refuse_attributes
 from rebecsim.actors.message import NOBODY
 from rebecsim.explore.isolation import hidden_class
 from rebecsim.explore.local import NEVER, NO_DEADLINE, NOBODY_INDEX, Waiting
@@ -324,7 +325,7 @@ class Runner:
             len(attributes) != self._attributes[owner]
             or self._get_known[owner](attributes) != self._known[owner]
         ):
-            self._refuse_attributes(owner)
+            refuse_attributes(self.rebecs[owner], self._known[owner])
         found = self._get_variables[owner](attributes)
         encode = self.values.encode
         try:
@@ -341,19 +342,6 @@ class Runner:
             self.values.encode(value)
         except UnsuitableValueError as error:
             raise ModelError(f"{self.rebecs[owner]}: `{name}`: {error}") from error
-
-    def _refuse_attributes(self, owner: int) -> NoReturn:
-        """Raise the ModelError for a rebec whose attributes are not those that it had."""
-        rebec = self.rebecs[owner]
-        for known, bound in zip(type(rebec).__known_rebecs__, self._known[owner], strict=True):
-            if rebec.__dict__.get(known.name, bound) is not bound:
-                raise ModelError(
-                    f"{rebec}: a message server changes the known rebec `{known.name}`"
-                )
-        raise ModelError(
-            f"{rebec}: a message server makes or deletes an attribute; "
-            "declare it as a state variable"
-        )
 
     def encode(self, message: Message, time: int) -> Waiting:
         """Give a message as part of a state at that time."""

@@ -22,6 +22,7 @@ from rebecsim.explore.absolute_time import reads_absolute_time, reads_waiting_ti
 from rebecsim.explore.local import NEVER, Local, LocalStore
 from rebecsim.explore.outcome import Breach, Outcome, Sending
 from rebecsim.explore.remembering import RememberingRunner
+from rebecsim.explore.repeating import Repeats
 
 __all__ = ["MODES", "TIME", "Cause", "Mode", "State", "TimePasses", "TransitionSystem"]
 
@@ -48,7 +49,8 @@ class TransitionSystem:
     `mode` None is FTTS for a timed model, core for a core one. States are compared modulo a shift
     of time unless the model reads absolute time or `absolute` asks for times to be kept.
     `abstracted` names, for each rebec, Python attributes that are left out of identity. The checks
-    of deadlines and queue bounds can be switched off.
+    of deadlines and queue bounds can be switched off. `repeats` says which message servers are run
+    again, to see whether they are functions of the state.
 
     Raises Violation if a constructor does, UserError if the model has no such transition system.
     """
@@ -62,6 +64,7 @@ class TransitionSystem:
         deadlines: bool = True,
         overflows: bool = True,
         abstracted: tuple[frozenset[str], ...] | None = None,
+        repeats: Repeats = "never",
     ) -> None:
         self.model = model
         self.mode: Mode = mode or ("core" if model.core else "FTTS")
@@ -80,6 +83,7 @@ class TransitionSystem:
             deadlines=deadlines,
             overflows=overflows,
             start_matters=reads_waiting_time(model) if self.mode == "TTS" else frozenset(),
+            repeats=repeats,
         )
         left_out = abstracted or (frozenset(),) * len(self.runner.rebecs)
         self.runner.store = self.locals = LocalStore(

@@ -64,6 +64,7 @@ class RebecActor(pykka.ThreadingActor):
             view.prepare()
             try:
                 execute(view, Step(rebec, message))
+                view.attributes.check()
             except Exception as error:  # a violation, or whatever a model in Python raises
                 failure = error
             following = conductor.take_over(view, message, late, failure)

@@ -12,6 +12,7 @@ from operator import attrgetter
 from typing import Any
 
 from rebecsim.actors import Array, Message, MessageServer, ModelError, QueueOverflowError, Rebec
+from rebecsim.actors.attributes import Attributes
 from rebecsim.actors.message import Bag
 from rebecsim.actors.system import Choose, System
 
@@ -81,7 +82,7 @@ class View(System):
     `read` reads the variables, arrays as copies.
     """
 
-    __slots__ = ("_draw", "before", "choices", "free", "kept", "owner", "read")
+    __slots__ = ("_draw", "attributes", "before", "choices", "free", "kept", "owner", "read")
 
     def __init__(self, system: System, rebec: Rebec, draw: Choose) -> None:
         # A copy, and no System.__init__: the rebecs are there already, and are shared.
@@ -93,6 +94,7 @@ class View(System):
         self.choices: list[int] = []
         self.kept: list[Outgoing] = []
         self._draw = draw
+        self.attributes = Attributes(rebec)
         self.read = variables_reader(type(rebec))
         self.free = 0
         self.before = self.read(rebec)

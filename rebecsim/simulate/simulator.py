@@ -15,6 +15,7 @@ from rebecsim.actors import (
     execute,
     ready,
 )
+from rebecsim.actors.attributes import Attributes
 from rebecsim.simulate.trace import Tracer
 
 __all__ = ["OUTCOMES", "Outcome", "RunResult", "simulate"]
@@ -74,7 +75,8 @@ def simulate(
 
     Every message that can be served at a time up to and including `until` (model time units) is
     served, at most `max_steps` messages in all. Violations end the run; they are a result and
-    not raised. Core models have no time, so they need `max_steps`.
+    not raised. Core models have no time, so they need `max_steps`. With a tracer, a message server
+    that makes an attribute is refused with ModelError.
     """
     choose = scheduler.choose if tracer is None else tracer.choosing(scheduler.choose)
     steps = time = 0
@@ -82,6 +84,7 @@ def simulate(
         system = model.start(choose)
     except Violation as violation:
         return RunResult(violation.verdict, 0, 0, str(violation), None)
+    attributes = [Attributes(rebec) for rebec in system.rebecs] if tracer is not None else []
     agenda = Agenda(system) if len(system.rebecs) >= _MANY else None
     while steps != max_steps:
         if agenda is None:
@@ -102,6 +105,7 @@ def simulate(
                 execute(system, step)
             else:
                 _traced(system, step, tracer)
+                attributes[step.rebec._index].check()
         except Violation as violation:
             return RunResult(violation.verdict, steps, time, str(violation), system)
         if agenda is not None:
