@@ -112,7 +112,7 @@ def test_errors_do_not_end_the_session_and_show_in_the_exit_code() -> None:
         "line 6: `run` takes a number, not 'away'",
     ]
     assert "line 7: <condition>:1:1: error: `office` has no state variable `lost`" in done.stderr
-    assert "line 11: [Errno 2] No such file" in done.stderr
+    assert "line 11: /nowhere/at/all.json: No such file" in done.stderr
     assert "line 13: 1 makes choices: pick one from 1.1 to 1.2" in done.stderr
     assert "ticket_service, time 1, 1 step so far" in done.stdout
 
