@@ -22,6 +22,7 @@ methods are Rebeca's synchronous methods and run at once.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, overload
@@ -84,6 +85,15 @@ class MessageServer:
     number: int
     priority: int = LOWEST_PRIORITY
     global_priority: int = LOWEST_PRIORITY
+
+    @functools.cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the parameters in Rebeca.
+
+        An underscore at the end only keeps a name in Python from meaning something else there.
+        """
+        names = tuple(inspect.signature(self.handler).parameters)[1:]
+        return tuple(name.removesuffix("_") or name for name in names)
 
 
 def state_variable(kind: Kind | Array, *, initial: Any = None, rebeca_name: str = "") -> Any:
@@ -255,7 +265,7 @@ class Rebec:
         `site` numbers the places of choice in a class: each has a random stream of its own, so
         that models which differ elsewhere still draw the same values here.
         """
-        return alternatives[self._system.choose(self, len(alternatives), site)]
+        return alternatives[self._system.choose(self, alternatives, site)]
 
     def __str__(self) -> str:
         return self._name

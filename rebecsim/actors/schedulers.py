@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 from rebecsim.actors.choice import Choice, ReplayError, Run
 from rebecsim.actors.message import Message
@@ -37,7 +37,7 @@ class Scheduler(Protocol):
     def pick(self, rebecs: list[Rebec]) -> Step | None:
         """Give the next step of one of the ready rebecs (at least one), or None to stop."""
 
-    def choose(self, rebec: Rebec, count: int, site: int) -> int:
+    def choose(self, rebec: Rebec, alternatives: Sequence[Any], site: int) -> int:
         """Give the index of the alternative of a choice that is taken."""
 
 
@@ -48,15 +48,15 @@ class RandomValues:
         self._streams = streams
         self._draw = law(choice_law)
 
-    def choose(self, rebec: Rebec, count: int, site: int) -> int:
+    def choose(self, rebec: Rebec, alternatives: Sequence[Any], site: int) -> int:
         """Draw an alternative."""
-        return self._draw(self._streams[choice_stream(rebec._index, site)], count)
+        return self._draw(self._streams[choice_stream(rebec._index, site)], len(alternatives))
 
 
 class FirstValues:
     """Choices that always take their first alternative."""
 
-    def choose(self, rebec: Rebec, count: int, site: int) -> int:
+    def choose(self, rebec: Rebec, alternatives: Sequence[Any], site: int) -> int:
         """Give 0."""
         return 0
 
@@ -147,10 +147,10 @@ class Recorder:
             self._choices.append(Choice("step", possible.index(step), len(possible)))
         return step
 
-    def choose(self, rebec: Rebec, count: int, site: int) -> int:
+    def choose(self, rebec: Rebec, alternatives: Sequence[Any], site: int) -> int:
         """Let the scheduler choose, and note the alternative."""
-        index = self._scheduler.choose(rebec, count, site)
-        self._choices.append(Choice("value", index, count))
+        index = self._scheduler.choose(rebec, alternatives, site)
+        self._choices.append(Choice("value", index, len(alternatives)))
         return index
 
 
@@ -173,9 +173,9 @@ class ReplayScheduler:
         possible = steps(rebecs)
         return possible[self._next("step", len(possible))]
 
-    def choose(self, rebec: Rebec, count: int, site: int) -> int:
+    def choose(self, rebec: Rebec, alternatives: Sequence[Any], site: int) -> int:
         """Give the recorded alternative."""
-        return self._next("value", count)
+        return self._next("value", len(alternatives))
 
     def _next(self, kind: str, count: int) -> int:
         here = f"choice {self._position}"

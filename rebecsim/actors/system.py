@@ -14,8 +14,8 @@ from rebecsim.errors import UserError
 
 __all__ = ["Choose", "Instance", "Model", "ModelError", "RebecNamed", "System"]
 
-Choose = Callable[[Rebec, int, int], int]
-"""Resolves a choice: (rebec, number of alternatives, choice site) -> index of the alternative."""
+Choose = Callable[[Rebec, Sequence[Any], int], int]
+"""Resolves a choice: (rebec, alternatives, choice site) -> index of the alternative."""
 
 
 class ModelError(UserError):
@@ -109,7 +109,7 @@ class Model:
         )
 
 
-def _refuse_choice(rebec: Rebec, count: int, site: int) -> int:
+def _refuse_choice(rebec: Rebec, alternatives: Sequence[Any], site: int) -> int:
     raise ModelError(f"{rebec}: a constructor may not draw a choice")
 
 

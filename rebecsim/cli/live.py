@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +17,7 @@ from rebecsim.exit_codes import ExitCode
 if TYPE_CHECKING:
     from rebecsim.actors import Model
     from rebecsim.live import Checker, Ending, Lateness, LiveRun, Log, Served
+    from rebecsim.simulate import Event
 
 _SHOWN_LATE = 3  # messages that were late, named in the report
 
@@ -146,6 +148,11 @@ class _Printer:
             for instance in model.instances
             for server in instance.reactive_class.__servers__.values()
         ]
+        self._parameters = {
+            (instance.name, server.name): server.parameters
+            for instance in model.instances
+            for server in instance.reactive_class.__servers__.values()
+        }
         self._quiet = quiet
         self._checker = checker
         self._from = max(map(len, ["From", *names]))
@@ -158,7 +165,11 @@ class _Printer:
         if self._checker is not None:
             self._checker.take(served)
         if not self._quiet:
-            self._print(_cells(served), "")
+            self._print(_cells(self._named(served.event)), "")
+
+    def _named(self, event: Event) -> Event:
+        """Give the arguments of a message from a log the names that the model has for them."""
+        return replace(event, parameters=self._parameters[event.rebec, event.server])
 
     def _print(self, cells: tuple[str, ...], style: str) -> None:
         time, sender, message, deadline, choices, changed = cells
@@ -169,18 +180,17 @@ class _Printer:
         console().print(Text(line.rstrip(), style=style), soft_wrap=True)
 
 
-def _cells(served: Served) -> tuple[str, ...]:
-    from rebecsim.report.counterexample import value_text
+def _cells(event: Event) -> tuple[str, ...]:
+    from rebecsim.actors.written import changes_text
 
-    event = served.event
     time = f"{event.time}-{event.finished}" if event.finished > event.time else str(event.time)
     return (
         time,
         event.sender,
-        f"{event.rebec}: {event.server}({', '.join(map(value_text, event.arguments))})",
+        f"{event.rebec}: {event.call}",
         "" if event.deadline is None else str(event.deadline),
-        ", ".join(str(index + 1) for index in event.choices),
-        ", ".join(f"{name} = {value_text(value)}" for name, value in event.changed.items()),
+        event.drawn_text,
+        changes_text(event.changed.items()),
     )
 
 

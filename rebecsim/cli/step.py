@@ -347,17 +347,14 @@ def _busy(rebec: RebecState, time: int) -> str:
 
 
 def _variables(rebec: RebecState) -> str:
-    from rebecsim.report.counterexample import value_text
+    from rebecsim.actors.written import value_text
 
     return ", ".join(f"{name} = {value_text(value)}" for name, value in rebec.variables.items())
 
 
 def _bag(rebec: RebecState, time: int, *, timed: bool) -> Iterator[str]:
-    from rebecsim.report.counterexample import value_text
-
     for message in rebec.bag:
-        text = f"{message.server}({', '.join(map(value_text, message.arguments))})"
-        text += f" from {message.sender}"
+        text = f"{message.call} from {message.sender}"
         if timed:
             text += f", arrival {time + message.arrival}"
         if message.deadline != float("inf"):
@@ -372,20 +369,17 @@ def _turn_rows(number: int, turn: Turn, timed: bool) -> Iterator[tuple[str, ...]
     if step.kind == "time":
         yield str(number), "", "(time passes)", "", ""
         return
-    from rebecsim.report.counterexample import value_text
-
-    arguments = ", ".join(map(value_text, step.arguments))
     goes_on = " (goes on)" if step.kind == "resume" else ""
     yield (
         "" if several else str(number),
         step.sender,
-        f"{step.rebec}: {step.server}({arguments}){goes_on}",
+        f"{step.rebec}: {step.call}{goes_on}",
         "" if step.deadline is None else str(step.deadline),
         "" if several else _effect(turn.alternatives[0], timed),
     )
     if several:
         for place, each in enumerate(turn.alternatives[:_SHOWN_ALTERNATIVES], 1):
-            drawn = ", ".join(f"{index + 1} of {count}" for index, count in each.step.choices)
+            drawn = each.step.drawn_text
             yield f"{number}.{place}", "", f"  chooses {drawn}", "", _effect(each, timed)
         if len(turn.alternatives) > _SHOWN_ALTERNATIVES:
             yield "", "", f"  ... up to {number}.{len(turn.alternatives)}", "", ""
@@ -393,7 +387,7 @@ def _turn_rows(number: int, turn: Turn, timed: bool) -> Iterator[tuple[str, ...]
 
 def _effect(alternative: Alternative, timed: bool) -> str:
     """Say what an alternative changes and sends, so that alternatives can be told apart."""
-    from rebecsim.report.counterexample import value_text
+    from rebecsim.actors.written import value_text
 
     if alternative.breach is not None:
         return alternative.breach.verdict
@@ -402,7 +396,6 @@ def _effect(alternative: Alternative, timed: bool) -> str:
     if step.finished is not None and step.finished > step.time:
         parts.append(f"busy until {step.finished}")
     for receiver, message in alternative.sent:
-        arguments = ", ".join(map(value_text, message.arguments))
         arrival = f" at {message.arrival}" if timed else ""
-        parts.append(f"{receiver}.{message.server}({arguments}){arrival}")
+        parts.append(f"{receiver}.{message.call}{arrival}")
     return ", ".join(parts)

@@ -41,13 +41,13 @@ class Sending:
 class Effect:
     """What a message server does under given choices, whatever else waits in the bag of its rebec.
 
-    `choices` are (index, count) for every choice drawn since the message was taken, of which the
-    first `drawn_before` belong to parts before a delay. `variables`, `clock` and `suspension` are
-    those of the rebec afterwards, before time moves on; after a `breach`, `variables` is what it
-    holds then. `own` are the messages it has sent to itself, in the order of a bag, `sendings`
-    those to others, in the order of sending. `places` is how many places there must be beside the
-    other waiting messages, for it to come to this: one for the message being served, and one for
-    each that was sent, or tried, to itself.
+    `choices` are (index, count) for every choice drawn since the message was taken and `values` the
+    alternatives drawn; the first `drawn_before` of them belong to parts before a delay.
+    `variables`, `clock` and `suspension` are those of the rebec afterwards, before time moves on;
+    after a `breach`, `variables` is what it holds then. `own` are the messages it has sent to
+    itself, in the order of a bag, `sendings` those to others, in the order of sending. `places` is
+    how many places there must be beside the other waiting messages, for it to come to this: one for
+    the message being served, and one for each that was sent, or tried, to itself.
     """
 
     __slots__ = (
@@ -62,6 +62,7 @@ class Effect:
         "resumed",
         "sendings",
         "suspension",
+        "values",
         "variables",
     )
 
@@ -70,6 +71,7 @@ class Effect:
         owner: int,
         message: Waiting,
         choices: tuple[tuple[int, int], ...],
+        values: tuple[Any, ...],
         resumed: Suspension | None,
         variables: tuple[Any, ...],
         clock: int,
@@ -82,6 +84,7 @@ class Effect:
         self.owner = owner
         self.message = message
         self.choices = choices
+        self.values = values
         self.drawn_before = 0 if resumed is None else len(resumed.recipe.choices)
         self.resumed = resumed is not None
         self.variables = variables
@@ -130,6 +133,11 @@ class Outcome:
     def drawn(self) -> tuple[tuple[int, int], ...]:
         """The choices that were drawn in this part of the message server."""
         return self.effect.choices[self.effect.drawn_before :]
+
+    @property
+    def drawn_values(self) -> tuple[Any, ...]:
+        """The alternatives that were drawn in this part of the message server."""
+        return self.effect.values[self.effect.drawn_before :]
 
     @property
     def variables(self) -> tuple[Any, ...]:

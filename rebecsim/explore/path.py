@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from rebecsim.actors import Choice, Rebec, Run, Since, Step, Violation, enabled, execute
 from rebecsim.actors.timers import duration
+from rebecsim.actors.written import call_text, drawn_text, value_text
 from rebecsim.explore.local import NO_DEADLINE, Local, Waiting
 from rebecsim.explore.origins import Origins
 from rebecsim.explore.outcome import Breach, Effect, Outcome
@@ -25,8 +26,9 @@ class PathStep:
 
     `kind`: a message is served; a message server goes on after a delay (timed transition system);
     time passes, and the rest is empty. `finished` is when the rebec is free again, or its delay
-    over; None after a breach. `choices` are (index, count) of what was drawn in this step,
-    `changed` the state variables with new values. `sent_in` is the position on the path of the
+    over; None after a breach. `choices` are (index, count) of what was drawn in this step and
+    `drawn` the values, `parameters` the names of the arguments, `changed` the state variables with
+    new values. `sent_in` is the position on the path of the
     step in which the message was sent; None if that was in a constructor, or is not known.
     """
 
@@ -42,19 +44,29 @@ class PathStep:
     choices: tuple[tuple[int, int], ...] = ()
     changed: tuple[tuple[str, Any], ...] = ()
     sent_in: int | None = None
+    drawn: tuple[Any, ...] = ()
+    parameters: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         if self.kind == "time":
             return f"{self.time:>6}  time passes"
-        arguments = ", ".join(map(_text, self.arguments))
-        parts = [f"{self.time:>6}  {self.sender} -> {self.rebec}: {self.server}({arguments})"]
+        parts = [f"{self.time:>6}  {self.sender} -> {self.rebec}: {self.call}"]
         if self.kind == "resume":
-            parts[0] = f"{self.time:>6}  {self.rebec} goes on with {self.server}({arguments})"
+            parts[0] = f"{self.time:>6}  {self.rebec} goes on with {self.call}"
         if self.choices:
-            drawn = ", ".join(f"{index + 1} of {count}" for index, count in self.choices)
-            parts.append(f"chooses {drawn}")
-        parts += [f"{name} = {_text(value)}" for name, value in self.changed]
+            parts.append(f"chooses {self.drawn_text}")
+        parts += [f"{name} = {value_text(value)}" for name, value in self.changed]
         return "; ".join(parts)
+
+    @property
+    def call(self) -> str:
+        """The message with the names of its arguments."""
+        return call_text(self.server, self.parameters, self.arguments)
+
+    @property
+    def drawn_text(self) -> str:
+        """The values that were drawn in this step."""
+        return drawn_text(self.drawn, (index for index, _ in self.choices))
 
 
 @dataclass(frozen=True)
@@ -145,18 +157,21 @@ def step_of(system: TransitionSystem, state: State, cause: Cause, time: int) -> 
         return PathStep("time", time, None)
     owner, message = cause.owner, cause.message
     rebec = system.runner.rebecs[owner]
+    server = system.runner.server_of(owner, message)
     before: Local = state[owner]
     return PathStep(
         kind="resume" if cause.resumed else "message",
         time=time,
         finished=_finished(system, cause, time),
         rebec=str(rebec),
-        server=system.runner.server_of(owner, message).name,
+        server=server.name,
         sender=system.runner.sender_of(message),
         arguments=tuple(map(shown_value, message.arguments)),
         arrival=message.arrival + time,
         deadline=None if message.deadline == NO_DEADLINE else int(message.deadline) + time,
         choices=cause.drawn,
+        drawn=cause.drawn_values,
+        parameters=server.parameters,
         # What is left out of states has the value of whichever state was met first.
         changed=tuple(
             _changed(
@@ -234,12 +249,6 @@ def shown_value(value: Any) -> Any:
             return value
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "null" if value is None else str(value)
-
-
 def _in_absolute_time(
     system: TransitionSystem, state: State, cause: Cause, time: int, breach: Breach
 ) -> Breach:
@@ -278,9 +287,9 @@ def _run(
     changed: list[tuple[tuple[str, Any], ...]] = []
     pending: list[tuple[int, int]] = []
 
-    def choose(rebec: Rebec, count: int, site: int) -> int:
+    def choose(rebec: Rebec, alternatives: Sequence[Any], site: int) -> int:
         index, _ = pending.pop(0)
-        choices.append(Choice("value", index, count))
+        choices.append(Choice("value", index, len(alternatives)))
         return index
 
     rebecs = system.model.start(choose)

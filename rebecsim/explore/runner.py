@@ -129,6 +129,7 @@ class Runner:
         # of the message server that runs:
         self._start: _Start
         self._taken: list[tuple[int, int]] = []
+        self._values: list[Any] = []
         self._prefix: Choices = ()
         self._delays = 0
         self._stopped: _End | None = None
@@ -159,7 +160,8 @@ class Runner:
         rebec = self.rebecs[owner]
         self._start = start = _Start(owner, variables, message, suspended, time, room)
         taken: list[tuple[int, int]] = []
-        self._taken = taken
+        values: list[Any] = []
+        self._taken, self._values = taken, values
         self._prefix, self._delays, self._stopped = prefix, 0, None
         self._enter(start)
         began = time if suspended is None else suspended.recipe.times[0] + suspended.recipe.elapsed
@@ -185,6 +187,7 @@ class Runner:
             owner,
             message,
             tuple(taken),
+            tuple(values),
             suspended,
             end.variables,
             end.clock,
@@ -209,10 +212,11 @@ class Runner:
 
     # --- choices and delays ----------------------------------------------------------------------
 
-    def _choose(self, rebec: Rebec, count: int, site: int) -> int:
+    def _choose(self, rebec: Rebec, alternatives: Sequence[Any], site: int) -> int:
         position = len(self._taken)
         index = self._prefix[position][0] if position < len(self._prefix) else 0
-        self._taken.append((index, count))
+        self._taken.append((index, len(alternatives)))
+        self._values.append(_plain(alternatives[index]))
         return index
 
     def _splitting_delay(self, rebec: Rebec) -> Callable[[int], None]:
@@ -417,3 +421,9 @@ def _getter(names: Sequence[str]) -> Callable[[dict[str, Any]], tuple[Any, ...]]
     if len(names) > 1:
         return itemgetter(*names)
     return lambda attributes: tuple([attributes[name] for name in names])
+
+
+def _plain(alternative: Any) -> Any:
+    """Give an alternative of a choice as it is shown; one that is no plain value becomes text."""
+    plain = alternative is None or type(alternative) in (bool, int, float, str)
+    return alternative if plain else str(alternative)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from rebecsim.actors.written import call_text
 from rebecsim.explore.exploring import Problem
 from rebecsim.explore.limits import Limits
 from rebecsim.explore.local import Waiting
@@ -20,8 +21,9 @@ __all__ = ["Edge", "QueuedMessage", "RebecState", "StateSpace", "state_space"]
 class Edge(NamedTuple):
     """A transition between two states, by their numbers. Without a `rebec`, only time passes.
 
-    `duration` is the time between the two, `choices` are (index, count) for each choice drawn.
-    `resumed`: the message server goes on after a delay.
+    `duration` is the time between the two, `choices` are (index, count) for each choice drawn and
+    `drawn` the values. `resumed`: the message server goes on after a delay. `parameters` are the
+    names of the arguments.
     """
 
     source: int
@@ -33,6 +35,13 @@ class Edge(NamedTuple):
     choices: tuple[tuple[int, int], ...]
     duration: int
     resumed: bool
+    drawn: tuple[Any, ...] = ()
+    parameters: tuple[str, ...] = ()
+
+    @property
+    def call(self) -> str:
+        """The message with the names of its arguments."""
+        return call_text(self.server, self.parameters, self.arguments)
 
 
 class QueuedMessage(NamedTuple):
@@ -43,6 +52,12 @@ class QueuedMessage(NamedTuple):
     arguments: tuple[Any, ...]
     arrival: int
     deadline: float
+    parameters: tuple[str, ...] = ()
+
+    @property
+    def call(self) -> str:
+        """The message with the names of its arguments."""
+        return call_text(self.server, self.parameters, self.arguments)
 
 
 class RebecState(NamedTuple):
@@ -103,12 +118,14 @@ class StateSpace:
 
 
 def _queued(runner: Runner, owner: int, message: Waiting) -> QueuedMessage:
+    server = runner.server_of(owner, message)
     return QueuedMessage(
         runner.sender_of(message),
-        runner.server_of(owner, message).name,
+        server.name,
         tuple(map(shown_value, message.arguments)),
         message.arrival,
         message.deadline,
+        server.parameters,
     )
 
 
@@ -145,14 +162,17 @@ def _edge(system: TransitionSystem, source: int, cause: Cause, target: int, dura
         return Edge(source, target, "", "", "", (), (), duration, resumed=False)
     runner = system.runner
     message = cause.message
+    server = runner.server_of(cause.owner, message)
     return Edge(
         source,
         target,
         runner.sender_of(message),
         str(runner.rebecs[cause.owner]),
-        runner.server_of(cause.owner, message).name,
+        server.name,
         tuple(map(shown_value, message.arguments)),
         cause.drawn,
         duration,
         cause.resumed,
+        cause.drawn_values,
+        server.parameters,
     )

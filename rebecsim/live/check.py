@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,6 +90,7 @@ class Checker:
         self._choices: list[Choice] = []
         self._wanted: list[int] = []
         self._drawn: list[int] = []
+        self._values: list[Any] = []
         self._place = 0
         self._violation: Violation | None = None
         self._system = _NotingSystem(model, self._choose)
@@ -118,7 +119,7 @@ class Checker:
         self._choices.append(Choice("step", place, len(steps)))
         time = next_time(step.rebec)
         before = _state(step.rebec, time)
-        self._wanted, self._drawn = list(event.choices), []
+        self._wanted, self._drawn, self._values = list(event.choices), [], []
         system.sent.clear()
         try:
             execute(system, step)
@@ -133,6 +134,7 @@ class Checker:
             "time": time,
             "finished": step.rebec._now,
             "choices": tuple(self._drawn),
+            **({"drawn": tuple(self._values)} if event.drawn else {}),
             "changed": changes(before, after),
         }
         for name, value in found.items():
@@ -185,7 +187,8 @@ class Checker:
             f"{event.rebec}: {event.server}({arguments}): {why}"
         )
 
-    def _choose(self, rebec: Rebec, count: int, site: int) -> int:
+    def _choose(self, rebec: Rebec, alternatives: Sequence[Any], site: int) -> int:
+        count = len(alternatives)
         place = len(self._drawn)
         if place == len(self._wanted) or self._wanted[place] >= count:
             drawn = self._wanted[place:][:1] or "nothing"
@@ -194,6 +197,7 @@ class Checker:
             )
         index = self._wanted[place]
         self._drawn.append(index)
+        self._values.append(plain(alternatives[index]))
         self._choices.append(Choice("value", index, count))
         return index
 

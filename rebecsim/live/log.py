@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -97,10 +97,11 @@ class Log:
             },
             "ending": vars(self.ending),
             "served": [
-                vars(each.event)
+                _described(each.event)
                 | {
                     "arguments": list(each.event.arguments),
                     "choices": list(each.event.choices),
+                    "drawn": list(each.event.drawn),
                     "sent": [
                         vars(sent) | {"arguments": list(sent.arguments)} for sent in each.sent
                     ],
@@ -124,6 +125,11 @@ class Log:
                     ending=_ending(ending),
                 )
         raise ReplayError("a live run is an object with `format`, `model`, `served` and `ending`")
+
+
+def _described(event: Event) -> dict[str, Any]:
+    """Give an event as it stands in a log; the names of arguments are those of the model."""
+    return {name: value for name, value in vars(event).items() if name != "parameters"}
 
 
 def plain(value: Any) -> Any:
@@ -195,6 +201,12 @@ def _served(row: object, place: int) -> Served:
     if not all(type(index) is int and index >= 0 for index in event.choices):
         raise ReplayError(f"{where}: `choices` are the numbers of alternatives, from 0")
     rest = _checked(where, row, {"sent": (list,), "late": (int, float)})
+    assert isinstance(row, dict)
+    if "drawn" in row:  # old logs have the indices only
+        drawn = _checked(where, row, {"drawn": (list,)})["drawn"]
+        if len(drawn) != len(event.choices):
+            raise ReplayError(f"{where}: `drawn` are the values of `choices`, one for each")
+        event = replace(event, drawn=drawn)
     sent = tuple(Sent(**_checked(f"{where}, `sent`", each, _SENT)) for each in rest["sent"])
     return Served(event, sent, rest["late"])
 

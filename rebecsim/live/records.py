@@ -7,7 +7,7 @@ from typing import Any
 
 from rebecsim.actors import Message, Rebec, durations
 from rebecsim.live.log import Sent, Served, plain
-from rebecsim.live.view import Outgoing
+from rebecsim.live.view import Drawn, Outgoing
 from rebecsim.simulate import Event
 from rebecsim.simulate.trace import changes
 
@@ -19,7 +19,7 @@ Record = tuple[
     Message,
     int,
     int,
-    Sequence[int],
+    Sequence[Drawn],
     tuple[Any, ...],
     tuple[Any, ...],
     Sequence[Outgoing],
@@ -46,11 +46,13 @@ def served(record: Record, number: int) -> Served:
         arrival=message.arrival,
         deadline=message.deadline,
         arguments=tuple(map(plain, message.arguments)),
-        choices=tuple(choices),
+        choices=tuple(index for index, _ in choices),
         changed=changes(
             {name: plain(durations(old, start)) for name, old in zip(names, before, strict=True)},
             {name: plain(durations(new, finished)) for name, new in zip(names, after, strict=True)},
         ),
+        drawn=tuple(plain(value) for _, value in choices),
+        parameters=message.server.parameters,
     )
     return Served(event, tuple(map(_sent, sent)), late)
 

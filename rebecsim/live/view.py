@@ -7,7 +7,7 @@ so that `rebecsim.actors.execute` is used as it is; what it sends is kept back u
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -16,9 +16,12 @@ from rebecsim.actors.attributes import Attributes
 from rebecsim.actors.message import Bag
 from rebecsim.actors.system import Choose, System
 
-__all__ = ["Outgoing", "SharedBag", "View", "variables_reader"]
+__all__ = ["Drawn", "Outgoing", "SharedBag", "View", "variables_reader"]
 
 Values = tuple[Any, ...]
+
+Drawn = tuple[int, Any]
+"""A choice: the index of the alternative, and the alternative."""
 
 Outgoing = tuple["SharedBag", Message, int, int, Values]
 """A message kept back: its bag, the message, and how far its message server was at the sending.
@@ -91,7 +94,7 @@ class View(System):
                 setattr(self, name, getattr(system, name))
         self.owner = self.actor = rebec
         self.choose = self._noted
-        self.choices: list[int] = []
+        self.choices: list[Drawn] = []
         self.kept: list[Outgoing] = []
         self._draw = draw
         self.attributes = Attributes(rebec)
@@ -129,9 +132,9 @@ class View(System):
             )
         System.send(sending, receiver, server, arguments, after, deadline)
 
-    def _noted(self, rebec: Rebec, count: int, site: int) -> int:
-        index = self._draw(rebec, count, site)
-        self.choices.append(index)
+    def _noted(self, rebec: Rebec, alternatives: Sequence[Any], site: int) -> int:
+        index = self._draw(rebec, alternatives, site)
+        self.choices.append((index, alternatives[index]))
         return index
 
 

@@ -37,6 +37,7 @@ __all__ = [
     "SEQUENCE",
     "SERVER",
     "SITE",
+    "SITE_SHIFT",
     "SLOTS",
     "STARTED",
     "STREAMS",
@@ -62,6 +63,8 @@ FAILED, SITE, VALUE, NOW, STARTED, SELF, SENDS, CHOICES, LAW, STREAMS = range(10
 time, STARTED when serving began; SENDS and CHOICES count; STREAMS is the row of the random
 stream of choice site 1."""
 SLOTS = 10
+SITE_SHIFT = 32
+"""Bits of what is noted of a choice that hold the index; its site stands above them."""
 SCRIPT = -1
 """The LAW under which choices are not drawn but read."""
 

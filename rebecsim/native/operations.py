@@ -41,6 +41,7 @@ from rebecsim.native.columns import (
     SENDS,
     SERVER,
     SITE,
+    SITE_SHIFT,
     STREAMS,
     TRUNCATION,
     VALUE,
@@ -263,7 +264,9 @@ def _follow_script(ctx: Integers, choices: Integers, count: int) -> int:
 
 @compiled("int64(int64[::1], uint64[:, ::1], int64[::1], int64, int64)", borrows=True, inner=True)
 def choose(ctx: Integers, streams: Words, choices: Integers, count: int, site: int) -> int:
-    """Draw one of `count` alternatives under the law of the run; note it as long as there is room.
+    """Draw one of `count` alternatives under the law of the run.
+
+    As long as there is room, it is noted, with its site above the lowest `SITE_SHIFT` bits.
 
     Under the law `rmc` (`ctx[LAW]` is 1) the last alternative has two chances. Under a script the
     first half of `choices` says which ones to take, and the second half is told how many there are.
@@ -275,7 +278,7 @@ def choose(ctx: Integers, streams: Words, choices: Integers, count: int, site: i
     row = ctx[STREAMS] + site - 1
     index = min(below(streams, row, count + ctx[LAW]), count - 1)
     if ctx[CHOICES] < choices.shape[0]:
-        choices[ctx[CHOICES]] = index
+        choices[ctx[CHOICES]] = site << SITE_SHIFT | index
     ctx[CHOICES] += 1
     return index
 

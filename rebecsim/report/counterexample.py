@@ -7,10 +7,12 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from rebecsim.actors.written import changes_text
 from rebecsim.explore import Path, PathStep, Result
 from rebecsim.explore.recorded import step_to_json
+from rebecsim.report.message_table import message_table
 
-__all__ = ["path_table", "path_to_json", "result_lines", "value_text"]
+__all__ = ["path_table", "path_to_json", "result_lines"]
 
 
 def result_lines(result: Result) -> list[str]:
@@ -39,14 +41,11 @@ def result_lines(result: Result) -> list[str]:
 
 def path_table(path: Path) -> Table:
     """One row for each step: when, who to whom, with what, which choices, what it changed."""
-    table = Table(box=None, pad_edge=False)
-    table.add_column("Step", justify="right")
-    table.add_column("Time", justify="right")
-    for name in ("From", "To: message", "Deadline", "Choices", "Changed"):
-        table.add_column(name, justify="right" if name == "Deadline" else "left")
-    for number, step in enumerate(path.steps, 1):
+    rows = list(map(_cells, path.steps))
+    table = message_table(["Step", "Time"], [message for _, _, message, *_ in rows])
+    for number, cells in enumerate(rows, 1):
         last = number == len(path) and path.breach is not None
-        table.add_row(*map(Text, (str(number), *_cells(step))), style="bold red" if last else None)
+        table.add_row(*map(Text, (str(number), *cells)), style="bold red" if last else None)
     return table
 
 
@@ -56,35 +55,22 @@ def _cells(step: PathStep) -> tuple[str, ...]:
     time = str(step.time)
     if step.finished is not None and step.finished > step.time:
         time += f"-{step.finished}"
-    arguments = ", ".join(map(value_text, step.arguments))
     resumed = " (goes on)" if step.kind == "resume" else ""
     return (
         time,
         step.sender,
-        f"{step.rebec}: {step.server}({arguments}){resumed}",
+        f"{step.rebec}: {step.call}{resumed}",
         "" if step.deadline is None else str(step.deadline),
-        ", ".join(f"{index + 1} of {count}" for index, count in step.choices),
-        ", ".join(f"{name} = {value_text(value)}" for name, value in step.changed),
+        step.drawn_text,
+        changes_text(step.changed),
     )
-
-
-def value_text(value: object) -> str:
-    """A value as Rebeca writes it."""
-    match value:
-        case bool():
-            return str(value).lower()
-        case None:
-            return "null"
-        case list() | tuple():
-            return f"[{', '.join(map(value_text, value))}]"
-    return str(value)
 
 
 def path_to_json(path: Path) -> dict[str, Any]:
     """A path as plain values: its steps, and what is wrong at its end."""
     return {
         "start": path.start,
-        "steps": [step_to_json(step) for step in path.steps],
+        "steps": [step_to_json(step) | {"drawn": list(step.drawn)} for step in path.steps],
         "breach": None
         if path.breach is None
         else {"verdict": path.breach.verdict, "message": path.breach.text},

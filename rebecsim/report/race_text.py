@@ -89,10 +89,9 @@ def _order_lines(order: Order) -> list[str]:
 
 
 def _step_text(step: PathStep) -> str:
-    arguments = ", ".join(map(_text, step.arguments))
-    text = f"{step.time} {step.sender} -> {step.rebec}: {step.server}({arguments})"
+    text = f"{step.time} {step.sender} -> {step.rebec}: {step.call}"
     if step.choices:
-        text += " chooses " + ", ".join(f"{index + 1} of {count}" for index, count in step.choices)
+        text += f" chooses {step.drawn_text}"
     return text
 
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
+from rebecsim.actors.written import changes_text
+from rebecsim.report.message_table import message_table
 from rebecsim.simulate import Event, RunResult
 
 __all__ = ["event_table", "run_summary"]
@@ -14,36 +16,22 @@ __all__ = ["event_table", "run_summary"]
 
 def event_table(events: Sequence[Event]) -> Table:
     """One row for each message served: when, by whom, from whom, and what it changed."""
-    table = Table(box=None, pad_edge=False)
-    table.add_column("Time", justify="right")
-    for name in ("From", "To: message", "Deadline", "Choices", "Changed"):
-        table.add_column(name, justify="right" if name == "Deadline" else "left")
-    for event in events:
+    messages = [f"{event.rebec}: {event.call}" for event in events]
+    table = message_table(["Time"], messages)
+    for event, message in zip(events, messages, strict=True):
         time = str(event.time)
         if event.finished > event.time:
             time += f"-{event.finished}"
-        arguments = ", ".join(map(_value, event.arguments))
         cells = (
             time,
             event.sender,
-            f"{event.rebec}: {event.server}({arguments})",
+            message,
             "" if event.deadline is None else str(event.deadline),
-            ", ".join(str(index + 1) for index in event.choices),
-            ", ".join(f"{name} = {_value(value)}" for name, value in event.changed.items()),
+            event.drawn_text,
+            changes_text(event.changed.items()),
         )
         table.add_row(*map(Text, cells))
     return table
-
-
-def _value(value: object) -> str:
-    match value:
-        case bool():
-            return str(value).lower()
-        case None:
-            return "null"
-        case list():
-            return f"[{', '.join(map(_value, value))}]"
-    return str(value)
 
 
 def run_summary(result: RunResult) -> Text:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from textwrap import wrap
 
+from rebecsim.actors.written import value_text
 from rebecsim.explore import Path, PathStep
-from rebecsim.report.counterexample import value_text
 from rebecsim.report.svg import document, element, shortened, text
 
 __all__ = ["sequence_diagram"]
@@ -191,8 +191,7 @@ def _message(
     step = steps[number]
     kind = " wrong" if wrong else ""
     y, receiver = layout.rows[number], layout.lanes[step.rebec]
-    arguments = ", ".join(map(value_text, step.arguments))
-    full = f"{step.server}({arguments})"
+    full = step.call
     if step.kind == "resume":
         x = receiver + _BAR / 2 + 6.0
         return [
@@ -285,8 +284,7 @@ def _notes(layout: _Layout, step: PathStep, number: int, wrong: bool) -> list[st
     """Write beside a step what it has chosen and changed, in at most two lines."""
     parts = []
     if step.choices:
-        drawn = ", ".join(f"{index + 1} of {count}" for index, count in step.choices)
-        parts.append(f"choice {drawn}")
+        parts.append(f"chooses {step.drawn_text}")
     if step.deadline is not None:
         parts.append(f"deadline {step.deadline:,}")
     parts += [f"{name} = {value_text(value)}" for name, value in step.changed]

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
+from rebecsim.actors.written import call_text, drawn_text, value_text
 from rebecsim.errors import UserError
 from rebecsim.explore.space import Edge, QueuedMessage, RebecState, StateSpace
 from rebecsim.files import replacing_text
-from rebecsim.report.counterexample import value_text
 from rebecsim.report.svg import shortened
 
 __all__ = ["MOST_DOT_STATES", "check_ending", "edge_label", "state_lines", "write_state_space"]
@@ -43,12 +43,11 @@ def edge_label(edge: Edge) -> str:
     """Give the words for a transition."""
     if not edge.rebec:
         return f"time +{edge.duration}"
-    call = f"{edge.server}({', '.join(map(value_text, edge.arguments))})"
-    label = f"{edge.sender} -> {edge.rebec}: {call}"
+    label = f"{edge.sender} -> {edge.rebec}: {edge.call}"
     if edge.resumed:
-        label = f"{edge.rebec} goes on with {call}"
-    if edge.choices:
-        label += f" [{', '.join(f'{index + 1} of {count}' for index, count in edge.choices)}]"
+        label = f"{edge.rebec} goes on with {edge.call}"
+    if edge.drawn:
+        label += f" [{drawn_text(edge.drawn, ())}]"
     return f"{label} +{edge.duration}" if edge.duration else label
 
 
@@ -66,17 +65,13 @@ def state_lines(space: StateSpace, number: int) -> list[str]:
 
 def _busy(rebec: RebecState) -> str:
     if rebec.suspended is not None:
-        return f" in {_call(rebec.suspended)} delay {rebec.busy}"
+        return f" in {rebec.suspended.call} delay {rebec.busy}"
     return f" busy {rebec.busy}" if 0 < rebec.busy < 1 << 60 else ""
 
 
 def _message(message: QueuedMessage) -> str:
-    words = _call(message)
+    words = message.call
     return f"{words} +{message.arrival}" if message.arrival > 0 else words
-
-
-def _call(message: QueuedMessage) -> str:
-    return f"{message.server}({', '.join(map(value_text, message.arguments))})"
 
 
 # --- Graphviz ------------------------------------------------------------------------------------
@@ -163,11 +158,16 @@ def _jsonl(space: StateSpace) -> Iterator[str]:
             }
         yield _json(row)
     for edge in space.edges:
-        yield _json({"kind": "edge", **edge._asdict()})
+        yield _json({"kind": "edge", **_named_fields(edge)})
 
 
 def _plain(message: QueuedMessage) -> dict[str, object]:
-    return message._asdict() | {"deadline": _deadline(message)}
+    return _named_fields(message) | {"deadline": _deadline(message)}
+
+
+def _named_fields(row: Edge | QueuedMessage) -> dict[str, object]:
+    """Give the fields by name, without the names of arguments, which are those of the model."""
+    return {name: value for name, value in row._asdict().items() if name != "parameters"}
 
 
 def _deadline(message: QueuedMessage) -> int | None:
@@ -265,7 +265,7 @@ def _xml_message(message: QueuedMessage, more: str = "") -> str:
     return (
         f'<message sender={_quoted(message.sender)} arrival="{message.arrival}" '
         f'deadline="{"infinity" if deadline is None else deadline}"{more}>'
-        f"{escape(_for_xml(_call(message)))}</message>"
+        f"{escape(_for_xml(call_text(message.server, (), message.arguments)))}</message>"
     )
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from rebecsim.actors import ChoiceLaw
 from rebecsim.actors.message import NOBODY
 from rebecsim.generate.step import NotNativeError
+from rebecsim.lang import CheckedModel, syntax, walk
 from rebecsim.native.bags import STATE_WIDTH
 from rebecsim.native.cache import prepare
 from rebecsim.native.choosing import ANY, FIFO, RANKED
-from rebecsim.native.columns import ARGUMENTS, NEVER, SLOTS
+from rebecsim.native.columns import ARGUMENTS, NEVER, SITE_SHIFT, SLOTS
 from rebecsim.native.layout import (
     BASE,
     CAPACITY,
@@ -39,6 +41,7 @@ __all__ = ["NativeRuns", "native_events", "require_compiled", "run_native", "sim
 
 _ORDERS = {"random": ANY, "updates-first": RANKED, "ticks-first": RANKED, "fifo": FIFO}
 _ROOM = 1_000  # events of a traced run at first; more are made room for when they come
+_INDEX = (1 << SITE_SHIFT) - 1  # of an alternative, in what is noted of a choice
 _MOST_STEPS = np.iinfo(np.int64).max
 
 
@@ -51,7 +54,7 @@ class NativeRuns:
         values: the observed variables; shape (runs, variables).
         detail: the text of the violation that ended the last of them, or empty.
         events: the trace of the last of them, where it was wanted; see `native_events`.
-        choices: the indices of the alternatives drawn in it.
+        choices: the indices of the alternatives drawn in it, with their sites.
     """
 
     ends: Integers
@@ -223,6 +226,7 @@ def native_events(native: NativeModel, runs: NativeRuns) -> tuple[Event, ...]:
     """Give the trace of the last replication as the events that the Python engine notes."""
     views = native.views
     cells = [native.cells[int(row[BASE]) :].tolist() for row in native.rebecs]
+    alternatives = _alternatives(native.checked)
     found = []
     drawn = 0
     arguments_end = EVENT_ARGUMENTS + native.row_width - ARGUMENTS
@@ -230,6 +234,9 @@ def native_events(native: NativeModel, runs: NativeRuns) -> tuple[Event, ...]:
         time, finished, index, number, sender, arrival, deadline, choices = row[:EVENT_ARGUMENTS]
         view = views[index]
         before, cells[index] = cells[index], row[arguments_end:]
+        places = runs.choices[drawn:choices].tolist()
+        owner = native.checked.classes[native.checked.instances[index].class_name]
+        values = alternatives[owner.name]
         found.append(
             Event(
                 step=step,
@@ -241,9 +248,24 @@ def native_events(native: NativeModel, runs: NativeRuns) -> tuple[Event, ...]:
                 arrival=arrival,
                 deadline=None if deadline == NEVER else deadline,
                 arguments=view.arguments(number, row[EVENT_ARGUMENTS:]),
-                choices=tuple(runs.choices[drawn:choices].tolist()),
+                choices=tuple(place & _INDEX for place in places),
                 changed=changes(view.state(before, time), view.state(cells[index], finished)),
+                drawn=tuple(values[place >> SITE_SHIFT][place & _INDEX] for place in places),
+                parameters=tuple(each.name for each in owner.servers[number].parameters),
             )
         )
         drawn = choices
     return tuple(found)
+
+
+def _alternatives(checked: CheckedModel) -> dict[str, dict[int, tuple[Any, ...]]]:
+    """Give, for each class, the alternatives of the choices at each of its sites."""
+    found: dict[str, dict[int, tuple[Any, ...]]] = {}
+    for name, each in checked.classes.items():
+        found[name] = {} if each.base is None else dict(found[each.base])
+        for server in each.tree.message_servers:
+            for node in walk(server):
+                if isinstance(node, syntax.Choice):
+                    values = tuple(map(checked.constant_of, node.alternatives))
+                    found[name][checked.choice_site(node)] = values
+    return found

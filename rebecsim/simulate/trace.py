@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from rebecsim.actors import Rebec, Step, durations, next_time
 from rebecsim.actors.system import Choose
+from rebecsim.actors.written import call_text, drawn_text
 
 __all__ = ["Event", "Tracer", "changes", "shown", "state_of"]
 
@@ -17,7 +19,9 @@ class Event:
     """One message served. Times are model time units.
 
     `time` is when serving began and `finished` when the rebec was free again; `choices` are the
-    indices of the alternatives drawn meanwhile, `changed` the state variables that got new values.
+    indices of the alternatives drawn meanwhile and `drawn` their values, `changed` the state
+    variables that got new values. `parameters` are the names of the arguments. Events of old files
+    have neither `drawn` nor `parameters`.
     """
 
     step: int
@@ -31,6 +35,18 @@ class Event:
     arguments: tuple[Any, ...]
     choices: tuple[int, ...]
     changed: dict[str, Any]
+    drawn: tuple[Any, ...] = ()
+    parameters: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def call(self) -> str:
+        """The message with the names of its arguments."""
+        return call_text(self.server, self.parameters, self.arguments)
+
+    @property
+    def drawn_text(self) -> str:
+        """The values that were drawn."""
+        return drawn_text(self.drawn, self.choices)
 
     def row(self, replication: int) -> dict[str, Any]:
         """Give the event as a row of a trace table; composite values become JSON text."""
@@ -89,15 +105,17 @@ class Tracer:
     def __init__(self) -> None:
         self.events: list[Event] = []
         self._choices: list[int] = []
+        self._drawn: list[Any] = []
         self._state: dict[str, Any] = {}
         self._start = 0
 
     def choosing(self, choose: Choose) -> Choose:
         """Wrap what resolves the choices, to note them."""
 
-        def noted(rebec: Rebec, count: int, site: int) -> int:
-            index = choose(rebec, count, site)
+        def noted(rebec: Rebec, alternatives: Sequence[Any], site: int) -> int:
+            index = choose(rebec, alternatives, site)
             self._choices.append(index)
+            self._drawn.append(shown(alternatives[index]))
             return index
 
         return noted
@@ -105,6 +123,7 @@ class Tracer:
     def before(self, step: Step) -> None:
         """Note what is before a message is served."""
         self._choices.clear()
+        self._drawn.clear()
         self._start = next_time(step.rebec)
         self._state = state_of(step.rebec, self._start)
 
@@ -124,5 +143,7 @@ class Tracer:
                 arguments=tuple(shown(argument) for argument in message.arguments),
                 choices=tuple(self._choices),
                 changed=changes(self._state, state_of(rebec)),
+                drawn=tuple(self._drawn),
+                parameters=message.server.parameters,
             )
         )

@@ -188,7 +188,7 @@ def test_simulate_saves_and_replays(tmp_path):
     saved = tmp_path / "run.json"
     done = rebecsim("simulate", model, "--until", 20, "--seed", 3, "--save", saved)
     assert done.returncode == 0, done.stderr
-    assert "office: buy(ann)" in done.stdout
+    assert "office: buy(customer=ann)" in done.stdout
     for path in (model, MODELS / "ticket_service.py"):
         replayed = rebecsim("simulate", path, "--replay", saved)
         assert replayed.returncode == 0

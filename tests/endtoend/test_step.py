@@ -70,7 +70,7 @@ def test_the_first_screen() -> None:
         "bob tickets = 0, asking = false think() from bob, arrival 1",
         "",
         "Next From To: message Deadline Then",
-        "1 ann ann: think() asking = true, office.buy(ann) at 1",
+        "1 ann ann: think() asking = true, office.buy(customer=ann) at 1",
     ]
 
 
@@ -79,8 +79,8 @@ def test_picking_and_taking_back() -> None:
     assert done.returncode == 0
     printed = lines(done.stdout)
     assert "> 1.2" in printed
-    assert "1 ann -> office: buy(ann); chooses 2 of 2; left = 1" in printed
-    assert "1.1 chooses 1 of 2 left = 1, busy until 2, ann.ticket(true) at 2" in printed
+    assert "1 ann -> office: buy(customer=ann); chooses 2; left = 1" in printed
+    assert "1.1 chooses 1 left = 1, busy until 2, ann.ticket(sold=true) at 2" in printed
     assert "office (busy until 3) left = 1 refill() from office, arrival 7" in printed
     assert printed.count("ticket_service, time 0, 0 steps so far") == 2
     assert printed[-2:] == ["no steps so far", "> quit"]
@@ -237,7 +237,7 @@ def test_at_a_terminal_errors_do_not_count() -> None:
         terminal.expect("> ")
         terminal.type("1\n")
         terminal.expect("time 1, 1 step so far")
-        terminal.expect("asking = true, office.buy(bob) at 2")
+        terminal.expect("asking = true, office.buy(customer=bob) at 2")
         terminal.expect("> ")
         terminal.type("\x04")
         assert terminal.ended() == 0

@@ -61,11 +61,11 @@ def test_a_violation_is_shown_saved_drawn_and_done_again(run: Run, tmp_path: Pat
     code, printed, errors = run("explore", TICKETS, "--invariant", NEVER_BOTH, *files)
     assert code == 1
     assert f"property violated: {NEVER_BOTH}" in printed
-    assert "office: buy(bob)" in printed
+    assert "office: buy(customer=bob)" in printed
     assert all(str(file) in errors for file in (saved, svg, test))
     code, printed, _ = run("replay", saved, TICKETS, "--svg", tmp_path / "again.svg")
     assert code == 1
-    assert "office: buy(bob)" in printed
+    assert "office: buy(customer=bob)" in printed
     assert (tmp_path / "again.svg").read_text() == svg.read_text()
 
 

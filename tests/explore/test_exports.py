@@ -133,10 +133,10 @@ def test_a_message_server_in_a_delay_is_shown_with_its_message(tmp_path: Path) -
     """Without it, a state in a delay looks like one in which the rebec has nothing to do."""
     found = space(late(), "TTS")
     shown = {ending: written(found, ending, tmp_path) for ending in ENDINGS}
-    assert "b: done=[1, 0] in work(true) delay 2 | work(false)" in shown[".graphml"]
-    assert "b: done=[1, 0] in work(true) delay 0 | work(false)" in shown[".graphml"]
-    assert r"\nb: done=[1, 0] in work(true) delay 2" in shown[".dot"]
-    assert '"b goes on with work(true)"' in shown[".aut"]
+    assert "b: done=[1, 0] in work(first=true) delay 2 | work(first=false)" in shown[".graphml"]
+    assert "b: done=[1, 0] in work(first=true) delay 0 | work(first=false)" in shown[".graphml"]
+    assert r"\nb: done=[1, 0] in work(first=true) delay 2" in shown[".dot"]
+    assert '"b goes on with work(first=true)"' in shown[".aut"]
     rows = [json.loads(line) for line in shown[".jsonl"].splitlines()]
     waiting = [row["rebecs"]["b"] for row in rows if "rebecs" in row]
     assert {
@@ -155,7 +155,7 @@ def test_a_message_server_in_a_delay_is_shown_with_its_message(tmp_path: Path) -
     assert {"arrival": "0", "deadline": "1", "suspended": "2"} in places
     assert {"arrival": "0", "deadline": "1", "suspended": None} in places
     draw_space(found, tmp_path / "space.svg")
-    assert "in work(true) delay 2" in (tmp_path / "space.svg").read_text("utf-8")
+    assert "in work(first=true) delay 2" in (tmp_path / "space.svg").read_text("utf-8")
 
 
 def test_dot_is_bounded(tickets: Model, tmp_path: Path) -> None:
