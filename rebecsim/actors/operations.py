@@ -41,7 +41,7 @@ def assign(rebec: Rebec, name: str, value: Value) -> Value:
     return value
 
 
-def refer(rebec: Rebec | None, reactive_class: type[Class]) -> Class | None:
+def refer(rebec: Rebec | Interface | None, reactive_class: type[Class]) -> Class | None:
     """Cast a reference to a class. Raises AssertionFailedError for a rebec of another class."""
     if rebec is None or isinstance(rebec, reactive_class):
         return rebec

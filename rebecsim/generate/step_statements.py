@@ -61,6 +61,10 @@ class StepBodyWriter(BodyWriter):
         cells = self._expressions.kept
         return [f"kept = np.zeros({cells}, np.int64)", *lines] if cells else lines
 
+    @staticmethod
+    def _default(kind: Type) -> str:
+        return _default(kind)
+
     def _keep(self, name: str, value: str, node: syntax.Statement | None = None) -> None:
         """Keep a local in an array."""
         place = f"kept[{self._expressions.keep()}]"

@@ -49,6 +49,7 @@ def _check_method(
     body = Body("method", method.name, checked, result)
     completes = _check_body(findings, body, method.parameters, block, fields, env)
     if completes and result is not None:
+        findings.open_ends.add(id(block))
         is_used = method.name in findings.used_results
         findings.report(
             "return-missing" if is_used else "return-unused", method.span, name=method.name

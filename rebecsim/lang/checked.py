@@ -147,6 +147,7 @@ class CheckedModel:
     super_constructors: dict[int, syntax.Constructor | None] = field(
         default_factory=dict, repr=False
     )
+    open_ends: frozenset[int] = field(default=frozenset(), repr=False)
     functions: frozenset[int] = field(default=frozenset(), repr=False)
     warnings: tuple[Diagnostic, ...] = ()
     """What hardly means what the author wants, in the order of the text."""
@@ -203,6 +204,10 @@ class CheckedModel:
         found = find_server(self.classes, self.interfaces, receiver.name, node.server)
         assert found is not None
         return found
+
+    def has_open_end(self, body: syntax.Block) -> bool:
+        """Whether a method can end without giving its value, which then nobody uses."""
+        return id(body) in self.open_ends
 
     def super_constructor(self, node: syntax.Call) -> syntax.Constructor | None:
         """The constructor of the base class that a `super(...)` calls; None: it has none."""

@@ -59,6 +59,7 @@ def check_model(
         findings.choice_sites,
         findings.declared_types,
         findings.super_constructors,
+        frozenset(findings.open_ends),
         frozenset(findings.functions),
         tuple(_in_order(findings.warnings, source)),
     )

@@ -83,6 +83,8 @@ class Findings:
     choice_sites: dict[int, int] = field(default_factory=dict)
     declared_types: dict[int, Type] = field(default_factory=dict)
     super_constructors: dict[int, syntax.Constructor | None] = field(default_factory=dict)
+    open_ends: set[int] = field(default_factory=set)
+    """Bodies of methods that can end without the value that they should give."""
     functions: set[int] = field(default_factory=set)
     misplaced: set[int] = field(default_factory=set)
     """Types that are written where they have no place, and that has been reported."""
