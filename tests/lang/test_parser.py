@@ -156,6 +156,7 @@ reactiveclass implements(interface) {
         for (instanceof = 0; instanceof < 3; instanceof++) ;
         x = (instanceof);
     }
+    msgsrv double(double double2) { self.double((double) 1) after(2); double(2.5); }
     void interface() { instanceof(null); implements.instanceof(self) after(instanceof); }
 }
 reactiveclass Interface extends implements implements instanceof, interface(3) { }
