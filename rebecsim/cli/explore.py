@@ -153,7 +153,8 @@ def explore(
     """Try all orders of messages and all choices of a model.
 
     Exit code 0: satisfied. 1: something is violated, or a deadlock. 2: bad input. 3: out of
-    bounds, nothing wrong was found but not everything was seen.
+    bounds, nothing wrong was found but not everything was seen. 5: satisfied, but the property
+    file has formulas that were not evaluated.
     """
     from rebecsim.explore import Limits, Question
     from rebecsim.explore import explore as search
@@ -210,6 +211,8 @@ def explore(
         raise typer.Exit(ExitCode.VIOLATED)
     if result.verdict == "out of bounds":
         raise typer.Exit(ExitCode.UNDECIDED)
+    if result.not_evaluated:
+        raise typer.Exit(ExitCode.RESERVATION)
 
 
 def _text_of(file: Path) -> str:

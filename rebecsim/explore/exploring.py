@@ -11,7 +11,7 @@ from rebecsim.explore.engines import NativeEngineError, run_search
 from rebecsim.explore.limits import Bound, Limits, Meter, peak_bytes
 from rebecsim.explore.outcome import Verdict
 from rebecsim.explore.path import path_along
-from rebecsim.explore.properties import Predicate, Properties, Property, abstraction
+from rebecsim.explore.properties import Predicate, Properties, Property, abstraction, not_evaluated
 from rebecsim.explore.reduction import SymmetricSystem, reduced
 from rebecsim.explore.result import Result, Violated
 from rebecsim.explore.search import Finding, Progress, Search, SearchEnded, StopAt
@@ -52,6 +52,7 @@ class Problem:
     properties: tuple[Property, ...]
     terminal: tuple[Predicate, ...]
     left_out: tuple[str, ...]
+    not_evaluated: tuple[str, ...] = ()
 
 
 def pose(
@@ -90,7 +91,8 @@ def pose(
     terminal = tuple(names.condition(text, "<terminal>") for text in wanted.terminal)
     if reduce:
         system = reduced(system, wanted, checked, left_out.written)
-    return Problem(system, tuple(properties), terminal, left_out.written)
+    ignored = not_evaluated(wanted.properties)
+    return Problem(system, tuple(properties), terminal, left_out.written, ignored)
 
 
 def explore(
@@ -202,6 +204,7 @@ def _result(problem: Problem, search: Search, strategy: Strategy, compact: bool)
         violations=violations,
         bounds=tuple(search.bounds),
         abstraction=problem.left_out,
+        not_evaluated=problem.not_evaluated,
         absolute_time=_why_absolute(system),
         symmetries=len(system.group) if isinstance(system, SymmetricSystem) else 1,
         engine=search.engine,

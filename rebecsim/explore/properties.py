@@ -19,9 +19,16 @@ from rebecsim.lang import (
     parse_expression,
     syntax,
 )
-from rebecsim.lang.property_syntax import AssertionProperty
+from rebecsim.lang.property_syntax import AssertionProperty, LtlProperty, TctlProperty
 
-__all__ = ["Abstraction", "Properties", "Property", "UnsupportedPropertyError", "abstraction"]
+__all__ = [
+    "Abstraction",
+    "Properties",
+    "Property",
+    "UnsupportedPropertyError",
+    "abstraction",
+    "not_evaluated",
+]
 
 Predicate = Callable[[State], bool]
 
@@ -84,6 +91,27 @@ def _variables_there_are(wanted: str, model: Model) -> str:
     return suggestion(wanted, names, f"the state variables are {', '.join(names)}")
 
 
+Formulas = tuple[LtlProperty, ...] | tuple[TctlProperty, ...]
+
+
+def _formulas(tree: PropertyFile) -> list[tuple[str, Formulas]]:
+    """Give the kinds of temporal formulas in a property file, with the formulas."""
+    kinds: list[tuple[str, Formulas]] = [("LTL", tree.ltl), ("TCTL", tree.tctl)]
+    return [(kind, formulas) for kind, formulas in kinds if formulas]
+
+
+def not_evaluated(properties: PropertyFile | CheckedProperties | None) -> tuple[str, ...]:
+    """Say of which formulas of a property file a verdict says nothing."""
+    if properties is None:
+        return ()
+    tree = properties if isinstance(properties, PropertyFile) else properties.tree
+    return tuple(
+        f"{each.span.file}:{each.span.line}: {kind} {each.name}"
+        for kind, formulas in _formulas(tree)
+        for each in formulas
+    )
+
+
 class Properties:
     """Checks property texts and files against a model and compiles them for its states.
 
@@ -121,15 +149,15 @@ class Properties:
     def assertions(self, properties: PropertyFile | CheckedProperties) -> list[Property]:
         """Make properties of the `Assertion` sections of a property file.
 
-        Raises RebecaError for a file that does not fit the model, UnsupportedPropertyError for
-        one with LTL or TCTL formulas.
+        Formulas of LTL and TCTL are left aside, see `not_evaluated`. Raises RebecaError for a file
+        that does not fit the model, UnsupportedPropertyError for one with such formulas only.
         """
         checked = properties
         if isinstance(checked, PropertyFile):
             checked = check_property(checked, self._checked)
         tree = checked.tree
-        for kind, formulas in (("LTL", tree.ltl), ("TCTL", tree.tctl)):
-            if formulas:
+        for kind, formulas in _formulas(tree):
+            if not tree.assertions:
                 span = formulas[0].span
                 raise UnsupportedPropertyError(
                     f"{span.file}:{span.line}:{span.column}: {kind} formulas are not supported; "

@@ -38,7 +38,8 @@ class Result:
     the horizon), otherwise None. `symmetries` is how many exchanges of rebecs, the trivial one
     included, were used to reduce the state space; the counts are those of the reduced one.
     `engine` is "native" if compiled code did the search, or went on with it. `omission` bounds the
-    probability that hash compaction missed states; it is 0 without.
+    probability that hash compaction missed states; it is 0 without. `not_evaluated` names formulas
+    of the property file that the verdict says nothing of.
     """
 
     model: str
@@ -60,6 +61,7 @@ class Result:
     symmetries: int = 1
     engine: EngineUsed = "python"
     omission: float = 0.0
+    not_evaluated: tuple[str, ...] = ()
 
     @property
     def is_violation(self) -> bool:
@@ -84,5 +86,6 @@ class Result:
             "memory_per_state": self.memory_per_state,
             "bounds": list(self.bounds),
             "abstraction": list(self.abstraction),
+            "not_evaluated": list(self.not_evaluated),
             "absolute_time": self.absolute_time,
         }

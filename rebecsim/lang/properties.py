@@ -234,6 +234,9 @@ def check_property(
 
 
 def _check_sections(findings: Findings, properties: PropertyFile) -> None:
+    """Refuse sections of the other dialect, where they are all that there is to check."""
+    if properties.assertions:
+        return
     for keyword, span in properties.sections:
         if keyword == "LTL" and findings.dialect == "timed":
             findings.report("property-ltl-timed", span)

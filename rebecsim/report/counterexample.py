@@ -27,6 +27,7 @@ def result_lines(result: Result) -> list[str]:
     ]
     if result.is_violation and result.frontier:
         lines.append(f"the search stopped there; {result.frontier:,} states were not expanded")
+    lines += [f"not evaluated, so nothing is said of it: {each}" for each in result.not_evaluated]
     if result.omission:
         lines.append(
             f"states were told apart by fingerprints: with a probability of at most "

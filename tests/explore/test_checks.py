@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from models import ticket_service
 from rebecsim.actors import (
@@ -15,7 +17,9 @@ from rebecsim.actors import (
     message_server,
     state_variable,
 )
+from rebecsim.cli import app
 from rebecsim.errors import UserError
+from rebecsim.exit_codes import ExitCode
 from rebecsim.explore import (
     AbstractedVariableError,
     Checks,
@@ -113,6 +117,34 @@ def test_temporal_formulas_are_refused_after_their_names_are_checked() -> None:
     bad = Checks(properties=parse_property(formula.format(rebec="nobody"), "f.property"))
     with pytest.raises(RebecaCheckError, match=r"f\.property:1:\d+: "):
         explore(MODEL, checked=CHECKED, checks=bad)
+
+
+@pytest.mark.parametrize("kind", ["LTL { Top: G(F(top)); }", "TCTL { Top: AF(top); }"])
+@pytest.mark.parametrize(("bound", "verdict"), [(3, "satisfied"), (2, "assertion failed")])
+def test_assertions_are_checked_beside_formulas_that_are_not(
+    kind: str, bound: int, verdict: str
+) -> None:
+    text = (
+        f"property {{ define {{ top = a.n == 3; }}\n{kind} Assertion {{ Low: a.n <= {bound}; }} }}"
+    )
+    found = explore(
+        MODEL, checked=CHECKED, checks=Checks(properties=parse_property(text, "f.property"))
+    )
+    assert found.verdict == verdict
+    assert found.not_evaluated == (f"f.property:2: {kind.split()[0]} Top",)
+    assert found.to_json()["not_evaluated"] == list(found.not_evaluated)
+
+
+def test_a_verdict_does_not_claim_what_was_not_evaluated(tmp_path: Path) -> None:
+    model, properties = tmp_path / "a.rebeca", tmp_path / "a.property"
+    model.write_text(
+        "reactiveclass A(2) { statevars { int n; } A() { self.go(); } "
+        "msgsrv go() { self.go() after(1); } } main { A a():(); }"
+    )
+    properties.write_text("property { Assertion { Zero: a.n == 0; } LTL { Up: F(a.n > 0); } }")
+    result = CliRunner().invoke(app, ["explore", str(model), "--property", str(properties)])
+    assert result.exit_code == ExitCode.RESERVATION
+    assert f"not evaluated, so nothing is said of it: {properties}:1: LTL Up" in result.output
 
 
 # --- abstraction ----------------------------------------------------------------------------------
