@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rebecsim.live.interrupts import noting_interrupts
+from rebecsim.interrupts import noting_interrupts
 
 ROOT = Path(__file__).resolve().parents[1]
 TEST = "tests/test_interrupts.py::test_an_interrupt_reaches_tests_and_what_they_start"

@@ -61,7 +61,10 @@ def ending_of(error: Exception) -> Ending:
 
 def _of_user_error(error: UserError) -> Ending:
     from rebecsim.actors import ModelCodeError
+    from rebecsim.actors.watchdog import EndlessError
 
+    if isinstance(error, EndlessError):
+        return Ending(str(error), ExitCode.MODEL_FAILED)
     if not isinstance(error, ModelCodeError):
         cause = error.__cause__
         full = isinstance(cause, OSError) and cause.errno in _NO_ROOM

@@ -29,6 +29,7 @@ from rebecsim.cli.app import (
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
 from rebecsim.files import write_text
+from rebecsim.interrupts import noting_interrupts
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -84,6 +85,7 @@ Ignored = Annotated[
     list[str] | None,
     typer.Option(help="A variable to leave out of the state, `rebec.variable`; repeatable."),
 ]
+Patience = Annotated[int, typer.Option(min=1, help="Most seconds that a message server may run.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as one object.")]
 
 
@@ -135,6 +137,7 @@ def explore(
         int, typer.Option(min=1, max=2, help="Threads of the native engine, for many states.")
     ] = 1,
     strict: Strict = False,
+    patience: Patience = 10,
     json: Json = False,
     save: Annotated[
         Path | None, typer.Option(help="Write the counterexample, for `replay` (JSON).")
@@ -181,7 +184,7 @@ def explore(
         raise typer.BadParameter("a core model has no time", param_hint="--tts")
     limits = Limits(states=max_states, seconds=max_time, memory=max_memory, horizon=horizon)
     chosen = _strategy(strategy, depth, walks, seed)
-    with showing_progress() as progress:
+    with noting_interrupts() as interrupt, showing_progress() as progress:
         result = search(
             built,
             mode=question.mode,
@@ -197,6 +200,8 @@ def explore(
             workers=workers,
             strict=strict,
             progress=progress,
+            is_interrupted=lambda: interrupt.seen,
+            patience=patience,
         )
     if reduce and not json:
         say(f"reduced by {result.symmetries} symmetries")
@@ -205,6 +210,8 @@ def explore(
     else:
         _show(result)
     _write_counterexample(result, question, model, save, svg, as_test)
+    if "interrupt" in result.bounds:
+        raise typer.Exit(ExitCode.INTERRUPTED)
     if export is not None:
         _export(export, built, checked, question, limits)
     if result.is_violation:

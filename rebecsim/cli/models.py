@@ -145,9 +145,13 @@ def simulate(
     replay: Annotated[Path | None, typer.Option(help="Do a saved run again.")] = None,
     engine: EngineName = EngineChoice.auto,
     strict: Strict = False,
+    patience: Annotated[
+        int, typer.Option(min=1, help="Most seconds that a message server may run.")
+    ] = 10,
     core: Core = False,
 ) -> None:
     """Run a model once and show what happens, message by message."""
+    from rebecsim.actors.watchdog import EndlessError, Watchdog
     from rebecsim.report.runs import event_table, run_summary
     from rebecsim.simulate import Tracer
     from rebecsim.simulate import simulate as run
@@ -171,7 +175,14 @@ def simulate(
     else:
         raise typer.BadParameter("a replayed run has its choices already", param_hint="--replay")
     tracer = Tracer()
-    result = run(built, chosen, until=until, max_steps=steps, tracer=tracer)
+    try:
+        with Watchdog(patience=patience) as watchdog:
+            result = run(
+                built, chosen, until=until, max_steps=steps, tracer=tracer, watchdog=watchdog
+            )
+    except EndlessError:
+        console().print(event_table(tracer.events))
+        raise
     if result.system is not None and (checked is None or strict):
         most = None if strict else _REPEATED
         require_repeatable(built, result.system, chosen.run, tracer.events, most)

@@ -23,6 +23,7 @@ from rebecsim.cli.explore import (
     showing_progress,
 )
 from rebecsim.exit_codes import ExitCode
+from rebecsim.interrupts import noting_interrupts
 
 
 @app.command()
@@ -53,7 +54,7 @@ def races(
     from rebecsim.report.race_text import race_lines, races_to_json
 
     built, checked = open_model(model)
-    with showing_progress() as progress:
+    with noting_interrupts() as interrupt, showing_progress() as progress:
         found = find_races(
             built,
             mode="TTS" if tts else "FTTS",
@@ -67,12 +68,15 @@ def races(
             abstract=tuple(ignore or ()),
             strict=strict,
             progress=progress,
+            is_interrupted=lambda: interrupt.seen,
         )
     if json:
         say(json_format.dumps(races_to_json(found), ensure_ascii=False))
     else:
         for line in race_lines(found):
             say(line)
+    if "interrupt" in found.bounds:
+        raise typer.Exit(ExitCode.INTERRUPTED)
     if found.is_harmful:
         raise typer.Exit(ExitCode.VIOLATED)
     if found.bounds:

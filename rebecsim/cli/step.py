@@ -179,7 +179,7 @@ class _Session:
 
     def _forward(self, move: Callable[[Callable[[], bool]], Stop]) -> None:
         """Let the run go on by itself, and say how far it came and why it has stopped."""
-        from rebecsim.live.interrupts import noting_interrupts
+        from rebecsim.interrupts import noting_interrupts
 
         before = len(self._stepper)
         with noting_interrupts() as interrupt:

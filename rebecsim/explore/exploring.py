@@ -6,15 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rebecsim.actors import Model, Violation
-from rebecsim.explore.collection import collecting_rarely
+from rebecsim.actors.watchdog import PATIENCE
 from rebecsim.explore.engines import NativeEngineError, run_search
+from rebecsim.explore.growth import growing
 from rebecsim.explore.limits import Bound, Limits, Meter, peak_bytes
 from rebecsim.explore.outcome import Verdict
 from rebecsim.explore.path import path_along
 from rebecsim.explore.properties import Predicate, Properties, Property, abstraction, not_evaluated
 from rebecsim.explore.reduction import SymmetricSystem, reduced
 from rebecsim.explore.result import Result, Violated
-from rebecsim.explore.search import Finding, Progress, Search, SearchEnded, StopAt
+from rebecsim.explore.search import Finding, Progress, Search, StopAt
 from rebecsim.explore.strategies import BreadthFirst, Strategy
 from rebecsim.explore.transitions import Mode, TransitionSystem
 from rebecsim.explore.vocabulary import vocabulary
@@ -111,6 +112,8 @@ def explore(
     workers: int = 1,
     strict: bool = False,
     progress: Callable[[Progress], None] | None = None,
+    is_interrupted: Callable[[], bool] = lambda: False,
+    patience: float = PATIENCE,
 ) -> Result:
     """Try all orders of messages and all choices of a model.
 
@@ -124,9 +127,11 @@ def explore(
     where there are many states. The result is the same. `compact` is hash compaction: the native
     engine tells states apart by fingerprints; the result says how likely it is that one was missed.
     With 2 `workers`, compiled code uses two threads where many states wait, with the same result.
-    `strict` as for `pose`. `progress` is called about twice a second.
+    `strict` as for `pose`. `progress` is called about twice a second. Once `is_interrupted` says
+    so, the search ends with what it has found. A message server may run for `patience` seconds.
 
-    Raises UserError or RebecaError for a model, property or name that does not fit.
+    Raises UserError or RebecaError for a model, property or name that does not fit, EndlessError
+    for a message server that does not end.
     """
     bounds = limits or Limits()
     meter = Meter(bounds)
@@ -152,16 +157,13 @@ def explore(
             deadlock=(checks or Checks()).deadlock,
             terminal=problem.terminal,
             limits=bounds,
+            meter=meter,
             stop_at=stop_at,
             progress=progress,
+            is_interrupted=is_interrupted,
         )
-        try:
-            with collecting_rarely(), search.looking():
-                run_search(search, chosen, engine, compact, checked, workers)
-        except SearchEnded:
-            pass
-        except MemoryError:
-            search.cut("memory")
+        with search.expanding(patience):
+            run_search(search, chosen, engine, compact, checked, workers)
         return search
 
     try:
@@ -207,6 +209,7 @@ def _result(problem: Problem, search: Search, strategy: Strategy, compact: bool)
         not_evaluated=problem.not_evaluated,
         absolute_time=_why_absolute(system),
         symmetries=len(system.group) if isinstance(system, SymmetricSystem) else 1,
+        growing=growing(search) if not compact and _ENDED_BY.intersection(search.bounds) else (),
         engine=search.engine,
         omission=omission(len(search.states)) if compact else 0.0,
     )
@@ -267,10 +270,12 @@ def _failed_construction(
     )
 
 
+_ENDED_BY: frozenset[Bound] = frozenset({"states", "seconds", "memory", "interrupt"})
 _STOPPED_BY: dict[Bound, str] = {
     "states": "the limit of states was reached",
     "seconds": "the time was used up",
     "memory": "the limit of memory was reached",
+    "interrupt": "the search was interrupted",
     "horizon": "states beyond the horizon were not followed",
     "depth": "deeper states were not looked at",
     "walks": "random walks do not cover everything",
@@ -288,4 +293,6 @@ def _how_far(search: Search) -> str:
     )
     if search.system.absolute:
         text += f", at time {search.states[-1][-1]:,}"
+    if search.stopped_in:
+        text += f"; it was stopped in {search.stopped_in}"
     return text

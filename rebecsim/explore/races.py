@@ -122,6 +122,7 @@ def find_races(
     abstract: Sequence[str] = (),
     strict: bool = False,
     progress: Callable[[Progress], None] | None = None,
+    is_interrupted: Callable[[], bool] = lambda: False,
 ) -> Races:
     """Find every race of a model; the arguments are those of `explore`.
 
@@ -139,9 +140,17 @@ def find_races(
         absolute=limits is not None and limits.horizon is not None,
         strict=strict,
     )
-    graph = build_graph(problem, deadlock=wanted.deadlock, limits=limits, progress=progress)
+    graph = build_graph(
+        problem,
+        deadlock=wanted.deadlock,
+        limits=limits,
+        progress=progress,
+        is_interrupted=is_interrupted,
+    )
     found = _Finder(problem.system, graph, futures(graph))
-    found.look()
+    was_interrupted = "interrupt" in graph.search.bounds
+    if not found.look(lambda: not was_interrupted and is_interrupted()):
+        graph.search.cut("interrupt")
     problem.system.runner.finish()
     return Races(
         model=problem.system.model.name,
@@ -166,9 +175,11 @@ class _Finder:
         self.pairs = 0
         self.commuting = 0
 
-    def look(self) -> None:
-        """Look at every state that was expanded."""
+    def look(self, is_interrupted: Callable[[], bool]) -> bool:
+        """Look at every state that was expanded; false if that was interrupted."""
         for number, edges in enumerate(self._graph.edges):
+            if is_interrupted():
+                return False
             if edges is None or len(edges) < 2:
                 continue
             messages: dict[tuple[int, Waiting], None] = {}
@@ -178,6 +189,7 @@ class _Finder:
             for (owner, first), (other, second) in combinations(messages, 2):
                 if owner == other:
                     self._compare(number, owner, first, second)
+        return True
 
     def _compare(self, number: int, owner: int, first: Waiting, second: Waiting) -> None:
         self.pairs += 1

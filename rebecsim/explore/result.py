@@ -28,18 +28,19 @@ class Violated:
 class Result:
     """The verdict on a model and how it was reached.
 
-    `transitions` counts as RMC does: the edges explored, and one for the initial state.
-    `seconds` is wall time; `peak_memory` the most memory that the process has ever taken up,
-    before the search too, and `memory_per_state` its growth by the search per state, both in
-    bytes. `violations` are all that were found, the first one also being verdict, message and
-    path. `bounds` are those that kept the search from covering everything. `abstraction` names the
+    `transitions` counts as RMC does: the edges explored, and one for the initial state. `seconds`
+    is wall time; `peak_memory` the most memory that the process has ever taken up, before the
+    search too, and `memory_per_state` its growth by the search per state, both in bytes.
+    `violations` are all that were found, the first one also being verdict, message and path.
+    `bounds` are those that kept the search from covering everything. `abstraction` names the
     variables left out of the state: what the verdict says, it says of the model without them.
     `absolute_time` is why states were not compared modulo time (a message server that reads it, or
     the horizon), otherwise None. `symmetries` is how many exchanges of rebecs, the trivial one
     included, were used to reduce the state space; the counts are those of the reduced one.
-    `engine` is "native" if compiled code did the search, or went on with it. `omission` bounds the
-    probability that hash compaction missed states; it is 0 without. `not_evaluated` names formulas
-    of the property file that the verdict says nothing of.
+    `growing` names what had ever new values when a search was cut off, see
+    `rebecsim.explore.growth`. `engine` is "native" if compiled code did the search, or went on
+    with it. `omission` bounds the probability that hash compaction missed states; it is 0 without.
+    `not_evaluated` names formulas of the property file that the verdict says nothing of.
     """
 
     model: str
@@ -59,6 +60,7 @@ class Result:
     abstraction: tuple[str, ...]
     absolute_time: str | None
     symmetries: int = 1
+    growing: tuple[str, ...] = ()
     engine: EngineUsed = "python"
     omission: float = 0.0
     not_evaluated: tuple[str, ...] = ()
@@ -88,4 +90,5 @@ class Result:
             "abstraction": list(self.abstraction),
             "not_evaluated": list(self.not_evaluated),
             "absolute_time": self.absolute_time,
+            "growing": list(self.growing),
         }

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from rebecsim.actors.watchdog import PATIENCE, ServerStopped, Watchdog
+from rebecsim.explore.collection import collecting_rarely
 from rebecsim.explore.limits import Bound, Limits, Meter, bytes_to_grow
 from rebecsim.explore.outcome import Breach
 from rebecsim.explore.properties import Predicate, Property
@@ -64,7 +66,8 @@ class Search:
     """Stores states and checks them; a strategy says which one is expanded next.
 
     States are numbered as they are found, the initial one is 0. `deadlock` tells whether a state
-    without transitions is a breach, unless a predicate of `terminal` allows it.
+    without transitions is a breach, unless a predicate of `terminal` allows it. The `meter` may
+    have been running before; `is_interrupted` is asked whether somebody wants the search to end.
     """
 
     def __init__(
@@ -75,12 +78,17 @@ class Search:
         deadlock: bool = True,
         terminal: Sequence[Predicate] = (),
         limits: Limits | None = None,
+        meter: Meter | None = None,
         stop_at: StopAt = "first",
         progress: Callable[[Progress], None] | None = None,
+        is_interrupted: Callable[[], bool] = lambda: False,
     ) -> None:
         self.system = system
         self.limits = limits or Limits()
-        self.meter = Meter(self.limits)
+        self.meter = meter or Meter(self.limits)
+        self.stopped_in = ""
+        """The message server that ran when a limit was reached, if it had to be stopped."""
+        self._is_interrupted = is_interrupted
         self._states: list[State] = [system.initial]
         self._parents = array("L", [0])
         self._ordinals = array("L", [0])
@@ -217,10 +225,10 @@ class Search:
         number = len(self.states)
         if number == self._most:
             self.stop("states")
-        self._numbers[state] = number
-        self._states.append(state)
         self._parents.append(parent)
         self._ordinals.append(ordinal)
+        self._states.append(state)
+        self._numbers[state] = number
         for each in self.properties:
             if not each.holds(state):
                 self.breached(each.breach, number, None)
@@ -242,24 +250,43 @@ class Search:
             self.bounds.append(bound)
 
     @contextmanager
-    def looking(self) -> Iterator[None]:
-        """Look at clock and memory while message servers are run, too."""
+    def expanding(self, patience: float = PATIENCE) -> Iterator[None]:
+        """Let a strategy expand states until it is done or a limit is reached.
+
+        Limits hold in message servers that take long, too. Raises EndlessError for one that has
+        been running for longer than `patience` seconds.
+        """
         runner = self.system.runner
         runner.look, runner.look_every = self.check_limits, _CHECK_EVERY
+        dog = Watchdog(
+            runner.system, patience=patience, is_over=lambda: self._reached() is not None
+        )
         try:
-            yield
+            with collecting_rarely(), dog:
+                yield
+        except SearchEnded:
+            pass
+        except MemoryError:
+            self.cut("memory")
+        except ServerStopped:
+            self.stopped_in = dog.stopped_in
+            self.cut(self._reached() or "seconds")
         finally:
             runner.look_every = 0
 
     def check_limits(self) -> None:
-        """Report progress, and end the search if its time or memory is used up."""
+        """Report progress, and end the search if a limit is reached."""
         seconds = self.meter.seconds
         if self._progress is not None and seconds - self._reported >= _REPORT_EVERY:
             self._reported = seconds
             self._progress(self.progress())
-        bound = self.meter.exceeded(lambda: self.growth(_COMING))
+        bound = self._reached(lambda: self.growth(_COMING))
         if bound is not None:
             self.stop(bound)
+
+    def _reached(self, growth: Callable[[], int] = lambda: 0) -> Bound | None:
+        """Say which limit of time or memory is reached, or that somebody wants it to end."""
+        return "interrupt" if self._is_interrupted() else self.meter.exceeded(growth)
 
     def progress(self) -> Progress:
         """Say how far the search is."""

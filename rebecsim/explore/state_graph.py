@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rebecsim.explore.collection import collecting_rarely
 from rebecsim.explore.exploring import Problem
 from rebecsim.explore.limits import Limits
 from rebecsim.explore.outcome import Breach
-from rebecsim.explore.search import Progress, Search, SearchEnded
+from rebecsim.explore.search import Progress, Search
 from rebecsim.explore.transitions import Cause
 
 __all__ = ["Edge", "StateGraph", "build_graph"]
@@ -39,24 +38,21 @@ def build_graph(
     deadlock: bool = True,
     limits: Limits | None = None,
     progress: Callable[[Progress], None] | None = None,
+    is_interrupted: Callable[[], bool] = lambda: False,
 ) -> StateGraph:
     """Expand every state within the limits.
 
     Unlike a search for violations this goes on behind states in which a property does not hold.
+    Raises EndlessError for a message server that does not end.
     """
-    search = Search(problem.system, limits=limits, progress=progress)
+    search = Search(problem.system, limits=limits, progress=progress, is_interrupted=is_interrupted)
     edges: list[tuple[Edge, ...] | None] = []
-    try:
-        with collecting_rarely(), search.looking():
-            while len(edges) < len(search.states):
-                if not len(edges) % _CHECK_EVERY:
-                    search.check_limits()
-                edges.append(_edges(search, len(edges)))
-                search.expanded = len(edges)
-    except SearchEnded:
-        pass
-    except MemoryError:
-        search.cut("memory")
+    with search.expanding():
+        while len(edges) < len(search.states):
+            if not len(edges) % _CHECK_EVERY:
+                search.check_limits()
+            edges.append(_edges(search, len(edges)))
+            search.expanded = len(edges)
     edges += [None] * (len(search.states) - len(edges))
     breaches = tuple(
         _breach(problem, number, search, edges[number], deadlock)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from rebecsim.actors import Model
+from rebecsim.actors.watchdog import SOURCE
 from rebecsim.generate.environment import template_environment
 from rebecsim.generate.expressions import ExpressionWriter
 from rebecsim.generate.names import HELPERS, LocalNames, ModelNames, constructor_name
@@ -86,8 +87,9 @@ def build_model(model: CheckedModel, file: str = "") -> Model:
 
     Only code generated from the checked tree is executed.
     """
-    namespace: dict[str, object] = {"__name__": "rebecsim_generated"}
-    code = compile(python_source(model, file), f"<python of {PurePath(file).name}>", "exec")
+    source = python_source(model, file)
+    namespace: dict[str, object] = {"__name__": "rebecsim_generated", SOURCE: source}
+    code = compile(source, f"<python of {PurePath(file).name}>", "exec")
     exec(code, namespace)  # noqa: S102 - written from the checked tree just above
     built = namespace["model"]
     assert isinstance(built, Model)

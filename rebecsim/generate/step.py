@@ -56,6 +56,7 @@ _OPERATIONS = [
     "delay",
     "double_quotient",
     "element",
+    "endless",
     "float32",
     "float_quotient",
     "int8",

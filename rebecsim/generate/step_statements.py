@@ -44,6 +44,7 @@ class StepBodyWriter(BodyWriter):
         returns: Type,
     ) -> None:
         self._kept: frozenset[str] = frozenset()
+        self._unbounded: syntax.While | syntax.For | None = None  # the loop that begins, if it is
         super().__init__(expressions, parameters, returns)
         self._kind = returns
         self._names = [each.name for each in parameters]
@@ -279,6 +280,15 @@ class StepBodyWriter(BodyWriter):
                 with self._indented():
                     self._block((other,))
 
+    def _loop_body(self, body: syntax.Statement, update: tuple[syntax.Expression, ...]) -> None:
+        if self._unbounded is not None:
+            node, self._unbounded = self._unbounded, None
+            with self._indented():
+                self._write(f"if endless(ctx, {self._expressions.site(node, node.span.line)}):")
+                self._write(f"    return{returned(self._kind)}")
+            self.fallible = True
+        super()._loop_body(body, update)
+
     def _while(
         self,
         condition: syntax.Expression | None,
@@ -287,6 +297,7 @@ class StepBodyWriter(BodyWriter):
         update: tuple[syntax.Expression, ...],
     ) -> None:
         shown = "True" if condition is None else self._expressions.text(condition)
+        self._unbounded = node
         if not self._expressions.fallible:
             self._write(f"while {shown}:", node)
             self._loop_body(body, update)

@@ -14,9 +14,9 @@ import pykka
 from rebecsim.actors import Model, RandomValues, Streams, Violation
 from rebecsim.actors.randomness import ORDER_STREAM
 from rebecsim.errors import UserError
+from rebecsim.interrupts import noting_interrupts
 from rebecsim.live.actor import RebecActor
 from rebecsim.live.conductor import Conductor, Limits
-from rebecsim.live.interrupts import noting_interrupts
 from rebecsim.live.log import Ending, Log, Served
 from rebecsim.live.records import served
 from rebecsim.live.view import SharedBag, View

@@ -16,6 +16,7 @@ import numpy as np
 
 from rebecsim.actors import Model, Run, Streams
 from rebecsim.actors.randomness import ORDER_STREAM
+from rebecsim.actors.watchdog import watched
 from rebecsim.close_names import suggestion
 from rebecsim.errors import UserError
 from rebecsim.explore import Breach, Mode, Path, PathStep, Question, Recorded, path_along
@@ -143,7 +144,9 @@ class Stepper:
     def _enabled(self) -> list[Turn]:
         groups: list[list[Alternative]] = []
         before = self._bags(self._state, self.time)
-        for ordinal, (cause, target) in enumerate(self._system.expand(self._state)):
+        with watched(self._system.runner.system):
+            found = self._system.expand(self._state)
+        for ordinal, (cause, target) in enumerate(found):
             step = step_of(self._system, self._state, cause, self.time)
             # The first alternative of a message takes the first value of every choice.
             if not any(index for index, _ in step.choices):

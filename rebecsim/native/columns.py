@@ -15,6 +15,7 @@ __all__ = [
     "CLASS",
     "DEADLINE",
     "DELAY",
+    "ENDLESS",
     "FAILED",
     "INDEX",
     "LAW",
@@ -29,6 +30,7 @@ __all__ = [
     "RECEIVER",
     "REMAINDER",
     "ROOM",
+    "ROUNDS",
     "SCRIPT",
     "SCRIPT_ENDED",
     "SELF",
@@ -58,11 +60,11 @@ NO_TIME = -(2**62)
 ROOM, CLASS = range(2)
 
 # The step at work (`ctx`): what it has come to, and what its message server may ask for.
-FAILED, SITE, VALUE, NOW, STARTED, SELF, SENDS, CHOICES, LAW, STREAMS = range(10)
+FAILED, SITE, VALUE, NOW, STARTED, SELF, SENDS, CHOICES, LAW, STREAMS, ROUNDS = range(11)
 """FAILED is 0 or what went wrong, SITE and VALUE tell where and with what; NOW is the rebec's own
 time, STARTED when serving began; SENDS and CHOICES count; STREAMS is the row of the random
-stream of choice site 1."""
-SLOTS = 10
+stream of choice site 1; ROUNDS counts the rounds of loops."""
+SLOTS = 11
 SITE_SHIFT = 32
 """Bits of what is noted of a choice that hold the index; its site stands above them."""
 SCRIPT = -1
@@ -71,4 +73,5 @@ SCRIPT = -1
 # What can go wrong in a step.
 INDEX, QUOTIENT, REMAINDER, TRUNCATION, CAST, NULL, PAST, DELAY, ASSERTION, OVERFLOW = range(1, 11)
 SCRIPT_ENDED = 11
+ENDLESS = 12
 """More choices than the script has; it is for the caller to do something about it."""

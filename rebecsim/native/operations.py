@@ -21,6 +21,7 @@ from rebecsim.native.columns import (
     CLASS,
     DEADLINE,
     DELAY,
+    ENDLESS,
     FAILED,
     INDEX,
     LAW,
@@ -34,6 +35,7 @@ from rebecsim.native.columns import (
     RECEIVER,
     REMAINDER,
     ROOM,
+    ROUNDS,
     SCRIPT,
     SCRIPT_ENDED,
     SELF,
@@ -49,11 +51,13 @@ from rebecsim.native.columns import (
 from rebecsim.native.random_words import below
 
 __all__ = [
+    "MOST_ROUNDS",
     "bits",
     "choose",
     "delay",
     "double_quotient",
     "element",
+    "endless",
     "float32",
     "float_quotient",
     "int8",
@@ -81,12 +85,27 @@ Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 
+MOST_ROUNDS = 1 << (20 if is_plain() else 30)
+"""The rounds of loops, while one message is served, after which compiled code gives up, since it
+cannot be interrupted. That takes a second or more."""
+
+
 @compiled("void(int64[::1], int64, int64, int64)", borrows=True, inner=True)
 def _fail(ctx: Integers, kind: int, site: int, value: int) -> None:
     if ctx[FAILED] == 0:
         ctx[FAILED] = kind
         ctx[SITE] = site
         ctx[VALUE] = value
+
+
+@compiled("boolean(int64[::1], int64)", borrows=True, inner=True)
+def endless(ctx: Integers, site: int) -> bool:
+    """Count a round of a loop; true, and a failure, if there have been too many."""
+    ctx[ROUNDS] += 1
+    if ctx[ROUNDS] <= MOST_ROUNDS:
+        return False
+    _fail(ctx, ENDLESS, site, 0)
+    return True
 
 
 # --- arithmetic ----------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ from rebecsim.native.columns import (
     PRIORITY,
     RECEIVER,
     ROOM,
+    ROUNDS,
     SCRIPT,
     SELF,
     SENDER,
@@ -253,6 +254,7 @@ def _serve(
             queues[other, ROOM] = SENDS_TO_EACH
         queues[rebec, ROOM] = min(SENDS_TO_EACH, own[rebec, OWN_ROOM])
         ctx[FAILED] = ctx[NOW] = ctx[STARTED] = ctx[SENDS] = ctx[CHOICES] = ctx[STREAMS] = 0
+        ctx[ROUNDS] = 0
         ctx[SELF] = rebec
         ctx[LAW] = SCRIPT
         step(

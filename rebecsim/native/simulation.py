@@ -21,6 +21,7 @@ from rebecsim.native.columns import (
     CHOICES,
     CLASS,
     DEADLINE,
+    ENDLESS,
     FAILED,
     LAW,
     NOW,
@@ -28,6 +29,7 @@ from rebecsim.native.columns import (
     PRIORITY,
     RECEIVER,
     ROOM,
+    ROUNDS,
     SELF,
     SENDER,
     SENDS,
@@ -50,6 +52,7 @@ __all__ = [
     "DEADLINE_MISSED",
     "DEADLOCK",
     "EVENT_ARGUMENTS",
+    "NOT_ENDING",
     "NO_ROOM",
     "OUTCOME",
     "QUEUE_OVERFLOW",
@@ -81,9 +84,10 @@ OUTCOME, STEPS, TIME = range(3)
     QUEUE_OVERFLOW,
     ASSERTION_FAILED,
     NO_ROOM,
-) = range(8)
+    NOT_ENDING,
+) = range(9)
 """Outcomes, numbered as in `rebecsim.simulate.OUTCOMES`; NO_ROOM: the tables of events or of
-choices are full."""
+choices are full; NOT_ENDING: a message server does not end, which ends all replications."""
 
 (
     EVENT_TIME,
@@ -195,7 +199,7 @@ def _run(
             take(rebecs, places, states, rebec, place)
             ctx[NOW] = start
             ctx[SELF] = rebec
-            ctx[SENDS] = 0
+            ctx[SENDS] = ctx[ROUNDS] = 0
             ctx[STREAMS] = rebecs[rebec, FIRST_STREAM]
             step(
                 servers[rebecs[rebec, OWN_CLASS], message[SERVER], NUMBER_IN_STEP],
@@ -220,6 +224,8 @@ def _run(
             states[rebec, ROOM] += 1  # the message that was served kept its place until now
             if ctx[FAILED] != 0:
                 outcome = QUEUE_OVERFLOW if ctx[FAILED] == OVERFLOW else ASSERTION_FAILED
+                if ctx[FAILED] == ENDLESS:
+                    outcome = NOT_ENDING
         if traced and not _note(ctx, message, rebecs, cells, events, steps):
             return NO_ROOM
         steps += 1
@@ -318,3 +324,5 @@ def run_replications(
         ends[number, TIME] = ends[settings[COUNT], TIME]
         for column in range(columns_and_values.shape[1]):
             columns_and_values[number + 1, column] = cells[columns_and_values[0, column]]
+        if ends[number, OUTCOME] == NOT_ENDING:
+            break

@@ -25,14 +25,25 @@ from rebecsim.native.columns import (
     VALUE,
 )
 from rebecsim.native.layout import CAPACITY, Integers, NativeModel
+from rebecsim.native.operations import MOST_ROUNDS
 
-__all__ = ["failure_text", "missed_text"]
+__all__ = ["endless_text", "failure_text", "missed_text"]
 
 
 def missed_text(native: NativeModel, message: Integers, time: int) -> str:
     """Tell of a message that was about to be served after its deadline."""
     shown = _message(native, message)
     return f"{shown} with deadline {message[DEADLINE]} is served at time {time}"
+
+
+def endless_text(native: NativeModel, ctx: Integers, message: Integers) -> str:
+    """Tell of a message server that has been in a loop for too long."""
+    rebec = native.views[int(message[RECEIVER])]
+    place = f"({native.model.name}.rebeca, line {native.sites[int(ctx[SITE])]})"
+    return (
+        f"{rebec.name}, serving {_message(native, message)}: has not ended after "
+        f"{MOST_ROUNDS:,} rounds of loops {place}"
+    )
 
 
 def failure_text(native: NativeModel, ctx: Integers, message: Integers, sends: Integers) -> str:

@@ -15,6 +15,9 @@ from rebecsim.report.message_table import message_table
 __all__ = ["path_table", "path_to_json", "result_lines"]
 
 
+_MOST_NAMES = 5
+
+
 def result_lines(result: Result) -> list[str]:
     """The verdict and the figures, one fact a line."""
     message = f": {result.message}" if result.message else ""
@@ -37,7 +40,23 @@ def result_lines(result: Result) -> list[str]:
         lines.append(f"left out of the state: {', '.join(result.abstraction)}")
     if result.absolute_time is not None:
         lines.append(f"states of different times are kept apart: {result.absolute_time}")
+    if result.growing:
+        lines.append(_growth(result))
     return lines
+
+
+def _growth(result: Result) -> str:
+    """Say what makes a search grow, and what can be done."""
+    names = result.growing
+    shown = ", ".join(names[:_MOST_NAMES]) + (", ..." if len(names) > _MOST_NAMES else "")
+    text = f"ever new values, with which the search may have no end: {shown}"
+    hints = []
+    variable = next((name for name in names if " " not in name), None)
+    if variable is not None and result.absolute_time is None:
+        hints.append(f"`--ignore {variable}` leaves a variable out of the state")
+    if result.mode != "core" and "horizon" not in result.bounds:
+        hints.append("`--horizon TIME` looks at what happens up to a time")
+    return f"{text}; {', '.join(hints)}" if hints else text
 
 
 def path_table(path: Path) -> Table:

@@ -23,6 +23,7 @@ _CUT: dict[str, str] = {
     "states": "the limit of states was reached",
     "seconds": "the time was used up",
     "memory": "the limit of memory was reached",
+    "interrupt": "the search was interrupted",
     "horizon": "states beyond the horizon were not followed",
 }
 

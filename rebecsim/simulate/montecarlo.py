@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rebecsim.actors import ChoiceLaw, Model, Streams, System
+from rebecsim.actors.watchdog import Watchdog
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.native.engines import Engine
 from rebecsim.simulate.batch import Batch, Observation, Runs
@@ -76,15 +77,16 @@ def python_batch(model: Model, runs: Runs) -> Batch:
     outcomes = np.empty(count, dtype=np.uint8)
     values = np.empty((len(seen.variables), count), dtype=np.int32)
     events: list[tuple[Event, ...]] = []
-    for place, replication in enumerate(runs.replications):
-        tracer = Tracer() if runs.trace else None
-        streams = Streams(runs.key, replication)
-        scheduler = scheduler_for(runs.order, seen.tick, streams, runs.choice_law)
-        result = simulate(model, scheduler, until=runs.until, tracer=tracer)
-        outcomes[place] = OUTCOMES.index(result.outcome)
-        values[:, place] = _observed(result.system, seen)
-        if tracer is not None:
-            events.append(tuple(tracer.events))
+    with Watchdog() as watchdog:
+        for place, replication in enumerate(runs.replications):
+            tracer = Tracer() if runs.trace else None
+            streams = Streams(runs.key, replication)
+            scheduler = scheduler_for(runs.order, seen.tick, streams, runs.choice_law)
+            result = simulate(model, scheduler, until=runs.until, tracer=tracer, watchdog=watchdog)
+            outcomes[place] = OUTCOMES.index(result.outcome)
+            values[:, place] = _observed(result.system, seen)
+            if tracer is not None:
+                events.append(tuple(tracer.events))
     columns = dict(zip(seen.variables, values, strict=True))
     return Batch(runs.replications.start, columns, outcomes, tuple(events))
 

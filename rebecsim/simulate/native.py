@@ -10,6 +10,7 @@ import numpy as np
 
 from rebecsim.actors import ChoiceLaw
 from rebecsim.actors.message import NOBODY
+from rebecsim.actors.watchdog import EndlessError
 from rebecsim.generate.step import NotNativeError
 from rebecsim.lang import CheckedModel, syntax, walk
 from rebecsim.native.bags import STATE_WIDTH
@@ -26,13 +27,14 @@ from rebecsim.native.simulation import (
     DEADLINE_MISSED,
     EVENT_ARGUMENTS,
     NO_ROOM,
+    NOT_ENDING,
     OUTCOME,
     SETTINGS,
     STEPS,
     TIME,
     run_replications,
 )
-from rebecsim.native.violations import failure_text, missed_text
+from rebecsim.native.violations import endless_text, failure_text, missed_text
 from rebecsim.simulate.order import Order
 from rebecsim.simulate.simulator import OUTCOMES, RunResult
 from rebecsim.simulate.trace import Event, changes
@@ -94,7 +96,8 @@ def run_native(
     """Run replications; `observed` are the cells of the variables to read when a run is over.
 
     `tick` names the message server that passes time, for the orders that go by it. The trace is
-    that of the last replication. Raises NotNativeError if the model cannot be compiled.
+    that of the last replication. Raises NotNativeError if the model cannot be compiled and
+    EndlessError for a message server that does not end.
     """
     require_compiled(native)
     streams = native.streams(key)
@@ -136,6 +139,8 @@ def run_native(
             ends,
             values,
         )
+        if (ends[:-1, OUTCOME] == NOT_ENDING).any():
+            raise EndlessError(endless_text(native, ctx, message))
         if not (trace and (ends[:-1, OUTCOME] == NO_ROOM).any()):
             break
         room *= 4

@@ -16,6 +16,7 @@ from rebecsim.actors import (
     ready,
 )
 from rebecsim.actors.attributes import Attributes
+from rebecsim.actors.watchdog import Watchdog
 from rebecsim.simulate.trace import Tracer
 
 __all__ = ["OUTCOMES", "Outcome", "RunResult", "simulate"]
@@ -70,13 +71,15 @@ def simulate(
     until: int | None = None,
     max_steps: int | None = None,
     tracer: Tracer | None = None,
+    watchdog: Watchdog | None = None,
 ) -> RunResult:
     """Run a model once.
 
     Every message that can be served at a time up to and including `until` (model time units) is
     served, at most `max_steps` messages in all. Violations end the run; they are a result and
     not raised. Core models have no time, so they need `max_steps`. With a tracer, a message server
-    that makes an attribute is refused with ModelError.
+    that makes an attribute is refused with ModelError. The `watchdog`, if there is one, watches the
+    message servers.
     """
     choose = scheduler.choose if tracer is None else tracer.choosing(scheduler.choose)
     steps = time = 0
@@ -85,6 +88,8 @@ def simulate(
     except Violation as violation:
         return RunResult(violation.verdict, 0, 0, str(violation), None)
     attributes = [Attributes(rebec) for rebec in system.rebecs] if tracer is not None else []
+    if watchdog is not None:
+        watchdog.system = system
     agenda = Agenda(system) if len(system.rebecs) >= _MANY else None
     while steps != max_steps:
         if agenda is None:

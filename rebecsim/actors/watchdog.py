@@ -1,0 +1,155 @@
+"""Message servers that do not end: named after a while, and stopped.
+
+Nobody can tell in general whether a message server will end, so one that has been running for
+longer than a patience is taken for one that does not.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import PurePath
+from types import FrameType, TracebackType
+from typing import Self
+
+from rebecsim.actors.message import Message
+from rebecsim.actors.system import System
+from rebecsim.errors import UserError
+
+__all__ = ["PATIENCE", "SOURCE", "EndlessError", "ServerStopped", "Watchdog", "watched"]
+
+PATIENCE = 10.0
+"""Seconds after which a message server counts as one that does not end."""
+
+SOURCE = "__rebecsim_source__"
+"""The global of a module written from Rebeca that holds its text, whose comments name lines."""
+
+_LOOK_EVERY = 0.1  # seconds
+_LINE = re.compile(r"# (?:.*, )?line (\d+)$")
+
+
+class EndlessError(UserError):
+    """A message server that does not end; the text names rebec, message, file and line."""
+
+
+class ServerStopped(BaseException):
+    """Raised in a message server to stop it; not an Exception, which a model could catch."""
+
+
+class Watchdog:
+    """Watches the message server that a system runs in this thread, from another one.
+
+    One that has been running for longer than `patience` seconds, or is running while `is_over`
+    says so, is stopped by ServerStopped. Leaving the context turns that into an EndlessError,
+    unless it was over anyway. The message servers of `system`, which may be set later, are watched.
+    """
+
+    def __init__(
+        self,
+        system: System | None = None,
+        *,
+        patience: float = PATIENCE,
+        is_over: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.system = system
+        self.endless: EndlessError | None = None
+        self.stopped_in = ""
+        """What was stopped: rebec, message and place."""
+        self._patience = patience
+        self._is_over = is_over
+        self._watched = threading.get_ident()
+        self._raised = False
+        self._left = threading.Event()
+        self._raising = threading.Lock()
+        self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        place: TracebackType | None,
+    ) -> None:
+        with self._raising:
+            self._left.set()
+            if self._raised:  # what has not come yet comes too late
+                _raise_in(self._watched, None)
+        self._thread.join()
+        if isinstance(error, ServerStopped) and self.endless is not None:
+            raise self.endless from None
+
+    def _watch(self) -> None:
+        last: Message | None = None
+        since = 0.0
+        while not self._left.wait(_LOOK_EVERY):
+            system = self.system
+            if system is None or not system.serving:
+                last = None
+                continue
+            now = time.monotonic()
+            if system.message is not last:
+                last, since = system.message, now
+            patience_is_over = now - since > self._patience
+            if patience_is_over or self._is_over():
+                self._stop(system, last, patience_is_over)
+
+    def _stop(self, system: System, message: Message, endless: bool) -> None:
+        """Stop the message server, if it is still that one."""
+        frame = sys._current_frames().get(self._watched)
+        with self._raising:
+            if self._left.is_set() or not system.serving or system.message is not message:
+                return
+            serving, place = f"{system.actor}, serving {message}", _place(frame, message)
+            self.stopped_in = f"{serving}{place}"
+            if endless:
+                self.endless = EndlessError(
+                    f"{serving}: has not ended after {self._patience:g} s{place}"
+                )
+            self._raised = True
+            _raise_in(self._watched, ServerStopped)
+
+
+@contextmanager
+def watched(system: System, patience: float = PATIENCE) -> Iterator[None]:
+    """Watch the message servers of a system. Raises EndlessError for one that does not end."""
+    with Watchdog(system, patience=patience):
+        yield
+
+
+def _raise_in(thread: int, exception: type[BaseException] | None) -> None:
+    """Let a thread raise an exception at its next instruction; None: not the one it was to."""
+    import ctypes  # only where something does not end
+
+    raised = None if exception is None else ctypes.py_object(exception)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
+
+
+# --- where it is ----------------------------------------------------------------------------------
+
+
+def _place(frame: FrameType | None, message: Message) -> str:
+    """Say where in the model's text the thread is, innermost place first."""
+    file = message.server.handler.__code__.co_filename
+    while frame is not None and frame.f_code.co_filename != file:
+        frame = frame.f_back
+    if frame is None:
+        return ""
+    source = frame.f_globals.get(SOURCE)
+    if isinstance(source, str):
+        name = PurePath(file.removeprefix("<python of ").removesuffix(">")).name
+        return f" ({name}, line {_line_of(source, frame.f_lineno)})"
+    return f" ({file}:{frame.f_lineno})"
+
+
+def _line_of(source: str, line: int) -> int | str:
+    """Give the line of Rebeca that a line of a generated module was written from."""
+    lines = source.splitlines()[:line]
+    noted = (_LINE.search(each) for each in reversed(lines))
+    return next((int(each[1]) for each in noted if each is not None), "?")
