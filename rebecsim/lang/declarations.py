@@ -39,7 +39,7 @@ def declare_env(findings: Findings, model: syntax.Model) -> Scope:
 
 
 def _env_type(findings: Findings, node: syntax.TypeName, env: Scope) -> Type | None:
-    if node.name in PRIMITIVES:
+    if node.name in (*PRIMITIVES, "char"):
         return resolve_with_lengths(findings, node, array_lengths(findings, node, env))
     findings.report("env-type", node.span, type=node.name)
     return None

@@ -25,7 +25,6 @@ TYPE_HINTS = {
     "long": "write `int`, which has 32 bits",
     "Long": "write `int`, which has 32 bits",
     "unsigned": "write `int`",
-    "char": "write `byte`, or `int`",
     "String": _NO_TEXT,
     "string": _NO_TEXT,
     "void": "a variable needs a type with values, such as `int`",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rebecsim.lang import syntax
 from rebecsim.lang.habits import FOREIGN_WORDS, TYPE_HINTS
 from rebecsim.lang.scopes import Findings, Unknown
-from rebecsim.lang.types import PRIMITIVES, TIMER, ArrayType, RebecType, Type
+from rebecsim.lang.types import BYTE, PRIMITIVES, TIMER, ArrayType, RebecType, Type
 
 __all__ = ["resolve_type", "resolve_with_lengths"]
 
@@ -17,6 +17,8 @@ def resolve_type(
     kind: Type | None = PRIMITIVES.get(node.name)
     if node.name in findings.class_names or node.name in findings.interface_names:
         kind = RebecType(node.name)
+    if kind is None and node.name == "char":
+        kind = BYTE  # the number of a character, as in C++
     if kind is None and node.name == TIMER.name:
         return _timer(findings, node, is_state)
     if kind is None:

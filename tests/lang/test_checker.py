@@ -273,3 +273,13 @@ def test_core_models_need_no_constructor_and_know_no_time() -> None:
 def test_now_in_a_constructor_alone_does_not_count_as_reading_time() -> None:
     text = "reactiveclass A(1) { statevars { int x; } A() { x = now; } } main { A a():(); }"
     assert not check_source(text).reads_now
+
+
+def test_a_char_is_a_byte_unless_a_class_is_called_so() -> None:
+    text = "reactiveclass A(1) {{ statevars {{ char x = 'a'; }} msgsrv m() {{ char y = {}; }} }}"
+    (symbol,) = (
+        check_source(text.format("(char) 300") + " main { A a():(); }").classes["A"].state_variables
+    )
+    assert (symbol.type, symbol.value) == (BYTE, 97)
+    called = "reactiveclass char(1) { knownrebecs { char other; } } main { char a(a):(); }"
+    assert check_source(called).classes["char"].known_rebecs[0].type == RebecType("char")
