@@ -396,6 +396,7 @@ def smaller(failure: Failure, source: Source, place: Path) -> Failure:
 
 def _work(kind: str, seed: int, numbers: range, place: Path, at: Any, pipe: Any) -> None:
     """Run cases in a process that may die of one of them; `at` says which."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a chunk that was begun is finished
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     known: set[tuple[str, str, str]] = set()
     for number in numbers:
@@ -443,7 +444,8 @@ def all_results(counts: dict[str, int], seed: int, processes: int) -> Iterator[F
         for kind, count in counts.items()
         for first in range(0, count, CHUNK)
     ]
-    with ThreadPoolExecutor(processes) as threads:
+    threads = ThreadPoolExecutor(processes)
+    try:
         for (kind, numbers), found in zip(
             chunks,
             threads.map(lambda chunk: results_of(chunk[0], seed, chunk[1]), chunks),
@@ -452,6 +454,8 @@ def all_results(counts: dict[str, int], seed: int, processes: int) -> Iterator[F
             if sys.stderr.isatty():
                 print(f"\r{kind} {numbers.stop:,} of {counts[kind]:,} ", end="", file=sys.stderr)
             yield from found
+    finally:
+        threads.shutdown(cancel_futures=True)
 
 
 def report(failures: Sequence[Failure], out: Path) -> None:
@@ -483,11 +487,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "property": given.properties,
         "scenario": given.scenarios,
     }
-    results = list(all_results(counts, given.seed, given.processes))
+    results: list[Failure | bool] = []
+    with suppress(KeyboardInterrupt):  # then what was found so far is shown
+        for each in all_results(counts, given.seed, given.processes):
+            results.append(each)  # noqa: PERF402 - all are kept that came before Ctrl-C
     failures = [each for each in results if isinstance(each, Failure)]
     report(failures, given.out)
     accepted, refused = results.count(True), results.count(False)
-    print(f"{accepted:,} accepted, {refused:,} refused, {len(failures):,} failures")
+    print(
+        f"{len(results):,} of {sum(counts.values()):,} cases with seed {given.seed}: "
+        f"{accepted:,} accepted, {refused:,} refused, {len(failures):,} failures"
+    )
     return 1 if failures else 0
 
 
