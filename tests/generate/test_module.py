@@ -20,8 +20,8 @@ MODELS = Path(__file__).resolve().parents[2] / "models"
 def final_state(text, choices):
     remaining = list(choices)
     model = build_model(check_source(text, "test.rebeca"), "test.rebeca")
-    system = model.start(lambda rebec, count, site: remaining.pop(0) % count)
-    system.choose = lambda rebec, count, site: remaining.pop(0) % count
+    system = model.start(lambda rebec, values, site: remaining.pop(0) % len(values))
+    system.choose = lambda rebec, values, site: remaining.pop(0) % len(values)
     execute(system, enabled(system)[0])
     return state_of(system.rebec("a"))
 
