@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from rebecsim.cli.app import Core, app, open_model, say
+from rebecsim.cli.app import Core, app, complain, open_model, say
 from rebecsim.cli.explore import ModelFile, Tts
+from rebecsim.exit_codes import ExitCode
 
 
 @app.command()
@@ -22,6 +23,7 @@ def draw(
     core: Core = False,
 ) -> None:
     """Draw who knows whom in a model, or its state space."""
+    from rebecsim.actors import Violation
     from rebecsim.explore import Limits
     from rebecsim.explore.exploring import pose
     from rebecsim.explore.space import state_space
@@ -29,7 +31,11 @@ def draw(
 
     built, checked = open_model(model, "core" if core else "timed")
     if states:
-        problem = pose(built, mode="TTS" if tts else None, checked=checked)
+        try:
+            problem = pose(built, mode="TTS" if tts else None, checked=checked)
+        except Violation as violation:
+            complain(f"{violation.verdict} in a constructor: there are no states to draw")
+            raise typer.Exit(ExitCode.VIOLATED) from violation
         draw_space(state_space(problem, Limits(states=MOST_DRAWN_STATES + 1)), out)
     else:
         draw_topology(built, out)

@@ -73,6 +73,9 @@ Terminal = Annotated[
     list[str] | None,
     typer.Option(help="A state without messages is no deadlock if this holds; may be repeated."),
 ]
+Deadlines = Annotated[bool, typer.Option(help="Look for missed deadlines.")]
+Overflow = Annotated[bool, typer.Option(help="Look for full queues; else queues have no bounds.")]
+Deadlock = Annotated[bool, typer.Option(help="Look for states without any message.")]
 MaxStates = Annotated[int | None, typer.Option("--max-states", min=1, help="Most states to store.")]
 MaxTime = Annotated[int | None, typer.Option("--max-time", min=1, help="Most seconds to search.")]
 MaxMemory = Annotated[
@@ -96,11 +99,9 @@ def explore(
     tts: Tts = False,
     property: PropertyOption = None,
     invariant: Invariants = None,
-    deadlines: Annotated[bool, typer.Option(help="Look for missed deadlines.")] = True,
-    overflow: Annotated[
-        bool, typer.Option(help="Look for full queues; else queues have no bounds.")
-    ] = True,
-    deadlock: Annotated[bool, typer.Option(help="Look for states without any message.")] = True,
+    deadlines: Deadlines = True,
+    overflow: Overflow = True,
+    deadlock: Deadlock = True,
     terminal: Terminal = None,
     strategy: Annotated[
         Search, typer.Option(help="Which state is looked at next.")
@@ -148,6 +149,12 @@ def explore(
     as_test: Annotated[
         Path | None, typer.Option("--as-test", help="Write the counterexample as a Python test.")
     ] = None,
+    as_regression: Annotated[
+        Path | None,
+        typer.Option(
+            "--as-regression", help="The same, as a test that fails while the run goes wrong."
+        ),
+    ] = None,
     export: Annotated[
         Path | None,
         typer.Option(help="Write the state space: .dot, .aut, .jsonl, .graphml or .xml."),
@@ -159,7 +166,7 @@ def explore(
     bounds, nothing wrong was found but not everything was seen. 5: satisfied, but the property
     file has formulas that were not evaluated.
     """
-    from rebecsim.explore import Limits, Question
+    from rebecsim.explore import Limits
     from rebecsim.explore import explore as search
 
     if export is not None:
@@ -168,20 +175,18 @@ def explore(
         check_ending(export)
     built, checked = open_model(model, "core" if core else "timed")
     hint_at_core(checked)
-    question = Question(
-        mode="core" if built.core else "TTS" if tts else "FTTS",
+    question = posed(
+        built,
+        tts=tts,
         deadlines=deadlines,
         overflows=overflow,
         deadlock=deadlock,
-        terminal=tuple(terminal or ()),
-        invariants=tuple(invariant or ()),
-        file="" if property is None else str(property),
-        properties="" if property is None else _text_of(property),
-        abstract=tuple(ignore or ()),
+        terminal=terminal,
+        invariants=invariant,
+        file=property,
+        abstract=ignore,
         absolute=horizon is not None,
     )
-    if tts and built.core:
-        raise typer.BadParameter("a core model has no time", param_hint="--tts")
     limits = Limits(states=max_states, seconds=max_time, memory=max_memory, horizon=horizon)
     chosen = _strategy(strategy, depth, walks, seed)
     with noting_interrupts() as interrupt, showing_progress() as progress:
@@ -206,10 +211,11 @@ def explore(
     if reduce and not json:
         say(f"reduced by {result.symmetries} symmetries")
     if json:
-        say(json_format.dumps(_plain(result), ensure_ascii=False))
+        plain = _plain(result) | ({"symmetries": result.symmetries} if reduce else {})
+        say(json_format.dumps(plain, ensure_ascii=False))
     else:
         _show(result)
-    _write_counterexample(result, question, model, save, svg, as_test)
+    _write_counterexample(result, question, model, save, svg, as_test, as_regression)
     if "interrupt" in result.bounds:
         raise typer.Exit(ExitCode.INTERRUPTED)
     if export is not None:
@@ -220,6 +226,38 @@ def explore(
         raise typer.Exit(ExitCode.UNDECIDED)
     if result.not_evaluated:
         raise typer.Exit(ExitCode.RESERVATION)
+
+
+def posed(
+    model: Model,
+    *,
+    tts: bool,
+    deadlines: bool,
+    overflows: bool,
+    deadlock: bool,
+    terminal: list[str] | None,
+    invariants: list[str] | None,
+    file: Path | None,
+    abstract: list[str] | None,
+    absolute: bool,
+) -> Question:
+    """Put together what is asked of a model. Raises BadParameter for a core model with --tts."""
+    from rebecsim.explore import Question
+
+    if tts and model.core:
+        raise typer.BadParameter("a core model has no time", param_hint="--tts")
+    return Question(
+        mode="core" if model.core else "TTS" if tts else "FTTS",
+        deadlines=deadlines,
+        overflows=overflows,
+        deadlock=deadlock,
+        terminal=tuple(terminal or ()),
+        invariants=tuple(invariants or ()),
+        file="" if file is None else str(file),
+        properties="" if file is None else _text_of(file),
+        abstract=tuple(abstract or ()),
+        absolute=absolute,
+    )
 
 
 def _text_of(file: Path) -> str:
@@ -315,11 +353,12 @@ def _write_counterexample(
     save: Path | None,
     svg: Path | None,
     as_test: Path | None,
+    as_regression: Path | None,
 ) -> None:
-    if (save, svg, as_test) == (None, None, None):
+    if (save, svg, as_test, as_regression) == (None, None, None, None):
         return
     from rebecsim.explore import Recorded, save_recorded
-    from rebecsim.report.pytest_source import pytest_source
+    from rebecsim.report.pytest_source import pytest_source, regression_source
     from rebecsim.report.sequence import sequence_diagram
 
     if result.path is None or result.path.breach is None:
@@ -335,24 +374,33 @@ def _write_counterexample(
     if as_test is not None:
         write_text(as_test, pytest_source(recorded, model, as_test))
         complain(f"test in {as_test}")
+    if as_regression is not None:
+        source = regression_source(recorded, model, as_regression)
+        write_text(as_regression, source)
+        complain(f"test in {as_regression}")
 
 
 def _export(
     file: Path, model: Model, checked: CheckedModel | None, question: Question, limits: Limits
 ) -> None:
+    from rebecsim.actors import Violation
     from rebecsim.explore.exploring import pose
     from rebecsim.explore.space import state_space
     from rebecsim.report.state_spaces import write_state_space
 
-    problem = pose(
-        model,
-        mode=question.mode,
-        checks=question.checks(),
-        checked=checked,
-        abstract=question.abstract,
-        absolute=question.absolute,
-    )
-    space = state_space(problem, limits)
+    try:
+        problem = pose(
+            model,
+            mode=question.mode,
+            checks=question.checks(),
+            checked=checked,
+            abstract=question.abstract,
+            absolute=question.absolute,
+        )
+    except Violation as violation:
+        complain(f"{violation.verdict} in a constructor: there is no state space to write")
+        return
+    space = state_space(problem, limits, deadlock=question.deadlock)
     write_state_space(file, space)
     cut = "" if space.complete else ", cut off at a limit"
     complain(f"{len(space.states):,} states, {len(space.edges):,} edges in {file}{cut}")
@@ -388,7 +436,8 @@ def replay(
                 _wait_for_enter()
     else:
         console().print(path_table(path))
-    say(f"{recorded.breach.verdict}: {recorded.breach.text}")
+    tail = f": {recorded.breach.text}" if recorded.breach.text else ""
+    say(f"{recorded.breach.verdict}{tail}")
     if svg is not None:
         write_text(svg, sequence_diagram(path))
         complain(f"sequence diagram in {svg}")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json as json_format
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rebecsim.cli.app import Strict, app, open_model, say
+from rebecsim.cli.app import Core, Strict, app, complain, hint_at_core, open_model, say
 from rebecsim.cli.explore import (
+    Deadlines,
+    Deadlock,
     Horizon,
     Ignored,
     Invariants,
@@ -17,55 +19,106 @@ from rebecsim.cli.explore import (
     MaxMemory,
     MaxStates,
     MaxTime,
+    ModelFile,
+    Overflow,
     PropertyOption,
     Terminal,
     Tts,
+    posed,
     showing_progress,
 )
+from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
+from rebecsim.files import write_text
 from rebecsim.interrupts import noting_interrupts
+
+if TYPE_CHECKING:
+    from rebecsim.explore import Question
+    from rebecsim.explore.races import RaceGroup, Races
 
 
 @app.command()
 def races(
-    model: Annotated[
-        Path, typer.Argument(help="A timed model (.rebeca, or .py with a global `model`).")
-    ],
+    model: ModelFile,
+    core: Core = False,
     tts: Tts = False,
     property: PropertyOption = None,
     invariant: Invariants = None,
+    deadlines: Deadlines = True,
+    overflow: Overflow = True,
+    deadlock: Deadlock = True,
     terminal: Terminal = None,
     ignore: Ignored = None,
+    observe: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What can be seen from outside, `rebec.variable`, or `rebec` for its messages; "
+            "repeatable. Only orders that show there are harmful, and violations."
+        ),
+    ] = None,
     max_states: MaxStates = None,
     max_time: MaxTime = None,
     max_memory: MaxMemory = None,
+    max_pairs: Annotated[
+        int | None,
+        typer.Option(
+            "--max-pairs", min=1, help="Most pairs of states to follow.  [default: 200000]"
+        ),
+    ] = None,
     horizon: Horizon = None,
     strict: Strict = False,
+    only: Annotated[
+        str | None, typer.Option("--only", help="The id of the one race to write or draw.")
+    ] = None,
+    svg: Annotated[
+        Path | None, typer.Option(help="Draw the two orders of the first race, or of `--only`.")
+    ] = None,
+    as_test: Annotated[
+        Path | None,
+        typer.Option("--as-test", help="Write the run to its violation as a Python test."),
+    ] = None,
+    as_regression: Annotated[
+        Path | None,
+        typer.Option(
+            "--as-regression", help="The same, as a test that fails while the run goes wrong."
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Find messages whose order matters, and say what comes of it.
+    """Find steps whose order matters, and say what comes of it.
 
-    Exit code 0: no races, or benign ones only. 1: harmful races. 2: bad input. 3: out of bounds,
-    no harmful race was found but not everything was looked at.
+    Exit code 0: no order decides anything that lasts, and nothing goes wrong. 1: harmful races, or
+    a violation that no race decides. 2: bad input. 3: nothing harmful was found, but not
+    everything was looked at.
     """
-    from rebecsim.explore import Checks, Limits
-    from rebecsim.explore.races import find_races
-    from rebecsim.lang import parse_property_file
+    from rebecsim.explore import Limits
+    from rebecsim.explore.races import MOST_FOLLOWED, find_races
     from rebecsim.report.race_text import race_lines, races_to_json
 
-    built, checked = open_model(model)
+    built, checked = open_model(model, "core" if core else "timed")
+    hint_at_core(checked)
+    question = posed(
+        built,
+        tts=tts,
+        deadlines=deadlines,
+        overflows=overflow,
+        deadlock=deadlock,
+        terminal=terminal,
+        invariants=invariant,
+        file=property,
+        abstract=ignore,
+        absolute=horizon is not None,
+    )
     with noting_interrupts() as interrupt, showing_progress() as progress:
         found = find_races(
             built,
-            mode="TTS" if tts else "FTTS",
-            checks=Checks(
-                invariants=tuple(invariant or ()),
-                terminal=tuple(terminal or ()),
-                properties=None if property is None else parse_property_file(property),
-            ),
+            mode=question.mode,
+            checks=question.checks(),
             checked=checked,
             limits=Limits(states=max_states, seconds=max_time, memory=max_memory, horizon=horizon),
-            abstract=tuple(ignore or ()),
+            abstract=question.abstract,
+            observe=tuple(observe or ()),
+            most_followed=max_pairs or MOST_FOLLOWED,
             strict=strict,
             progress=progress,
             is_interrupted=lambda: interrupt.seen,
@@ -75,9 +128,52 @@ def races(
     else:
         for line in race_lines(found):
             say(line)
+    if (svg, as_test, as_regression) != (None, None, None):
+        _write(_chosen(found, only), question, model, svg, as_test, as_regression)
     if "interrupt" in found.bounds:
         raise typer.Exit(ExitCode.INTERRUPTED)
     if found.is_harmful:
         raise typer.Exit(ExitCode.VIOLATED)
-    if found.bounds:
+    if not found.is_decided:
         raise typer.Exit(ExitCode.UNDECIDED)
+
+
+def _chosen(found: Races, only: str | None) -> RaceGroup | None:
+    """Give the race that is meant, the first one if none is named."""
+    if only is None:
+        return next(iter(found.groups), None)
+    for group in found.groups:
+        if group.id == only:
+            return group
+    there = ", ".join(group.id for group in found.groups) or "none"
+    raise UserError(f"--only: there is no race {only!r}; there are {there}")
+
+
+def _write(
+    group: RaceGroup | None,
+    question: Question,
+    model: Path,
+    svg: Path | None,
+    as_test: Path | None,
+    as_regression: Path | None,
+) -> None:
+    from rebecsim.explore import Recorded
+    from rebecsim.report.pytest_source import pytest_source, regression_source
+    from rebecsim.report.race_diagram import orders_as_svg
+
+    if group is None:
+        complain("there is no race to write")
+        return
+    if svg is not None:
+        write_text(svg, orders_as_svg(group.witness))
+        complain(f"the two orders of {group.id} in {svg}")
+    wrong = [order for order in group.witness.orders if order.breach is not None]
+    for file, source in ((as_test, pytest_source), (as_regression, regression_source)):
+        if file is None:
+            continue
+        if not wrong:
+            complain(f"{group.id}: nothing goes wrong that a test could show")
+            continue
+        text = source(Recorded.of(wrong[0].path, question), model, file)
+        write_text(file, text)
+        complain(f"test in {file}")

@@ -9,7 +9,7 @@ strategy: `Strategy`, `BreadthFirst`, `DepthFirst`, `DepthBounded`, `RandomWalks
 is wrong at its end is a `Breach`.
 
 `Recorded`: a counterexample and the `Question` it answers, for files (`save_recorded`,
-`load_recorded`); `replay` goes its way again.
+`load_recorded`); `replay` goes its way again, `recurring` in a model that has changed.
 
 Races: `find_races` and its `Races`, `RaceGroup`, `RaceKind`, `Contender`.
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         Question,
         Recorded,
         load_recorded,
+        recurring,
         replay,
         save_recorded,
     )
@@ -87,6 +88,7 @@ __all__ = [
     "find_races",
     "load_recorded",
     "path_along",
+    "recurring",
     "replay",
     "save_recorded",
 ]
@@ -125,6 +127,7 @@ _MODULES = {
     "find_races": "races",
     "load_recorded": "recorded",
     "path_along": "path",
+    "recurring": "recorded",
     "replay": "recorded",
     "save_recorded": "recorded",
 }

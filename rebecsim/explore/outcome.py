@@ -47,7 +47,8 @@ class Effect:
     after a `breach`, `variables` is what it holds then. `own` are the messages it has sent to
     itself, in the order of a bag, `sendings` those to others, in the order of sending. `places` is
     how many places there must be beside the other waiting messages, for it to come to this: one for
-    the message being served, and one for each that was sent, or tried, to itself.
+    the message being served, and one for each that was sent, or tried, to itself. `refused` names
+    the message server of a message that found no place in the rebec's own queue.
     """
 
     __slots__ = (
@@ -59,6 +60,7 @@ class Effect:
         "own",
         "owner",
         "places",
+        "refused",
         "resumed",
         "sendings",
         "suspension",
@@ -80,6 +82,7 @@ class Effect:
         places: int,
         sendings: tuple[Sending, ...],
         breach: Breach | None,
+        refused: str = "",
     ) -> None:
         self.owner = owner
         self.message = message
@@ -94,6 +97,7 @@ class Effect:
         self.places = places
         self.sendings = sendings
         self.breach = breach
+        self.refused = refused
 
 
 class Outcome:

@@ -12,11 +12,12 @@ from rebecsim.actors import Model, ReplayError, Run
 from rebecsim.explore.exploring import Checks, Problem, pose
 from rebecsim.explore.outcome import Breach, Verdict
 from rebecsim.explore.path import Path, PathStep, path_along, step_of
-from rebecsim.explore.transitions import MODES, Mode
+from rebecsim.explore.state_graph import breaches_of
+from rebecsim.explore.transitions import MODES, Mode, State
 from rebecsim.files import write_json
 from rebecsim.lang import CheckedModel, parse_property
 
-__all__ = ["Question", "Recorded", "load_recorded", "replay", "save_recorded"]
+__all__ = ["Question", "Recorded", "load_recorded", "recurring", "replay", "save_recorded"]
 
 FORMAT = "rebecsim counterexample 1"
 
@@ -225,6 +226,53 @@ def replay(recorded: Recorded, model: Model, checked: CheckedModel | None = None
             f"{_shown(recorded.breach)}, the model with {found}; has the model been changed?"
         )
     return path
+
+
+def recurring(
+    recorded: Recorded, model: Model, checked: CheckedModel | None = None
+) -> Breach | None:
+    """Serve the recorded messages in a model that may have changed, and give what goes wrong.
+
+    The same messages are served in the same order, with the same choices, whatever else has
+    become of them; None if that is no longer possible, or violates something else or nothing.
+    Raises UserError or RebecaError if the question does not fit the model any more.
+    """
+    question = recorded.question
+    problem = pose(
+        model,
+        mode=question.mode,
+        checks=question.checks(),
+        checked=checked,
+        abstract=question.abstract,
+        absolute=question.absolute,
+    )
+    system = problem.system
+    states = {system.initial}
+    for place, step in enumerate(recorded.steps, 1):
+        reached: set[State] = set()
+        for state in states:
+            for cause, target in system.expand(state):
+                if not _is_alike(step, step_to_json(step_of(system, state, cause, 0))):
+                    continue
+                if not isinstance(target, Breach):
+                    reached.add(target)
+                elif place == len(recorded.steps) and target.verdict == recorded.breach.verdict:
+                    return target
+        states = reached
+    for state in states:
+        for wrong in breaches_of(
+            problem, 1, state, not system.expand(state), deadlock=question.deadlock
+        ):
+            if wrong == recorded.breach:
+                return wrong
+    return None
+
+
+_ALIKE = ("kind", "rebec", "server", "sender", "arguments", "choices")
+
+
+def _is_alike(recorded: dict[str, Any], found: dict[str, Any]) -> bool:
+    return all(recorded.get(name) == found[name] for name in _ALIKE)
 
 
 def _follow(recorded: Recorded, problem: Problem) -> Breach | None:

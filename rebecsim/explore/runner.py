@@ -166,14 +166,14 @@ class Runner:
         self._enter(start)
         began = time if suspended is None else suspended.recipe.times[0] + suspended.recipe.elapsed
         served = self._decode(owner, message, 0, began)
-        breach = None
+        breach, refused = None, ""
         try:
             execute(self.system, Step(rebec, served), self._deadlines)
         except Suspended:
             pass
         except QueueOverflowError as violation:
             text = str(QueueOverflowError(violation.message, self.capacities[owner]))
-            breach = Breach(violation.verdict, text)
+            breach, refused = Breach(violation.verdict, text), violation.message.server.name
         except Violation as violation:
             breach = Breach(violation.verdict, str(violation))
         end: _End | None = self._stopped
@@ -196,6 +196,7 @@ class Runner:
             end.places,
             end.sendings,
             breach,
+            refused,
         )
 
     def tables(self) -> Iterator[Sized]:
@@ -372,11 +373,19 @@ class Runner:
 
     def server_of(self, owner: int, message: Waiting) -> MessageServer:
         """Give the message server of a message to that rebec."""
-        return self._servers[owner][message.number]
+        return self.server_at(owner, message.number)
+
+    def server_at(self, owner: int, number: int) -> MessageServer:
+        """Give a message server of that rebec by its number."""
+        return self._servers[owner][number]
 
     def sender_of(self, message: Waiting) -> str:
         """Name the sender of a message."""
-        return NOBODY if message.sender == NOBODY_INDEX else str(self.rebecs[message.sender])
+        return self.name_of(message.sender)
+
+    def name_of(self, position: int) -> str:
+        """Name a rebec, or nobody, by its position."""
+        return NOBODY if position == NOBODY_INDEX else str(self.rebecs[position])
 
     def _decode(self, owner: int, message: Waiting, sequence: int, time: int) -> Message:
         deadline = message.deadline

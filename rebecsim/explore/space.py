@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rebecsim.actors.written import call_text
+from rebecsim.explore.breach_key import BreachKey, key_of_state, key_of_step
 from rebecsim.explore.exploring import Problem
 from rebecsim.explore.limits import Limits
-from rebecsim.explore.local import Waiting
+from rebecsim.explore.local import NO_DEADLINE, Waiting
 from rebecsim.explore.outcome import Breach, Outcome
 from rebecsim.explore.path import shown_value, shown_variables, written_name
 from rebecsim.explore.runner import Runner
 from rebecsim.explore.state_graph import build_graph
-from rebecsim.explore.transitions import Cause, State, TransitionSystem
+from rebecsim.explore.transitions import State, TransitionSystem
 
 __all__ = ["Edge", "QueuedMessage", "RebecState", "StateSpace", "state_space"]
 
@@ -22,8 +23,9 @@ class Edge(NamedTuple):
     """A transition between two states, by their numbers. Without a `rebec`, only time passes.
 
     `duration` is the time between the two, `choices` are (index, count) for each choice drawn and
-    `drawn` the values. `resumed`: the message server goes on after a delay. `parameters` are the
-    names of the arguments.
+    `drawn` the values. `arrival` and `deadline` are those of the message, counted from the time of
+    the source; it has no deadline if that is None. `resumed`: a message server goes on after a
+    delay. `parameters` are the names of the arguments.
     """
 
     source: int
@@ -34,7 +36,9 @@ class Edge(NamedTuple):
     arguments: tuple[Any, ...]
     choices: tuple[tuple[int, int], ...]
     duration: int
-    resumed: bool
+    arrival: int = 0
+    deadline: int | None = None
+    resumed: bool = False
     drawn: tuple[Any, ...] = ()
     parameters: tuple[str, ...] = ()
 
@@ -79,14 +83,15 @@ class RebecState(NamedTuple):
 class StateSpace:
     """The states, numbered from 0, the initial one, and the edges in the order of their sources.
 
-    `wrong` gives the breaches of states. A breach of a transition has a number of its own behind
-    all states, which is the target of the edge. Not `complete`: a limit was reached.
+    `wrong` gives all breaches of each state. A breach of a transition has a number of its own
+    behind all states, which is the target of the edge: one for each message server of each rebec
+    that it can be about. Not `complete`: a limit was reached.
     """
 
     system: TransitionSystem
     states: tuple[State, ...]
     edges: tuple[Edge, ...]
-    wrong: dict[int, Breach]
+    wrong: dict[int, tuple[BreachKey, ...]]
     complete: bool
 
     @property
@@ -129,37 +134,39 @@ def _queued(runner: Runner, owner: int, message: Waiting) -> QueuedMessage:
     )
 
 
-def state_space(problem: Problem, limits: Limits | None = None) -> StateSpace:
+def state_space(
+    problem: Problem, limits: Limits | None = None, *, deadlock: bool = True
+) -> StateSpace:
     """Build the whole state space, breadth first, up to the limits."""
-    graph = build_graph(problem, limits=limits)
+    graph = build_graph(problem, deadlock=deadlock, limits=limits)
     system, states = problem.system, graph.search.states
-    wrong = {number: breach for number, breach in enumerate(graph.breaches) if breach is not None}
-    breaches: dict[Breach, int] = {}
+    wrong = {
+        number: tuple(map(key_of_state, breaches))
+        for number, breaches in enumerate(graph.breaches)
+        if breaches
+    }
+    breaches: dict[BreachKey, int] = {}
     edges = []
     for source, following in enumerate(graph.edges):
         for cause, target in following or ():
-            if isinstance(target, Breach):
-                target = _without_times(system, cause, target)
-                node = breaches.setdefault(target, len(states) + len(breaches))
+            if not isinstance(cause, Outcome):
+                assert isinstance(target, int)
+                duration = system.elapsed(states[source], cause, states[target])
+                edges.append(Edge(source, target, "", "", "", (), (), duration))
+            elif isinstance(target, Breach):
+                key = key_of_step(system, states[source], cause, target)
+                node = breaches.setdefault(key, len(states) + len(breaches))
                 edges.append(_edge(system, source, cause, node, 0))
             else:
                 duration = system.elapsed(states[source], cause, states[target])
                 edges.append(_edge(system, source, cause, target, duration))
-    wrong |= {node: breach for breach, node in breaches.items()}
+    wrong |= {node: (key,) for key, node in breaches.items()}
     return StateSpace(system, tuple(states), tuple(edges), wrong, not graph.search.bounds)
 
 
-def _without_times(system: TransitionSystem, cause: Cause, breach: Breach) -> Breach:
-    """Name the message that missed its deadline; a state stands for many times."""
-    if breach.verdict != "deadline missed" or system.absolute or not isinstance(cause, Outcome):
-        return breach
-    server = system.runner.server_of(cause.owner, cause.message).name
-    return Breach(breach.verdict, f"{system.runner.rebecs[cause.owner]}.{server}")
-
-
-def _edge(system: TransitionSystem, source: int, cause: Cause, target: int, duration: int) -> Edge:
-    if not isinstance(cause, Outcome):
-        return Edge(source, target, "", "", "", (), (), duration, resumed=False)
+def _edge(
+    system: TransitionSystem, source: int, cause: Outcome, target: int, duration: int
+) -> Edge:
     runner = system.runner
     message = cause.message
     server = runner.server_of(cause.owner, message)
@@ -172,6 +179,8 @@ def _edge(system: TransitionSystem, source: int, cause: Cause, target: int, dura
         tuple(map(shown_value, message.arguments)),
         cause.drawn,
         duration,
+        message.arrival,
+        None if message.deadline == NO_DEADLINE else int(message.deadline),
         cause.resumed,
         cause.drawn_values,
         server.parameters,

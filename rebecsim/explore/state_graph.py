@@ -9,9 +9,11 @@ from rebecsim.explore.exploring import Problem
 from rebecsim.explore.limits import Limits
 from rebecsim.explore.outcome import Breach
 from rebecsim.explore.search import Progress, Search
-from rebecsim.explore.transitions import Cause
+from rebecsim.explore.transitions import Cause, State
 
-__all__ = ["Edge", "StateGraph", "build_graph"]
+__all__ = ["DEADLOCK", "Edge", "StateGraph", "breaches_of", "build_graph"]
+
+DEADLOCK = Breach("deadlock", "no message is left")
 
 _CHECK_EVERY = 256  # expanded states between two looks at clock and memory
 
@@ -23,13 +25,13 @@ Edge = tuple[Cause, int | Breach]
 class StateGraph:
     """States, numbered breadth first, and the transitions of each, in the order of `expand`.
 
-    `edges` holds None for a state that a bound has kept from being expanded. `breaches` is what is
-    wrong with a state itself: a property that does not hold, or a deadlock.
+    `edges` holds None for a state that a bound has kept from being expanded. `breaches` is all that
+    is wrong with a state itself: properties that do not hold, or a deadlock.
     """
 
     search: Search
     edges: tuple[tuple[Edge, ...] | None, ...]
-    breaches: tuple[Breach | None, ...]
+    breaches: tuple[tuple[Breach, ...], ...]
 
 
 def build_graph(
@@ -55,8 +57,8 @@ def build_graph(
             search.expanded = len(edges)
     edges += [None] * (len(search.states) - len(edges))
     breaches = tuple(
-        _breach(problem, number, search, edges[number], deadlock)
-        for number in range(len(search.states))
+        breaches_of(problem, number, state, edges[number] == (), deadlock=deadlock)
+        for number, state in enumerate(search.states)
     )
     return StateGraph(search, tuple(edges), breaches)
 
@@ -69,18 +71,13 @@ def _edges(search: Search, number: int) -> tuple[Edge, ...] | None:
     return found
 
 
-def _breach(
-    problem: Problem,
-    number: int,
-    search: Search,
-    edges: tuple[Edge, ...] | None,
-    deadlock: bool,
-) -> Breach | None:
-    state = search.states[number]
-    if number:  # properties are not evaluated in the initial state
-        for each in problem.properties:
-            if not each.holds(state):
-                return each.breach
-    if edges == () and deadlock and not any(allowed(state) for allowed in problem.terminal):
-        return Breach("deadlock", "no message is left")
-    return None
+def breaches_of(
+    problem: Problem, number: int, state: State, is_stuck: bool, *, deadlock: bool
+) -> tuple[Breach, ...]:
+    """Give all that is wrong with a state; properties are not evaluated in the initial one."""
+    if not number and not is_stuck:
+        return ()
+    wrong = [each.breach for each in problem.properties if number and not each.holds(state)]
+    if is_stuck and deadlock and not any(allowed(state) for allowed in problem.terminal):
+        wrong.append(DEADLOCK)
+    return tuple(wrong)

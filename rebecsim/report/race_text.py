@@ -1,44 +1,65 @@
-"""Races as text: what was found, and for each group a witness with the two orders side by side."""
+"""Races as text: the harmful ones with the two orders side by side, the others in one line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import zip_longest
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from rebecsim.explore.breach_key import BreachKey
 from rebecsim.explore.outcome import Breach
-from rebecsim.explore.path import PathStep
-from rebecsim.explore.races import RaceGroup, RaceKind, Races
-from rebecsim.explore.witness import Order, Witness
+from rebecsim.explore.path import Path
+from rebecsim.explore.races import RaceGroup, RaceKind, Races, Unexplained
+from rebecsim.explore.races.result import Distance, RaceBound
+from rebecsim.explore.races.witness import Order
+from rebecsim.explore.recorded import step_to_json
+from rebecsim.report.race_diagram import orders_as_text
 
 __all__ = ["race_lines", "races_to_json"]
 
 _MEANING: dict[RaceKind, str] = {
-    "violation": "one order can lead to a violation",
-    "results": "the orders lead to different results",
+    "inevitable": "a violation{far}, inevitable after one order",
+    "avoidable": "a violation{far}, avoidable",
+    "observed": "what is observed differs",
+    "results": "different results for good",
     "undecided": "not decided within the bounds",
-    "joins": "benign, the orders join again",
+    "while": "different for a while{far}",
+    "joins": "joins again, nothing differs that can be observed",
 }
-_CUT: dict[str, str] = {
+_CUT: dict[RaceBound, str] = {
     "states": "the limit of states was reached",
     "seconds": "the time was used up",
     "memory": "the limit of memory was reached",
     "interrupt": "the search was interrupted",
     "horizon": "states beyond the horizon were not followed",
+    "pairs": "the limit of pairs of states to follow was reached",
 }
 
 
 def race_lines(races: Races) -> Iterator[str]:
     """Give the lines of a report."""
     yield (
-        f"{races.model} ({races.mode}): {races.states:,} states, {races.pairs:,} pairs of messages "
-        f"that can be served in both orders, {races.commuting:,} of which commute"
+        f"{races.model} ({races.mode}): {races.states:,} states, {races.pairs:,} pairs of steps "
+        f"that can be taken in both orders, {races.commuting:,} of which commute"
     )
+    if races.memory:
+        yield f"{races.followed:,} pairs of states followed, {races.memory / 1e6:,.0f} MB at most"
     if races.abstraction:
         yield f"left out of the state: {', '.join(races.abstraction)}"
-    for number, group in enumerate(races.groups, 1):
+    if races.observed:
+        yield f"observed: {', '.join(races.observed)}"
+    if races.in_constructor is not None:
+        yield f"{races.in_constructor.verdict}: {races.in_constructor.text}"
+        return
+    folded = [[races.groups[place] for place in places] for places in races.alike]
+    for number, (group, *others) in enumerate(folded, 1):
+        if group.is_harmful:
+            yield ""
+        yield from _group_lines(number, group, others)
+        if group.is_harmful and number < len(folded) and not folded[number][0].is_harmful:
+            yield ""
+    for each in races.unexplained:
         yield ""
-        yield from _group_lines(number, group)
+        yield from _unexplained_lines(each)
     yield ""
     yield _conclusion(races)
 
@@ -48,68 +69,70 @@ def _conclusion(races: Races) -> str:
     text = f"{harmful} of {len(races.groups)} kinds of races are harmful"
     if not races.groups:
         text = "no races"
-    if not races.bounds:
+    if races.unexplained:
+        number = len(races.unexplained)
+        text += f"; {number} {'violation' if number == 1 else 'violations'} that no race decides"
+    if races.is_decided:
         return text
     reasons = " and ".join(_CUT.get(bound, bound) for bound in races.bounds)
     found = "no race was found so far" if not races.groups else f"so far {text}"
     return f"not everything was looked at: {reasons}; {found}, and there may be others"
 
 
-def _group_lines(number: int, group: RaceGroup) -> Iterator[str]:
+def _group_lines(number: int, group: RaceGroup, others: Sequence[RaceGroup]) -> Iterator[str]:
     first, second = group.contenders
-    yield f"{number}. {group.rebec}: {first} / {second}: {_MEANING[group.kind]}"
-    counted = ", ".join(f"{count:,} {kind}" for kind, count in group.counts.items())
-    yield f"   {counted}"
+    races = "1 race" if group.races == 1 else f"{group.races:,} races"
+    yield f"{number}. {first} / {second}: {_meaning(group)} ({races})"
+    for other in others:
+        yield f"   the same with rebecs exchanged: {' / '.join(map(str, other.contenders))}"
+    if not group.is_harmful:
+        return
     witness = group.witness
     yield "   the way there:" if witness.path.steps else "   in the initial state:"
     for step in witness.path.steps:
         yield f"   {step}"
-    yield from _side_by_side(witness)
+    for line in orders_as_text(witness):
+        yield f"   {line}"
+    for swap in witness.swaps:
+        yield f"   {swap.rebec} serves in different orders: {swap.first}; {swap.second}"
+    for order, title in zip(witness.orders, ("one order", "the other order"), strict=True):
+        if order.only:
+            yield f"   after {title} only: {'; '.join(map(str, order.only))}"
 
 
-def _side_by_side(witness: Witness) -> Iterator[str]:
-    columns = [["one order", *_order_lines(order)] for order in witness.orders]
-    columns[1][0] = "the other order"
-    for difference in witness.differences:
-        columns[0].append(f"{difference.name} = {_text(difference.first)}")
-        columns[1].append(f"{difference.name} = {_text(difference.second)}")
-    width = max(map(len, columns[0]))
-    for left, right in zip_longest(*columns, fillvalue=""):
-        if left or right:
-            yield f"   | {left:{width}} | {right}".rstrip()
+def _meaning(group: RaceGroup) -> str:
+    far = ""
+    if group.distance is not None:
+        at_most = " at most" if group.kind == "while" else ""
+        behind = "" if group.kind == "while" else " later"
+        far = f"{',' if at_most else ''}{at_most} {_far(group.distance)}{behind}"
+    return _MEANING[group.kind].format(far=far)
 
 
-def _order_lines(order: Order) -> list[str]:
-    lines = [_step_text(step) for step in order.steps]
-    if len(lines) == 1:
-        lines.append("" if order.breach is not None else "  (the other message has to wait)")
-    lines.append("" if order.breach is None else f"! {_breach_text(order.breach)}")
-    later = [breach for breach in order.only if breach != order.breach]
-    lines.append(f"only here, later: {'; '.join(map(_breach_text, later))}" if later else "")
-    return lines
+def _far(distance: Distance) -> str:
+    steps = "1 step" if distance.steps == 1 else f"{distance.steps:,} steps"
+    units = "1 time unit" if distance.time == 1 else f"{distance.time:,} time units"
+    return f"{steps} and {units}"
 
 
-def _step_text(step: PathStep) -> str:
-    text = f"{step.time} {step.sender} -> {step.rebec}: {step.call}"
-    if step.choices:
-        text += f" chooses {step.drawn_text}"
-    return text
+def _unexplained_lines(each: Unexplained) -> Iterator[str]:
+    yield f"! {_breach_text(each.breach)}: no race decides it"
+    decision = each.decision
+    if decision is None:
+        yield "  it comes whatever is done"
+        return
+    taken, instead = decision.taken.steps, decision.instead.steps
+    by = "another message first" if decision.by_order else "another choice"
+    yield "  the way to the last step that could have kept it from coming:"
+    for step in taken[:-1]:
+        yield f"  {step}"
+    yield f"  {taken[-1]}"
+    yield f"  instead, {by}:"
+    yield f"  {instead[-1]}"
 
 
 def _breach_text(breach: Breach) -> str:
     return f"{breach.verdict}: {breach.text}" if breach.text else breach.verdict
-
-
-def _text(value: Any) -> str:
-    match value:
-        case bool():
-            return str(value).lower()
-        case None:
-            return "null"
-        case list():
-            return f"[{', '.join(map(_text, value))}]"
-        case _:
-            return str(value)
 
 
 # --- as plain values -----------------------------------------------------------------------------
@@ -117,52 +140,86 @@ def _text(value: Any) -> str:
 
 def races_to_json(races: Races) -> dict[str, Any]:
     """Give the races as plain values."""
+    of_group = {place: places for places in races.alike for place in places}
     return {
         "model": races.model,
         "mode": races.mode,
         "harmful": races.is_harmful,
+        "decided": races.is_decided,
         "states": races.states,
         "pairs": races.pairs,
         "commuting": races.commuting,
+        "followed": races.followed,
+        "peak_memory": races.memory,
         "bounds": list(races.bounds),
         "abstraction": list(races.abstraction),
-        "groups": [_group(group) for group in races.groups],
+        "observed": list(races.observed),
+        "in_constructor": _breach(races.in_constructor),
+        "groups": [
+            _group(group, [races.groups[other].id for other in of_group[place] if other != place])
+            for place, group in enumerate(races.groups)
+        ],
+        "unexplained": [_unexplained(each) for each in races.unexplained],
     }
 
 
-def _group(group: RaceGroup) -> dict[str, Any]:
+def _group(group: RaceGroup, alike: list[str]) -> dict[str, Any]:
     witness = group.witness
     return {
-        "rebec": group.rebec,
-        "messages": [contender._asdict() for contender in group.contenders],
+        "id": group.id,
+        "contenders": [contender._asdict() for contender in group.contenders],
         "kind": group.kind,
-        "counts": dict(group.counts),
+        "harmful": group.is_harmful,
+        "races": group.races,
+        "alike": alike,
+        "breaches": [list(map(_key, keys)) for keys in group.breaches],
+        "distance": None if group.distance is None else group.distance._asdict(),
         "witness": {
             "ordinals": list(witness.path.ordinals),
-            "path": [_step(step) for step in witness.path.steps],
+            "path": list(map(step_to_json, witness.path.steps)),
             "time": witness.time,
             "orders": [_order(order) for order in witness.orders],
             "differences": [vars(each) for each in witness.differences],
+            "swaps": [vars(each) for each in witness.swaps],
         },
     }
 
 
 def _order(order: Order) -> dict[str, Any]:
     return {
-        "steps": [_step(step) for step in order.steps],
-        "breach": None if order.breach is None else order.breach._asdict(),
-        "only": [breach._asdict() for breach in order.only],
+        "ordinals": list(order.path.ordinals[order.begins :]),
+        "steps": list(map(step_to_json, order.steps)),
+        "breach": _breach(order.breach),
+        "only": list(map(_key, order.only)),
     }
 
 
-def _step(step: PathStep) -> dict[str, Any]:
+def _unexplained(each: Unexplained) -> dict[str, Any]:
+    decision = each.decision
     return {
-        "kind": step.kind,
-        "time": step.time,
-        "sender": step.sender,
-        "rebec": step.rebec,
-        "server": step.server,
-        "arguments": list(step.arguments),
-        "choices": [list(choice) for choice in step.choices],
-        "changed": dict(step.changed),
+        "key": _key(each.key),
+        "breach": _breach(each.breach),
+        "inevitable": decision is None,
+        "decided_by": None
+        if decision is None
+        else {
+            "by": "order" if decision.by_order else "choice",
+            "taken": {"ordinals": list(decision.taken.ordinals), "step": _last(decision.taken)},
+            "instead": {
+                "ordinals": list(decision.instead.ordinals),
+                "step": _last(decision.instead),
+            },
+        },
     }
+
+
+def _last(path: Path) -> dict[str, Any]:
+    return step_to_json(path.steps[-1])
+
+
+def _key(key: BreachKey) -> dict[str, str]:
+    return dict(key._asdict())
+
+
+def _breach(breach: Breach | None) -> dict[str, str] | None:
+    return None if breach is None else {"verdict": breach.verdict, "message": breach.text}

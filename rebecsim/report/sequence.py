@@ -64,19 +64,20 @@ class _Layout:
         return max(self.lanes.values()) + _lane_width(len(self.lanes)) / 2 + 20.0
 
 
-def sequence_diagram(path: Path) -> str:
-    """Draw a path as SVG.
+def sequence_diagram(path: Path, *, last: int = MOST_STEPS, title: str = "") -> str:
+    """Draw the last steps of a path as SVG, with a title of its own or the model's name.
 
     A message starts when it was sent, as far as the run tells: at the earlier one of its arrival
     and the end of the step that sent it. Messages sent long before are dashed and say when that
     was. A dashed loop is a message that a rebec sent to itself long before. Only rebecs that take
     part are shown.
     """
-    steps = path.steps[-MOST_STEPS:]
+    steps = path.steps[max(len(path) - min(last, MOST_STEPS), 0) :]
     left_out = len(path) - len(steps)
     layout = _layout(steps)
-    title = f"{path.model} ({path.mode})"
-    if left_out:
+    shortens = left_out and not title
+    title = title or f"{path.model} ({path.mode})"
+    if shortens:
         title += f", the last {len(steps):,} of {len(path):,} steps"
     wrong = len(steps) - 1 if path.breach is not None else -1
     content = [text(title, x=14, y=22, font_weight="600")]

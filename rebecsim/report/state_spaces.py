@@ -40,7 +40,7 @@ def write_state_space(file: Path, space: StateSpace) -> None:
 
 
 def edge_label(edge: Edge) -> str:
-    """Give the words for a transition."""
+    """Give the words for a transition; times count from that of its source."""
     if not edge.rebec:
         return f"time +{edge.duration}"
     label = f"{edge.sender} -> {edge.rebec}: {edge.call}"
@@ -48,13 +48,22 @@ def edge_label(edge: Edge) -> str:
         label = f"{edge.rebec} goes on with {edge.call}"
     if edge.drawn:
         label += f" [{drawn_text(edge.drawn, ())}]"
-    return f"{label} +{edge.duration}" if edge.duration else label
+    if edge.duration:
+        label += f" +{edge.duration}"
+    if edge.resumed:
+        return label
+    if edge.arrival:
+        label += f" arrived {edge.arrival}"
+    return label if edge.deadline is None else f"{label} deadline {edge.deadline}"
 
 
 def state_lines(space: StateSpace, number: int) -> list[str]:
     """Give the words for a state: what is wrong with it, then each rebec."""
-    breach = space.wrong.get(number)
-    lines = [str(number)] if breach is None else [f"{number} {breach.verdict}", breach.text]
+    lines = [str(number)]
+    breaches = space.wrong.get(number, ())
+    if breaches:
+        first, *others = breaches
+        lines = [f"{number} {first.verdict}", first.message, *map(str, others)]
     if number < len(space.states):
         for rebec in space.rebecs(number):
             variables = ", ".join(f"{name}={value_text(v)}" for name, v in rebec.variables.items())
@@ -122,7 +131,8 @@ def _aut(space: StateSpace) -> Iterator[str]:
         # The format has no way to write a quote inside of a label.
         label = " ".join(edge_label(edge).replace('"', "'").split())
         if edge.target >= len(space.states):
-            label += f" !{space.wrong[edge.target].verdict}"
+            (breach,) = space.wrong[edge.target]
+            label += f" !{breach}".replace('"', "'")
         yield f'({edge.source}, "{label}", {edge.target})'
 
 
@@ -142,10 +152,14 @@ def _jsonl(space: StateSpace) -> Iterator[str]:
         }
     )
     for number in range(space.nodes):
-        breach = space.wrong.get(number)
+        breaches = space.wrong.get(number, ())
         row: dict[str, object] = {"kind": "state", "number": number}
-        if breach is not None:
-            row |= {"verdict": breach.verdict, "message": breach.text}
+        if breaches:
+            row |= {
+                "verdict": breaches[0].verdict,
+                "message": breaches[0].message,
+                "breaches": [breach._asdict() for breach in breaches],
+            }
         if number < len(space.states):
             row["rebecs"] = {
                 rebec.rebec: {
@@ -185,6 +199,8 @@ _KEYS = (
     ("verdict", "node", "string"),
     ("label", "edge", "string"),
     ("duration", "edge", "int"),
+    ("arrival", "edge", "int"),
+    ("deadline", "edge", "int"),
 )
 
 
@@ -195,12 +211,16 @@ def _graphml(space: StateSpace) -> Iterator[str]:
         yield f'  <key id="{name}" for="{of}" attr.name="{name}" attr.type="{kind}"/>'
     yield f'  <graph id={_quoted(space.system.model.name)} edgedefault="directed">'
     for number in range(space.nodes):
-        breach = space.wrong.get(number)
-        verdict = "" if breach is None else _data("verdict", f"{breach.verdict}: {breach.text}")
+        breaches = space.wrong.get(number, ())
+        verdict = _data("verdict", "; ".join(map(str, breaches))) if breaches else ""
         state = _data("state", "; ".join(state_lines(space, number)[1:]))
         yield f'    <node id="s{number}">{state}{verdict}</node>'
     for place, edge in enumerate(space.edges):
         data = _data("label", edge_label(edge)) + _data("duration", str(edge.duration))
+        if edge.rebec:
+            data += _data("arrival", str(edge.arrival))
+        if edge.deadline is not None:
+            data += _data("deadline", str(edge.deadline))
         ends = f'source="s{edge.source}" target="s{edge.target}"'
         yield f'    <edge id="e{place}" {ends}>{data}</edge>'
     yield "  </graph>"
@@ -226,9 +246,10 @@ def _xml(space: StateSpace) -> Iterator[str]:
     for edge in space.edges:
         ends = f'source="{edge.source}" destination="{edge.target}"'
         if edge.rebec:
+            deadline = "infinity" if edge.deadline is None else edge.deadline
             what = (
                 f"<messageserver sender={_quoted(edge.sender)} owner={_quoted(edge.rebec)} "
-                f"title={_quoted(edge.server)}/>"
+                f'title={_quoted(edge.server)} arrival="{edge.arrival}" deadline="{deadline}"/>'
             )
             ends += f' executionTime="0" shift="{edge.duration}"'
         else:
@@ -238,9 +259,12 @@ def _xml(space: StateSpace) -> Iterator[str]:
 
 
 def _xml_state(space: StateSpace, number: int) -> Iterator[str]:
-    breach = space.wrong.get(number)
-    wrong = "" if breach is None else f" verdict={_quoted(breach.verdict)}"
+    breaches = space.wrong.get(number, ())
+    wrong = f" verdict={_quoted(breaches[0].verdict)}" if breaches else ""
     yield f'<state id="{number}" atomicpropositions=""{wrong}>'
+    for breach in breaches:
+        message = _quoted(breach.message)
+        yield f"<breach verdict={_quoted(breach.verdict)} message={message}/>"
     if number < len(space.states):
         for rebec in space.rebecs(number):
             yield f"<rebec name={_quoted(rebec.rebec)}>"

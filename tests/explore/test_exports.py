@@ -13,6 +13,7 @@ import pytest
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
 from rebecsim.explore import Checks, Limits, Mode, explore
+from rebecsim.explore.breach_key import BreachKey
 from rebecsim.explore.exploring import pose
 from rebecsim.explore.space import StateSpace, state_space
 from rebecsim.generate import build_model
@@ -68,7 +69,7 @@ def test_a_space_has_the_states_and_edges_of_exploring(tickets: Model, mode: Mod
 
 def test_breaches_are_nodes_and_carry_no_times_of_one_path() -> None:
     found = space(late())
-    assert found.wrong == {len(found.states): ("deadline missed", "b.work")}
+    assert found.wrong == {len(found.states): (BreachKey("deadline missed", "b", "work"),)}
     assert found.nodes == len(found.states) + 1
     result = explore(late(), checks=Checks(deadlock=False), stop_at="all")
     assert len(found.states) == result.states
@@ -125,7 +126,13 @@ def test_graphml_and_xml_are_well_formed_and_complete(tmp_path: Path) -> None:
     assert len(transitions) == len(found.edges)
     served = transitions[0].find("messageserver")
     assert served is not None
-    assert served.attrib == {"sender": "a", "owner": "a", "title": "go"}
+    assert served.attrib == {
+        "sender": "a",
+        "owner": "a",
+        "title": "go",
+        "arrival": "0",
+        "deadline": "infinity",
+    }
     assert any(each.find("time") is not None for each in transitions)
 
 
@@ -156,6 +163,45 @@ def test_a_message_server_in_a_delay_is_shown_with_its_message(tmp_path: Path) -
     assert {"arrival": "0", "deadline": "1", "suspended": None} in places
     draw_space(found, tmp_path / "space.svg")
     assert "in work(first=true) delay 2" in (tmp_path / "space.svg").read_text("utf-8")
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_edges_tell_the_arrival_and_deadline_of_messages(ending: str, tmp_path: Path) -> None:
+    text = written(space(late()), ending, tmp_path)
+    marks = {
+        ".jsonl": ('"arrival": -2, "deadline": -1', '"arrival": 0, "deadline": 1'),
+        ".graphml": ('<data key="arrival">-2</data><data key="deadline">-1</data>',),
+        ".xml": ('arrival="-2" deadline="-1"',),
+    }
+    for mark in marks.get(ending, ("arrived -2 deadline -1",)):
+        assert mark in text
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_all_that_is_wrong_with_a_state_is_written(ending: str, tmp_path: Path) -> None:
+    checks = Checks(invariants=("b.done[0] == 0", "b.done[0] < 1"))
+    found = state_space(pose(late(), checks=checks))
+    both = [number for number, keys in found.wrong.items() if len(keys) == 2]
+    assert both
+    assert max(both) < len(found.states)
+    text = written(found, ending, tmp_path)
+    if ending != ".aut":  # has no place for what is wrong with a state
+        assert text.count("b.done[0] == 0") >= len(both)
+        assert len(re.findall(r"b\.done\[0\] (<|&lt;) 1", text)) >= len(both)
+
+
+def test_overflows_of_two_rebecs_are_two_breaches() -> None:
+    text = """
+    reactiveclass A(3) { knownrebecs { B b; B c; } A() { self.go(); self.come(); }
+      msgsrv go() { b.work(); b.work(); } msgsrv come() { c.work(); c.work(); } }
+    reactiveclass B(1) { msgsrv work() { } }
+    main { A a(b, c):(); B b():(); B c():(); }
+    """
+    found = space(build_model(check_source(text, "two.rebeca", "timed"), "two.rebeca"))
+    assert sorted(str(key) for keys in found.wrong.values() for key in keys) == [
+        "queue overflow: b.work",
+        "queue overflow: c.work",
+    ]
 
 
 def test_dot_is_bounded(tickets: Model, tmp_path: Path) -> None:
