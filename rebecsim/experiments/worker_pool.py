@@ -113,7 +113,7 @@ class WorkerPool(ProcessPoolExecutor):
         try:
             with _importing_what_is_installed():  # a task may be the one that starts a process
                 return super().submit(function, *args, **kwargs)
-        except (ConnectionError, EOFError) as error:  # that was what workers are forked from
+        except (OSError, EOFError) as error:  # of the pipes to it and to what it is forked from
             raise BrokenProcessPool("no worker process can be started any more") from error
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:

@@ -140,7 +140,7 @@ def test_a_session_goes_on_after_an_exception_of_the_model(raising):
 def test_arithmetic_in_a_constructor_is_a_failed_assertion(run, tmp_path):
     file = tmp_path / "zero.rebeca"
     file.write_text(
-        "reactiveclass A(2) { statevars { int x; } A() { x = 1 / x; } msgsrv go() { } }\n"
+        "reactiveclass A(2) { statevars { int x; } A() { x = 1 / x; } msgsrv go() { delay(1); } }\n"
         "main { A a():(); }\n"
     )
     for command in ("simulate", "explore"):
