@@ -34,7 +34,7 @@ def draw(
         try:
             problem = pose(built, mode="TTS" if tts else None, checked=checked)
         except Violation as violation:
-            complain(f"{violation.verdict} in a constructor: there are no states to draw")
+            complain(f"{violation.verdict}: {violation}, in a constructor: no states to draw")
             raise typer.Exit(ExitCode.VIOLATED) from violation
         draw_space(state_space(problem, Limits(states=MOST_DRAWN_STATES + 1)), out)
     else:

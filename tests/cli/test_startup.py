@@ -55,7 +55,7 @@ BARE = DRAWING | DATA | COMPILING | PARAMETERS | VERSIONS
         (["explore", TICKETS], 0, BARE | PRETTY | {"rebecsim.explore.races"}),
         (["explore", TICKETS, "--max-states", "5", "--json"], 3, BARE | PRETTY),
         (["explore", TICKETS, "--invariant", "ann.tickets < 1"], 1, BARE),
-        (["races", TICKETS], 0, BARE | PRETTY),
+        (["races", TICKETS], 1, BARE - {"numpy"} | PRETTY),
         (["simulate", TICKETS], 0, DRAWING | COMPILING | PARAMETERS | {"duckdb", "scipy"}),
         (["cache"], 0, BARE - VERSIONS | PRETTY | LANGUAGE | {"rebecsim.lang"}),
         (["live", TICKETS, "--speed", "0"], 0, DRAWING | COMPILING | PARAMETERS | {"duckdb"}),

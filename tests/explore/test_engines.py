@@ -197,7 +197,7 @@ def test_times_too_large_for_compiled_code(
 
 
 def test_a_limit_of_memory_holds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Meter, "would_exceed", lambda meter, more: more > 10**5)
+    monkeypatch.setattr(Meter, "would_exceed", lambda meter, more: more > 10**6)
     found = explore(load("ticket3.rebeca")[1], engine="native")
     assert (found.verdict, found.bounds) == ("out of bounds", ("memory",))
     assert 1000 < found.states < 206_928
@@ -231,6 +231,7 @@ def test_hash_compaction_finds_the_same_states(file: str) -> None:
     assert found.omission == pytest.approx(expected)
     shown = everything(found)
     assert shown.pop("omission") == found.omission
+    shown.pop("growing")  # no states are kept that could tell
     assert shown == {name: value for name, value in everything(whole).items() if name in shown}
 
 

@@ -151,7 +151,7 @@ print(json.dumps({**found.to_json(), "measured": peak}))
     assert found["bounds"] == ["memory"]
     assert found["states"] > 1_000
     assert found["measured"] < megabytes * 1_000_000
-    assert found["measured"] - 1_000_000 < found["peak_memory"] <= found["measured"]
+    assert found["measured"] - 4_000_000 < found["peak_memory"] <= found["measured"]
 
 
 def test_memory_is_measured() -> None:

@@ -299,7 +299,7 @@ def test_a_constructor_that_violates_is_said(tmp_path: Path) -> None:
     shown = run(app, ["races", str(file)])
     assert shown.exit_code == 1
     assert "assertion failed: no, in a constructor" in shown.output
-    data = json.loads(run(app, ["races", str(file), "--json"]).output)
+    data = json.loads(run(app, ["races", str(file), "--json"]).stdout)
     assert data["in_constructor"] == {
         "verdict": "assertion failed",
         "message": "no, in a constructor",
