@@ -10,7 +10,7 @@ env float HALF = 0.5;
 reactiveclass A({queue}) {{
     knownrebecs {{ A peer; }}
     statevars {{
-        int x; int y; short s; byte b; float f; boolean p; boolean q; int[4] v; byte[3] w;
+        int x; int y; short s; byte b; float f; double d; boolean p; boolean q; int[4] v; byte[3] w;
         float[2] g; A last; boolean[2][2] m;
     }}
     A(int start) {{ x = start; self.go() after(start); self.tock(start, true, 1.5, self); }}

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from rebecsim.simulate import Observation, engine, kept_models, task
+from rebecsim import kept_files
+from rebecsim.simulate import Observation, engine, task
 from rebecsim.simulate.batch import Runs
 from rebecsim.simulate.task import Task, run_task, run_tasks
 
@@ -25,7 +26,7 @@ def dice(replications, order="random", engine="auto", cell="dice", until=9):
 
 @pytest.fixture(autouse=True)
 def fresh(tmp_path, monkeypatch):
-    monkeypatch.setattr(kept_models, "cache_directory", lambda: tmp_path)
+    monkeypatch.setattr(kept_files, "cache_directory", lambda: tmp_path)
     task._laid_out.clear()
     task._model.cache_clear()
     return tmp_path
