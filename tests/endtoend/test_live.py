@@ -79,7 +79,7 @@ def test_a_run_is_shown_and_checked_and_kept(tmp_path) -> None:
     lines = printed.splitlines()
     assert lines[0] == "ticket_service: 3 rebecs, virtual time, seed 1"
     assert re.match(r" +Time  From    To: message", lines[1])
-    assert re.match(r" +1-[23]  ann +office: buy\(ann\) +12  [12] ", lines[3] + lines[4])
+    assert re.match(r" +1-[23]  ann +office: buy\(customer=ann\) +12  [12] ", lines[3] + lines[4])
     assert "time limit" in lines[-3]
     assert lines[-2] == "checked: every message served was enabled, and did what the model says"
     assert lines[-1] == f"run in {log}"
