@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 from rebecsim.lang import syntax
-from rebecsim.lang.checked import CheckedClass, Elements, Symbol, Value, find_server
+from rebecsim.lang.calls import CallChecker
+from rebecsim.lang.checked import Elements, Symbol, Value
 from rebecsim.lang.constants import (
     FUNCTIONS,
     NotConstantError,
     convert,
     fold_binary,
-    fold_function,
     fold_unary,
 )
-from rebecsim.lang.habits import METHOD_HINTS, NAME_HINTS
-from rebecsim.lang.hints import member_hint, mismatch_hint, signature
+from rebecsim.lang.habits import NAME_HINTS
+from rebecsim.lang.hints import count, member_hint, mismatch_hint
 from rebecsim.lang.scopes import (
     BUILTINS,
     Body,
@@ -30,7 +29,6 @@ from rebecsim.lang.scopes import (
 )
 from rebecsim.lang.type_names import resolve_type
 from rebecsim.lang.types import (
-    ANY_REBEC,
     BOOLEAN,
     DOUBLE,
     FLOAT,
@@ -39,7 +37,6 @@ from rebecsim.lang.types import (
     NUMERIC,
     REAL,
     TIMER,
-    VOID,
     ArrayType,
     NullType,
     RebecType,
@@ -48,18 +45,13 @@ from rebecsim.lang.types import (
     arithmetic_type,
 )
 
-__all__ = ["ExpressionChecker", "count"]
+__all__ = ["ExpressionChecker"]
 
 _NOT_CONSTANT: dict[type, str] = {
     syntax.Assignment: "an assignment",
     syntax.Increment: "an increment",
     syntax.Call: "a method call",
     syntax.Send: "a send",
-}
-_TIMER_OPERATIONS: dict[str, Type] = {
-    "startTimer": VOID,
-    "stopTimer": VOID,
-    "getTimerValue": INT,
 }
 _LOGICAL = frozenset({"&&", "||"})
 _EQUALITY = frozenset({"==", "!="})
@@ -78,6 +70,7 @@ class ExpressionChecker:
     def __init__(self, findings: Findings, body: Body) -> None:
         self.findings = findings
         self.body = body
+        self.calls = CallChecker(findings, body, self)
         self._rules: dict[type, Callable[[Any, Scope], Type | None]] = {
             syntax.IntLiteral: lambda node, _: self._literal(node, node.value, INT),
             syntax.FloatLiteral: self._float,
@@ -94,8 +87,8 @@ class ExpressionChecker:
             syntax.Increment: self._increment,
             syntax.Cast: self._cast,
             syntax.Choice: self._choice,
-            syntax.Call: self._call,
-            syntax.Send: self._send,
+            syntax.Call: self.calls.call,
+            syntax.Send: self.calls.send,
         }
 
     # --- what others ask -----------------------------------------------------------------------
@@ -177,56 +170,9 @@ class ExpressionChecker:
         if found is not None and found != BOOLEAN:
             self.findings.report("condition", node.span, found=found)
 
-    def time(self, node: syntax.Expression, word: str, scope: Scope) -> None:
-        """Check the amount of `delay`, `after` or `deadline`."""
-        if self.findings.dialect == "core":
-            self.findings.report("core-time", node.span, word=word)
-            return
-        found = self.value(node, scope)
-        if found is None:
-            return
-        if found not in NUMERIC or found in REAL:
-            self.findings.report("time-type", node.span, word=word, found=found)
-            return
-        for amount in node.alternatives if isinstance(node, syntax.Choice) else (node,):
-            constant = self.findings.constants.get(id(amount))
-            if isinstance(constant, int) and constant < 0:
-                self.findings.report("time-negative", amount.span, word=word, value=constant)
-
     def constant(self, node: syntax.Expression) -> Value:
         """The value of an expression that has been checked; KeyError if it is not constant."""
         return self.findings.constants[id(node)]
-
-    def arguments(
-        self,
-        node: syntax.Call | syntax.Send | syntax.Instance,
-        called: syntax.Method | syntax.MessageServer,
-        owner: str,
-        scope: Scope,
-    ) -> None:
-        """Check the arguments of a call or send against the parameters of a member of a class."""
-        parameters = called.parameters
-        if called.name in self.findings.spoilt.get(owner, ()):
-            self._values(node.arguments, scope)
-            return
-        if len(node.arguments) != len(parameters):
-            self.findings.report(
-                "argument-count",
-                node.span,
-                name=called.name,
-                expected=count(len(parameters), "argument"),
-                found=len(node.arguments),
-                signature=signature(called.name, parameters),
-            )
-            self._values(node.arguments, scope)
-            return
-        hint = f"it goes to `{signature(called.name, parameters)}`"
-        for argument, parameter in zip(node.arguments, parameters, strict=True):
-            self.fits(argument, resolve_type(self.findings, parameter.type), scope, hint)
-
-    def _values(self, nodes: Sequence[syntax.Expression], scope: Scope) -> None:
-        for node in nodes:
-            self.value(node, scope)
 
     # --- names and elements --------------------------------------------------------------------
 
@@ -348,7 +294,7 @@ class ExpressionChecker:
                 "operand", node.span, operator=operator, found=operand, expected=expected
             )
             return None
-        self._fold(node, (node.operand,), lambda value: fold_unary(operator, value))
+        self.fold(node, (node.operand,), lambda value: fold_unary(operator, value))
         return result
 
     def _binary(self, node: syntax.Binary, scope: Scope) -> Type | None:
@@ -361,7 +307,7 @@ class ExpressionChecker:
             result = self.combined(node.operator, left, right, node.span)
         if result is not None:
             kind = arithmetic_type(left, right)
-            self._fold(
+            self.fold(
                 node, (node.left, node.right), lambda a, b: fold_binary(node.operator, a, b, kind)
             )
         return result
@@ -417,7 +363,7 @@ class ExpressionChecker:
         if result is None:
             self.findings.report("alternatives", node.span, left=then, right=otherwise)
             return None
-        self._fold(
+        self.fold(
             node,
             (node.condition, node.then, node.otherwise),
             lambda condition, a, b: convert(a if condition else b, result),
@@ -433,15 +379,16 @@ class ExpressionChecker:
         if problem == "mismatch":
             self.findings.report("cast", node.span, found=found, expected=expected)
             return None
-        self._fold(node, (node.operand,), lambda value: convert(value, expected))
+        self.fold(node, (node.operand,), lambda value: convert(value, expected))
         return expected
 
-    def _fold(
+    def fold(
         self,
         node: syntax.Expression,
         operands: tuple[syntax.Expression, ...],
         compute: Callable[..., Value],
     ) -> None:
+        """Note the value of an expression whose operands are constant."""
         constants = self.findings.constants
         if all(id(operand) in constants for operand in operands):
             try:
@@ -495,7 +442,7 @@ class ExpressionChecker:
         kinds = {"env": "env constant", "known": "known rebec", "builtin": "the builtin"}
         return f"{kinds[symbol.kind]} `{symbol.name}`"
 
-    # --- choices, calls and sends --------------------------------------------------------------
+    # --- choices ------------------------------------------------------------------------------
 
     def _choice(self, node: syntax.Choice, scope: Scope) -> Type | None:
         if self.body.kind != "server":
@@ -519,149 +466,3 @@ class ExpressionChecker:
         if wider is None:
             self.findings.report("alternatives", node.span, left=left, right=right)
         return wider
-
-    def _call(self, node: syntax.Call, scope: Scope) -> Type | None:
-        owner = self.body.owner
-        if node.method == "super":
-            self.findings.report("super-place", node.span)
-            return None
-        method = None if owner is None else owner.methods.get(node.method)
-        if method is None and node.method in FUNCTIONS:
-            return self._function(node, scope)
-        if method is None and node.method in _TIMER_OPERATIONS:
-            return self._timer_operation(node, scope)
-        if owner is None or method is None:
-            self._unknown_method(node, owner)
-            self._values(node.arguments, scope)
-            return None
-        for word, amount in (("after", node.after), ("deadline", node.deadline)):
-            if amount is not None:
-                self.findings.report("method-timed", amount.span, name=node.method, word=word)
-        self.arguments(node, method, owner.name, scope)
-        if method.return_type is None:
-            return VOID
-        return resolve_type(self.findings, method.return_type)
-
-    def _unknown_method(self, node: syntax.Call, owner: CheckedClass | None) -> None:
-        name = node.method
-        if owner is None or owner.name not in self.findings.incomplete:
-            servers = [] if owner is None else [server.name for server in owner.servers]
-            methods = [] if owner is None else list(owner.methods)
-            unknown = Unknown(f"method of {self.body.where}", name, [*methods, *servers])
-            self.findings.report_unknown(
-                "unknown-method",
-                node.span,
-                unknown,
-                METHOD_HINTS.get(name),
-                owner=self.body.where,
-            )
-
-    def _timer_operation(self, node: syntax.Call, scope: Scope) -> Type | None:
-        """Check that a timer is started, stopped or read; a method of the same name hides these."""
-        name = node.method
-        if self.findings.dialect == "core":
-            self.findings.report("core-time", node.span, word=name)
-            return None
-        self.findings.functions.add(id(node))
-        found = [self.check(each, scope) for each in node.arguments]
-        if len(found) != 1:
-            expected, signed = count(1, "argument"), f"{name}(Timer t)"
-            self.findings.report(
-                "argument-count",
-                node.span,
-                name=name,
-                expected=expected,
-                found=len(found),
-                signature=signed,
-            )
-        elif found[0] is not None and found[0] != TIMER:
-            span = node.arguments[0].span
-            self.findings.report("timer-expected", span, name=name, found=found[0])
-        return _TIMER_OPERATIONS[name]
-
-    def _function(self, node: syntax.Call, scope: Scope) -> Type:
-        """Check a call of a mathematical function, which a method of the same name hides."""
-        self.findings.functions.add(id(node))
-        parameters = FUNCTIONS[node.method].parameters
-        for argument in node.arguments:
-            self.fits(argument, DOUBLE, scope)
-        if len(node.arguments) == len(parameters):
-            self._fold(node, node.arguments, partial(fold_function, node.method))
-        else:
-            self.findings.report(
-                "argument-count",
-                node.span,
-                name=node.method,
-                expected=count(len(parameters), "argument"),
-                found=len(node.arguments),
-                signature=f"{node.method}({', '.join(f'double {each}' for each in parameters)})",
-            )
-        return DOUBLE
-
-    def _send(self, node: syntax.Send, scope: Scope) -> Type | None:
-        receiver = self.value(node.receiver, scope)
-        self._receiver_allowed(node)
-        self._send_arguments(node, receiver, scope)
-        for word, amount in (("after", node.after), ("deadline", node.deadline)):
-            if amount is not None:
-                self.time(amount, word, scope)
-        self._in_time(node)
-        return None if receiver is None else VOID
-
-    def _in_time(self, node: syntax.Send) -> None:
-        """Warn of a message that arrives after its deadline, whatever is chosen."""
-        if node.after is None or node.deadline is None:
-            return
-        arrivals, deadlines = self._amounts(node.after), self._amounts(node.deadline)
-        if arrivals and deadlines and min(arrivals) > max(deadlines):
-            self.findings.report(
-                "always-late", node.deadline.span, after=min(arrivals), deadline=max(deadlines)
-            )
-
-    def _amounts(self, node: syntax.Expression) -> list[int]:
-        """The times that an expression can give; none if that is not known here."""
-        alternatives = node.alternatives if isinstance(node, syntax.Choice) else (node,)
-        values = [self.findings.constants.get(id(each)) for each in alternatives]
-        known = [value for value in values if isinstance(value, int)]
-        return known if len(known) == len(values) else []
-
-    def _receiver_allowed(self, node: syntax.Send) -> None:
-        to_self = isinstance(node.receiver, syntax.Name) and node.receiver.identifier == "self"
-        if self.body.kind == "constructor" and not to_self:
-            self.findings.report("constructor-send", node.span)
-
-    def _send_arguments(self, node: syntax.Send, receiver: Type | None, scope: Scope) -> None:
-        server: syntax.MessageServer | None = None
-        if receiver == ANY_REBEC:
-            self.findings.report("sender-class", node.receiver.span, name=node.server)
-        elif isinstance(receiver, RebecType):
-            server = self._server(node, receiver.name)
-        elif receiver is not None:
-            found = "null" if isinstance(receiver, NullType) else receiver
-            self.findings.report("receiver", node.receiver.span, found=found)
-        if server is None or not isinstance(receiver, RebecType):
-            self._values(node.arguments, scope)
-        else:
-            self.arguments(node, server, receiver.name, scope)
-
-    def _server(self, node: syntax.Send, owner: str) -> syntax.MessageServer | None:
-        """The message server that a send to a class means; None (and a report) if none."""
-        findings = self.findings
-        server = find_server(findings.classes, findings.interfaces, owner, node.server)
-        if server is not None:
-            return server.tree
-        checked = findings.classes.get(owner)
-        promising = findings.interfaces.get(owner)
-        if checked is not None and node.server in checked.methods:
-            findings.report("method-sent", node.span, name=node.server, owner=owner)
-        elif owner not in findings.incomplete:
-            known = checked or promising
-            names = [] if known is None else [each.name for each in known.servers]
-            unknown = Unknown(f"message server of {owner}", node.server, names)
-            findings.report_unknown("unknown-server", node.span, unknown, owner=owner)
-        return None
-
-
-def count(number: int, noun: str) -> str:
-    """`1 argument`, `2 arguments`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -6,7 +6,8 @@ from rebecsim.lang import syntax
 from rebecsim.lang.annotations import instance_priority
 from rebecsim.lang.checked import CheckedClass, CheckedInstance, CheckedServer, Symbol, Value
 from rebecsim.lang.constants import NotConstantError, convert
-from rebecsim.lang.expressions import ExpressionChecker, count
+from rebecsim.lang.expressions import ExpressionChecker
+from rebecsim.lang.hints import count
 from rebecsim.lang.overloads import resolve_constructor
 from rebecsim.lang.scopes import Body, Findings, Scope, Unknown, is_a
 from rebecsim.lang.statements import name_is_free
@@ -136,7 +137,7 @@ def _initial_parameters(
     """The parameters of `initial`; none where the arguments do not fit, which is reported."""
     before = len(findings.diagnostics)
     checker = ExpressionChecker(findings, Body("constant", "main"))
-    checker.arguments(node, server.tree, server.owner, scope)
+    checker.calls.arguments(node, server.tree, server.owner, scope)
     return server.tree.parameters if len(findings.diagnostics) == before else ()
 
 
