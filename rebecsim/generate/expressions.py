@@ -1,19 +1,34 @@
-"""Rebeca expressions as Python expressions with the same value, wrapping included.
-
-Sums, differences and products may be computed in Python's unbounded integers and wrapped when the
-value is used: they agree modulo 2**32. So each piece of code carries the range of its value, or
-None where it still has to be wrapped, and no wrapping is written where the range shows that
-none is needed.
-"""
+"""Rebeca expressions as Python expressions with the same value, wrapping included."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
 from rebecsim.actors import float32
+from rebecsim.generate.code import (
+    AND,
+    ATOM,
+    BIT_AND,
+    BIT_OR,
+    BITWISE,
+    COMPARISON,
+    NOT,
+    OR,
+    PRODUCT,
+    RANGES,
+    SHIFT,
+    SIGN,
+    SUM,
+    TERNARY,
+    Code,
+    Range,
+    fitting,
+    infix,
+    integer,
+    real_arithmetic,
+)
 from rebecsim.generate.names import LocalNames, ModelNames, constructor_name
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, CheckedModel
@@ -33,25 +48,9 @@ from rebecsim.lang.types import (
     arithmetic_type,
 )
 
-__all__ = ["Code", "ExpressionWriter", "Range", "default_value", "has_effect"]
+__all__ = ["ExpressionWriter", "default_value", "has_effect"]
 
 
-class Range(NamedTuple):
-    """The integers from low to high, both included."""
-
-    low: int
-    high: int
-
-    def within(self, other: Range) -> bool:
-        """Whether every value of this range lies in the other."""
-        return other.low <= self.low and self.high <= other.high
-
-
-RANGES: dict[Type, Range] = {
-    INT: Range(-(2**31), 2**31 - 1),
-    SHORT: Range(-(2**15), 2**15 - 1),
-    BYTE: Range(-(2**7), 2**7 - 1),
-}
 _WRAPPERS: dict[Type, str] = {INT: "int32", SHORT: "int16", BYTE: "int8"}
 _EXACT_IN_FLOAT = Range(-(2**24), 2**24)
 
@@ -59,29 +58,7 @@ _FUNCTIONS = {"pow": "power", "sqrt": "square_root"}
 
 _NUMBER = re.compile(r"\d[\d.]*(e[-+]?\d+)?")
 
-# Python's precedences, loosest first.
-TERNARY, OR, AND, NOT, COMPARISON, BIT_OR, BIT_XOR, BIT_AND, SHIFT, SUM, PRODUCT, SIGN, ATOM = (
-    range(13)
-)
-
-_BITWISE = {"&": BIT_AND, "^": BIT_XOR, "|": BIT_OR}
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
-
-
-@dataclass(frozen=True)
-class Code:
-    """A Python expression, how tightly it binds, and the range of an integer's value.
-
-    The range None of an integer means: right modulo 2**32 only, wrap before use.
-    """
-
-    text: str
-    precedence: int = ATOM
-    range: Range | None = None
-
-    def at(self, precedence: int) -> str:
-        """Give the text, in parentheses where it stands among tighter operators."""
-        return self.text if self.precedence >= precedence else f"({self.text})"
 
 
 class ExpressionWriter:
@@ -153,7 +130,7 @@ class ExpressionWriter:
         """Write an expression of any kind."""
         match node:
             case syntax.IntLiteral(value):
-                return _integer(value)
+                return integer(value)
             case syntax.FloatLiteral(value, single):
                 exact = not single or float32(value) == value
                 return Code(repr(value) if exact else f"float32({value!r})")
@@ -237,7 +214,7 @@ class ExpressionWriter:
             return Code(text, SIGN)
         ends = (operand.range.low, operand.range.high)
         offset = 1 if node.operator == "~" else 0
-        return Code(text, SIGN, _fitting(sorted(-end - offset for end in ends)))
+        return Code(text, SIGN, fitting(sorted(-end - offset for end in ends)))
 
     def _binary(self, node: syntax.Binary) -> Code:
         operator = node.operator
@@ -248,7 +225,7 @@ class ExpressionWriter:
         left_type, right_type = self.model.type_of(node.left), self.model.type_of(node.right)
         if operator in _COMPARISONS:
             return self._comparison(node, left_type, right_type)
-        if left_type == BOOLEAN and operator in _BITWISE:
+        if left_type == BOOLEAN and operator in BITWISE:
             return self._infix(operator, self.write(node.left), self.write(node.right))
         return self.arithmetic(
             operator, self.write(node.left), left_type, self.write(node.right), right_type
@@ -272,7 +249,7 @@ class ExpressionWriter:
         if kind in REAL:
             left = self._convert(left, left_type, kind)
             right = self._convert(right, right_type, kind)
-            return _real_arithmetic(operator, left, right, kind)
+            return real_arithmetic(operator, left, right, kind)
         if operator in ("/", "%"):
             return self._division(operator, left, left_type, right, right_type)
         if operator in ("<<", ">>"):
@@ -316,7 +293,7 @@ class ExpressionWriter:
         return Code(text, SHIFT, RANGES[INT] if operator == ">>" else None)
 
     def _infix(self, operator: str, left: Code, right: Code) -> Code:
-        return _infix(operator, left, right)
+        return infix(operator, left, right)
 
     def _instance_of(self, node: syntax.InstanceOf) -> Code:
         return Code(f"isinstance({self.text(node.operand)}, {self._names.classes[node.type.name]})")
@@ -444,7 +421,7 @@ class ExpressionWriter:
             operator, value = node.operator[:-1], self.write(node.value)
             value_type = self.model.type_of(node.value)
         else:
-            operator, value, value_type = node.operator[0], _integer(1), INT
+            operator, value, value_type = node.operator[0], integer(1), INT
         old = target if isinstance(target, Code) else self.write(target)
         if kind == BOOLEAN:
             return self._infix(operator, old, value)
@@ -463,28 +440,12 @@ class ExpressionWriter:
         if self.model.type_of(node.target) in REAL and not has_effect(node.target):
             return Code(f"({self.write(node.target).text}, {new.text})[0]")
         back = "-" if node.operator == "++" else "+"
-        return self._computed(back, new, self.model.type_of(node.target), _integer(1), INT)
+        return self._computed(back, new, self.model.type_of(node.target), integer(1), INT)
 
 
 def _is_exact(text: str) -> bool:
     """Whether a text is a literal that a single holds exactly."""
     return bool(_NUMBER.fullmatch(text)) and float32(float(text)) == float(text)
-
-
-def _real_arithmetic(operator: str, left: Code, right: Code, kind: Type) -> Code:
-    if operator == "/":
-        function = "float_quotient" if kind == FLOAT else "double_quotient"
-        return Code(f"{function}({left.text}, {right.text})")
-    result = _infix(operator, left, right)
-    return (
-        Code(f"float32({result.text})") if kind == FLOAT else Code(result.text, result.precedence)
-    )
-
-
-def _infix(operator: str, left: Code, right: Code) -> Code:
-    precedence = {"+": SUM, "-": SUM, "*": PRODUCT, **_BITWISE}[operator]
-    text = f"{left.at(precedence)} {operator} {right.at(precedence + 1)}"
-    return Code(text, precedence, _combined(operator, left.range, right.range))
 
 
 def _array_name(node: syntax.Expression) -> syntax.Expression:
@@ -520,25 +481,3 @@ def default_value(kind: Type) -> str:
     if isinstance(kind, PrimitiveType):
         return {"boolean": "False", "float": "0.0", "double": "0.0"}.get(kind.name, "0")
     return "None"
-
-
-def _integer(value: int) -> Code:
-    return Code(repr(value), ATOM if value >= 0 else SIGN, Range(value, value))
-
-
-def _fitting(ends: list[int]) -> Range | None:
-    known = Range(ends[0], ends[-1])
-    return known if known.within(RANGES[INT]) else None
-
-
-def _combined(operator: str, left: Range | None, right: Range | None) -> Range | None:
-    """Give the range of a sum, difference, product or bitwise operation, None if it may wrap."""
-    if left is None or right is None:
-        return None
-    if operator == "+":
-        return _fitting([left.low + right.low, left.high + right.high])
-    if operator == "-":
-        return _fitting([left.low - right.high, left.high - right.low])
-    if operator == "*":
-        return _fitting(sorted(a * b for a in left for b in right))
-    return RANGES[INT]

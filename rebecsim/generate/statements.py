@@ -6,15 +6,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import assert_never
 
-from rebecsim.generate.expressions import (
-    AND,
-    NOT,
-    RANGES,
-    ExpressionWriter,
-    Range,
-    default_value,
-    has_effect,
-)
+from rebecsim.generate.code import AND, NOT, RANGES, Range
+from rebecsim.generate.expressions import ExpressionWriter, default_value, has_effect
 from rebecsim.generate.traversal import assigned_names, breaks, continues
 from rebecsim.lang import syntax
 from rebecsim.lang.types import INT, ArrayType, Type

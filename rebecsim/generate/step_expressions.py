@@ -13,17 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rebecsim.generate.cells import ClassCells, element_type, flat_length
-from rebecsim.generate.expressions import (
-    ATOM,
-    COMPARISON,
-    PRODUCT,
-    RANGES,
-    SUM,
-    Code,
-    ExpressionWriter,
-    Range,
-    has_effect,
-)
+from rebecsim.generate.code import ATOM, COMPARISON, PRODUCT, RANGES, SUM, Code, Range
+from rebecsim.generate.expressions import ExpressionWriter, has_effect
 from rebecsim.generate.names import StepNames
 from rebecsim.generate.step_numbers import FunctionNumbers, Run, constant_cells
 from rebecsim.lang import syntax

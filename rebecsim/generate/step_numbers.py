@@ -10,7 +10,7 @@ import struct
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from rebecsim.generate.expressions import Range
+from rebecsim.generate.code import Range
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import Elements, Value
 from rebecsim.lang.types import REAL, ArrayType, Type
