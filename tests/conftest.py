@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import signal
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from rebecsim.cli import main
+from rebecsim.cli.app import console
+
+Run = Callable[..., tuple[int, str, str]]
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -16,6 +23,21 @@ def shared_data() -> Path:
     if not SHARED.is_dir():
         pytest.skip("reads data that may not be copied into the project: no ../shared/data")
     return SHARED
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Run the program in this process: exit code, standard output and standard error."""
+
+    def program(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["rebecsim", *map(str, arguments)])
+        monkeypatch.setattr(console(), "_width", 100)
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capfd.readouterr()
+        return int(ended.value.code or 0), printed.out, printed.err
+
+    return program
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from rebecsim.cli import main
 from rebecsim.exit_codes import ExitCode
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,22 +47,6 @@ reactiveclass A(2) {
 }
 main { A a():(); }
 """
-
-
-@pytest.fixture
-def run(monkeypatch, capfd):
-    """Run the program in this process: (exit code, standard output, standard error)."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["rebecsim", *map(str, arguments)])
-        code = 0
-        try:
-            main()
-        except SystemExit as ended:
-            code = ended.code or 0
-        return code, *capfd.readouterr()
-
-    return run
 
 
 @pytest.fixture

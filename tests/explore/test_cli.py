@@ -5,35 +5,17 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from rebecsim.cli import main
 from rebecsim.cli.app import console
 from rebecsim.cli.explore import showing_progress
 from rebecsim.explore import Progress
+from tests.conftest import Run
 
 TICKETS = Path(__file__).resolve().parents[2] / "models" / "ticket_service.rebeca"
 NEVER_BOTH = "ann.tickets != 2 || bob.tickets != 2"
-
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    """Run the program in this process: exit code, standard output and standard error."""
-
-    def program(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["rebecsim", *map(str, arguments)])
-        monkeypatch.setattr(console(), "_width", 100)
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capfd.readouterr()
-        return int(ended.value.code or 0), printed.out, printed.err
-
-    return program
 
 
 def test_a_satisfied_model(run: Run) -> None:

@@ -1,14 +1,12 @@
 """Models in Python that are more than functions of their state are refused."""
 
 import re
-import sys
 
 import pytest
 
 from rebecsim.actors import Instance, Int, Model, Rebec, message_server, state_variable
 from rebecsim.actors.repeatable import NotRepeatableError
 from rebecsim.actors.suspects import suspects
-from rebecsim.cli import main
 from rebecsim.exit_codes import ExitCode
 from rebecsim.explore import explore
 from rebecsim.generate.load import load_model
@@ -74,20 +72,6 @@ NOT_REPEATABLE = {
     "raises": ("", ["SEEN.append(1)", "if len(SEEN) > 1: raise ValueError('again')"], "`SEEN`"),
 }
 """Imports, what the message server does, and the cause that is named."""
-
-
-@pytest.fixture
-def run(monkeypatch, capfd):
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["rebecsim", *map(str, arguments)])
-        code = 0
-        try:
-            main()
-        except SystemExit as ended:
-            code = ended.code or 0
-        return code, *capfd.readouterr()
-
-    return run
 
 
 def written(tmp_path, imports="", body="self.n += 1", begin="pass"):
