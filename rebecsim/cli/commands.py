@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+
+from rebecsim import __version__
 
 __all__ = ["COMMANDS", "Listed", "app"]
 
@@ -96,8 +98,21 @@ app = typer.Typer(
 )
 
 
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"rebecsim {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def rebecsim() -> None:
+def rebecsim(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Show the version and end.", callback=_show_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
     """A Timed Rebeca workbench: check, generate, simulate and compare actor models."""
 
 

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib import import_module
+from importlib import import_module, metadata
 
 import pytest
 from typer.testing import CliRunner
@@ -89,3 +89,8 @@ print((before, ours() - before))
     before, more = ast.literal_eval(run.stdout)
     assert not before & set(MODULES) - {"app"}
     assert more == {"models"}
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    done = CliRunner().invoke(app, ["--version"])
+    assert (done.exit_code, done.output) == (0, f"rebecsim {metadata.version('rebecsim')}\n")
