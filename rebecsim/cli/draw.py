@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rebecsim.cli.app import Core, app, complain, open_model, say
 from rebecsim.cli.explore import ModelFile, Tts
 from rebecsim.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from rebecsim.actors import Model
+    from rebecsim.explore import Mode
+    from rebecsim.lang import CheckedModel
 
 
 @app.command()
@@ -23,20 +28,26 @@ def draw(
     core: Core = False,
 ) -> None:
     """Draw who knows whom in a model, or its state space."""
+    from rebecsim.report.graphs import draw_topology
+
+    built, checked = open_model(model, "core" if core else "timed")
+    if states:
+        _draw_states(built, checked, "TTS" if tts else None, out)
+    else:
+        draw_topology(built, out)
+    say(f"drawing in {out}")
+
+
+def _draw_states(model: Model, checked: CheckedModel | None, mode: Mode | None, out: Path) -> None:
     from rebecsim.actors import Violation
     from rebecsim.explore import Limits
     from rebecsim.explore.exploring import pose
     from rebecsim.explore.space import state_space
-    from rebecsim.report.graphs import MOST_DRAWN_STATES, draw_space, draw_topology
+    from rebecsim.report.graphs import MOST_DRAWN_STATES, draw_space
 
-    built, checked = open_model(model, "core" if core else "timed")
-    if states:
-        try:
-            problem = pose(built, mode="TTS" if tts else None, checked=checked)
-        except Violation as violation:
-            complain(f"{violation.verdict}: {violation}, in a constructor: no states to draw")
-            raise typer.Exit(ExitCode.VIOLATED) from violation
-        draw_space(state_space(problem, Limits(states=MOST_DRAWN_STATES + 1)), out)
-    else:
-        draw_topology(built, out)
-    say(f"drawing in {out}")
+    try:
+        problem = pose(model, mode=mode, checked=checked)
+    except Violation as violation:
+        complain(f"{violation.verdict}: {violation}, in a constructor: no states to draw")
+        raise typer.Exit(ExitCode.VIOLATED) from violation
+    draw_space(state_space(problem, Limits(states=MOST_DRAWN_STATES + 1)), out)

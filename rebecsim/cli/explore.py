@@ -400,7 +400,7 @@ def _export(
     except Violation as violation:
         complain(f"{violation.verdict} in a constructor: there is no state space to write")
         return
-    space = state_space(problem, limits, deadlock=question.deadlock)
+    space = state_space(problem, limits, deadlock=question.deadlock, checked=checked)
     write_state_space(file, space)
     cut = "" if space.complete else ", cut off at a limit"
     complain(f"{len(space.states):,} states, {len(space.edges):,} edges in {file}{cut}")

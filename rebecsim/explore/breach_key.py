@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from rebecsim.explore.outcome import Breach, Outcome, Verdict
-from rebecsim.explore.transitions import State, TransitionSystem
+from rebecsim.explore.outcome import Breach, Effect, Outcome, Verdict
 
-__all__ = ["BreachKey", "key_of_state", "key_of_step"]
+if TYPE_CHECKING:
+    from rebecsim.explore.local import Waiting
+    from rebecsim.explore.runner import Runner
+    from rebecsim.explore.transitions import State, TransitionSystem
+
+__all__ = ["BreachKey", "key_of_effect", "key_of_refused", "key_of_state", "key_of_step"]
 
 
 class BreachKey(NamedTuple):
@@ -42,23 +46,28 @@ def key_of_step(
     system: TransitionSystem, state: State, cause: Outcome, breach: Breach
 ) -> BreachKey:
     """Give the key of what goes wrong in a step of a state."""
-    runner = system.runner
-    if breach.verdict == "queue overflow":
-        receiver, server = _refused(system, state, cause)
-        return BreachKey(breach.verdict, str(runner.rebecs[receiver]), server)
-    rebec = str(runner.rebecs[cause.owner])
-    server = runner.server_of(cause.owner, cause.message).name
-    text = breach.text if breach.verdict == "assertion failed" else ""
-    return BreachKey(breach.verdict, rebec, server, text)
-
-
-def _refused(system: TransitionSystem, state: State, cause: Outcome) -> tuple[int, str]:
-    """Give the rebec and message server of the first message that finds no place."""
-    runner = system.runner
     parts = list(state)
-    for sending in cause.sendings:
-        after = runner.receive(parts[sending.receiver], sending)
-        if after is None:
-            return sending.receiver, runner.server_of(sending.receiver, sending.message).name
-        parts[sending.receiver] = after
-    return cause.owner, cause.effect.refused
+    if breach.verdict == "queue overflow":
+        for sending in cause.sendings:
+            after = system.runner.receive(parts[sending.receiver], sending)
+            if after is None:
+                return key_of_refused(system.runner, sending.receiver, sending.message)
+            parts[sending.receiver] = after
+    return key_of_effect(system.runner, cause.effect)
+
+
+def key_of_refused(runner: Runner, receiver: int, message: Waiting) -> BreachKey:
+    """Give the key of a message from another rebec that finds no place."""
+    server = runner.server_of(receiver, message).name
+    return BreachKey("queue overflow", str(runner.rebecs[receiver]), server)
+
+
+def key_of_effect(runner: Runner, effect: Effect) -> BreachKey:
+    """Give the key of what a message server does that is forbidden."""
+    assert effect.breach is not None
+    verdict, text = effect.breach
+    rebec = str(runner.rebecs[effect.owner])
+    if verdict == "queue overflow":
+        return BreachKey(verdict, rebec, effect.refused)
+    server = runner.server_of(effect.owner, effect.message).name
+    return BreachKey(verdict, rebec, server, text if verdict == "assertion failed" else "")

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from rebecsim.explore.limits import bytes_to_grow
 from rebecsim.explore.local import Bag, Local, Waiting
-from rebecsim.explore.outcome import Breach, Effect
+from rebecsim.explore.outcome import Effect
+from rebecsim.explore.recording import Service
 from rebecsim.explore.serving import Serving
 from rebecsim.explore.suspension import Suspension
 from rebecsim.explore.transitions import State, TransitionSystem
@@ -74,7 +75,7 @@ class Collapsed:
         self._inners: dict[int, _Inner] = {}
         self._bags: list[tuple[int, Bag]] = []
         self._messages: list[_Message] = []
-        self._breaches: dict[int, Breach] = {}
+        self._failing: dict[int, Effect] = {}
 
     # --- numbers -------------------------------------------------------------------------------
 
@@ -216,7 +217,7 @@ class Collapsed:
                 for message in effect.own:  # so that compiled code knows it
                     self._message_number(owner, message)
         else:
-            self._breaches[len(self.effects)] = breach
+            self._failing[len(self.effects)] = effect
         fails = breach is not None
         self.effects.append(after, own, fails, sent, len(effect.sendings))
 
@@ -309,13 +310,18 @@ class Collapsed:
 
     # --- breaches ------------------------------------------------------------------------------
 
-    def breach_of(self, effect: int) -> Breach:
-        """Give what is wrong with an effect."""
-        return self._breaches[effect]
+    def failing(self, effect: int) -> Effect:
+        """Give an effect that goes wrong."""
+        return self._failing[effect]
 
-    def overflow(self, receiver: int, number: int, time: int) -> Breach:
-        """Give the breach of a message that finds its receiver's bag full."""
-        return self._runner.overflow(receiver, self._messages[number].waiting, time)
+    def message(self, number: int) -> Waiting:
+        """Give a message by its number."""
+        return self._messages[number].waiting
+
+    def service(self, served: int) -> Service:
+        """Give what the compiled search serves, see `rebecsim.native.successors.TIME_PASSES`."""
+        receiver, waiting, _ = self._messages[served >> 1]
+        return Service(receiver, waiting, bool(served & 1))
 
     # --- states --------------------------------------------------------------------------------
 

@@ -12,14 +12,17 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from rebecsim.explore.breach_key import key_of_effect, key_of_refused
 from rebecsim.explore.collapsed import Collapsed
 from rebecsim.explore.limits import COMPILER
+from rebecsim.explore.local import Waiting
 from rebecsim.explore.outcome import Breach
 from rebecsim.explore.search import Search
 from rebecsim.explore.servable import can_be_served
 from rebecsim.explore.serving import ServingPlan
 from rebecsim.explore.transitions import State
 from rebecsim.explore.two_threads import BUDGET, NARROW, TwoThreads
+from rebecsim.explore.writing import NOTHING_WRITTEN, RecordingWriter
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.native import control as at
 from rebecsim.native import reasons
@@ -115,6 +118,9 @@ class CompiledSearch:
         }.items():
             self.control[place] = value
         self.store = self._take_over(compact)
+        self._writer = None
+        if search.recording is not None:
+            self._writer = RecordingWriter(search.recording, self._collapsed, self.control)
         self._use_store()
 
     def _take_over(self, compact: bool) -> Store:
@@ -149,6 +155,11 @@ class CompiledSearch:
         self.masks = np.array(masks, dtype=np.int64).reshape(-1, words)
         self.held = np.zeros((1024, words + 1), dtype=np.int64)
         self._answers = 0
+        self._numbers = np.zeros(0, dtype=np.uint32)
+        if self._writer is not None:  # the states by their places
+            states = len(self._search.states)
+            self._numbers = np.zeros(len(store.table), dtype=np.uint32)
+            self._numbers[store.order[:states]] = np.arange(states, dtype=np.uint32)
         self._search.adopt(PackedStates(self), store.parents, store.ordinals)
 
     def state(self, number: int) -> State:
@@ -174,6 +185,8 @@ class CompiledSearch:
         self._search.expanded = int(self.control[at.EXPANDED])
         if self.control[at.BEYOND]:
             self._search.cut("horizon")
+        if self._writer is not None:
+            self._writer.note()
         self._answer(reason)
 
     def _can_use_threads(self) -> bool:
@@ -224,6 +237,8 @@ class CompiledSearch:
             store.queue,
             self.masks,
             self.held,
+            self._numbers,
+            NOTHING_WRITTEN if self._writer is None else self._writer.edges,
         )
         if serving is None:
             return int(expand_states(*tables))
@@ -269,13 +284,24 @@ class CompiledSearch:
             case reasons.CHECK:
                 self._check(int(self.control[at.STATES]) - 1)
             case reasons.BREACH:
-                self._breached(self._collapsed.breach_of(asked))
+                effect = self._collapsed.failing(asked)
+                assert effect.breach is not None
+                if self._writer is not None:
+                    self._writer.breached(key_of_effect(self._search.system.runner, effect))
+                self._breached(effect.breach)
             case reasons.OVERFLOW:
-                number = int(self.control[at.NUMBER])
-                time = self.state(number)[-1] if self._search.system.absolute else 0
-                self._breached(self._collapsed.overflow(asked, other, time))
+                self._overflow(asked, self._collapsed.message(other))
             case reasons.DEADLOCK:
                 self._search.ends_in(int(self.control[at.NUMBER]))
+
+    def _overflow(self, receiver: int, message: Waiting) -> None:
+        """Note a message from another rebec that finds no place."""
+        runner = self._search.system.runner
+        if self._writer is not None:
+            self._writer.breached(key_of_refused(runner, receiver, message))
+        number = int(self.control[at.NUMBER])
+        time = self.state(number)[-1] if self._search.system.absolute else 0
+        self._breached(runner.overflow(receiver, message, time))
 
     def _breached(self, breach: Breach) -> None:
         """Note a breach of the transition that was followed last."""
@@ -329,8 +355,13 @@ class CompiledSearch:
     # --- growing -------------------------------------------------------------------------------
 
     def _grow(self) -> None:
-        """Make room for more states, if there is memory for it."""
+        """Make room for more states or transitions, if there is memory for it."""
         states = len(self._search.states)
+        if self._writer is not None and self._writer.is_full:
+            if self._search.meter.would_exceed(self._writer.growth):
+                self._search.stop("memory")
+            self._writer.grow()
+            return
         if self._search.meter.would_exceed(self.store.growth(states)):
             self._search.stop("memory")
         self.store.grow(states, int(self.control[at.NUMBER]))

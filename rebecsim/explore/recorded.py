@@ -12,7 +12,7 @@ from rebecsim.actors import Model, ReplayError, Run
 from rebecsim.explore.exploring import Checks, Problem, pose
 from rebecsim.explore.outcome import Breach, Verdict
 from rebecsim.explore.path import Path, PathStep, path_along, step_of
-from rebecsim.explore.state_graph import breaches_of
+from rebecsim.explore.search import NO_MESSAGE_LEFT
 from rebecsim.explore.transitions import MODES, Mode, State
 from rebecsim.files import write_json
 from rebecsim.lang import CheckedModel, parse_property
@@ -260,12 +260,16 @@ def recurring(
                     return target
         states = reached
     for state in states:
-        for wrong in breaches_of(
-            problem, 1, state, not system.expand(state), deadlock=question.deadlock
-        ):
-            if wrong == recorded.breach:
-                return wrong
+        if recorded.breach in _wrong_with(problem, state, deadlock=question.deadlock):
+            return recorded.breach
     return None
+
+
+def _wrong_with(problem: Problem, state: State, *, deadlock: bool) -> list[Breach]:
+    """Give all that is wrong with a state itself: properties, or a deadlock."""
+    wrong = [each.breach for each in problem.properties if not each.holds(state)]
+    may_end = not deadlock or any(allowed(state) for allowed in problem.terminal)
+    return wrong if may_end or problem.system.expand(state) else [*wrong, NO_MESSAGE_LEFT]
 
 
 _ALIKE = ("kind", "rebec", "server", "sender", "arguments", "choices")
@@ -297,15 +301,10 @@ def _follow(recorded: Recorded, problem: Problem) -> Breach | None:
             return target
         time += system.elapsed(state, cause, target)
         state = target
-    wrong = [each.breach for each in problem.properties if not each.holds(state)]
+    wrong = _wrong_with(problem, state, deadlock=recorded.question.deadlock)
     if recorded.breach in wrong:
         return recorded.breach
-    if wrong:
-        return wrong[0]
-    stuck = recorded.question.deadlock and not system.expand(state)
-    if stuck and not any(allowed(state) for allowed in problem.terminal):
-        return Breach("deadlock", "no message is left")
-    return None
+    return wrong[0] if wrong else None
 
 
 def _same(recorded: dict[str, Any], found: dict[str, Any], place: int, steps: int) -> None:

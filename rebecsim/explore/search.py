@@ -13,6 +13,7 @@ from rebecsim.explore.collection import collecting_rarely
 from rebecsim.explore.limits import Bound, Limits, Meter, bytes_to_grow
 from rebecsim.explore.outcome import Breach
 from rebecsim.explore.properties import Predicate, Property
+from rebecsim.explore.recording import Recording
 from rebecsim.explore.transitions import Cause, State, TransitionSystem
 from rebecsim.native.engines import EngineUsed
 
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Finding", "Progress", "Search", "SearchEnded", "StopAt"]
+__all__ = ["NO_MESSAGE_LEFT", "Finding", "Progress", "Search", "SearchEnded", "StopAt"]
 
 StopAt = Literal["first", "all"]
+
+NO_MESSAGE_LEFT = Breach("deadlock", "no message is left")
 
 _CHECK_EVERY = 256  # expanded states, or messages served, between two looks at clock and memory
 _COMING = 16 * _CHECK_EVERY  # states that may be found between them
@@ -98,6 +101,8 @@ class Search:
         self.transitions = 1  # as the reference counts: storing the initial state is one
         self.expanded = 0
         self.engine: EngineUsed = "python"
+        self.recording: Recording | None = None
+        """Where transitions are written down, if they are."""
         self._followed = 0
         self.findings: dict[Breach, Finding] = {}
         self.bounds: list[Bound] = []
@@ -124,11 +129,11 @@ class Search:
         """
         if not self.expanded % _CHECK_EVERY:
             self.check_limits()
-        state = self.states[number]
         self.expanded += 1
-        if self.is_beyond(state):
-            return []
-        found = self.system.expand(state)
+        return [] if self.is_beyond(self.states[number]) else self._follow_all(number)
+
+    def _follow_all(self, number: int) -> list[int]:
+        found = self.system.expand(self.states[number])
         if not found:
             self.ends_in(number)
             return []
@@ -219,7 +224,7 @@ class Search:
             return
         state = self.states[number]
         if not any(allowed(state) for allowed in self._terminal):
-            self.breached(Breach("deadlock", "no message is left"), number, None)
+            self.breached(NO_MESSAGE_LEFT, number, None)
 
     def _store(self, state: State, parent: int, ordinal: int) -> int:
         number = len(self.states)

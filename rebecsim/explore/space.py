@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from rebecsim.actors.written import call_text
-from rebecsim.explore.breach_key import BreachKey, key_of_state, key_of_step
+from rebecsim.explore.breach_key import BreachKey
 from rebecsim.explore.exploring import Problem
 from rebecsim.explore.limits import Limits
 from rebecsim.explore.local import NO_DEADLINE, Waiting
-from rebecsim.explore.outcome import Breach, Outcome
+from rebecsim.explore.outcome import Outcome
 from rebecsim.explore.path import shown_value, shown_variables, written_name
 from rebecsim.explore.runner import Runner
-from rebecsim.explore.state_graph import build_graph
+from rebecsim.explore.state_graph import StateGraph, build_graph
 from rebecsim.explore.transitions import State, TransitionSystem
+from rebecsim.lang import CheckedModel
 
 __all__ = ["Edge", "QueuedMessage", "RebecState", "StateSpace", "state_space"]
 
@@ -135,33 +139,33 @@ def _queued(runner: Runner, owner: int, message: Waiting) -> QueuedMessage:
 
 
 def state_space(
-    problem: Problem, limits: Limits | None = None, *, deadlock: bool = True
+    problem: Problem,
+    limits: Limits | None = None,
+    *,
+    deadlock: bool = True,
+    checked: CheckedModel | None = None,
 ) -> StateSpace:
     """Build the whole state space, breadth first, up to the limits."""
-    graph = build_graph(problem, deadlock=deadlock, limits=limits)
-    system, states = problem.system, graph.search.states
-    wrong = {
-        number: tuple(map(key_of_state, breaches))
-        for number, breaches in enumerate(graph.breaches)
-        if breaches
-    }
-    breaches: dict[BreachKey, int] = {}
-    edges = []
-    for source, following in enumerate(graph.edges):
-        for cause, target in following or ():
-            if not isinstance(cause, Outcome):
-                assert isinstance(target, int)
-                duration = system.elapsed(states[source], cause, states[target])
-                edges.append(Edge(source, target, "", "", "", (), (), duration))
-            elif isinstance(target, Breach):
-                key = key_of_step(system, states[source], cause, target)
-                node = breaches.setdefault(key, len(states) + len(breaches))
-                edges.append(_edge(system, source, cause, node, 0))
-            else:
-                duration = system.elapsed(states[source], cause, states[target])
-                edges.append(_edge(system, source, cause, target, duration))
-    wrong |= {node: (key,) for key, node in breaches.items()}
-    return StateSpace(system, tuple(states), tuple(edges), wrong, not graph.search.bounds)
+    graph = build_graph(problem, deadlock=deadlock, checked=checked, limits=limits)
+    states = tuple(graph.search.states)
+    breaches = np.unique(graph.target[graph.target >= len(states)]).tolist()
+    wrong = graph.wrong | {number: (number - len(states),) for number in breaches}
+    keys = {number: tuple(graph.keys[key] for key in found) for number, found in wrong.items()}
+    edges = tuple(_edges(graph, states))
+    return StateSpace(problem.system, states, edges, keys, not graph.search.bounds)
+
+
+def _edges(graph: StateGraph, states: Sequence[State]) -> Iterator[Edge]:
+    """Describe all edges. The graph does not know what is drawn in them: that is found again."""
+    system = graph.search.system
+    expanded = np.flatnonzero(np.diff(graph.first)).tolist()
+    causes = ((source, cause) for source in expanded for cause, _ in system.expand(states[source]))
+    columns = graph.target.tolist(), graph.duration.tolist()
+    for (source, cause), target, duration in zip(causes, *columns, strict=True):
+        if isinstance(cause, Outcome):
+            yield _edge(system, source, cause, target, duration)
+        else:
+            yield Edge(source, target, "", "", "", (), (), duration)
 
 
 def _edge(

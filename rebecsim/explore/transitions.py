@@ -13,7 +13,7 @@ Programming 98 (2015). Shift equivalence is exact here: all times of all rebecs 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sized
+from collections.abc import Iterator, Sequence, Sized
 from typing import Any, Literal
 
 from rebecsim.actors import Model
@@ -187,18 +187,12 @@ class TransitionSystem:
         return None
 
     def _settle(self, parts: list[Any]) -> int:
-        """Move the time of the parts to the next event and give by how many units it was moved.
-
-        Without any message left, the time is that of the rebec that is free first.
-        """
-        units: int = min([local.next for local in parts])
+        """Move the time of the parts to the next event and give by how many units it was moved."""
+        units = _due(parts)
         if units:
-            if units == NEVER:
-                units = min([local.clock for local in parts])
-            if units:
-                parts[:] = [
-                    local.shifted.get(units) or self.locals.shift(local, units) for local in parts
-                ]
+            parts[:] = [
+                local.shifted.get(units) or self.locals.shift(local, units) for local in parts
+            ]
         return units
 
     def _time_step(self, state: State) -> list[tuple[Cause, State | Breach]]:
@@ -215,7 +209,7 @@ class TransitionSystem:
         if self.absolute:
             return int(after[-1] - before[-1])
         if isinstance(cause, TimePasses):
-            return self._settle(list(before))
+            return _due(before)
         if self.mode != "FTTS":
             return 0
         assert cause.local is not None
@@ -223,4 +217,10 @@ class TransitionSystem:
         moved[cause.owner] = cause.local
         for sending in cause.sendings:
             moved[sending.receiver] = moved[sending.receiver].received[sending]
-        return self._settle(moved)
+        return _due(moved)
+
+
+def _due(parts: Sequence[Any]) -> int:
+    """Give when the next event is, or without any when the first rebec is free."""
+    units: int = min([local.next for local in parts])
+    return min([local.clock for local in parts]) if units == NEVER else units

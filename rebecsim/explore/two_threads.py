@@ -18,6 +18,7 @@ from rebecsim.native import control as at
 from rebecsim.native import reasons
 from rebecsim.native.breadth_first import expand_ahead, store_found
 from rebecsim.native.stores import Store
+from rebecsim.native.successors import FOUND_BY_WIDTH, FOUND_ORDINAL, FOUND_SOURCE
 
 __all__ = ["BUDGET", "NARROW", "TwoThreads"]
 
@@ -53,7 +54,7 @@ class _Batch:
     def __init__(self, words: int, compact: bool) -> None:
         self.targets: Integers = np.empty((_BATCH, words), np.int64)
         self.fingerprints: Integers = np.empty((_BATCH if compact else 1, 1), np.int64)
-        self.found_by: Integers = np.empty((_BATCH, 2), np.int64)
+        self.found_by: Integers = np.empty((_BATCH, FOUND_BY_WIDTH), np.int64)
         self.wanted = self.fingerprints if compact else self.targets
 
 
@@ -105,7 +106,7 @@ class TwoThreads:
         """Give how many states were begun to be expanded before a batch that is not stored yet."""
         if not self._control[at.FOUND]:
             return int(self._ahead[at.NUMBER])
-        number, ordinal = filled.found_by[0].tolist()
+        number, ordinal = filled.found_by[0, [FOUND_SOURCE, FOUND_ORDINAL]].tolist()
         return int(number + (ordinal > 0))
 
     def _is_narrow(self) -> bool:
@@ -147,7 +148,7 @@ class TwoThreads:
         """Do what must be done within a batch; the other thread waits."""
         stored = int(self._control[at.STORED])
         last = stored if reason != reasons.CHECK else stored - 1
-        self._control[at.EXPANDED] = batch.found_by[last, 0] + 1
+        self._control[at.EXPANDED] = batch.found_by[last, FOUND_SOURCE] + 1
         self._search.note(reason)
 
     def _come_together(self, reason: int) -> int:

@@ -17,21 +17,61 @@ from numpy.typing import NDArray
 from rebecsim.native import control as at
 from rebecsim.native import reasons
 from rebecsim.native.cache import compiled
-from rebecsim.native.successors import WORKING_ROWS, find_successors
+from rebecsim.native.successors import (
+    FOUND_BY_WIDTH,
+    FOUND_CHOICE,
+    FOUND_ORDINAL,
+    FOUND_SERVED,
+    FOUND_SOURCE,
+    FOUND_UNITS,
+    WORKING_ROWS,
+    find_successors,
+)
 from rebecsim.native.tables import hash_at, look_up_property
 
-__all__ = ["expand_ahead", "expand_states", "store_found"]
+__all__ = [
+    "EDGE_CHOICE",
+    "EDGE_SERVED",
+    "EDGE_SOURCE",
+    "EDGE_TARGET",
+    "EDGE_UNITS",
+    "EDGE_WIDTH",
+    "expand_ahead",
+    "expand_states",
+    "store_found",
+]
 
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.uint32]
+Edges = NDArray[np.uint32]
 Rows = NDArray[np.int32]
+
+EDGE_SOURCE, EDGE_TARGET, EDGE_SERVED, EDGE_CHOICE, EDGE_UNITS, EDGE_WIDTH = range(6)
+"""Of a transition that is written down: the states, and the rest as of `find_successors`."""
 
 _AT_ONCE = 128  # successors of a state that are looked up together
 
 
 @compiled(
+    "void(int64[::1], uint32[:, ::1], int64[:, ::1], int64, int64)", borrows=True, inline=True
+)
+def _record(
+    control: Integers, edges: Edges, found_by: Integers, successor: int | np.int64, target: int
+) -> None:
+    """Write down the transition that a successor was found by."""
+    edge = control[at.EDGES]
+    edges[edge, EDGE_SOURCE] = found_by[successor, FOUND_SOURCE]
+    edges[edge, EDGE_TARGET] = target
+    edges[edge, EDGE_SERVED] = found_by[successor, FOUND_SERVED]
+    edges[edge, EDGE_CHOICE] = found_by[successor, FOUND_CHOICE]
+    edges[edge, EDGE_UNITS] = found_by[successor, FOUND_UNITS]
+    control[at.EDGES] = edge + 1
+
+
+@compiled(
     "int64(int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], uint32[::1],"
-    "uint32[::1], uint32[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1])",
+    "uint32[::1], uint32[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1],"
+    "uint32[::1], uint32[:, ::1])",
     borrows=True,
     inline=True,
 )
@@ -48,6 +88,8 @@ def _store(
     masks: Integers,
     held: Integers,
     seen: Integers,
+    numbers: Numbers,
+    edges: Edges,
 ) -> int:
     """Store the successors that are new, and check them; those before `control[STORED]` are.
 
@@ -56,10 +98,13 @@ def _store(
     """
     words = control[at.WORDS]
     compact = control[at.COMPACT] != 0
+    records = edges.shape[0] != 0
     identity = wanted.shape[1]
     ring = queue.shape[0]
     last = table.shape[0] - 1
     while control[at.STORED] < control[at.FOUND]:
+        if records and control[at.EDGES] == edges.shape[0]:
+            return reasons.GROW
         successor = control[at.STORED]
         place = hash_at(wanted, successor, identity) & last
         known = False
@@ -71,6 +116,8 @@ def _store(
                 break
             place = (place + 1) & last
         if known:
+            if records:
+                _record(control, edges, found_by, successor, numbers[place])
             control[at.TRANSITIONS] += 1
             control[at.STORED] += 1
             continue
@@ -89,8 +136,11 @@ def _store(
                 queue[states % ring, word] = targets[successor, word]
         else:
             order[states] = place
-        parents[states] = found_by[successor, 0]
-        ordinals[states] = found_by[successor, 1]
+        if records:
+            numbers[place] = states
+            _record(control, edges, found_by, successor, states)
+        parents[states] = found_by[successor, FOUND_SOURCE]
+        ordinals[states] = found_by[successor, FOUND_ORDINAL]
         control[at.STATES] = states + 1
         for property_ in range(control[at.PROPERTIES]):
             for word in range(words):
@@ -104,7 +154,7 @@ def _store(
     "int64(int64[::1], int64[:, ::1], int32[:, ::1], int32[:, ::1], int64[::1], int64[:, ::1],"
     "int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1],"
     "int64[::1], int64[:, ::1], uint32[::1], uint32[::1], uint32[::1], int64[:, ::1],"
-    "int64[:, ::1], int64[:, ::1])"
+    "int64[:, ::1], int64[:, ::1], uint32[::1], uint32[:, ::1])"
 )
 def expand_states(
     control: Integers,
@@ -127,6 +177,8 @@ def expand_states(
     queue: Integers,
     masks: Integers,
     held: Integers,
+    numbers: Numbers,
+    edges: Edges,
 ) -> int:
     """Expand states in the order of being found, until there is a reason to return.
 
@@ -142,6 +194,8 @@ def expand_states(
     * queue: (rows, words); with hash compaction the table has fingerprints only, shape (places, 1),
       and the states still to be expanded, from the one being expanded on, are here in a ring.
     * masks: (properties, words), what each property reads; held: what is known of them.
+    * edges: (rows, EDGE_WIDTH), where transitions are written down, without rows if they are not;
+      numbers: (places,), the number of the state in each place of the table, needed for that.
     """
     words = control[at.WORDS]
     compact = control[at.COMPACT] != 0
@@ -153,7 +207,7 @@ def expand_states(
     targets = np.empty((_AT_ONCE, words), dtype=np.int64)
     fingerprints = np.empty((_AT_ONCE if compact else 1, 1), dtype=np.int64)
     wanted = fingerprints if compact else targets
-    found_by = np.empty((_AT_ONCE, 2), dtype=np.int64)
+    found_by = np.empty((_AT_ONCE, FOUND_BY_WIDTH), dtype=np.int64)
     while control[at.NUMBER] < control[at.STATES]:
         number = control[at.NUMBER]
         if control[at.ORDINAL] < 0:
@@ -200,10 +254,12 @@ def expand_states(
             masks,
             held,
             seen,
+            numbers,
+            edges,
         )
         if stopped != reasons.FINISHED:  # what comes behind will be worked out again
             last = control[at.STORED] - 1
-            control[at.ORDINAL] = found_by[last, 1] + 1 if last >= 0 else on
+            control[at.ORDINAL] = found_by[last, FOUND_ORDINAL] + 1 if last >= 0 else on
             return stopped
         if reason == reasons.FINISHED:
             control[at.NUMBER] = number + 1
@@ -305,6 +361,8 @@ def store_found(
     arguments are those of `expand_states`. Gives FINISHED, or the reason to stop.
     """
     seen = np.empty((1, control[at.WORDS]), dtype=np.int64)
+    numbers = np.empty(0, dtype=np.uint32)
+    edges = np.empty((0, EDGE_WIDTH), dtype=np.uint32)
     return _store(
         control,
         targets,
@@ -318,4 +376,6 @@ def store_found(
         masks,
         held,
         seen,
+        numbers,
+        edges,
     )

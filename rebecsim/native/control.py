@@ -37,5 +37,12 @@ STORED = 22
 """How many of these have been looked up."""
 END = 23
 """The state before which to stop expanding."""
-LENGTH = 24
+EDGES = 24
+"""How many transitions have been written down, where that is asked for."""
+SERVED = 25
+"""What is served in the transition that goes wrong, see
+`rebecsim.native.successors.TIME_PASSES`."""
+CHOICE = 26
+"""Which of its outcomes that is."""
+LENGTH = 27
 """Of the array."""

@@ -359,9 +359,9 @@ def _ask_room(control: Integers, table: int) -> int:
     f"int64(FunctionType({STEP_SIGNATURE}), int64[::1], int64[:, ::1], int32[:, ::1],"
     "int32[:, ::1], int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1],"
     "int64[:, ::1], int64[:, ::1], int64[::1], int64[::1], int64[:, ::1], uint32[::1],"
-    "uint32[::1], uint32[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1],"
-    "int64[::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[::1], int64[:, ::1],"
-    "int64[:, ::1], int64[:, :, ::1], int64[:, ::1], int64[::1], int64[::1])"
+    "uint32[::1], uint32[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], uint32[::1],"
+    "uint32[:, ::1], int64[::1], int64[::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[::1],"
+    "int64[:, ::1], int64[:, ::1], int64[:, :, ::1], int64[:, ::1], int64[::1], int64[::1])"
 )
 def expand_and_serve(
     step: Callable[..., None],
@@ -385,6 +385,8 @@ def expand_and_serve(
     queue: Integers,
     masks: Integers,
     held: Integers,
+    numbers: Numbers,
+    edges: Numbers,
     counts: Integers,
     inner_counts: Integers,
     contents: Integers,
@@ -444,6 +446,8 @@ def expand_and_serve(
             queue,
             masks,
             held,
+            numbers,
+            edges,
         )
         if reason != reasons.ANSWER or control[at.ASKED] != EFFECTS:
             return reason

@@ -52,7 +52,20 @@ from rebecsim.native.parts import (
 )
 from rebecsim.native.tables import ABSENT, fingerprint, look_up, mix_in
 
-__all__ = ["LATEST", "NEVER", "WORKING_ROWS", "ask", "find_successors"]
+__all__ = [
+    "FOUND_BY_WIDTH",
+    "FOUND_CHOICE",
+    "FOUND_ORDINAL",
+    "FOUND_SERVED",
+    "FOUND_SOURCE",
+    "FOUND_UNITS",
+    "LATEST",
+    "NEVER",
+    "TIME_PASSES",
+    "WORKING_ROWS",
+    "ask",
+    "find_successors",
+]
 
 Integers = NDArray[np.int64]
 Rows = NDArray[np.int32]
@@ -62,6 +75,21 @@ NEVER = 1 << 62
 
 LATEST = (1 << 32) - 1
 """The largest time of which an answer can tell."""
+
+(
+    FOUND_SOURCE,
+    FOUND_ORDINAL,
+    FOUND_SERVED,
+    FOUND_CHOICE,
+    FOUND_UNITS,
+    FOUND_BY_WIDTH,
+) = range(6)
+"""How a successor was found: from which state, by which of its transitions, in which what is
+served, see `TIME_PASSES`, with which of its outcomes, and how much time passes."""
+
+TIME_PASSES = (1 << 32) - 1
+"""In the place of what is served: only time passes. Otherwise that is twice the number of the
+message, and one more where its message server goes on after a delay."""
 
 BEFORE, AFTER, BAG_BEFORE, BAG_AFTER, CHANGES, ABLE, WORKING_ROWS = range(7)
 """Rows of the working space: inner state and bag of each rebec before and after a transition,
@@ -95,7 +123,7 @@ def _next_time(inners: Integers, bags: Integers, inner: int | np.int64, bag: int
 @compiled(
     "int64(int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[::1],"
     "int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64, int64,"
-    "int64, int64)",
+    "int64, int64, int64, int64)",
     borrows=True,
     inline=True,
 )
@@ -112,6 +140,8 @@ def _arrive(
     found_by: Integers,
     fingerprints: Integers,
     ordinal: int,
+    served: int,
+    choice: int,
     changed: int,
     units: int,
     time: int,
@@ -172,8 +202,11 @@ def _arrive(
             mixed = mix_in(mixed, inners[working[AFTER, rebec], INNER_NUMBER])
             mixed = mix_in(mixed, bags[working[BAG_AFTER, rebec], BAG_NUMBER])
         fingerprints[found, 0] = fingerprint(mixed)
-    found_by[found, 0] = control[at.NUMBER]
-    found_by[found, 1] = ordinal
+    found_by[found, FOUND_SOURCE] = control[at.NUMBER]
+    found_by[found, FOUND_ORDINAL] = ordinal
+    found_by[found, FOUND_SERVED] = served
+    found_by[found, FOUND_CHOICE] = choice
+    found_by[found, FOUND_UNITS] = units
     control[at.FOUND] = found + 1
     return reasons.FINISHED
 
@@ -208,10 +241,10 @@ def find_successors(
     """Work out what follows from one state, beginning with the transition `control` says.
 
     `source` is the state, shape (1, words). Gives a reason to stop. `control` counts the successors
-    there are; further ones are put behind them: their words in `targets`, from which state and by
-    which transition in `found_by`, shape (rows, 2), and with hash compaction their fingerprints.
-    `working` is room for work, shape (WORKING_ROWS,
-    rebecs). The tables are those that `rebecsim.native.breadth_first.expand_states` describes.
+    there are; further ones are put behind them: their words in `targets`, how they were found in
+    `found_by`, shape (rows, FOUND_BY_WIDTH), and with hash compaction their fingerprints. `working`
+    is room for work, shape (WORKING_ROWS, rebecs). The tables are those that
+    `rebecsim.native.breadth_first.expand_states` describes.
     """
     rebecs = control[at.REBECS]
     followed = control[at.ORDINAL]
@@ -268,6 +301,8 @@ def find_successors(
             targets,
             found_by,
             fingerprints,
+            0,
+            TIME_PASSES,
             0,
             0,
             first,
@@ -341,6 +376,8 @@ def find_successors(
                     if inners[working[AFTER, receiver], INNER_RESUME] != ABSENT:
                         taken += 1
                     if taken >= capacities[receiver]:
+                        control[at.SERVED] = 2 * message + suspended
+                        control[at.CHOICE] = effect - begin
                         return ask(control, reasons.OVERFLOW, ordinal + 1, receiver, received)
                     got = look_up(keys, values, key_of(RECEIVED, before, received))
                     if got == ABSENT:
@@ -350,6 +387,8 @@ def find_successors(
                         changed += 1
                     working[BAG_AFTER, receiver] = got
                 if fails:
+                    control[at.SERVED] = 2 * message + suspended
+                    control[at.CHOICE] = effect - begin
                     return ask(control, reasons.BREACH, ordinal + 1, effect, 0)
                 units = 0
                 if control[at.FLOATING] != 0:
@@ -377,6 +416,8 @@ def find_successors(
                     found_by,
                     fingerprints,
                     ordinal,
+                    2 * message + suspended,
+                    effect - begin,
                     changed,
                     units,
                     time,

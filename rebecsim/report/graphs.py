@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
-from rebecsim.explore.space import StateSpace
 from rebecsim.files import write_text
 from rebecsim.report.state_spaces import dot_text, edge_label, state_lines, write_state_space
 from rebecsim.report.svg import document, element, shortened, text
+
+if TYPE_CHECKING:
+    from rebecsim.explore.space import StateSpace
 
 __all__ = ["MOST_DRAWN_STATES", "draw_space", "draw_topology"]
 

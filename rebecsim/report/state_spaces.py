@@ -6,13 +6,16 @@ import json
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from rebecsim.actors.written import call_text, drawn_text, value_text
 from rebecsim.errors import UserError
-from rebecsim.explore.space import Edge, QueuedMessage, RebecState, StateSpace
 from rebecsim.files import replacing_text
 from rebecsim.report.svg import shortened
+
+if TYPE_CHECKING:
+    from rebecsim.explore.space import Edge, QueuedMessage, RebecState, StateSpace
 
 __all__ = ["MOST_DOT_STATES", "check_ending", "edge_label", "state_lines", "write_state_space"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from rebecsim.explore.races import Races, find_races
 from rebecsim.explore.space import state_space
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source
+from rebecsim.native.engines import Engine
 from tests.explore.brute_races import Brute
 from tests.explore.race_models import race_models
 from tests.explore.random_models import Drawn
@@ -21,6 +23,7 @@ from tests.explore.random_models import Drawn
 pytestmark = pytest.mark.large
 
 STATES = 250
+ENGINES: tuple[Engine, ...] = ("python", "native")
 INVARIANTS = st.sampled_from([[], [], ["r0.a < 2"], ["r0.a < 2 || r1.flag", "!r0.flag"]])
 
 
@@ -38,7 +41,13 @@ def _compare(checked: CheckedModel, mode: Mode | None, checks: Checks) -> bool:
     )
     if not space.complete:
         return False
-    found = find_races(model, mode=mode, checks=checks, checked=checked, most_followed=20_000)
+    found, natively = (
+        find_races(
+            model, mode=mode, checks=checks, checked=checked, most_followed=20_000, engine=engine
+        )
+        for engine in ENGINES
+    )
+    assert replace(natively, memory=found.memory) == found
     if found.bounds:
         return False
     pairs, commuting, groups = Brute(space).verdicts()

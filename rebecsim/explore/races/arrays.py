@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.explore.breach_key import BreachKey, key_of_state, key_of_step
-from rebecsim.explore.local import Waiting
-from rebecsim.explore.outcome import Breach, Outcome
+from rebecsim.explore.breach_key import BreachKey
+from rebecsim.explore.local import NO_DEADLINE
 from rebecsim.explore.races.fate import Graph
+from rebecsim.explore.recording import NO_SERVICE
 from rebecsim.explore.state_graph import StateGraph
-from rebecsim.explore.transitions import TransitionSystem
 
 __all__ = ["NO_ACTION", "NO_LIMIT", "Action", "Arrays", "Integers", "arrays_of"]
 
@@ -99,98 +98,51 @@ class Arrays:
         return Graph(first, self.target, owners, self.duration)
 
 
-class _Builder:
-    """Numbers actions and keys."""
-
-    def __init__(self, system: TransitionSystem) -> None:
-        self._system = system
-        self._actions: dict[Action, int] = {}
-        self._of_message: dict[tuple[int, Waiting, bool], int] = {}
-        self.keys: dict[BreachKey, int] = {}
-
-    @property
-    def actions(self) -> tuple[Action, ...]:
-        """The actions by their numbers."""
-        return tuple(self._actions)
-
-    def action(self, owner: int, message: Waiting, resumed: bool) -> int:
-        """Give the number of an action."""
-        known = self._of_message.get((owner, message, resumed))
-        if known is None:
-            made = Action(owner, message.number, message.sender, message.arguments, resumed)
-            known = self._actions.setdefault(made, len(self._actions))
-            self._of_message[owner, message, resumed] = known
-        return known
-
-    def key(self, key: BreachKey) -> int:
-        """Give the number of a key."""
-        return self.keys.setdefault(key, len(self.keys))
-
-
 def arrays_of(graph: StateGraph) -> Arrays:
-    """Turn a graph into arrays."""
-    search = graph.search
-    system, states = search.system, search.states
-    builder = _Builder(system)
-    rows: list[tuple[int, int, int, int, int, int]] = []
-    breached: list[tuple[int, int]] = []
-    first = [0]
-    for number, edges in enumerate(graph.edges):
-        before: tuple[int, Waiting, bool] | None = None
-        choice = 0
-        for cause, target in edges or ():
-            if not isinstance(cause, Outcome):
-                assert isinstance(target, int)
-                units = system.elapsed(states[number], cause, states[target])
-                rows.append((target, NO_ACTION, 0, NO_LIMIT, 0, units))
-                continue
-            message = cause.message
-            now = (cause.owner, message, cause.resumed)
-            # Equal messages come one after the other, each with all of its outcomes.
-            choice = choice + 1 if now == before and any(index for index, _ in cause.drawn) else 0
-            before = now
-            units = 0
-            if isinstance(target, Breach):
-                key = key_of_step(system, states[number], cause, target)
-                breached.append((len(rows), builder.key(key)))
-                target = 0
-            else:
-                units = system.elapsed(states[number], cause, states[target])
-            deadline = NO_LIMIT if message.deadline == float("inf") else int(message.deadline)
-            rows.append((target, builder.action(*now), message.arrival, deadline, choice, units))
-        first.append(len(rows))
-    wrong = {
-        number: tuple(builder.key(key_of_state(breach)) for breach in breaches)
-        for number, breaches in enumerate(graph.breaches)
-        if breaches
-    }
-    columns = np.array(rows, dtype=np.int64).reshape(-1, 6).T.copy()
-    for edge, key_number in breached:
-        columns[0, edge] = len(states) + key_number
-    targets, actions, arrivals, deadlines, choices, durations = columns
+    """Say of every edge what is done in it; actions are numbered in the order of the edges."""
+    numbers: dict[Action, int] = {}
+    # One row more: that of NO_SERVICE, which is the last.
+    of_service = np.empty((3, len(graph.services) + 1), dtype=np.int64)
+    of_service[:, NO_SERVICE] = NO_ACTION, 0, NO_LIMIT
+    for service in _in_order(graph.service):
+        owner, message, resumed = graph.services[service]
+        action = Action(owner, message.number, message.sender, message.arguments, resumed)
+        of_service[:, service] = (
+            numbers.setdefault(action, len(numbers)),
+            message.arrival,
+            NO_LIMIT if message.deadline == NO_DEADLINE else int(message.deadline),
+        )
+    action, arrival, deadline = of_service[:, graph.service]
     return Arrays(
-        np.array(first, dtype=np.int64),
-        targets,
-        actions,
-        arrivals,
-        deadlines,
-        choices,
-        durations,
-        actions=builder.actions,
-        keys=tuple(builder.keys),
-        wrong=wrong,
-        cut=np.array([edges is None for edges in graph.edges], dtype=bool),
+        graph.first,
+        graph.target,
+        action,
+        arrival,
+        deadline,
+        graph.choice,
+        graph.duration,
+        actions=tuple(numbers),
+        keys=graph.keys,
+        wrong=graph.wrong,
+        cut=graph.cut,
         same=_same(graph),
     )
+
+
+def _in_order(services: Integers) -> list[int]:
+    """Give the numbers of services in the order of their first edges."""
+    found, first = np.unique(services, return_index=True)
+    ordered: list[int] = found[np.argsort(first)].tolist()
+    return [each for each in ordered if each != NO_SERVICE]
 
 
 def _same(graph: StateGraph) -> Integers:
     """Take states in which nothing can happen any more for one, whoever is busy in them."""
     found: dict[tuple[Any, ...], int] = {}
-    same = np.arange(len(graph.edges), dtype=np.int64)
+    same = np.arange(len(graph), dtype=np.int64)
     rebecs = len(graph.search.system.runner.rebecs)
-    for number, edges in enumerate(graph.edges):
-        if edges == ():
-            held = tuple(local.variables for local in graph.search.states[number][:rebecs])
-            same[number] = found.setdefault(held, number)
+    for number in np.flatnonzero((np.diff(graph.first) == 0) & ~graph.cut).tolist():
+        state = graph.search.states[number]
+        held = tuple(local.variables for local in state[:rebecs])
+        same[number] = found.setdefault(held, number)
     return same

@@ -34,6 +34,7 @@ from rebecsim.explore.search import Progress, Search
 from rebecsim.explore.state_graph import build_graph
 from rebecsim.explore.transitions import Mode
 from rebecsim.lang import CheckedModel
+from rebecsim.native.engines import Engine
 
 __all__ = ["MOST_FOLLOWED", "find_races"]
 
@@ -53,6 +54,7 @@ def find_races(
     abstract: Sequence[str] = (),
     observe: Sequence[str] = (),
     most_followed: int = MOST_FOLLOWED,
+    engine: Engine = "auto",
     strict: bool = False,
     progress: Callable[[Progress], None] | None = None,
     is_interrupted: Callable[[], bool] = lambda: False,
@@ -81,7 +83,9 @@ def find_races(
     graph = build_graph(
         problem,
         deadlock=wanted.deadlock,
+        checked=checked,
         limits=limits,
+        engine=engine,
         progress=progress,
         is_interrupted=is_interrupted,
     )
