@@ -6,7 +6,6 @@ longer than a patience is taken for one that does not.
 
 from __future__ import annotations
 
-import re
 import sys
 import threading
 import time
@@ -17,19 +16,16 @@ from types import FrameType, TracebackType
 from typing import Self
 
 from rebecsim.actors.message import Message
+from rebecsim.actors.places import SOURCE, line_of_rebeca
 from rebecsim.actors.system import System
 from rebecsim.errors import UserError
 
-__all__ = ["PATIENCE", "SOURCE", "EndlessError", "ServerStopped", "Watchdog", "watched"]
+__all__ = ["PATIENCE", "EndlessError", "ServerStopped", "Watchdog", "watched"]
 
 PATIENCE = 10.0
 """Seconds after which a message server counts as one that does not end."""
 
-SOURCE = "__rebecsim_source__"
-"""The global of a module written from Rebeca that holds its text, whose comments name lines."""
-
 _LOOK_EVERY = 0.1  # seconds
-_LINE = re.compile(r"# (?:.*, )?line (\d+)$")
 
 
 class EndlessError(UserError):
@@ -144,12 +140,5 @@ def _place(frame: FrameType | None, message: Message) -> str:
     source = frame.f_globals.get(SOURCE)
     if isinstance(source, str):
         name = PurePath(file.removeprefix("<python of ").removesuffix(">")).name
-        return f" ({name}, line {_line_of(source, frame.f_lineno)})"
+        return f" ({name}, line {line_of_rebeca(source, frame.f_lineno)})"
     return f" ({file}:{frame.f_lineno})"
-
-
-def _line_of(source: str, line: int) -> int | str:
-    """Give the line of Rebeca that a line of a generated module was written from."""
-    lines = source.splitlines()[:line]
-    noted = (_LINE.search(each) for each in reversed(lines))
-    return next((int(each[1]) for each in noted if each is not None), "?")

@@ -164,7 +164,7 @@ def explore(
 
     Exit code 0: satisfied. 1: something is violated, or a deadlock. 2: bad input. 3: out of
     bounds, nothing wrong was found but not everything was seen. 5: satisfied, but the property
-    file has formulas that were not evaluated.
+    file has formulas that were not evaluated, or a variable left out decides something.
     """
     from rebecsim.explore import Limits
     from rebecsim.explore import explore as search
@@ -224,7 +224,7 @@ def explore(
         raise typer.Exit(ExitCode.VIOLATED)
     if result.verdict == "out of bounds":
         raise typer.Exit(ExitCode.UNDECIDED)
-    if result.not_evaluated:
+    if result.has_reservation:
         raise typer.Exit(ExitCode.RESERVATION)
 
 

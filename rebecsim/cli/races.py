@@ -89,7 +89,7 @@ def races(
 
     Exit code 0: no order decides anything that lasts, and nothing goes wrong. 1: harmful races, or
     a violation that no race decides. 2: bad input. 3: nothing harmful was found, but not
-    everything was looked at.
+    everything was looked at. 5: nothing harmful, but a variable left out decides something.
     """
     from rebecsim.explore import Limits
     from rebecsim.explore.races import MOST_FOLLOWED, find_races
@@ -136,6 +136,8 @@ def races(
         raise typer.Exit(ExitCode.VIOLATED)
     if not found.is_decided:
         raise typer.Exit(ExitCode.UNDECIDED)
+    if found.deciding:
+        raise typer.Exit(ExitCode.RESERVATION)
 
 
 def _chosen(found: Races, only: str | None) -> RaceGroup | None:

@@ -23,12 +23,19 @@ from typing import Any
 
 from rebecsim.actors import Model, Rebec
 
-__all__ = ["reads_absolute_time", "reads_waiting_time"]
+__all__ = [
+    "BACK_DOORS",
+    "codes_of",
+    "function_of",
+    "functions_of",
+    "reads_absolute_time",
+    "reads_waiting_time",
+]
 
 _POINTS = frozenset({"now", "current_message_arrival"})
 _ABSOLUTE = _POINTS | {"current_message_deadline"}
 _WAITING = frozenset({"current_message_waiting_time"})
-_BACK_DOORS = frozenset(
+BACK_DOORS = frozenset(
     {"_now", "_system", "_bag", "__dict__", "__getattribute__", "getattr", "vars", "eval", "exec"}
     | {"attrgetter", "methodcaller", "globals", "locals"}
 )
@@ -37,8 +44,8 @@ _BACK_DOORS = frozenset(
 def reads_absolute_time(model: Model) -> str | None:
     """Name the function that may read absolute time, as `Class.function`; None if none can."""
     for reactive_class in _classes(model):
-        for function in _functions(reactive_class, model):
-            if any(_reads_absolute(code) for code in _codes(function.__code__)):
+        for function in functions_of(reactive_class, model):
+            if any(_reads_absolute(code) for code in codes_of(function.__code__)):
                 return f"{reactive_class.__name__}.{function.__name__}"
     return None
 
@@ -48,9 +55,9 @@ def reads_waiting_time(model: Model) -> frozenset[int]:
     asking = {
         reactive_class
         for reactive_class in _classes(model)
-        for function in _functions(reactive_class, model)
-        for code in _codes(function.__code__)
-        if (_WAITING | _BACK_DOORS) & set(code.co_names)
+        for function in functions_of(reactive_class, model)
+        for code in codes_of(function.__code__)
+        if (_WAITING | BACK_DOORS) & set(code.co_names)
     }
     return frozenset(
         position
@@ -66,7 +73,7 @@ def _classes(model: Model) -> list[type[Rebec]]:
 # --- functions that a class can run ---------------------------------------------------------------
 
 
-def _functions(reactive_class: type[Rebec], model: Model) -> Iterator[FunctionType]:
+def functions_of(reactive_class: type[Rebec], model: Model) -> Iterator[FunctionType]:
     """Give the functions of a class and its bases below Rebec, and those that they name."""
     constructors = {"__init__"} | {instance.constructor for instance in model.instances}
     seen: set[FunctionType] = set()
@@ -78,7 +85,7 @@ def _functions(reactive_class: type[Rebec], model: Model) -> Iterator[FunctionTy
         if name not in constructors
     ]
     while pending:
-        function = _function_of(pending.pop())
+        function = function_of(pending.pop())
         if function is None or function in seen or _is_ours(function):
             continue
         seen.add(function)
@@ -86,7 +93,7 @@ def _functions(reactive_class: type[Rebec], model: Model) -> Iterator[FunctionTy
         pending.extend(_named_by(function))
 
 
-def _function_of(member: Any) -> FunctionType | None:
+def function_of(member: Any) -> FunctionType | None:
     """Find the function in a message server, method, property or partial application."""
     declared = getattr(member, "__message_server__", None)
     if declared is not None:
@@ -106,7 +113,7 @@ def _is_ours(function: FunctionType) -> bool:
 
 def _named_by(function: FunctionType) -> Iterator[Any]:
     """Give what the names in a function refer to, as far as that is fixed."""
-    names = {name for code in _codes(function.__code__) for name in code.co_names}
+    names = {name for code in codes_of(function.__code__) for name in code.co_names}
     found = [function.__globals__[name] for name in names if name in function.__globals__]
     for cell in function.__closure__ or ():
         try:
@@ -121,11 +128,12 @@ def _named_by(function: FunctionType) -> Iterator[Any]:
             yield from vars(value).values()
 
 
-def _codes(code: CodeType) -> Iterator[CodeType]:
+def codes_of(code: CodeType) -> Iterator[CodeType]:
+    """Give a code object and those of the functions inside it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _codes(constant)
+            yield from codes_of(constant)
 
 
 # --- reads in compiled code -----------------------------------------------------------------------
@@ -133,7 +141,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 def _reads_absolute(code: CodeType) -> bool:
     names = set(code.co_names)
-    if names & _BACK_DOORS:
+    if names & BACK_DOORS:
         return True
     if not names & _ABSOLUTE:
         return False

@@ -9,6 +9,7 @@ from rebecsim.actors import Model, Violation
 from rebecsim.actors.watchdog import PATIENCE
 from rebecsim.explore.engines import NativeEngineError, run_search
 from rebecsim.explore.growth import growing
+from rebecsim.explore.ignoring import Deciding, decided_by
 from rebecsim.explore.limits import Bound, Limits, Meter, peak_bytes
 from rebecsim.explore.outcome import Verdict
 from rebecsim.explore.path import path_along
@@ -47,12 +48,17 @@ class Checks:
 
 @dataclass(frozen=True)
 class Problem:
-    """A transition system and what is to be checked of it."""
+    """A transition system and what is to be checked of it.
+
+    `left_out` names the variables that are left out of the state, `deciding` those of them that
+    decide something nevertheless.
+    """
 
     system: TransitionSystem
     properties: tuple[Property, ...]
     terminal: tuple[Predicate, ...]
     left_out: tuple[str, ...]
+    deciding: tuple[Deciding, ...] = ()
     not_evaluated: tuple[str, ...] = ()
 
 
@@ -93,7 +99,14 @@ def pose(
     if reduce:
         system = reduced(system, wanted, checked, left_out.written)
     ignored = not_evaluated(wanted.properties)
-    return Problem(system, tuple(properties), terminal, left_out.written, ignored)
+    return Problem(
+        system,
+        tuple(properties),
+        terminal,
+        left_out.written,
+        decided_by(model, left_out),
+        ignored,
+    )
 
 
 def explore(
@@ -206,6 +219,7 @@ def _result(problem: Problem, search: Search, strategy: Strategy, compact: bool)
         violations=violations,
         bounds=tuple(search.bounds),
         abstraction=problem.left_out,
+        deciding=problem.deciding,
         not_evaluated=problem.not_evaluated,
         absolute_time=_why_absolute(system),
         symmetries=len(system.group) if isinstance(system, SymmetricSystem) else 1,

@@ -50,10 +50,14 @@ class Property:
 
 @dataclass(frozen=True)
 class Abstraction:
-    """Variables left out of the state: for each rebec their names in Python, and as written."""
+    """Variables left out of the state: for each rebec their names in Python, and as written.
+
+    `named` says which ones those are: as written, the place of the rebec, the name in Python.
+    """
 
     attributes: tuple[frozenset[str], ...]
     written: tuple[str, ...]
+    named: tuple[tuple[str, int, str], ...]
 
 
 def abstraction(model: Model, names: Sequence[str]) -> Abstraction:
@@ -61,23 +65,28 @@ def abstraction(model: Model, names: Sequence[str]) -> Abstraction:
 
     Raises UserError, naming the variables there are, for one that does not exist.
     """
-    attributes: list[set[str]] = [set() for _ in model.instances]
+    named: list[tuple[str, int, str]] = []
     for name in names:
         owner, _, variable = name.partition(".")
-        found = False
+        before = len(named)
         for place, instance in enumerate(model.instances):
             reactive_class = instance.reactive_class
             if owner not in (instance.name, *(each.__name__ for each in reactive_class.__mro__)):
                 continue
-            for declared in reactive_class.__state_variables__:
-                if declared.rebeca_name == variable:
-                    attributes[place].add(declared.name)
-                    found = True
-        if not found:
+            named += [
+                (name, place, declared.name)
+                for declared in reactive_class.__state_variables__
+                if declared.rebeca_name == variable
+            ]
+        if len(named) == before:
             raise UserError(
                 f"abstraction: there is no {name!r}; {_variables_there_are(name, model)}"
             )
-    return Abstraction(tuple(map(frozenset, attributes)), tuple(names))
+    attributes = tuple(
+        frozenset(attribute for _, place, attribute in named if place == each)
+        for each in range(len(model.instances))
+    )
+    return Abstraction(attributes, tuple(names), tuple(named))
 
 
 def _variables_there_are(wanted: str, model: Model) -> str:

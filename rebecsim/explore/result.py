@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from rebecsim.explore.ignoring import Deciding
 from rebecsim.explore.limits import Bound
 from rebecsim.explore.outcome import Verdict
 from rebecsim.explore.path import Path
@@ -34,6 +35,7 @@ class Result:
     `violations` are all that were found, the first one also being verdict, message and path.
     `bounds` are those that kept the search from covering everything. `abstraction` names the
     variables left out of the state: what the verdict says, it says of the model without them.
+    `deciding` are those of them that decide something, so that it may be another one with them.
     `absolute_time` is why states were not compared modulo time (a message server that reads it, or
     the horizon), otherwise None. `symmetries` is how many exchanges of rebecs, the trivial one
     included, were used to reduce the state space; the counts are those of the reduced one.
@@ -63,7 +65,13 @@ class Result:
     growing: tuple[str, ...] = ()
     engine: EngineUsed = "python"
     omission: float = 0.0
+    deciding: tuple[Deciding, ...] = ()
     not_evaluated: tuple[str, ...] = ()
+
+    @property
+    def has_reservation(self) -> bool:
+        """Whether nothing is wrong as far as was asked, but something left aside may be."""
+        return self.verdict == "satisfied" and bool(self.deciding or self.not_evaluated)
 
     @property
     def is_violation(self) -> bool:
@@ -88,6 +96,7 @@ class Result:
             "memory_per_state": self.memory_per_state,
             "bounds": list(self.bounds),
             "abstraction": list(self.abstraction),
+            "deciding": list(map(vars, self.deciding)),
             "not_evaluated": list(self.not_evaluated),
             "absolute_time": self.absolute_time,
             "growing": list(self.growing),

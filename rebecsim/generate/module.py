@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from rebecsim.actors import Model
-from rebecsim.actors.watchdog import SOURCE
+from rebecsim.actors.places import SOURCE
 from rebecsim.generate.environment import template_environment
 from rebecsim.generate.expressions import ExpressionWriter
 from rebecsim.generate.names import HELPERS, LocalNames, ModelNames, constructor_name

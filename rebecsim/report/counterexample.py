@@ -21,6 +21,8 @@ _MOST_NAMES = 5
 def result_lines(result: Result) -> list[str]:
     """The verdict and the figures, one fact a line."""
     message = f": {result.message}" if result.message else ""
+    if result.verdict == "satisfied" and result.deciding:
+        message = f" without {', '.join(map(str, result.deciding))}"
     rate = result.states / result.seconds if result.seconds > 0 else 0.0
     lines = [
         f"{result.model} ({result.mode}): {result.verdict}{message}",

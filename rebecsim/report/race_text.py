@@ -69,6 +69,8 @@ def _conclusion(races: Races) -> str:
     text = f"{harmful} of {len(races.groups)} kinds of races are harmful"
     if not races.groups:
         text = "no races"
+    if races.deciding and not races.is_harmful:
+        text += f", without {', '.join(map(str, races.deciding))}"
     if races.unexplained:
         number = len(races.unexplained)
         text += f"; {number} {'violation' if number == 1 else 'violations'} that no race decides"
@@ -153,6 +155,7 @@ def races_to_json(races: Races) -> dict[str, Any]:
         "peak_memory": races.memory,
         "bounds": list(races.bounds),
         "abstraction": list(races.abstraction),
+        "deciding": list(map(vars, races.deciding)),
         "observed": list(races.observed),
         "in_constructor": _breach(races.in_constructor),
         "groups": [

@@ -215,6 +215,7 @@ class _Finder:
             abstraction=self._problem.left_out,
             observed=self._observe,
             alike=alike(system, groups),
+            deciding=self._problem.deciding,
             memory=peak_bytes() or 0,
         )
 

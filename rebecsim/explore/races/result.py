@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from rebecsim.explore.breach_key import BreachKey
+from rebecsim.explore.ignoring import Deciding
 from rebecsim.explore.limits import Bound
 from rebecsim.explore.outcome import Breach
 from rebecsim.explore.path import Path
@@ -120,8 +121,9 @@ class Races:
     `pairs` counts the pairs of steps that could be taken in both orders, of which `commuting` come
     to the same. `followed` counts the pairs of states that were followed to see what comes of the
     others. `bounds` are those that kept from looking further: if there are any, there may be
-    races that were not found. `abstraction` names the variables left out of the state, `observed`
-    what was looked at. `alike` puts groups together that differ by an exchange of rebecs only, as
+    races that were not found. `abstraction` names the variables left out of the state; those in
+    `deciding` decide something, so there may be other races with them. `observed` is what was
+    looked at. `alike` puts groups together that differ by an exchange of rebecs only, as
     their places in `groups`, the one that is shown first. `in_constructor` is a breach before
     anything else happens; there are no races then. `memory` is the most memory the process took
     up, in bytes.
@@ -140,6 +142,7 @@ class Races:
     observed: tuple[str, ...]
     alike: tuple[tuple[int, ...], ...]
     in_constructor: Breach | None = None
+    deciding: tuple[Deciding, ...] = ()
     memory: int = 0
 
     @property
