@@ -27,6 +27,7 @@ from rebecsim.cli.explore import (
     posed,
     showing_progress,
 )
+from rebecsim.cli.race_cures import curable, save_cures, show_cures, tried
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
 from rebecsim.files import write_text
@@ -83,6 +84,16 @@ def races(
             "--as-regression", help="The same, as a test that fails while the run goes wrong."
         ),
     ] = None,
+    try_: Annotated[
+        bool,
+        typer.Option(
+            "--try", help="Try simple cures for each harmful race, or for `--only`, by exploring."
+        ),
+    ] = False,
+    save: Annotated[
+        Path | None,
+        typer.Option("--save-cures", help="A directory for the changed models; means `--try`."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Find steps whose order matters, and say what comes of it.
@@ -93,10 +104,12 @@ def races(
     """
     from rebecsim.explore import Limits
     from rebecsim.explore.races import MOST_FOLLOWED, find_races
+    from rebecsim.explore.races.cures import Asked
     from rebecsim.report.race_text import race_lines, races_to_json
 
     built, checked = open_model(model, "core" if core else "timed")
     hint_at_core(checked)
+    text = curable(model, checked, save) if try_ or save is not None else None
     question = posed(
         built,
         tts=tts,
@@ -109,13 +122,14 @@ def races(
         abstract=ignore,
         absolute=horizon is not None,
     )
+    limits = Limits(states=max_states, seconds=max_time, memory=max_memory, horizon=horizon)
     with noting_interrupts() as interrupt, showing_progress() as progress:
         found = find_races(
             built,
             mode=question.mode,
             checks=question.checks(),
             checked=checked,
-            limits=Limits(states=max_states, seconds=max_time, memory=max_memory, horizon=horizon),
+            limits=limits,
             abstract=question.abstract,
             observe=tuple(observe or ()),
             most_followed=max_pairs or MOST_FOLLOWED,
@@ -123,14 +137,32 @@ def races(
             progress=progress,
             is_interrupted=lambda: interrupt.seen,
         )
-    if json:
-        say(json_format.dumps(races_to_json(found), ensure_ascii=False))
-    else:
+    plain = races_to_json(found) if json else {}
+    if not json:
         for line in race_lines(found):
             say(line)
+    interrupted = "interrupt" in found.bounds
+    if text is not None and not interrupted:
+        if only is not None:
+            _chosen(found, only)
+        asked = Asked(
+            mode=question.mode,
+            checks=question.checks(),
+            limits=limits,
+            abstract=question.abstract,
+            observe=tuple(observe or ()),
+            most_followed=max_pairs or MOST_FOLLOWED,
+        )
+        cures = tried(text, found, asked, only)
+        interrupted = cures.is_interrupted
+        plain["cures"] = show_cures(cures, found, quietly=json)
+        if save is not None:
+            save_cures(save, cures, found.model)
+    if json:
+        say(json_format.dumps(plain, ensure_ascii=False))
     if (svg, as_test, as_regression) != (None, None, None):
         _write(_chosen(found, only), question, model, svg, as_test, as_regression)
-    if "interrupt" in found.bounds:
+    if interrupted:
         raise typer.Exit(ExitCode.INTERRUPTED)
     if found.is_harmful:
         raise typer.Exit(ExitCode.VIOLATED)

@@ -7,15 +7,13 @@ that nothing behind the parser has to know of two ways to send.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields, replace
-from typing import Any, TypeVar, cast
+from dataclasses import replace
+from typing import cast
 
 from rebecsim.lang import syntax
-from rebecsim.lang.traversal import walk
+from rebecsim.lang.traversal import rewritten, walk
 
 __all__ = ["with_own_sends"]
-
-_Node = TypeVar("_Node", bound=syntax.Node)
 
 
 def with_own_sends(model: syntax.Model) -> syntax.Model:
@@ -64,29 +62,15 @@ def _methods(tree: syntax.ReactiveClass, trees: dict[str, syntax.ReactiveClass])
 
 
 def _rewritten(tree: syntax.ReactiveClass, servers: frozenset[str]) -> syntax.ReactiveClass:
-    if any(isinstance(node, syntax.Call) and node.method in servers for node in walk(tree)):
-        return cast(syntax.ReactiveClass, _sending(tree, servers))
-    return tree
+    if not any(isinstance(node, syntax.Call) and node.method in servers for node in walk(tree)):
+        return tree
 
+    def sending(node: syntax.Node) -> syntax.Node:
+        if isinstance(node, syntax.Call) and node.method in servers:
+            receiver = syntax.Name("self", span=node.span)
+            return syntax.Send(
+                receiver, node.method, node.arguments, node.after, node.deadline, span=node.span
+            )
+        return node
 
-def _sending(value: Any, servers: frozenset[str]) -> Any:
-    """Rewrite a part of the tree; what has nothing to rewrite is given back as it is."""
-    if isinstance(value, tuple):
-        parts = tuple(_sending(each, servers) for each in value)
-        return value if all(a is b for a, b in zip(parts, value, strict=True)) else parts
-    if not isinstance(value, syntax.Node):
-        return value
-    node = _with_parts(value, servers)
-    if isinstance(node, syntax.Call) and node.method in servers:
-        receiver = syntax.Name("self", span=node.span)
-        return syntax.Send(
-            receiver, node.method, node.arguments, node.after, node.deadline, span=node.span
-        )
-    return node
-
-
-def _with_parts(node: _Node, servers: frozenset[str]) -> _Node:
-    old = {part.name: getattr(node, part.name) for part in fields(node) if part.name != "span"}
-    new = {name: _sending(value, servers) for name, value in old.items()}
-    changed = {name: value for name, value in new.items() if value is not old[name]}
-    return replace(node, **changed) if changed else node
+    return cast(syntax.ReactiveClass, rewritten(tree, sending))

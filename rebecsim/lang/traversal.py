@@ -1,13 +1,14 @@
-"""Walking a syntax tree without recursion, so that a deep tree is no danger."""
+"""Walking a syntax tree, without recursion so that a deep tree is no danger, and rewriting it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from typing import Any
 
 from rebecsim.lang.syntax import Node
 
-__all__ = ["children", "walk"]
+__all__ = ["children", "rewritten", "walk"]
 
 
 def children(node: Node) -> Iterator[Node]:
@@ -32,3 +33,21 @@ def walk(root: Node) -> Iterator[Node]:
         node = pending.pop()
         yield node
         pending.extend(reversed(tuple(children(node))))
+
+
+def rewritten(node: Node, change: Callable[[Node], Node]) -> Node:
+    """The tree with every node changed, the parts of a node before the node itself.
+
+    What has nothing to change is the same object. As deep as the tree, which the parser bounds.
+    """
+    old = {part.name: getattr(node, part.name) for part in fields(node) if part.name != "span"}
+    new = {name: _rewritten_value(value, change) for name, value in old.items()}
+    changed = {name: value for name, value in new.items() if value is not old[name]}
+    return change(replace(node, **changed) if changed else node)
+
+
+def _rewritten_value(value: Any, change: Callable[[Node], Node]) -> Any:
+    if isinstance(value, tuple):
+        parts = tuple(_rewritten_value(each, change) for each in value)
+        return value if all(a is b for a, b in zip(parts, value, strict=True)) else parts
+    return rewritten(value, change) if isinstance(value, Node) else value

@@ -1,0 +1,141 @@
+"""`rebecsim races --try` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from rebecsim.cli import app
+
+pytestmark = pytest.mark.large
+
+ACCOUNT = """
+reactiveclass Account(5) {
+  statevars { int money; int read; }
+  Account() { money = 10; }
+  msgsrv withdraw(int sum) { read = money; if (read >= sum) { self.pay(sum); } }
+  msgsrv pay(int sum) { money = money - sum; assertion(money >= 0, "overdrawn"); }
+}
+reactiveclass User(3) {
+  knownrebecs { Account account; }
+  User() { self.go() after(1); }
+  msgsrv go() { account.withdraw(6); }
+}
+main { Account account():(); User ann(account):(); User bob(account):(); }
+"""
+RACE = "account.pay<account~account.withdraw<ann"
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    file = tmp_path / "account.rebeca"
+    file.write_text(ACCOUNT)
+    return file
+
+
+def _run(*arguments: object) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, ["races", "--no-deadlock", *map(str, arguments)])
+    return result.exit_code, result.stdout, result.stderr
+
+
+def _cures(printed: str) -> list[str]:
+    return printed[printed.index("\ncures of") :].splitlines()[1:]
+
+
+def test_a_table_of_cures_and_the_change_that_removes_the_race(model: Path) -> None:
+    code, printed, _ = _run(model, "--try")
+    assert code == 1  # the model has its race still
+    assert printed.count("\ncures of") == 1  # bob's race is that of ann with rebecs exchanged
+    lines = _cures(printed)
+    assert lines[:3] == [
+        "cures of 1. account.pay from account / account.withdraw from ann",
+        "   removes    @priority: account.pay before account.withdraw",
+        "              satisfied",
+    ]
+    assert "   hides      @priority: account.withdraw before account.pay" in lines
+    assert lines[lines.index("   the first one changes:") :] == [
+        "   the first one changes:",
+        "   --- account-unchanged.rebeca",
+        "   +++ account-priority-account.pay-before-account.withdraw.rebeca",
+        "   @@ -17,2 +17,3 @@",
+        "",
+        "   +    @priority(1)",
+        "        msgsrv pay(int sum) {",
+    ]
+    assert max(map(len, lines)) <= 80
+
+
+def test_the_changed_models_are_saved_and_are_what_was_said(model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "cures" / "of account"
+    code, printed, said = _run(model, "--save-cures", out, "--only", RACE)
+    assert code == 1
+    names = {file.name for file in out.iterdir()}
+    assert f"{len(names) - 1} changed models in {out}" in said
+    assert "account-unchanged.rebeca" in names
+    assert "account-atomic-account.pay.rebeca" in names
+    # the change is between the two files
+    assert "   removes    atomic: account.pay done at once by what sends it" in _cures(printed)
+    for name, code in (
+        ("account-atomic-account.pay.rebeca", "0 of"),
+        ("account-unchanged.rebeca", "2 of"),
+    ):
+        _, again, _ = _run(out / name)
+        assert f"{code} " in again.splitlines()[-1] or "no races" in again
+
+
+def test_cures_as_plain_values(model: Path) -> None:
+    code, printed, _ = _run(model, "--try", "--json")
+    assert code == 1
+    (cured,) = json.loads(printed)["cures"]
+    assert cured["race"] == RACE
+    assert cured["removed_by"] == "priority-account.pay-before-account.withdraw"
+    first, *others = cured["tried"]
+    assert first["outcome"] == "removes"
+    assert first["violations"] == []
+    assert "+    @priority(1)" in first["diff"]
+    worse = next(each for each in others if each["outcome"] == "worse")
+    assert worse["found"]
+    not_applicable = next(each for each in others if each["outcome"] == "n/a")
+    assert not_applicable["diff"] is None
+
+
+def test_without_the_option_nothing_is_tried(model: Path) -> None:
+    _, printed, _ = _run(model, "--json")
+    assert "cures" not in json.loads(printed)
+
+
+def test_what_a_limit_hides_is_not_cured(model: Path) -> None:
+    code, printed, _ = _run(model, "--try", "--max-states", 12)
+    assert code == 3
+    assert printed.splitlines()[-1] == "no harmful race to cure"
+
+
+def test_nothing_to_cure(tmp_path: Path) -> None:
+    file = tmp_path / "fine.rebeca"
+    file.write_text("reactiveclass A(2) { A() { self.go(); } msgsrv go() { } } main { A a():(); }")
+    code, printed, _ = _run(file, "--try")
+    assert code == 0
+    assert printed.splitlines()[-1] == "no harmful race to cure"
+
+
+def test_a_race_that_there_is_not(model: Path) -> None:
+    result = CliRunner().invoke(app, ["races", str(model), "--try", "--only", "a<b"])
+    assert f"there is no race 'a<b'; there are {RACE}" in str(result.exception or result.stderr)
+
+
+def test_a_model_in_python_is_refused() -> None:
+    model = Path(__file__).resolve().parents[2] / "models" / "ticket_service.py"
+    result = CliRunner().invoke(app, ["races", str(model), "--try"])
+    assert "cures are changes of Rebeca text" in str(result.exception or result.stderr)
+
+
+def test_a_directory_that_cannot_be_written(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    result = CliRunner().invoke(
+        app, ["races", str(model), "--save-cures", str(tmp_path / "file" / "cures")]
+    )
+    assert isinstance(result.exception, OSError)
+    assert result.stdout == ""  # before anything takes long
