@@ -69,7 +69,7 @@ def races(
     horizon: Horizon = None,
     strict: Strict = False,
     only: Annotated[
-        str | None, typer.Option("--only", help="The id of the one race to write or draw.")
+        str | None, typer.Option("--only", help="The id of the one race to write, draw or cure.")
     ] = None,
     svg: Annotated[
         Path | None, typer.Option(help="Draw the two orders of the first race, or of `--only`.")

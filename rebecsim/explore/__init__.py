@@ -11,7 +11,8 @@ is wrong at its end is a `Breach`.
 `Recorded`: a counterexample and the `Question` it answers, for files (`save_recorded`,
 `load_recorded`); `replay` goes its way again, `recurring` in a model that has changed.
 
-Races: `find_races` and its `Races`, `RaceGroup`, `RaceKind`, `Contender`.
+Races: `find_races` and its `Races`, `RaceGroup`, `RaceKind`, `Contender`;
+`rebecsim.explore.races.cures` tries changes that may take one away.
 
 `UnsupportedPropertyError` and `AbstractedVariableError` are raised for properties that cannot be
 checked.

@@ -365,6 +365,35 @@ def test_a_guard_that_waits_for_what_never_comes_is_worse() -> None:
     )
 
 
+LATE = """
+reactiveclass Setter(3) {
+  knownrebecs { Tool tool; }
+  Setter() { self.go(); }
+  msgsrv go() { tool.set() after(?(1, 2)); }
+}
+reactiveclass User(3) {
+  knownrebecs { Tool tool; }
+  User() { self.go(); }
+  msgsrv go() { tool.use() after(1); }
+}
+reactiveclass Tool(3) {
+  statevars { boolean ready; }
+  msgsrv set() { ready = true; }
+  msgsrv use() { assertion(ready, "not ready"); }
+}
+main { Setter setter(tool):(); User user(tool):(); Tool tool():(); }
+"""
+
+
+def test_what_comes_later_can_only_be_waited_for_later() -> None:
+    outcomes = _outcomes(_of(LATE))
+    assert outcomes["priority-tool.set-before-tool.use"] == "hides"
+    assert outcomes["guard-tool.use-first-set"] == "worse"  # time does not pass
+    cured = _one(_of(LATE), "guard-tool.use-later-set")
+    assert cured.outcome == "removes"
+    assert "{ if (!setServed) { self.use() after(1); return; } assertion" in _plain(cured.source)
+
+
 @pytest.mark.parametrize(
     ("send", "use", "why"),
     [

@@ -13,8 +13,8 @@ what the two are or send to, where that is at one rebec.
   it, or of the constructor. And two messages that one statement behind the other sends to the same
   rebec at the same time become one message, whose server does what the two did, in that order.
 * *guard*: a flag says that the first service was done; the second one looks at it. If it comes too
-  early, it is put back by a message to itself, or dropped. The flag stays set ("the first"), or the
-  second service takes it back, so that each of them needs one of its own.
+  early, it is put back by a message to itself, for the same time or a time unit later, or dropped.
+  The flag stays set ("the first"), or the second service takes it back ("each time").
 
 The change is made to the syntax tree and printed, and what is explored is the printed text.
 

@@ -21,10 +21,11 @@ from rebecsim.lang import CheckedModel, CheckedServer, syntax, walk
 
 __all__ = ["guards"]
 
-Form = Literal["each", "first", "drop"]
+Form = Literal["each", "first", "later", "drop"]
 _TITLES: dict[Form, str] = {
     "each": "{late} waits each time for {early}",
     "first": "{late} waits for the first {early}",
+    "later": "{late} tries again later until the first {early}",
     "drop": "{late} is dropped before the first {early}",
 }
 
@@ -45,6 +46,8 @@ def _guarded(checked: CheckedModel, early: Contender, late: Contender, form: For
     first, second = (server_of(checked, each.rebec, each.server) for each in (early, late))
     if first.tree is second.tree:
         raise DoesNotApplyError(f"{first.owner}.{first.name} is one message server")
+    if form == "later" and checked.dialect == "core":
+        raise DoesNotApplyError("Core Rebeca has no time")
     if form != "drop":
         _can_be_put_back(checked, late, second)
     is_above = first.owner in checked.classes[second.owner].ancestors
@@ -59,7 +62,8 @@ def _guarded(checked: CheckedModel, early: Contender, late: Contender, form: For
         return _beginning_with(tree, _assign(flag, True))
 
     def look(tree: syntax.MessageServer) -> syntax.MessageServer:
-        back = () if form == "drop" else (_put_back(tree),)
+        after = syntax.IntLiteral(1) if form == "later" else None
+        back = () if form == "drop" else (_put_back(tree, after),)
         leave = syntax.Block((*back, syntax.Return()))
         check = syntax.If(syntax.Unary("!", syntax.Name(flag)), leave)
         again = (_assign(flag, False),) if form == "each" else ()
@@ -88,9 +92,9 @@ def _assign(name: str, value: bool) -> syntax.Statement:
     return syntax.ExpressionStatement(syntax.Assignment(syntax.Name(name), "=", literal))
 
 
-def _put_back(tree: syntax.MessageServer) -> syntax.Statement:
+def _put_back(tree: syntax.MessageServer, after: syntax.Expression | None) -> syntax.Statement:
     arguments = tuple(syntax.Name(each.name) for each in tree.parameters)
-    return syntax.ExpressionStatement(syntax.Send(syntax.Name("self"), tree.name, arguments))
+    return syntax.ExpressionStatement(syntax.Send(syntax.Name("self"), tree.name, arguments, after))
 
 
 def _beginning_with(
