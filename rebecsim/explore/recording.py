@@ -7,7 +7,7 @@ the others at the end.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from rebecsim.explore.breach_key import BreachKey
@@ -46,8 +46,8 @@ class Recording:
         self._services: dict[Service, int] = {}
         self.breached: list[tuple[int, BreachKey]] = []
         self.expanded = 0
-        self.go_on: Callable[[], NDArray[np.int64]] | None = None
-        """Gives the rows that compiled code has written."""
+        self.go_on: Callable[[], Iterator[NDArray[np.integer]]] | None = None
+        """Gives the columns that compiled code has written."""
 
     @property
     def services(self) -> tuple[Service, ...]:
@@ -70,9 +70,14 @@ class Recording:
         self.breached.append((len(self), key))
         self.append(source, 0, service, choice, 0)
 
-    def rows(self) -> NDArray[np.int64]:
-        """Give all rows."""
+    def columns(self) -> list[NDArray[np.int64]]:
+        """Give the columns of all rows whose source was expanded."""
         import numpy as np
 
         rows = np.frombuffer(self._rows, dtype=np.int64).reshape(-1, _WIDTH)
-        return rows if self.go_on is None else np.concatenate((rows, self.go_on()))
+        found = list(rows.T)
+        if self.go_on is not None:
+            pairs = zip(found, self.go_on(), strict=True)
+            found = [np.concatenate(pair, dtype=np.int64) for pair in pairs]
+        known = int(np.searchsorted(found[0], self.expanded))
+        return [column[:known] for column in found]

@@ -150,8 +150,8 @@ class _GraphSearch(Search):
 def _graph_of(search: _GraphSearch) -> StateGraph:
     """Put together what a search has written down."""
     recording, states = search.written, len(search.states)
-    rows = recording.rows()
-    source, target, service, choice, duration = rows[rows[:, 0] < recording.expanded].T.copy()
+    source, target, service, choice, duration = recording.columns()
+    target = target.copy()
     keys: dict[BreachKey, int] = {}
     for row, key in recording.breached:
         if row < len(target):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,7 +36,7 @@ class RecordingWriter:
         self._control = control
         self._before = len(recording)
         self.edges: Edges = np.empty((_FEW, EDGE_WIDTH), dtype=np.uint32)
-        recording.go_on = self._rows
+        recording.go_on = self._columns
 
     @property
     def is_full(self) -> bool:
@@ -67,16 +69,18 @@ class RecordingWriter:
         self._recording.breached.append((self._before + edge, key))
         control[at.EDGES] = edge + 1
 
-    def _rows(self) -> Integers:
+    def _columns(self) -> Iterator[NDArray[np.integer]]:
         """Give what was written, with the services as the recording numbers them."""
-        rows = self.edges[: self._control[at.EDGES]].astype(np.int64)
-        served = rows[:, EDGE_SERVED]
+        edges = self.edges[: self._control[at.EDGES]]
+        for column in range(EDGE_WIDTH):
+            yield self._services(edges[:, column]) if column == EDGE_SERVED else edges[:, column]
+
+    def _services(self, served: Edges) -> Integers:
         passes = served == TIME_PASSES
-        served[passes] = 0
-        met = np.zeros(int(served.max(initial=0)) + 1, dtype=bool)
-        met[served[~passes]] = True
+        places = np.where(passes, 0, served)
+        met = np.zeros(int(places.max(initial=0)) + 1, dtype=bool)
+        met[places[~passes]] = True
         numbers = np.zeros(len(met), dtype=np.int64)
         for each in np.flatnonzero(met).tolist():
             numbers[each] = self._recording.service(self._collapsed.service(each))
-        rows[:, EDGE_SERVED] = np.where(passes, NO_SERVICE, numbers[served])
-        return rows
+        return np.where(passes, NO_SERVICE, numbers[places])

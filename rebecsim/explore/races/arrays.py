@@ -131,9 +131,13 @@ def arrays_of(graph: StateGraph) -> Arrays:
 
 def _in_order(services: Integers) -> list[int]:
     """Give the numbers of services in the order of their first edges."""
-    found, first = np.unique(services, return_index=True)
-    ordered: list[int] = found[np.argsort(first)].tolist()
-    return [each for each in ordered if each != NO_SERVICE]
+    edges = np.arange(len(services), dtype=np.int64)
+    first = np.full(int(services.max(initial=NO_SERVICE)) + 2, len(services), dtype=np.int64)
+    first[services[::-1]] = edges[::-1]  # of several edges the last one that is written: the first
+    first[NO_SERVICE] = len(services)
+    met = np.count_nonzero(first < len(services))
+    ordered: list[int] = np.argsort(first)[:met].tolist()
+    return ordered
 
 
 def _same(graph: StateGraph) -> Integers:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.explore.races.arrays import NO_ACTION, NO_LIMIT, Arrays, Integers
+from rebecsim.explore.races.fate import distinct
 
 __all__ = ["Diamonds", "Steps", "Ways", "find_diamonds"]
 
@@ -169,7 +170,7 @@ def _outcomes(arrays: Arrays, ways: Ways) -> Integers:
         meets = arrays.meeting(key)
         met = meets[arrays.target[ways.one]] | meets[ways.end]
         found.append(ways.pair[met] * width + states + len(arrays.keys) + key)
-    return np.unique(np.concatenate(found))
+    return distinct(np.concatenate(found))
 
 
 def _only(ways: Ways, wanted: Flags) -> Ways:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Graph", "avoiding", "components", "distances", "longest", "reaching"]
+__all__ = ["Graph", "avoiding", "components", "distances", "distinct", "longest", "reaching"]
 
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -55,10 +55,18 @@ def distances(graph: Graph, goal: Flags) -> Integers:
     while len(front):
         steps += 1
         rows = _ranges(first[front], first[front + 1])
-        before = np.unique(sources[rows])
+        before = distinct(sources[rows])
         front = before[found[before] < 0]
         found[front] = steps
     return found
+
+
+def distinct(numbers: Integers) -> Integers:
+    """Give the different numbers, sorted."""
+    ordered = np.sort(numbers)
+    kept = np.ones(len(ordered), dtype=bool)
+    kept[1:] = ordered[1:] != ordered[:-1]
+    return ordered[kept]
 
 
 def _ranges(first: Integers, last: Integers) -> Integers:
