@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from rebecsim.cli import main
 from rebecsim.cli.app import console
+
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -38,6 +43,17 @@ def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> R
         return int(ended.value.code or 0), printed.out, printed.err
 
     return program
+
+
+@pytest.fixture
+def no_collections() -> Iterator[None]:
+    """Collect no garbage, which hypothesis watches with a function of its own.
+
+    What a watchdog raises in that function does not stop the test that is to be stopped.
+    """
+    gc.disable()
+    yield
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -91,7 +91,7 @@ def test_what_is_no_file_is_not_waited_for(directory):
     assert read_kept(folder / "one", MARK) is None
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(data=st.data())
 def test_no_damage_goes_unnoticed(tmp_path_factory, data):
     file = tmp_path_factory.getbasetemp() / "damaged"

@@ -335,7 +335,7 @@ def test_published_scenarios_run_as_in_the_reference(
     assert_runs_are_the_same(config, 4, "rmc", 99)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     config=st.builds(
         configuration,

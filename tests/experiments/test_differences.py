@@ -96,7 +96,7 @@ def test_pairing_narrows_the_interval_of_runs_that_move_together() -> None:
     assert found.standard_error < 0.5 * math.hypot(*apart)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(groups=st.lists(BOTH, min_size=1, max_size=3), metric=st.sampled_from([MEAN, SHARE]))
 def test_swapping_two_policies_changes_the_sign_and_nothing_else(groups, metric) -> None:
     moments = paired(*map(split, groups))
@@ -107,7 +107,7 @@ def test_swapping_two_policies_changes_the_sign_and_nothing_else(groups, metric)
     assert one.degrees_of_freedom == other.degrees_of_freedom
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(groups=st.lists(BOTH, min_size=1, max_size=3), metric=st.sampled_from([MEAN, SHARE]))
 def test_a_policy_does_not_differ_from_itself(groups, metric) -> None:
     moments = paired(*({"EDF": s["EDF"], "MDF": s["EDF"]} for s in map(split, groups)))
@@ -136,7 +136,7 @@ def test_holm_on_an_example_worked_by_hand() -> None:
     assert holm([]) == []
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(p_values=P_VALUES)
 def test_holm_keeps_the_order_and_adjusts_the_least_by_all(p_values) -> None:
     adjusted = holm(p_values)

@@ -25,7 +25,7 @@ def student(values):
     return np.mean(values), np.std(values, ddof=1) / math.sqrt(len(values))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.integers(1, 4).flatmap(
         lambda size: st.lists(

@@ -34,7 +34,7 @@ def merge(parts: list[CellMoments]) -> CellMoments:
     return whole
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(batches=BATCHES, randomness=st.randoms(use_true_random=False))
 def test_neither_batches_nor_their_order_change_anything(batches, randomness) -> None:
     whole = moments(np.concatenate(batches))

@@ -32,7 +32,7 @@ def cut(batch: RunBatch, places: list[int]) -> list[RunBatch]:
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(edf=CUTS, fifo=CUTS, mdf=CUTS)
 def test_however_the_runs_are_cut_the_moments_are_the_same(edf, fifo, mdf) -> None:
     whole = {"EDF": runs(30, 1), "FIFO": runs(30, 2), "MDF": runs(30, 3)}

@@ -121,7 +121,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say(level: float) -> None:
     assert ratio_hits / trials == pytest.approx(level, abs=tolerance)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(runs=RUNS, factor=st.integers(1, 9))
 def test_scaling_a_counter_scales_its_mean_and_interval(runs, factor) -> None:
     plain, scaled = (stratified_mean(cells(runs), {"y": f}) for f in (1, factor))
@@ -130,7 +130,7 @@ def test_scaling_a_counter_scales_its_mean_and_interval(runs, factor) -> None:
     assert scaled.degrees_of_freedom == plain.degrees_of_freedom
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(groups=st.lists(RUNS, min_size=1, max_size=4), randomness=st.randoms())
 def test_the_order_of_cells_does_not_matter(groups, randomness) -> None:
     group = cells(*groups)
@@ -139,7 +139,7 @@ def test_the_order_of_cells_does_not_matter(groups, randomness) -> None:
     assert stratified_ratio(shuffled, Y, X) == stratified_ratio(group, Y, X)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(groups=st.lists(RUNS, min_size=1, max_size=4))
 def test_a_ratio_over_a_constant_is_a_mean(groups) -> None:
     constant = [[(y, 1) for y, _ in runs] for runs in groups]
@@ -155,7 +155,7 @@ def _mean(group: list[CellMoments]) -> Estimate:
     return stratified_mean(group, Y)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(groups=st.lists(RUNS, min_size=1, max_size=4))
 def test_the_interval_of_a_share_stays_between_0_and_1_and_holds_the_value(groups) -> None:
     found = estimate(SHARE, cells(*groups))

@@ -20,6 +20,8 @@ from rebecsim.lang import check_source
 from rebecsim.simulate import simulate
 from rebecsim.simulate.saved import make_scheduler
 
+pytestmark = pytest.mark.usefixtures("no_collections")
+
 ENDLESS = """
 reactiveclass A(3) {
     statevars { int t; }

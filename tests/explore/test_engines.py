@@ -59,7 +59,7 @@ def test_conformance(file: str, stop_at: Any) -> None:
         assert_same(model, stop_at=stop_at, **options)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, suppress_health_check=list(HealthCheck))
 @given(drawn=models(), stop_at=st.sampled_from(["first", "all"]), deadlines=st.booleans())
 def test_random_models(drawn: Drawn, stop_at: Any, deadlines: bool) -> None:
     model = _built(drawn)
@@ -83,7 +83,7 @@ def test_random_models_are_of_all_kinds() -> None:
     verdicts: Counter[str] = Counter()
     sizes: list[int] = []
 
-    @settings(max_examples=150, deadline=None, database=None, derandomize=True)
+    @settings(max_examples=150, database=None, derandomize=True)
     @given(drawn=models())
     def look(drawn: Drawn) -> None:
         found = explore(_built(drawn), engine="python", limits=Limits(states=STATES))
@@ -235,7 +235,7 @@ def test_hash_compaction_finds_the_same_states(file: str) -> None:
     assert shown == {name: value for name, value in everything(whole).items() if name in shown}
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, suppress_health_check=list(HealthCheck))
 @given(drawn=models())
 def test_hash_compaction_of_random_models(drawn: Drawn) -> None:
     model = _built(drawn)

@@ -106,7 +106,7 @@ def _observed(system: TransitionSystem, rebecs: System) -> Any:
     ("file", "language"),
     [*((file, "timed") for file in TIMED), ("philosophers2.rebeca", "core")],
 )
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 2**32))
 def test_simulation_visits_only_states_that_exploration_reaches(
     file: str, language: str, seed: int
@@ -172,7 +172,7 @@ class Beater(Rebec, queue_size=3):
 
 
 @given(starts=st.lists(st.integers(0, 6), min_size=1, max_size=3), shift=st.integers(1, 10**6))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_starting_later_changes_nothing(starts: list[int], shift: int) -> None:
     def beaters(later: int) -> Model:
         return Model(

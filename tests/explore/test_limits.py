@@ -101,6 +101,7 @@ def test_time_holds_where_python_is_asked_for_each_state(engine: Any, what: str)
     assert found.bounds == ("seconds",)
 
 
+@pytest.mark.usefixtures("no_collections")
 @pytest.mark.parametrize("engine", ["python", "native"])
 def test_time_holds_in_a_message_server_with_very_many_choices(engine: Any) -> None:
     """3**40 outcomes of one message."""

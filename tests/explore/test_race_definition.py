@@ -76,14 +76,14 @@ def _check(drawn: Drawn, tts: bool, deadlock: bool, invariants: list[str]) -> No
     assume(_compare(checked, mode, checks))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(drawn=race_models(), tts=st.booleans(), deadlock=st.booleans(), invariants=INVARIANTS)
 def test_some_random_models(drawn: Drawn, tts: bool, deadlock: bool, invariants: list[str]) -> None:
     _check(drawn, tts, deadlock, invariants)
 
 
 @pytest.mark.slow
-@settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=500, suppress_health_check=list(HealthCheck))
 @given(drawn=race_models(), tts=st.booleans(), deadlock=st.booleans(), invariants=INVARIANTS)
 def test_many_random_models(drawn: Drawn, tts: bool, deadlock: bool, invariants: list[str]) -> None:
     _check(drawn, tts, deadlock, invariants)
@@ -101,7 +101,7 @@ def _with_ticker(drawn: Drawn) -> str:
     return f"{TICKER[drawn.core]}\n{drawn.source[:-1]}  Ticker ticker():();\n}}"
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(drawn=race_models(), tts=st.booleans())
 def test_a_rebec_that_shares_nothing_changes_no_class(drawn: Drawn, tts: bool) -> None:
     mode: Mode | None = None if drawn.core else "TTS" if tts else "FTTS"

@@ -66,7 +66,6 @@ def test_conformance(file: str, stop_at: Any) -> None:
 
 @settings(
     max_examples=PLAIN_MODELS if is_plain() else COMPILED_MODELS,
-    deadline=None,
     suppress_health_check=list(HealthCheck),
 )
 @given(drawn=models(), stop_at=st.sampled_from(["first", "all"]), deadlines=st.booleans())

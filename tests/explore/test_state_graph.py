@@ -120,13 +120,13 @@ def test_conformance(file: str) -> None:
 INVARIANTS = ["r0.a < 3", "r0.b != 2 || r1.a != 2"]
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, suppress_health_check=list(HealthCheck))
 @given(drawn=models(), deadlines=st.booleans(), deadlock=st.booleans())
 def test_random_models(drawn: Drawn, deadlines: bool, deadlock: bool) -> None:
     _check(drawn, Checks(deadlines=deadlines, deadlock=deadlock, invariants=INVARIANTS))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(drawn=race_models())
 def test_random_models_for_races(drawn: Drawn) -> None:
     _check(drawn, Checks(invariants=["r0.a < 2"], terminal=["r0.flag"]))

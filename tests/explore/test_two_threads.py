@@ -60,7 +60,7 @@ def test_conformance(file: str, stop_at: Any) -> None:
         assert_same(model, mode=mode, checked=checked, limits=limits, stop_at=stop_at)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(drawn=models(), stop_at=st.sampled_from(["first", "all"]))
 def test_random_models(drawn: Drawn, stop_at: Any) -> None:
     checked = check_source(drawn.source, "drawn.rebeca", "core" if drawn.core else "timed")

@@ -32,7 +32,7 @@ def same(ours, theirs):
     return ours == theirs
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 @given(PROGRAMS, st.lists(st.integers(0, 2), min_size=1, max_size=1))
 def test_generated_code_agrees_with_an_interpreter(text, choices):
     note(text)

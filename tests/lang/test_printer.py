@@ -11,7 +11,7 @@ from rebecsim.lang import parse_expression, parse_model, print_expression, print
 from rebecsim.lang.syntax import Binary, Block, Break, If, IntLiteral, Name, Unary
 from tests.lang import strategies
 
-slow = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+slow = settings(max_examples=80, suppress_health_check=list(HealthCheck))
 
 
 @slow

@@ -67,7 +67,7 @@ FRAGMENTS = st.sampled_from(
         *("return", "break;", "else", "case 1:", "after(", "self."),
     ]
 )
-relaxed = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+relaxed = settings(max_examples=120, suppress_health_check=list(HealthCheck))
 
 
 @st.composite

@@ -89,7 +89,7 @@ def test_other_choices_than_the_model_has_are_refused() -> None:
             check_log(MODEL, with_event(LOG, place, choices=choices))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.data())
 def test_a_message_left_out_or_served_twice_or_earlier_is_refused(data: st.DataObject) -> None:
     served = LOG.served

@@ -65,7 +65,7 @@ def model_of(script, queue: int, urgent: int | None, priorities: tuple[int, ...]
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     script=SCRIPTS,
     queue=st.integers(1, 5),

@@ -67,7 +67,7 @@ def test_equal_messages_are_turns_of_their_own() -> None:
     assert [len(turn.alternatives) for turn in stepper.turns()] == [2, 2]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 1000), forward=st.integers(0, 40), back=st.integers(0, 50))
 def test_undo_is_the_inverse_of_steps(seed: int, forward: int, back: int) -> None:
     stepper = tickets(seed=seed)

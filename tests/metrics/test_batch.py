@@ -76,7 +76,7 @@ row = st.tuples(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(row, min_size=1, max_size=12))
 def test_laws(rows):
     rows.sort(key=lambda each: each[0])

@@ -69,14 +69,14 @@ def test_small_cases(jobs, share, ends):
 job = st.tuples(st.integers(0, 12), st.integers(0, 7), st.integers(0, 9))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(job, min_size=1, max_size=14).map(sorted), st.integers(1, 6))
 def test_the_steps_give_what_the_seconds_give(jobs, share):
     jobs.sort(key=lambda each: each[0])
     assert of_one_user(jobs, share) == second_by_second(jobs, share)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(job, min_size=1, max_size=14), st.integers(1, 6))
 def test_a_profile_keeps_its_form(jobs, share):
     profile = ShareProfile(share)
@@ -97,7 +97,7 @@ def test_a_long_log_needs_few_steps():
     assert len(profile.times) <= 2
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.tuples(job, st.integers(1, 3), st.integers(0, 4)), min_size=1, max_size=10),
     st.integers(1, 5),

@@ -12,7 +12,7 @@ from rebecsim.metrics import count_over_time
 interval = st.tuples(st.integers(0, 40), st.integers(0, 20), st.integers(0, 5))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(interval, max_size=10))
 def test_open_intervals_are_counted_second_by_second(rows):
     begin, length, weight = (np.array([row[k] for row in rows], dtype=np.int64) for k in range(3))

@@ -56,7 +56,7 @@ job = st.tuples(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(job, min_size=1, max_size=8), st.integers(1, 3))
 def test_the_map_counts_overdue_jobs_second_by_second(rows, share):
     rows.sort(key=lambda each: each[0])

@@ -68,7 +68,6 @@ def same_run(native, model, replication, *, law="fair", order="random", tick="",
 
 @settings(
     max_examples=PLAIN_MODELS if is_plain() else COMPILED_MODELS,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(MODELS, st.sampled_from(ORDERS), st.sampled_from(["fair", "rmc"]))

@@ -33,7 +33,7 @@ def placed(bars: Bars, at: int) -> list[tuple[int, int]]:
     ]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     rows=st.lists(
         st.tuples(st.integers(0, 5), st.integers(1, 12), st.integers(1, 6)), min_size=1, max_size=25

@@ -154,7 +154,7 @@ def test_what_is_nested_too_deeply_is_not_kept(directory, monkeypatch):
     assert not list(directory.iterdir())
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=4), st.integers(1, 3))
 def test_kept_models_run_as_fresh_ones(values, pause):
     text = TEXT.replace("?(1, 2, 3, SIDES)", f"?({', '.join(map(str, values))})")

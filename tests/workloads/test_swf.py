@@ -261,7 +261,7 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path, monkeypatch):
 whole = st.integers(-1, 2**53)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(
         st.tuples(

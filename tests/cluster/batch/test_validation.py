@@ -98,7 +98,7 @@ def test_the_planted_policy_is_found_out() -> None:
     assert [int(workload.job[job]) for job in check.offenders] == [2]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(jobs=requests(), data=st.data())
 def test_delaying_any_head_beyond_its_reservation_is_found(
     jobs: list[Request], data: st.DataObject

@@ -14,7 +14,7 @@ def job_of(index: int, key: int) -> Job:
     return Job(index, index, 0, 1 + key, 1 + index % 5, 1 + (index * 7) % 11)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     keys=st.lists(st.integers(0, 5), min_size=1, max_size=900),
     removals=st.randoms(use_true_random=False),
