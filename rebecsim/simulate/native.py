@@ -115,30 +115,31 @@ def run_native(
         ends = np.zeros((len(replications) + 1, 3), np.int64)
         values = np.zeros((len(replications) + 1, len(observed)), np.int64)
         values[0] = observed
-        run_replications(
-            native.step,
-            _settings(native, replications, until, max_steps, choice_law, order),
-            native.rebecs,
-            native.servers,
-            ranks,
-            native.cells,
-            native.bags,
-            native.counts,
-            native.params,
-            streams,
-            ctx,
-            native.cells.copy(),
-            native.bags.copy(),
-            np.zeros(len(native.bags), np.int64),
-            np.zeros((rebecs, STATE_WIDTH), np.int64),
-            np.zeros(rebecs, np.int64),
-            message,
-            sends,
-            choices,
-            events,
-            ends,
-            values,
-        )
+        with np.errstate(all="ignore"):  # as IEEE says; without a compiler NumPy would warn of it
+            run_replications(
+                native.step,
+                _settings(native, replications, until, max_steps, choice_law, order),
+                native.rebecs,
+                native.servers,
+                ranks,
+                native.cells,
+                native.bags,
+                native.counts,
+                native.params,
+                streams,
+                ctx,
+                native.cells.copy(),
+                native.bags.copy(),
+                np.zeros(len(native.bags), np.int64),
+                np.zeros((rebecs, STATE_WIDTH), np.int64),
+                np.zeros(rebecs, np.int64),
+                message,
+                sends,
+                choices,
+                events,
+                ends,
+                values,
+            )
         if (ends[:-1, OUTCOME] == NOT_ENDING).any():
             raise EndlessError(endless_text(native, ctx, message))
         if not (trace and (ends[:-1, OUTCOME] == NO_ROOM).any()):

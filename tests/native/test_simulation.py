@@ -121,6 +121,26 @@ def test_assignments_within_expressions_run_the_same():
         assert same_run(native, model, replication, max_steps=40) == "step limit"
 
 
+def test_infinities_and_what_is_not_a_number_run_the_same():
+    text = """
+    reactiveclass A(2) {
+        statevars { int n; double d; float f; boolean same; }
+        A() { self.go(); }
+        msgsrv go() {
+            n = ++n;
+            d = d + n / 0.0; f = f - n / 0.0f;
+            d -= n * d;
+            same = d == d;
+            self.go() after(1);
+        }
+    }
+    main { A a():(); }
+    """
+    checked = check_source(text, "a.rebeca")
+    model = build_model(checked, "a.rebeca")
+    assert same_run(native_model(model, checked), model, 0, max_steps=10) == "step limit"
+
+
 @pytest.mark.skipif(is_plain(), reason="is about the compiler")
 def test_what_the_compiler_cannot_do_runs_in_python(monkeypatch):
     def fail(*functions):
