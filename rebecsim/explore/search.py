@@ -263,9 +263,7 @@ class Search:
         """
         runner = self.system.runner
         runner.look, runner.look_every = self.check_limits, _CHECK_EVERY
-        dog = Watchdog(
-            runner.system, patience=patience, is_over=lambda: self._reached() is not None
-        )
+        dog = Watchdog(runner.system, patience=patience, is_over=lambda: self.reached() is not None)
         try:
             with collecting_rarely(), dog:
                 yield
@@ -275,7 +273,7 @@ class Search:
             self.cut("memory")
         except ServerStopped:
             self.stopped_in = dog.stopped_in
-            self.cut(self._reached() or "seconds")
+            self.cut(self.reached() or "seconds")
         finally:
             runner.look_every = 0
 
@@ -285,11 +283,11 @@ class Search:
         if self._progress is not None and seconds - self._reported >= _REPORT_EVERY:
             self._reported = seconds
             self._progress(self.progress())
-        bound = self._reached(lambda: self.growth(_COMING))
+        bound = self.reached(lambda: self.growth(_COMING))
         if bound is not None:
             self.stop(bound)
 
-    def _reached(self, growth: Callable[[], int] = lambda: 0) -> Bound | None:
+    def reached(self, growth: Callable[[], int] = lambda: 0) -> Bound | None:
         """Say which limit of time or memory is reached, or that somebody wants it to end."""
         return "interrupt" if self._is_interrupted() else self.meter.exceeded(growth)
 

@@ -31,7 +31,7 @@ _CUT: dict[RaceBound, str] = {
     "memory": "the limit of memory was reached",
     "interrupt": "the search was interrupted",
     "horizon": "states beyond the horizon were not followed",
-    "pairs": "the limit of pairs of states to follow was reached",
+    "pairs": "the limit of pairs of states to follow was reached (`--max-pairs`)",
 }
 
 
@@ -77,6 +77,11 @@ def _conclusion(races: Races) -> str:
     if races.is_decided:
         return text
     reasons = " and ".join(_CUT.get(bound, bound) for bound in races.bounds)
+    if races.is_complete:
+        return (
+            f"all races are listed, but {races.unfinished} of {len(races.groups)} kinds were not "
+            f"followed to the end, so worse may come of them: {reasons}; so far {text}"
+        )
     found = "no race was found so far" if not races.groups else f"so far {text}"
     return f"not everything was looked at: {reasons}; {found}, and there may be others"
 
@@ -148,6 +153,8 @@ def races_to_json(races: Races) -> dict[str, Any]:
         "mode": races.mode,
         "harmful": races.is_harmful,
         "decided": races.is_decided,
+        "complete": races.is_complete,
+        "unfinished": races.unfinished,
         "states": races.states,
         "pairs": races.pairs,
         "commuting": races.commuting,

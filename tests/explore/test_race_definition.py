@@ -76,7 +76,7 @@ def _check(drawn: Drawn, tts: bool, deadlock: bool, invariants: list[str]) -> No
     assume(_compare(checked, mode, checks))
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=75, suppress_health_check=list(HealthCheck))
 @given(drawn=race_models(), tts=st.booleans(), deadlock=st.booleans(), invariants=INVARIANTS)
 def test_some_random_models(drawn: Drawn, tts: bool, deadlock: bool, invariants: list[str]) -> None:
     _check(drawn, tts, deadlock, invariants)

@@ -9,15 +9,14 @@ from typer.testing import CliRunner
 
 from rebecsim.cli import app
 from rebecsim.errors import UserError
-from rebecsim.explore import Breach, Checks, Limits, TransitionSystem, explore, find_races
-from rebecsim.explore.exploring import pose
+from rebecsim.explore import Breach, Checks, Limits, explore, find_races
 from rebecsim.explore.races import Races
 from rebecsim.explore.races.fate import components
-from rebecsim.explore.state_graph import build_graph
 from rebecsim.generate import build_model
-from rebecsim.lang import check_file, check_source, parse_property_file
+from rebecsim.lang import check_source
 from rebecsim.report.race_text import race_lines
 from tests.explore.conformance import entries, load
+from tests.explore.first_come import FIRST_COME, kinds_of, races_of
 
 pytestmark = pytest.mark.large
 
@@ -25,52 +24,29 @@ RACES = Path(__file__).resolve().parents[2] / "models" / "races"
 MIRROR = RACES / "mirror.property"
 NATJAM = ("natjam_race.rebeca", "natjam_no_lock.rebeca", "natjam_last_unit.rebeca")
 
-FIRST_COME = """
-reactiveclass Judge(5) {
-  statevars { int winner; int met; }
-  Judge() { winner = 0; }
-  msgsrv arrived(int who) { BODY }
-}
-reactiveclass Runner(3) {
-  knownrebecs { Judge judge; }
-  Runner(int who) { self.run(who); }
-  msgsrv run(int who) { judge.arrived(who) after(2); AGAIN }
-}
-main { Judge j():(); Runner a(j):(1); Runner b(j):(2); }
-"""
-
-
-def _races(body: str, again: str = "self.run(who) after(5);", **options: Any) -> Races:
-    checked = check_source(FIRST_COME.replace("BODY", body).replace("AGAIN", again))
-    return find_races(build_model(checked, "judge"), checked=checked, **options)
-
 
 def _quiet(body: str, again: str = "self.run(who) after(5);", **options: Any) -> Races:
-    return _races(body, again, checks=Checks(deadlock=False), **options)
-
-
-def _kinds(races: Races) -> list[str]:
-    return [group.kind for group in races.groups]
+    return races_of(body, again, checks=Checks(deadlock=False), **options)
 
 
 # --- what comes of a race -------------------------------------------------------------------------
 
 
 def test_messages_that_commute_are_no_race() -> None:
-    found = _races("met = (met + who) % 3;")
+    found = races_of("met = (met + who) % 3;")
     assert found.groups == ()
     assert found.pairs == found.commuting > 0
     assert not found.is_harmful
 
 
 def test_a_race_that_is_forgotten_again_joins() -> None:
-    found = _races("winner = who;")
-    assert _kinds(found) == ["joins"]
+    found = races_of("winner = who;")
+    assert kinds_of(found) == ["joins"]
     assert not found.is_harmful
 
 
 def test_a_race_that_decides_for_good_leads_to_different_results() -> None:
-    found = _races("if (winner == 0) { winner = who; }")
+    found = races_of("if (winner == 0) { winner = who; }")
     (group,) = found.groups
     assert group.kind == "results"
     assert found.is_harmful
@@ -82,21 +58,21 @@ def test_a_race_that_decides_for_good_leads_to_different_results() -> None:
 
 def test_later_races_cannot_make_up_for_one() -> None:
     """In every round the order may turn it over, so both values can always be reached again."""
-    found = _races("if (who == 2 && met == 1) { winner = 1 - winner; } met = (met + 1) % 2;")
-    assert _kinds(found) == ["results"]
+    found = races_of("if (who == 2 && met == 1) { winner = 1 - winner; } met = (met + 1) % 2;")
+    assert kinds_of(found) == ["results"]
 
 
 def test_final_states_are_results_too() -> None:
-    assert _kinds(_quiet("winner = who;", again="")) == ["results"]
+    assert kinds_of(_quiet("winner = who;", again="")) == ["results"]
 
 
 def test_who_is_busy_at_the_end_is_no_result() -> None:
-    assert _kinds(_quiet("met = 1; delay(who);", again="")) == ["while"]
+    assert kinds_of(_quiet("met = 1; delay(who);", again="")) == ["while"]
 
 
 def test_a_deadlock_that_comes_anyway_is_named() -> None:
-    found = _races("winner = who;", again="")
-    assert _kinds(found) == ["results"]
+    found = races_of("winner = who;", again="")
+    assert kinds_of(found) == ["results"]
     (wrong,) = found.unexplained
     assert wrong.decision is None
     assert "  it comes whatever is done" in race_lines(found)
@@ -113,7 +89,7 @@ def test_an_order_that_violates_at_once_is_shown_with_the_violation() -> None:
 
 
 def test_an_order_that_can_violate_later_says_what() -> None:
-    found = _races(
+    found = races_of(
         "if (met == 0) { winner = who; } if (met < 9) { met++; } ",
         checks=Checks(invariants=["!(j.met == 9 && j.winner == 2)"]),
     )
@@ -138,12 +114,12 @@ def test_a_violation_that_chance_can_avoid_is_avoidable() -> None:
 
 
 def test_choices_are_compared_as_sets() -> None:
-    assert _races("winner = ?(1, 2);").groups == ()
+    assert races_of("winner = ?(1, 2);").groups == ()
 
 
 def test_delays_keep_the_orders_apart_until_they_join() -> None:
     for mode in ("FTTS", "TTS"):
-        found = _races("delay(who); winner = who;", mode=mode)
+        found = races_of("delay(who); winner = who;", mode=mode)
         (group,) = found.groups
         assert group.kind == "while"
         assert group.distance is not None
@@ -154,24 +130,24 @@ def test_delays_keep_the_orders_apart_until_they_join() -> None:
 def test_choices_of_the_same_messages_are_matched() -> None:
     """Who takes how long is not decided by the order."""
     for mode in ("FTTS", "TTS"):
-        assert _kinds(_races("delay(?(1, 2));", mode=mode)) == ["while"]
+        assert kinds_of(races_of("delay(?(1, 2));", mode=mode)) == ["while"]
 
 
 def test_what_is_observed_decides_what_is_harmful() -> None:
     body = "if (winner == 0) { winner = who; } met = who;"
-    assert _kinds(_races(body, observe=["j.winner"])) == ["observed"]
-    assert _kinds(_races(body, observe=["j"])) == ["observed"]
-    unseen = _races(body, observe=["a"])
-    assert _kinds(unseen) == ["results"]
+    assert kinds_of(races_of(body, observe=["j.winner"])) == ["observed"]
+    assert kinds_of(races_of(body, observe=["j"])) == ["observed"]
+    unseen = races_of(body, observe=["a"])
+    assert kinds_of(unseen) == ["results"]
     assert not unseen.is_harmful
     with pytest.raises(UserError, match="j has winner, met, no 'loser'"):
-        _races(body, observe=["j.loser"])
+        races_of(body, observe=["j.loser"])
     with pytest.raises(UserError, match="there is no rebec 'k'"):
-        _races(body, observe=["k"])
+        races_of(body, observe=["k"])
 
 
 def test_when_something_is_observed_does_not_matter() -> None:
-    assert _kinds(_races("delay(1); if (met < 2) { met++; }", observe=["j.met"])) == ["while"]
+    assert kinds_of(races_of("delay(1); if (met < 2) { met++; }", observe=["j.met"])) == ["while"]
 
 
 def test_variables_that_are_ignored_make_no_race() -> None:
@@ -370,34 +346,6 @@ def test_a_regression_test_passes_once_the_run_no_longer_goes_wrong(tmp_path: Pa
     regression()
 
 
-# --- bounds ---------------------------------------------------------------------------------------
-
-
-def test_what_lies_behind_the_bounds_is_not_decided() -> None:
-    found = _races("winner = who; met++;", limits=Limits(states=40))
-    assert found.bounds == ("states",)
-    assert set(_kinds(found)) == {"undecided"}
-    assert "not everything was looked at" in list(race_lines(found))[-1]
-
-
-def test_what_is_decided_within_the_bounds_stays() -> None:
-    found = _races(
-        "winner = who; met++;",
-        limits=Limits(horizon=20),
-        checks=Checks(invariants=["j.winner != 1 || j.met != 2"]),
-    )
-    assert found.bounds == ("horizon",)
-    (group,) = found.groups
-    assert group.is_violation
-
-
-def test_no_races_is_never_said_of_a_part() -> None:
-    found = _races("met++;", limits=Limits(states=2))
-    last = list(race_lines(found))[-1]
-    assert "no race was found so far" in last
-    assert "there may be others" in last
-
-
 # --- the parts ------------------------------------------------------------------------------------
 
 
@@ -428,97 +376,3 @@ def test_all_that_can_go_wrong_is_explained_or_named(entry: dict[str, Any]) -> N
         named.add(races.in_constructor.verdict)
     assert named == {each.verdict for each in found.violations}
     assert races.is_harmful >= found.is_violation
-
-
-# --- Natjam-R -------------------------------------------------------------------------------------
-
-
-def _natjam(file: str, change: tuple[str, str] = ("", "")) -> dict[tuple[str, ...], str]:
-    text = (RACES / file).read_text("utf-8")
-    assert change[0] in text
-    checked = check_source(text.replace(*change) if change[0] else text)
-    properties = parse_property_file(MIRROR)
-    found = find_races(build_model(checked), checked=checked, checks=Checks(properties=properties))
-    assert not found.bounds
-    return {
-        tuple(f"{each.rebec}.{each.server}" for each in group.contenders): group.kind
-        for group in found.groups
-    }
-
-
-OVERTAKEN = ("am.process", "am.runJob")
-NOT_YET = ("rm.tick", "rm.update")
-CHECKPOINTS = ("rm.checkPoint", "rm.checkPoint")
-
-
-def test_with_both_guards_no_race_breaks_the_mirror() -> None:
-    assert _natjam("natjam_race.rebeca") == {OVERTAKEN: "results", NOT_YET: "results"}
-
-
-def test_without_the_lock_two_checkpoints_race() -> None:
-    assert _natjam("natjam_no_lock.rebeca") == {
-        OVERTAKEN: "inevitable",
-        ("am.process", "rm.tick"): "inevitable",
-        ("am.runJob", "am.runJob"): "avoidable",
-        CHECKPOINTS: "inevitable",
-        NOT_YET: "inevitable",
-    }
-
-
-def test_with_the_last_unit_a_job_that_has_ended_is_evicted() -> None:
-    assert _natjam("natjam_last_unit.rebeca") == {
-        OVERTAKEN: "inevitable",
-        ("am.process", "rm.tick"): "inevitable",
-        NOT_YET: "inevitable",
-    }
-
-
-def test_a_job_of_one_unit_breaks_the_mirror_whatever_the_guards() -> None:
-    kinds = _natjam("natjam_race.rebeca", ("work[2] = 2", "work[2] = 1"))
-    assert kinds == {
-        OVERTAKEN: "avoidable",
-        ("rm.checkPoint", "rm.update"): "inevitable",
-        NOT_YET: "avoidable",
-    }
-
-
-@pytest.mark.parametrize("file", NATJAM)
-def test_the_counters_of_messages_cannot_be_mistaken(file: str) -> None:
-    system = TransitionSystem(build_model(check_file(RACES / file, "timed")))
-    graph = build_graph(pose(system.model))
-    for state in graph.search.states:
-        for position, local in enumerate(state):
-            others = [message for message in local.bag if message.sender != position]
-            assert len(others) < 4
-
-
-# --- the command ----------------------------------------------------------------------------------
-
-
-def test_the_command_gives_text_and_json() -> None:
-    arguments = ["races", str(RACES / NATJAM[1]), "--property", str(MIRROR)]
-    shown = CliRunner().invoke(app, arguments)
-    assert shown.exit_code == 1
-    assert "! assertion failed: mirror" in shown.output
-    data = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).output)
-    assert data["harmful"]
-    assert {group["kind"] for group in data["groups"]} <= {"inevitable", "avoidable"}
-    for group in data["groups"]:
-        assert all(order["steps"] for order in group["witness"]["orders"])
-
-
-def test_the_exit_code_says_whether_anything_is_left_open(tmp_path: Path) -> None:
-    file = tmp_path / "judge.rebeca"
-    file.write_text(
-        FIRST_COME.replace("BODY", "winner = who;").replace("AGAIN", "self.run(who) after(5);")
-    )
-    assert CliRunner().invoke(app, ["races", str(file)]).exit_code == 0
-    assert CliRunner().invoke(app, ["races", str(file), "--max-states", "4"]).exit_code == 3
-
-
-def test_bad_input_is_an_error() -> None:
-    model = check_file(RACES / NATJAM[0], "timed")
-    with pytest.raises(UserError, match="<invariant>:1:1"):
-        find_races(build_model(model), checked=model, checks=Checks(invariants=["rm.job == 1"]))
-    with pytest.raises(UserError, match="abstraction"):
-        find_races(build_model(model), checked=model, abstract=["rm.job"])

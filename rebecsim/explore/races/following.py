@@ -17,7 +17,7 @@ are more than `MOST_OWED` services out of step count as apart for good.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +32,7 @@ __all__ = ["MOST_OWED", "Follower", "Node", "Start"]
 MOST_OWED = 8
 """Services that one run may be behind the other before they count as apart for good."""
 
+_LOOK_EVERY = 100  # nodes between two looks at the limits of time and memory
 _TIME = -1
 _LATE = -1
 
@@ -124,6 +125,7 @@ class Follower:
         self.moves: list[list[Move]] = []
         self.arrivals: list[list[Arrival]] = []
         self.is_expanded: list[bool] = []
+        self.expanded = 0
         self.joined: set[int] = set()
         self.cut: set[int] = set()
         self._keys = self._keys_of_nodes()
@@ -270,6 +272,7 @@ class Follower:
     def _expand(self, number: int) -> None:
         """Work out the moves of a node."""
         self.is_expanded[number] = True
+        self.expanded += 1
         node = self.nodes[number]
         if number in self.joined or number in self.cut or len(node.owed) > MOST_OWED:
             return
@@ -386,9 +389,12 @@ class Follower:
         when = node.ahead if side == 0 else -node.ahead
         owed.append(self._owed(1 - side, edge, when))
 
-    def follow(self, roots: Sequence[int], limit: int, *, widely: bool) -> bool:
+    def follow(
+        self, roots: Sequence[int], limit: int, *, widely: bool, is_over: Callable[[], bool]
+    ) -> bool:
         """Follow all that can come behind nodes; false if there are more nodes than the limit.
 
+        It is also false once `is_over`, which is asked every now and then.
         `widely`: what is near comes first, else one way is followed to its end before others.
         """
         pending = deque(roots)
@@ -397,6 +403,8 @@ class Follower:
             number = pending.popleft() if widely else pending.pop()
             if not self.is_expanded[number]:
                 if len(self.nodes) >= limit:
+                    return False
+                if self.expanded % _LOOK_EVERY == 0 and is_over():
                     return False
                 self._expand(number)
             for arrival in self.arrivals[number]:

@@ -123,10 +123,11 @@ class Races:
     others. `bounds` are those that kept from looking further: if there are any, there may be
     races that were not found. `abstraction` names the variables left out of the state; those in
     `deciding` decide something, so there may be other races with them. `observed` is what was
-    looked at. `alike` puts groups together that differ by an exchange of rebecs only, as
-    their places in `groups`, the one that is shown first. `in_constructor` is a breach before
-    anything else happens; there are no races then. `memory` is the most memory the process took
-    up, in bytes.
+    looked at. `is_complete` says whether all states are known, so that no race is missing;
+    `unfinished` counts the groups that were not followed to the end. `alike` puts groups together
+    that differ by an exchange of rebecs only, as their places in `groups`, the one shown first.
+    `in_constructor` is a breach before anything else happens; there are no races then. `memory` is
+    the most memory the process took up, in bytes.
     """
 
     model: str
@@ -143,6 +144,8 @@ class Races:
     alike: tuple[tuple[int, ...], ...]
     in_constructor: Breach | None = None
     deciding: tuple[Deciding, ...] = ()
+    is_complete: bool = True
+    unfinished: int = 0
     memory: int = 0
 
     @property
