@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 
 from rebecsim.explore import Checks, Limits, Mode
 from rebecsim.explore.exploring import pose
-from rebecsim.explore.races import Races, find_races
+from rebecsim.explore.races import Contender, Races, find_races
 from rebecsim.explore.races.cures import Asked, Cures, RaceCures, Tried, try_cures
+from rebecsim.explore.races.cures.atomic import at_once
 from rebecsim.explore.races.cures.judging import violations
+from rebecsim.explore.races.cures.together import together
 from rebecsim.explore.space import state_space
 from rebecsim.generate import build_model
-from rebecsim.lang import CheckedModel, check_source
+from rebecsim.lang import CheckedModel, check_source, print_model
 from tests.explore.brute_races import Brute
 from tests.explore.race_models import race_models
 from tests.explore.random_models import Drawn
@@ -282,6 +284,21 @@ def test_what_a_constructor_may_not_do_is_not_put_there() -> None:
     assert (found.outcome, found.found) == ("n/a", ("a constructor may send to self only",))
 
 
+def test_what_a_class_of_rebecs_does_otherwise_is_not_moved() -> None:
+    source = ACCOUNT.replace(
+        "reactiveclass User(3)",
+        """reactiveclass Slow extends Account(5) {
+          Slow() { super(); }
+          msgsrv pay(int sum) { }
+        }
+        reactiveclass User(3)""",
+    )
+    found = _anywhere(source, "atomic-account.pay")
+    assert (found.outcome, found.found) == ("n/a", ("Slow has a pay of its own",))
+    # a priority stands where the text of the message server does
+    assert _anywhere(source, "priority-account.pay-before-account.withdraw").outcome == "removes"
+
+
 BOTH = """
 reactiveclass Client(3) {
   knownrebecs { Door door; }
@@ -308,6 +325,34 @@ def test_two_messages_become_one() -> None:
         "msgsrv lockAndEnter(int n2, int n, int m) { int a2 = n2; locked = a2; int a = n; "
         'assertion(locked == a && m == 7, "wrong"); }'
     ) in plain
+
+
+def test_a_receiver_that_may_be_of_another_class_gets_two_messages() -> None:
+    source = BOTH.replace("{ Door door; }", "{ Enterable door; }").replace(
+        "reactiveclass Door(6)", "reactiveclass Door implements Enterable(6)"
+    )
+    promised = "interface Enterable { msgsrv lock(int n); msgsrv enter(int n, int m); }"
+    found = _anywhere(promised + source, "atomic-door.enter-and-lock")
+    assert (found.outcome, found.found) == ("n/a", ("c does not send one right behind the other",))
+
+
+def test_messages_that_nobody_has_sent() -> None:
+    found = _anywhere(
+        """
+        reactiveclass A(5) {
+          knownrebecs { T t; }
+          msgsrv initial() { t.use(); }
+        }
+        reactiveclass T(5) {
+          statevars { boolean ready; }
+          msgsrv initial() { ready = true; }
+          msgsrv use() { assertion(ready, "not ready"); }
+        }
+        main { A a(t):(); T t():(); }
+        """,
+        "guard-t.use-first-initial",
+    )
+    assert found.outcome == "removes"
 
 
 # --- guards ---------------------------------------------------------------------------------------
@@ -514,7 +559,7 @@ def test_what_a_cure_removes_is_gone_by_brute_force(
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(drawn=race_models(), tts=st.booleans(), deadlock=st.booleans())
 def test_many_times_what_a_cure_removes_is_gone_by_brute_force(
     drawn: Drawn, tts: bool, deadlock: bool
@@ -545,10 +590,70 @@ def test_what_only_takes_orders_away_adds_no_violation(drawn: Drawn, tts: bool) 
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(drawn=race_models(), tts=st.booleans())
 def test_many_times_what_only_takes_orders_away_adds_no_violation(drawn: Drawn, tts: bool) -> None:
     _check_added(drawn, tts)
+
+
+_DONE = (
+    "x = k;",
+    "x = (x + y) % 3;",
+    "y = (y + 2 * k) % 3;",
+    "if (x > 0) { int w = x; y = w; }",
+    "{ int y = k; x = y; }",
+    "if (k > 0) { x = 2; }",
+)
+"""What message servers with a parameter `k` do; a local variable hides a field of that name."""
+
+
+@st.composite
+def split_models(draw: st.DrawFn) -> str:
+    """Draw a model with a message that a rebec sends itself, and two that are sent together."""
+
+    def some(*more: str) -> str:
+        return " ".join(draw(st.lists(st.sampled_from([*_DONE, *more]), max_size=2)))
+
+    argument = st.sampled_from(["x", "k", "1", "x + k", "z"])
+    now = st.sampled_from(["", " after(0)"])
+    send = f"self.then({draw(argument)}){draw(now)};"
+    send = draw(st.sampled_from([send, f"if (x < 2) {{ {send} {some()} }}"]))
+    rest = some() if not send.startswith("if") else ""
+    first, second = draw(st.permutations(["then", "other"]))
+    after = draw(st.sampled_from(["", " after(1)"]))
+    return f"""
+    reactiveclass A(9) {{
+      statevars {{ int x; int y; }}
+      A() {{ self.go(1); {draw(st.sampled_from(["", "self.other(1);"]))} }}
+      msgsrv go(int k) {{ int z = k; {some("y = z;")} {send} {rest} }}
+      msgsrv then(int k) {{ int z = x + k; {some("y = z % 3;")} }}
+      msgsrv other(int k) {{ {some()} int z = y; {some("x = z;")} }}
+    }}
+    reactiveclass B(5) {{
+      knownrebecs {{ A a; }}
+      B(int n) {{ self.go(n); }}
+      msgsrv go(int n) {{ a.{first}(n){after}; a.{second}(n + 1){after}; }}
+    }}
+    main {{ A a():(); B b(a):(1); B c(a):(0); }}
+    """
+
+
+def _values(checked: CheckedModel, tts: bool) -> set[tuple[Any, ...]]:
+    """Give the values that all variables have together at some time."""
+    _, graph = Asked(mode="TTS" if tts else "FTTS").graph(checked, "drawn")
+    return {tuple(local.variables for local in state) for state in graph.search.states}
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(source=split_models(), tts=st.booleans())
+def test_what_is_done_at_once_could_be_done_one_behind_the_other(source: str, tts: bool) -> None:
+    checked = check_source(source, "drawn.rebeca")
+    before = _values(checked, tts)
+    sent = [Contender("a", each, "b") for each in ("then", "other")]
+    for proposal in (at_once(checked, Contender("a", "then", "a")), together(checked, *sent)):
+        cured = check_source(print_model(proposal.make().tree), "cured.rebeca")
+        assert cured.tree != checked.tree
+        assert _values(cured, tts) <= before
 
 
 def test_the_races_of_the_printed_model_are_those_of_the_model() -> None:
