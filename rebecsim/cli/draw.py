@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rebecsim.cli.app import Core, app, complain, open_model, say
-from rebecsim.cli.explore import ModelFile, Tts
+from rebecsim.cli.asking import ModelFile, Tts
 from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json as json_format
-import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,10 +18,30 @@ from rebecsim.cli.app import (
     app,
     complain,
     console,
-    error_console,
     hint_at_core,
     open_model,
     say,
+)
+from rebecsim.cli.asking import (
+    AsRegression,
+    AsTest,
+    Deadlines,
+    Deadlock,
+    Horizon,
+    Ignored,
+    Invariants,
+    Json,
+    MaxMemory,
+    MaxStates,
+    MaxTime,
+    ModelFile,
+    Overflow,
+    PropertyOption,
+    Terminal,
+    Tts,
+    posed,
+    showing_progress,
+    write_tests,
 )
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
@@ -32,14 +49,9 @@ from rebecsim.files import write_text
 from rebecsim.interrupts import noting_interrupts
 
 if TYPE_CHECKING:
-    from rich.status import Status
-
     from rebecsim.actors import Model
-    from rebecsim.explore import Limits, Progress, Question, Result, Strategy
+    from rebecsim.explore import Limits, Question, Result, Strategy
     from rebecsim.lang import CheckedModel
-
-_PATIENCE = 0.4
-"""Seconds after which it is shown how far a search is; most are over before."""
 
 
 class Search(StrEnum):
@@ -58,38 +70,7 @@ class StopAt(StrEnum):
     all = "all"
 
 
-ModelFile = Annotated[Path, typer.Argument(help="A model (.rebeca, or .py with a global `model`).")]
-Tts = Annotated[
-    bool, typer.Option("--tts", help="Timed transition system instead of floating time.")
-]
-PropertyOption = Annotated[
-    Path | None, typer.Option(help="A property file; its `Assertion` sections are checked.")
-]
-Invariants = Annotated[
-    list[str] | None,
-    typer.Option(help="What must hold in every state; may be repeated."),
-]
-Terminal = Annotated[
-    list[str] | None,
-    typer.Option(help="A state without messages is no deadlock if this holds; may be repeated."),
-]
-Deadlines = Annotated[bool, typer.Option(help="Look for missed deadlines.")]
-Overflow = Annotated[bool, typer.Option(help="Look for full queues; else queues have no bounds.")]
-Deadlock = Annotated[bool, typer.Option(help="Look for states without any message.")]
-MaxStates = Annotated[int | None, typer.Option("--max-states", min=1, help="Most states to store.")]
-MaxTime = Annotated[int | None, typer.Option("--max-time", min=1, help="Most seconds to search.")]
-MaxMemory = Annotated[
-    int | None, typer.Option("--max-memory", min=1, help="Most megabytes of memory.")
-]
-Horizon = Annotated[
-    int | None, typer.Option(min=0, help="Model time behind which states are not followed.")
-]
-Ignored = Annotated[
-    list[str] | None,
-    typer.Option(help="A variable to leave out of the state, `rebec.variable`; repeatable."),
-]
 Patience = Annotated[int, typer.Option(min=1, help="Most seconds that a message server may run.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as one object.")]
 
 
 @app.command()
@@ -146,15 +127,8 @@ def explore(
     svg: Annotated[
         Path | None, typer.Option(help="Draw the counterexample as a sequence diagram.")
     ] = None,
-    as_test: Annotated[
-        Path | None, typer.Option("--as-test", help="Write the counterexample as a Python test.")
-    ] = None,
-    as_regression: Annotated[
-        Path | None,
-        typer.Option(
-            "--as-regression", help="The same, as a test that fails while the run goes wrong."
-        ),
-    ] = None,
+    as_test: AsTest = None,
+    as_regression: AsRegression = None,
     export: Annotated[
         Path | None,
         typer.Option(help="Write the state space: .dot, .aut, .jsonl, .graphml or .xml."),
@@ -228,44 +202,6 @@ def explore(
         raise typer.Exit(ExitCode.RESERVATION)
 
 
-def posed(
-    model: Model,
-    *,
-    tts: bool,
-    deadlines: bool,
-    overflows: bool,
-    deadlock: bool,
-    terminal: list[str] | None,
-    invariants: list[str] | None,
-    file: Path | None,
-    abstract: list[str] | None,
-    absolute: bool,
-) -> Question:
-    """Put together what is asked of a model. Raises BadParameter for a core model with --tts."""
-    from rebecsim.explore import Question
-
-    if tts and model.core:
-        raise typer.BadParameter("a core model has no time", param_hint="--tts")
-    return Question(
-        mode="core" if model.core else "TTS" if tts else "FTTS",
-        deadlines=deadlines,
-        overflows=overflows,
-        deadlock=deadlock,
-        terminal=tuple(terminal or ()),
-        invariants=tuple(invariants or ()),
-        file="" if file is None else str(file),
-        properties="" if file is None else _text_of(file),
-        abstract=tuple(abstract or ()),
-        absolute=absolute,
-    )
-
-
-def _text_of(file: Path) -> str:
-    from rebecsim.lang.parser import read_source
-
-    return read_source(file)
-
-
 def _strategy(search: Search, depth: int | None, walks: int | None, seed: int | None) -> Strategy:
     """Give the strategy; an option that it has no use for is refused."""
     from rebecsim.explore import BreadthFirst, DepthBounded, DepthFirst, RandomWalks
@@ -285,30 +221,6 @@ def _strategy(search: Search, depth: int | None, walks: int | None, seed: int | 
             "only `--strategy bounded` and `walks` have it", param_hint="--depth"
         )
     return BreadthFirst() if search is Search.breadth else DepthFirst()
-
-
-@contextmanager
-def showing_progress() -> Iterator[Callable[[Progress], None] | None]:
-    """Show how far a search is, if somebody looks and it takes a while."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    began = time.monotonic()
-    with ExitStack() as shown:
-        status: Status | None = None
-
-        def show(progress: Progress) -> None:
-            nonlocal status
-            if status is None and time.monotonic() - began < _PATIENCE:
-                return
-            if status is None:
-                status = shown.enter_context(error_console().status("exploring"))
-            status.update(
-                f"{progress.states:,} states, {progress.transitions:,} transitions, "
-                f"frontier {progress.frontier:,}, {progress.states_per_second:,.0f} states/s"
-            )
-
-        yield show
 
 
 # --- results -------------------------------------------------------------------------------------
@@ -358,7 +270,6 @@ def _write_counterexample(
     if (save, svg, as_test, as_regression) == (None, None, None, None):
         return
     from rebecsim.explore import Recorded, save_recorded
-    from rebecsim.report.pytest_source import pytest_source, regression_source
     from rebecsim.report.sequence import sequence_diagram
 
     if result.path is None or result.path.breach is None:
@@ -371,32 +282,18 @@ def _write_counterexample(
     if svg is not None:
         write_text(svg, sequence_diagram(result.path))
         complain(f"sequence diagram in {svg}")
-    if as_test is not None:
-        write_text(as_test, pytest_source(recorded, model, as_test))
-        complain(f"test in {as_test}")
-    if as_regression is not None:
-        source = regression_source(recorded, model, as_regression)
-        write_text(as_regression, source)
-        complain(f"test in {as_regression}")
+    write_tests(recorded, model, as_test, as_regression)
 
 
 def _export(
     file: Path, model: Model, checked: CheckedModel | None, question: Question, limits: Limits
 ) -> None:
     from rebecsim.actors import Violation
-    from rebecsim.explore.exploring import pose
     from rebecsim.explore.space import state_space
     from rebecsim.report.state_spaces import write_state_space
 
     try:
-        problem = pose(
-            model,
-            mode=question.mode,
-            checks=question.checks(),
-            checked=checked,
-            abstract=question.abstract,
-            absolute=question.absolute,
-        )
+        problem = question.problem(model, checked)
     except Violation as violation:
         complain(f"{violation.verdict} in a constructor: there is no state space to write")
         return

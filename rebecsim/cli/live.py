@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from rebecsim.cli.app import Core, app, console, open_model, say
-from rebecsim.cli.explore import ModelFile
+from rebecsim.cli.asking import ModelFile
 from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:

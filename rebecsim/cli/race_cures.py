@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rebecsim.cli.app import complain, say
-from rebecsim.cli.explore import showing_progress
+from rebecsim.cli.asking import showing_progress
 from rebecsim.errors import UserError
 from rebecsim.files import write_text
 from rebecsim.interrupts import noting_interrupts

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rebecsim.cli.app import Core, Strict, app, complain, hint_at_core, open_model, say
-from rebecsim.cli.explore import (
+from rebecsim.cli.asking import (
+    AsRegression,
+    AsTest,
     Deadlines,
     Deadlock,
     Horizon,
@@ -26,6 +28,7 @@ from rebecsim.cli.explore import (
     Tts,
     posed,
     showing_progress,
+    write_tests,
 )
 from rebecsim.cli.race_cures import curable, save_cures, show_cures, tried
 from rebecsim.errors import UserError
@@ -74,16 +77,8 @@ def races(
     svg: Annotated[
         Path | None, typer.Option(help="Draw the two orders of the first race, or of `--only`.")
     ] = None,
-    as_test: Annotated[
-        Path | None,
-        typer.Option("--as-test", help="Write the run to its violation as a Python test."),
-    ] = None,
-    as_regression: Annotated[
-        Path | None,
-        typer.Option(
-            "--as-regression", help="The same, as a test that fails while the run goes wrong."
-        ),
-    ] = None,
+    as_test: AsTest = None,
+    as_regression: AsRegression = None,
     try_: Annotated[
         bool,
         typer.Option(
@@ -192,7 +187,6 @@ def _write(
     as_regression: Path | None,
 ) -> None:
     from rebecsim.explore import Recorded
-    from rebecsim.report.pytest_source import pytest_source, regression_source
     from rebecsim.report.race_diagram import orders_as_svg
 
     if group is None:
@@ -202,12 +196,9 @@ def _write(
         write_text(svg, orders_as_svg(group.witness))
         complain(f"the two orders of {group.id} in {svg}")
     wrong = [order for order in group.witness.orders if order.breach is not None]
-    for file, source in ((as_test, pytest_source), (as_regression, regression_source)):
-        if file is None:
-            continue
-        if not wrong:
-            complain(f"{group.id}: nothing goes wrong that a test could show")
-            continue
-        text = source(Recorded.of(wrong[0].path, question), model, file)
-        write_text(file, text)
-        complain(f"test in {file}")
+    if (as_test, as_regression) == (None, None):
+        return
+    if wrong:
+        write_tests(Recorded.of(wrong[0].path, question), model, as_test, as_regression)
+    else:
+        complain(f"{group.id}: nothing goes wrong that a test could show")

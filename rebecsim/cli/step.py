@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from rebecsim.cli.app import Core, app, complain, console, open_model, say
+from rebecsim.cli.asking import ModelFile, Tts
 from rebecsim.cli.endings import ending_of
-from rebecsim.cli.explore import ModelFile, Tts
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
 

@@ -48,6 +48,20 @@ class Question:
             properties=parse_property(self.properties, self.file) if self.file else None,
         )
 
+    def problem(self, model: Model, checked: CheckedModel | None = None) -> Problem:
+        """Ask a model.
+
+        Raises Violation if a constructor does, UserError or RebecaError for what does not fit.
+        """
+        return pose(
+            model,
+            mode=self.mode,
+            checks=self.checks(),
+            checked=checked,
+            abstract=self.abstract,
+            absolute=self.absolute,
+        )
+
 
 @dataclass(frozen=True)
 class Recorded:
@@ -208,15 +222,7 @@ def replay(recorded: Recorded, model: Model, checked: CheckedModel | None = None
     Raises ReplayError, naming the step, where the model does something else, and when the
     violation does not come; UserError or RebecaError if the question does not fit the model.
     """
-    question = recorded.question
-    problem = pose(
-        model,
-        mode=question.mode,
-        checks=question.checks(),
-        checked=checked,
-        abstract=question.abstract,
-        absolute=question.absolute,
-    )
+    problem = recorded.question.problem(model, checked)
     breach = _follow(recorded, problem)
     path = path_along(problem.system, recorded.ordinals, breach)
     if path.breach != recorded.breach:
@@ -237,15 +243,7 @@ def recurring(
     become of them; None if that is no longer possible, or violates something else or nothing.
     Raises UserError or RebecaError if the question does not fit the model any more.
     """
-    question = recorded.question
-    problem = pose(
-        model,
-        mode=question.mode,
-        checks=question.checks(),
-        checked=checked,
-        abstract=question.abstract,
-        absolute=question.absolute,
-    )
+    problem = recorded.question.problem(model, checked)
     system = problem.system
     states = {system.initial}
     for place, step in enumerate(recorded.steps, 1):
@@ -260,7 +258,7 @@ def recurring(
                     return target
         states = reached
     for state in states:
-        if recorded.breach in _wrong_with(problem, state, deadlock=question.deadlock):
+        if recorded.breach in _wrong_with(problem, state, deadlock=recorded.question.deadlock):
             return recorded.breach
     return None
 

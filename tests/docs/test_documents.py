@@ -54,6 +54,11 @@ def test_the_index_names_every_page() -> None:
     assert pages <= linked
 
 
+def test_the_page_of_every_model_shows_its_races() -> None:
+    for page in set(ROOT.glob("docs/models/*.md")) - {ROOT / "docs/models/README.md"}:
+        assert "$ rebecsim races models/" in page.read_text("utf-8"), page.name
+
+
 def test_the_first_screen_shows_commands_that_the_makefile_has() -> None:
     first_screen = (ROOT / "README.md").read_text("utf-8").splitlines()[:40]
     makefile = (ROOT / "Makefile").read_text("utf-8")

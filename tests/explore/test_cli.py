@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rebecsim.cli.app import console
-from rebecsim.cli.explore import showing_progress
+from rebecsim.cli.asking import showing_progress
 from rebecsim.explore import Progress
 from tests.conftest import Run
 
@@ -49,6 +49,52 @@ def test_a_violation_is_shown_saved_drawn_and_done_again(run: Run, tmp_path: Pat
     assert code == 1
     assert "office: buy(customer=bob)" in printed
     assert (tmp_path / "again.svg").read_text() == svg.read_text()
+
+
+def test_a_verdict_that_says_all_has_no_empty_tail(run: Run, tmp_path: Path) -> None:
+    file, saved = tmp_path / "never.rebeca", tmp_path / "run.json"
+    file.write_text(
+        "reactiveclass A(3) { A() { self.go(); } msgsrv go() { assertion(false); } }"
+        " main { A a():(); }"
+    )
+    code, printed, _ = run("explore", file, "--save", saved)
+    assert code == 1
+    assert "\nassertion failed\n" in printed
+    code, printed, _ = run("replay", saved, file)
+    assert code == 1
+    assert printed.splitlines()[-1] == "assertion failed"
+
+
+CORE = (
+    "reactiveclass A(3) { knownrebecs { A b; } A() { self.go(); } msgsrv go() { b.go(); } }"
+    " main { A a(b):(); A b(a):(); }"
+)
+
+
+def test_json_says_how_many_symmetries_were_used(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "core.rebeca"
+    file.write_text(f"// rebeca: core\n{CORE}")
+    code, printed, _ = run("explore", file, "--reduce", "--json")
+    assert code == 0
+    assert json.loads(printed)["symmetries"] == 2
+
+
+@pytest.mark.parametrize("command", ["explore", "races"])
+def test_a_core_model_that_is_read_as_timed_says_what_to_do(
+    run: Run, tmp_path: Path, command: str
+) -> None:
+    file = tmp_path / "core.rebeca"
+    file.write_text(CORE)
+    _, _, errors = run(command, file)
+    assert "With --core, or `// rebeca: core` in its first line, it is Core Rebeca" in errors
+    file.write_text(f"// rebeca: core\n{CORE}")
+    code, printed, errors = run(command, file)
+    assert (code, errors) == (0, "")
+    assert "core (core): " in printed
+    for option in (["--tts"], ["--horizon", "5"]):
+        code, _, errors = run(command, file, *option)
+        assert code == 2
+        assert "Core Rebeca" in errors
 
 
 def test_step_waits_after_each_step(
@@ -189,7 +235,7 @@ def test_progress_is_shown_of_searches_that_take_a_while(
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr("rebecsim.cli.explore._PATIENCE", patience)
+    monkeypatch.setattr("rebecsim.cli.asking._PATIENCE", patience)
     with showing_progress() as progress:
         assert progress is not None
         progress(Progress(states=1234, transitions=5, frontier=6, seconds=2.0))
