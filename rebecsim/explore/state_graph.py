@@ -12,7 +12,7 @@ from rebecsim.explore.breach_key import BreachKey, key_of_state, key_of_step
 from rebecsim.explore.engines import run_search
 from rebecsim.explore.exploring import Problem
 from rebecsim.explore.limits import Limits
-from rebecsim.explore.outcome import Breach, Outcome
+from rebecsim.explore.outcome import Breach, Effect, Outcome
 from rebecsim.explore.recording import NO_SERVICE, Recording, Service
 from rebecsim.explore.search import Progress, Search
 from rebecsim.explore.strategies import BreadthFirst
@@ -110,6 +110,7 @@ class _GraphSearch(Search):
         )
         self.recording = self.written = Recording()
         self.wrong: dict[int, list[Breach]] = {}
+        self._services: dict[Effect, int] = {}
 
     def _follow_all(self, number: int) -> list[int]:
         """Follow every transition of a state and write it down."""
@@ -117,17 +118,13 @@ class _GraphSearch(Search):
         recording = self.written
         state = self.states[number]
         found = self.successors(number)
-        before: Service | None = None
         choice = 0
         for cause, target in found:
             service = NO_SERVICE
             if isinstance(cause, Outcome):
-                now = Service(cause.owner, cause.message, cause.resumed)
-                # Equal messages come one after the other, each with all of its outcomes.
-                is_next = now == before and any(index for index, _ in cause.drawn)
-                choice = choice + 1 if is_next else 0
-                before = now
-                service = recording.service(now)
+                # The outcomes of one message follow each other, that without any turn first.
+                choice = choice + 1 if any(index for index, _ in cause.drawn) else 0
+                service = self._service(cause.effect)
             if isinstance(target, Breach):
                 assert isinstance(cause, Outcome)
                 key = key_of_step(self.system, state, cause, target)
@@ -140,6 +137,16 @@ class _GraphSearch(Search):
             self.ends_in(number)
         recording.expanded = number + 1
         return list(range(known, len(self.states)))
+
+    def _service(self, effect: Effect) -> int:
+        """Give the number of the service that an effect comes of."""
+        known = self._services.get(effect)
+        if known is None:
+            service = Service(effect.owner, effect.message, effect.resumed)
+            known = self.written.service(service)
+            if self.system.reads_time is None:  # otherwise effects are made anew for every state
+                self._services[effect] = known
+        return known
 
     def breached(self, breach: Breach, number: int, ordinal: int | None) -> None:
         """Note what is wrong with a state; what goes wrong in a transition is written down."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,6 +90,7 @@ class Arrays:
         found[self.states + key] = True
         return found
 
+    @cached_property
     def graph(self) -> Graph:
         """Give states and breaches as the nodes of a graph."""
         first = np.append(self.first, np.full(len(self.keys), len(self.target), dtype=np.int64))

@@ -46,11 +46,13 @@ def reaching(graph: Graph, goal: Flags) -> Flags:
 
 def distances(graph: Graph, goal: Flags) -> Integers:
     """Give the fewest edges from each node to the goal; -1 where it cannot be reached."""
+    found = np.where(goal, 0, -1).astype(np.int64)
+    front = np.flatnonzero(goal)
+    if not len(front):
+        return found
     order = np.argsort(graph.target, kind="stable")
     sources = graph.source[order]
     first = np.searchsorted(graph.target[order], np.arange(len(graph) + 1))
-    found = np.where(goal, 0, -1).astype(np.int64)
-    front = np.flatnonzero(goal)
     steps = 0
     while len(front):
         steps += 1

@@ -48,7 +48,7 @@ class Futures:
 
 def futures_of(arrays: Arrays) -> Futures:
     """Work out what can come of every state."""
-    graph = arrays.graph()
+    graph = arrays.graph
     cut = np.append(arrays.cut, np.zeros(len(arrays.keys), dtype=bool))
     goals = [arrays.meeting(key) for key in range(len(arrays.keys))]
     any_goal = np.zeros(len(graph), dtype=bool)

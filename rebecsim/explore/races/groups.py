@@ -87,10 +87,10 @@ def grouped(system: TransitionSystem, arrays: Arrays, diamonds: Diamonds) -> lis
         for action in arrays.actions
     ]
     groups: dict[tuple[Contender, Contender], Group] = {}
-    edges = diamonds.steps.first
-    for pair in np.flatnonzero(~diamonds.commutes).tolist():
-        one = contenders[arrays.action[edges[diamonds.left[pair]]]]
-        two = contenders[arrays.action[edges[diamonds.right[pair]]]]
+    pairs, edges = np.flatnonzero(~diamonds.commutes), diamonds.steps.first
+    sides = (arrays.action[edges[each[pairs]]] for each in (diamonds.left, diamonds.right))
+    for pair, left, right in zip(pairs.tolist(), *map(np.ndarray.tolist, sides), strict=True):
+        one, two = contenders[left], contenders[right]
         key = (two, one) if two < one else (one, two)
         group = groups.setdefault(key, Group(key))
         group.pairs.append(pair)

@@ -59,7 +59,7 @@ class Judged:
         ).reshape(-1, 2)
         owners = np.zeros(len(edges), dtype=np.int64)
         duration = np.zeros(len(edges), dtype=np.int64)
-        of_edge = arrays.graph()
+        of_edge = arrays.graph
         passed = []
         for side in (0, 1):
             moves = edges[:, side] != NONE

@@ -97,7 +97,7 @@ class Endings:
 
 def _bottoms(arrays: Arrays) -> Iterator[list[int]]:
     """Give the components that no edge leaves and in which something happens."""
-    graph = arrays.graph()
+    graph = arrays.graph
     first, target = graph.first.tolist(), graph.target.tolist()
     for component in components(first, target, range(arrays.states)):
         members = set(component)
