@@ -28,6 +28,10 @@ __all__ = [
 ]
 
 
+MOST_AT_ONE_TIME = 1_000_000
+"""The messages that a run serves at one time before it is taken for one that goes no further."""
+
+
 class Step(NamedTuple):
     """Something that may happen next: a rebec serves one of its messages."""
 

@@ -10,6 +10,7 @@ from rebecsim.actors.failures import failure_of
 from rebecsim.actors.message import Bag, Message
 from rebecsim.actors.rebec import LOWEST_PRIORITY, MessageServer, Rebec
 from rebecsim.actors.violations import NegativeTimeError, Violation
+from rebecsim.actors.watchdog import watching_constructors
 from rebecsim.errors import UserError
 
 __all__ = ["Choose", "Instance", "Model", "ModelError", "RebecNamed", "System"]
@@ -115,9 +116,10 @@ def _refuse_choice(rebec: Rebec, alternatives: Sequence[Any], site: int) -> int:
 
 _new = tuple.__new__  # half the time of calling Message, which does nothing else
 
-_CONSTRUCTION = Message(
-    0, 0, 0, MessageServer("constructor", lambda: None, number=-1), None, (), None
-)
+
+def _construction(construct: Callable[..., None]) -> Message:
+    """Give what stands for the message being served while a constructor runs."""
+    return Message(0, 0, 0, MessageServer("constructor", construct, number=-1), None, (), None)
 
 
 class System:
@@ -129,6 +131,7 @@ class System:
     __slots__ = (
         "actor",
         "choose",
+        "constructing",
         "message",
         "model",
         "notice",
@@ -147,6 +150,7 @@ class System:
         self.sequence = 0
         self.started = 0
         self.serving = False
+        self.constructing = False
         self.actor: Rebec
         self.message: Message
         self.uses_global_priority = model.uses_global_priority
@@ -156,8 +160,9 @@ class System:
         for rebec, instance in zip(self.rebecs, model.instances, strict=True):
             for known, name in zip(type(rebec).__known_rebecs__, instance.knows, strict=True):
                 setattr(rebec, known.name, self.rebec(name))
-        for rebec, instance in zip(self.rebecs, model.instances, strict=True):
-            self._construct(rebec, instance)
+        with watching_constructors(self):
+            for rebec, instance in zip(self.rebecs, model.instances, strict=True):
+                self._construct(rebec, instance)
         self.choose = choose or _refuse_choice
 
     def _make(self, instance: Instance, index: int) -> Rebec:
@@ -179,13 +184,13 @@ class System:
         """
         arguments = tuple(map(self._argument, instance.arguments))
         self.actor = rebec
-        self.message = _CONSTRUCTION
         initial = rebec.__servers__.get("initial")
         if initial is not None:
             self.sequence = number = self.sequence + 1
             rebec._bag.put(Message(0, initial.priority, number, initial, None, arguments, None))
             return
         construct = getattr(rebec, instance.constructor)
+        self.message = _construction(construct)
         try:
             construct(*arguments)
         except (Violation, UserError, MemoryError):

@@ -1,7 +1,7 @@
-"""Message servers that do not end: named after a while, and stopped.
+"""Message servers and constructors that do not end: named after a while, and stopped.
 
 Nobody can tell in general whether a message server will end, so one that has been running for
-longer than a patience is taken for one that does not.
+longer than a patience is taken for one that does not. The same goes for constructors.
 """
 
 from __future__ import annotations
@@ -13,14 +13,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import PurePath
 from types import FrameType, TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from rebecsim.actors.message import Message
 from rebecsim.actors.places import SOURCE, line_of_rebeca
-from rebecsim.actors.system import System
 from rebecsim.errors import UserError
 
-__all__ = ["PATIENCE", "EndlessError", "ServerStopped", "Watchdog", "watched"]
+if TYPE_CHECKING:
+    from rebecsim.actors.system import System
+
+__all__ = [
+    "PATIENCE",
+    "EndlessError",
+    "ServerStopped",
+    "Watchdog",
+    "watched",
+    "watching_constructors",
+]
 
 PATIENCE = 10.0
 """Seconds after which a message server counts as one that does not end."""
@@ -29,7 +38,7 @@ _LOOK_EVERY = 0.1  # seconds
 
 
 class EndlessError(UserError):
-    """A message server that does not end; the text names rebec, message, file and line."""
+    """A message server or constructor that does not end; the text names rebec, file and line."""
 
 
 class ServerStopped(BaseException):
@@ -41,7 +50,8 @@ class Watchdog:
 
     One that has been running for longer than `patience` seconds, or is running while `is_over`
     says so, is stopped by ServerStopped. Leaving the context turns that into an EndlessError,
-    unless it was over anyway. The message servers of `system`, which may be set later, are watched.
+    unless it was over anyway. The message servers of `system`, which may be set later, are watched,
+    and the constructors of every system that is made in the context.
     """
 
     def __init__(
@@ -58,12 +68,14 @@ class Watchdog:
         self._patience = patience
         self._is_over = is_over
         self._watched = threading.get_ident()
+        self._outer: Watchdog | None = None
         self._raised = False
         self._left = threading.Event()
         self._raising = threading.Lock()
         self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
 
     def __enter__(self) -> Self:
+        self._outer, _active.watchdog = _active.watchdog, self
         self._thread.start()
         return self
 
@@ -73,6 +85,7 @@ class Watchdog:
         error: BaseException | None,
         place: TracebackType | None,
     ) -> None:
+        _active.watchdog = self._outer
         with self._raising:
             self._left.set()
             if self._raised:  # what has not come yet comes too late
@@ -86,7 +99,7 @@ class Watchdog:
         since = 0.0
         while not self._left.wait(_LOOK_EVERY):
             system = self.system
-            if system is None or not system.serving:
+            if system is None or not (system.serving or system.constructing):
                 last = None
                 continue
             now = time.monotonic()
@@ -100,13 +113,14 @@ class Watchdog:
         """Stop the message server, if it is still that one."""
         frame = sys._current_frames().get(self._watched)
         with self._raising:
-            if self._left.is_set() or not system.serving or system.message is not message:
+            busy = system.serving or system.constructing
+            if self._left.is_set() or not busy or system.message is not message:
                 return
-            serving, place = f"{system.actor}, serving {message}", _place(frame, message)
-            self.stopped_in = f"{serving}{place}"
+            doing, place = _doing(system, message), _place(frame, message)
+            self.stopped_in = f"{doing}{place}"
             if endless:
                 self.endless = EndlessError(
-                    f"{serving}: has not ended after {self._patience:g} s{place}"
+                    f"{doing}: has not ended after {self._patience:g} s{place}"
                 )
             self._raised = True
             _raise_in(self._watched, ServerStopped)
@@ -119,6 +133,35 @@ def watched(system: System, patience: float = PATIENCE) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def watching_constructors(system: System) -> Iterator[None]:
+    """Watch the constructors of a system by the watchdog at work in this thread, or one of its own.
+
+    Raises EndlessError for one that does not end, now or when that watchdog is left.
+    """
+    dog = _active.watchdog
+    if dog is None:
+        with Watchdog(), watching_constructors(system):
+            yield
+        return
+    before, dog.system = dog.system, system
+    system.constructing = True
+    try:
+        yield
+    finally:
+        system.constructing = False
+        dog.system = before
+
+
+class _Active(threading.local):
+    """The watchdog in whose context this thread is."""
+
+    watchdog: Watchdog | None = None
+
+
+_active = _Active()
+
+
 def _raise_in(thread: int, exception: type[BaseException] | None) -> None:
     """Let a thread raise an exception at its next instruction; None: not the one it was to."""
     import ctypes  # only where something does not end
@@ -128,6 +171,12 @@ def _raise_in(thread: int, exception: type[BaseException] | None) -> None:
 
 
 # --- where it is ----------------------------------------------------------------------------------
+
+
+def _doing(system: System, message: Message) -> str:
+    if not system.constructing:
+        return f"{system.actor}, serving {message}"
+    return f"{system.actor}, in the constructor of {type(system.actor).__name__}"
 
 
 def _place(frame: FrameType | None, message: Message) -> str:

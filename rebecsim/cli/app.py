@@ -62,6 +62,10 @@ Strict = Annotated[
     bool,
     typer.Option("--strict", help="A model in Python: run every step again, not a sample."),
 ]
+Patience = Annotated[
+    int,
+    typer.Option(min=1, help="Most seconds that a message server may run, or a constructor."),
+]
 Plugins = Annotated[
     list[Path] | None,
     typer.Option("--plugin", help="A Python file with policies or patterns; may be repeated."),

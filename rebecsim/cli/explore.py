@@ -14,6 +14,7 @@ from rebecsim.cli.app import (
     Core,
     EngineChoice,
     EngineName,
+    Patience,
     Strict,
     app,
     complain,
@@ -70,9 +71,6 @@ class StopAt(StrEnum):
     all = "all"
 
 
-Patience = Annotated[int, typer.Option(min=1, help="Most seconds that a message server may run.")]
-
-
 @app.command()
 def explore(
     model: ModelFile,
@@ -120,6 +118,10 @@ def explore(
     ] = 1,
     strict: Strict = False,
     patience: Patience = 10,
+    time_advances: Annotated[
+        bool,
+        typer.Option("--time-advances", help="Time must advance: else the exit code is 5."),
+    ] = False,
     json: Json = False,
     save: Annotated[
         Path | None, typer.Option(help="Write the counterexample, for `replay` (JSON).")
@@ -138,7 +140,8 @@ def explore(
 
     Exit code 0: satisfied. 1: something is violated, or a deadlock. 2: bad input. 3: out of
     bounds, nothing wrong was found but not everything was seen. 5: satisfied, but the property
-    file has formulas that were not evaluated, or a variable left out decides something.
+    file has formulas that were not evaluated, a variable left out decides something, or time
+    need not advance and `--time-advances` asks for it.
     """
     from rebecsim.explore import Limits
     from rebecsim.explore import explore as search
@@ -148,6 +151,8 @@ def explore(
 
         check_ending(export)
     built, checked = open_model(model, "core" if core else "timed")
+    if time_advances and built.core:
+        raise typer.BadParameter("a core model has no time", param_hint="--time-advances")
     hint_at_core(checked)
     question = posed(
         built,
@@ -196,7 +201,9 @@ def explore(
         _export(export, built, checked, question, limits)
     if result.is_violation:
         raise typer.Exit(ExitCode.VIOLATED)
-    if result.verdict == "out of bounds":
+    if time_advances and result.standstill is not None:
+        raise typer.Exit(ExitCode.RESERVATION)
+    if result.verdict == "out of bounds" or (time_advances and not result.standstill_decided):
         raise typer.Exit(ExitCode.UNDECIDED)
     if result.has_reservation:
         raise typer.Exit(ExitCode.RESERVATION)
@@ -227,10 +234,11 @@ def _strategy(search: Search, depth: int | None, walks: int | None, seed: int | 
 
 
 def _plain(result: Result) -> dict[str, object]:
-    from rebecsim.report.counterexample import path_to_json
+    from rebecsim.report.counterexample import path_to_json, standstill_to_json
 
     return {
         **result.to_json(),
+        "standstill": standstill_to_json(result.standstill),
         "transitions_counted_as": "edges explored, and one for the initial state",
         "violations": [
             {
@@ -245,7 +253,7 @@ def _plain(result: Result) -> dict[str, object]:
 
 
 def _show(result: Result) -> None:
-    from rebecsim.report.counterexample import path_table, result_lines
+    from rebecsim.report.counterexample import path_table, result_lines, standstill_lines
 
     for line in result_lines(result):
         say(line)
@@ -256,6 +264,8 @@ def _show(result: Result) -> None:
         say(f"{violated.verdict}{message}{times}")
         if violated.path is not None:
             console().print(path_table(violated.path))
+    for line in standstill_lines(result):
+        say(line)
 
 
 def _write_counterexample(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from rebecsim.cli.app import Core, app, console, open_model, say
+from rebecsim.cli.app import Core, Patience, app, console, open_model, say
 from rebecsim.cli.asking import ModelFile
 from rebecsim.exit_codes import ExitCode
 
@@ -39,9 +39,7 @@ def live(
     tolerance: Annotated[
         int, typer.Option(min=0, help="Milliseconds by which a message may be late.")
     ] = 50,
-    patience: Annotated[
-        int, typer.Option(min=1, help="Most seconds that a message server may run.")
-    ] = 10,
+    patience: Patience = 10,
     check: Annotated[
         bool, typer.Option("--check", help="Check each message at once, not the run at its end.")
     ] = False,

@@ -14,6 +14,7 @@ from rebecsim.cli.app import (
     EngineChoice,
     EngineName,
     Law,
+    Patience,
     Plugins,
     ScenarioName,
     Strict,
@@ -145,9 +146,7 @@ def simulate(
     replay: Annotated[Path | None, typer.Option(help="Do a saved run again.")] = None,
     engine: EngineName = EngineChoice.auto,
     strict: Strict = False,
-    patience: Annotated[
-        int, typer.Option(min=1, help="Most seconds that a message server may run.")
-    ] = 10,
+    patience: Patience = 10,
     core: Core = False,
 ) -> None:
     """Run a model once and show what happens, message by message."""
@@ -163,7 +162,8 @@ def simulate(
             hint = "--engine"
             raise typer.BadParameter("choices are kept by the python engine only", param_hint=hint)
         order: Literal["random", "fifo"] = (scheduler or Scheduling.random).value
-        _simulate_natively(model, seed or 0, (law or Law.fair).value, order, until, steps, core)
+        with Watchdog(patience=patience):  # of constructors; compiled code counts its loops
+            _simulate_natively(model, seed or 0, (law or Law.fair).value, order, until, steps, core)
         return
     built, checked = open_model(model, "core" if core else "timed")
     if replay is None:
@@ -178,7 +178,13 @@ def simulate(
     try:
         with Watchdog(patience=patience) as watchdog:
             result = run(
-                built, chosen, until=until, max_steps=steps, tracer=tracer, watchdog=watchdog
+                built,
+                chosen,
+                until=until,
+                max_steps=steps,
+                tracer=tracer,
+                watchdog=watchdog,
+                stop_at_repeats=replay is None,
             )
     except EndlessError:
         console().print(event_table(tracer.events))

@@ -16,6 +16,7 @@ from rebecsim.explore.limits import bytes_to_grow
 from rebecsim.explore.local import Bag, Local, Waiting
 from rebecsim.explore.outcome import Effect
 from rebecsim.explore.recording import Service
+from rebecsim.explore.remembering import SentAtOnce
 from rebecsim.explore.serving import Serving
 from rebecsim.explore.suspension import Suspension
 from rebecsim.explore.transitions import State, TransitionSystem
@@ -308,6 +309,37 @@ class Collapsed:
         receiver, waiting, room = self._messages[number]
         serving.enter_message(number, receiver, waiting if room == NEVER else None)
 
+    def sent_at_once(self) -> set[SentAtOnce]:
+        """Give which message servers have sent which messages that may be served at once."""
+        told = [
+            (receiver, waiting.number, waiting.arrival) for receiver, waiting, _ in self._messages
+        ]
+        messages = np.array(told, np.int64).reshape(-1, 3)
+        asked = (self.keys >= 0) & (answers.kind_of(self.keys) == answers.EFFECTS)
+        served = answers.value_of(self.keys[asked])
+        batches = self.batches.array[self.values[asked]]
+        # --- of each effect the message that was served, then of each sending
+        count = batches[:, parts.BATCH_COUNT]
+        by = np.repeat(served, count)
+        effects = self.effects.array[_ranges(batches[:, parts.BATCH_FIRST], count)]
+        at_once = messages[by, 2] == 0
+        by, effects = by[at_once], effects[at_once]
+        found: set[SentAtOnce] = set()
+        own = effects[:, parts.EFFECT_OWN] != ABSENT
+        own_rows = effects[own, parts.EFFECT_OWN]
+        for sender, row in set(zip(by[own].tolist(), own_rows.tolist(), strict=True)):
+            owner, number, _ = told[sender]
+            bag = self._bags[row][1]
+            found |= {((owner, number), (owner, each.number)) for each in bag if not each.arrival}
+        count = effects[:, parts.EFFECT_COUNT]
+        by = np.repeat(by, count)
+        rows = _ranges(effects[:, parts.EFFECT_FIRST], count)
+        sent = self.sendings.array[rows, parts.SENDING_MESSAGE]
+        now = messages[sent, 2] == 0
+        pairs = np.unique(np.hstack([messages[by[now], :2], messages[sent[now], :2]]), axis=0)
+        found |= {((a, b), (c, d)) for a, b, c, d in pairs.tolist()}
+        return found
+
     # --- breaches ------------------------------------------------------------------------------
 
     def failing(self, effect: int) -> Effect:
@@ -361,3 +393,9 @@ class Collapsed:
             word, shift, mask = layout[2 * rebec].tolist()
             masks[word] |= mask << shift
         return masks
+
+
+def _ranges(first: Integers, count: Integers) -> Integers:
+    """Give the numbers first, first + 1, ... of each range, one range after the other."""
+    before = np.cumsum(count) - count
+    return np.repeat(first - before, count) + np.arange(int(count.sum()))

@@ -20,6 +20,7 @@ from rebecsim.explore.outcome import Breach
 from rebecsim.explore.search import Search
 from rebecsim.explore.servable import can_be_served
 from rebecsim.explore.serving import ServingPlan
+from rebecsim.explore.still_edges import still_edges
 from rebecsim.explore.transitions import State
 from rebecsim.explore.two_threads import BUDGET, NARROW, TwoThreads
 from rebecsim.explore.writing import NOTHING_WRITTEN, RecordingWriter
@@ -98,6 +99,8 @@ class CompiledSearch:
             self._plan = ServingPlan(system, checked)
         self._collapsed = collapsed = Collapsed(system)
         search.growth = lambda coming: collapsed.growth_ahead(coming)
+        search.sent_by_compiled_code = collapsed.sent_at_once
+        search.still_edges = lambda: None if compact else still_edges(self)
         self.control = np.zeros(at.LENGTH, dtype=np.int64)
         limits = search.limits
         for place, value in {
@@ -161,6 +164,10 @@ class CompiledSearch:
             self._numbers = np.zeros(len(store.table), dtype=np.uint32)
             self._numbers[store.order[:states]] = np.arange(states, dtype=np.uint32)
         self._search.adopt(PackedStates(self), store.parents, store.ordinals)
+
+    def is_over(self, more: int) -> bool:
+        """Whether a limit is reached, or would be with so many more bytes."""
+        return self._search.reached(lambda: more) is not None
 
     def state(self, number: int) -> State:
         """Unpack a state; with hash compaction, one that has not been expanded yet."""

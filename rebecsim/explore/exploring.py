@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rebecsim.actors import Model, Violation
-from rebecsim.actors.watchdog import PATIENCE
+from rebecsim.actors.watchdog import PATIENCE, ServerStopped, Watchdog
 from rebecsim.explore.engines import NativeEngineError, run_search
 from rebecsim.explore.growth import growing
 from rebecsim.explore.ignoring import Deciding, decided_by
@@ -17,6 +17,7 @@ from rebecsim.explore.properties import Predicate, Properties, Property, abstrac
 from rebecsim.explore.reduction import SymmetricSystem, reduced
 from rebecsim.explore.result import Result, Violated
 from rebecsim.explore.search import Finding, Progress, Search, StopAt
+from rebecsim.explore.standstill import find_standstill
 from rebecsim.explore.strategies import BreadthFirst, Strategy
 from rebecsim.explore.transitions import Mode, TransitionSystem
 from rebecsim.explore.vocabulary import vocabulary
@@ -141,26 +142,36 @@ def explore(
     engine tells states apart by fingerprints; the result says how likely it is that one was missed.
     With 2 `workers`, compiled code uses two threads where many states wait, with the same result.
     `strict` as for `pose`. `progress` is called about twice a second. Once `is_interrupted` says
-    so, the search ends with what it has found. A message server may run for `patience` seconds.
+    so, the search ends with what it has found. A message server or constructor may run for
+    `patience` seconds.
 
     Raises UserError or RebecaError for a model, property or name that does not fit, EndlessError
-    for a message server that does not end.
+    for a message server or constructor that does not end.
     """
     bounds = limits or Limits()
     meter = Meter(bounds)
+
+    def reached() -> Bound | None:
+        return "interrupt" if is_interrupted() else meter.exceeded()
+
+    dog = Watchdog(patience=patience, is_over=lambda: reached() is not None)
     try:
-        problem = pose(
-            model,
-            mode=mode,
-            checks=checks,
-            checked=checked,
-            abstract=abstract,
-            absolute=bounds.horizon is not None,
-            reduce=reduce,
-            strict=strict,
-        )
+        with dog:
+            problem = pose(
+                model,
+                mode=mode,
+                checks=checks,
+                checked=checked,
+                abstract=abstract,
+                absolute=bounds.horizon is not None,
+                reduce=reduce,
+                strict=strict,
+            )
     except Violation as violation:
         return _failed_construction(model, mode, violation, meter, tuple(abstract))
+    except ServerStopped:
+        bound = reached() or "seconds"
+        return _stopped_construction(model, mode, bound, dog.stopped_in, meter, tuple(abstract))
     chosen = strategy or BreadthFirst()
 
     def searched(engine: Engine) -> Search:
@@ -193,8 +204,9 @@ def explore(
 
 def _result(problem: Problem, search: Search, strategy: Strategy, compact: bool) -> Result:
     system = problem.system
-    seconds = search.meter.seconds
     grown = search.meter.memory() - search.meter.before
+    standstill = find_standstill(search)
+    seconds = search.meter.seconds
     violations = tuple(_violated(system, finding) for finding in search.findings.values())
     verdict: Verdict = "satisfied"
     message, path = "", None
@@ -224,6 +236,8 @@ def _result(problem: Problem, search: Search, strategy: Strategy, compact: bool)
         absolute_time=_why_absolute(system),
         symmetries=len(system.group) if isinstance(system, SymmetricSystem) else 1,
         growing=growing(search) if not compact and _ENDED_BY.intersection(search.bounds) else (),
+        standstill=standstill.found,
+        standstill_decided=standstill.is_decided,
         engine=search.engine,
         omission=omission(len(search.states)) if compact else 0.0,
     )
@@ -264,12 +278,34 @@ def _failed_construction(
 ) -> Result:
     verdict: Verdict = violation.verdict
     message = f"{violation}, in a constructor" if str(violation) else "in a constructor"
+    result = _without_states(model, mode, meter, abstract)
+    violated = Violated(verdict, message, None, 1)
+    return replace(result, verdict=verdict, message=message, violations=(violated,))
+
+
+def _stopped_construction(
+    model: Model,
+    mode: Mode | None,
+    bound: Bound,
+    stopped_in: str,
+    meter: Meter,
+    abstract: tuple[str, ...],
+) -> Result:
+    message = f"{_STOPPED_BY[bound]}; it was stopped in {stopped_in}"
+    result = _without_states(model, mode, meter, abstract)
+    return replace(result, message=message, bounds=(bound,))
+
+
+def _without_states(
+    model: Model, mode: Mode | None, meter: Meter, abstract: tuple[str, ...]
+) -> Result:
+    """Give what is said of a model of which not even the initial state is known."""
     return Result(
         model=model.name,
         mode=mode or ("core" if model.core else "FTTS"),
         strategy="",
-        verdict=verdict,
-        message=message,
+        verdict="out of bounds",
+        message="",
         states=0,
         transitions=0,
         frontier=0,
@@ -277,7 +313,7 @@ def _failed_construction(
         peak_memory=peak_bytes() or 0,
         memory_per_state=0.0,
         path=None,
-        violations=(Violated(verdict, message, None, 1),),
+        violations=(),
         bounds=(),
         abstraction=abstract,
         absolute_time=None,

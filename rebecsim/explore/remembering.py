@@ -20,6 +20,16 @@ from rebecsim.explore.suspension import Suspension
 __all__ = ["RememberingRunner"]
 
 
+Place = tuple[int, int]
+"""A rebec and the number of one of its message servers."""
+
+SentAtOnce = tuple[Place, Place]
+"""A message that arrives at once, sent while one was served that had arrived at once: both.
+
+A message server that waits without time passing, in a `delay(0)`, has sent itself, so to speak.
+"""
+
+
 class RememberingRunner(Runner):
     """Serves messages in states of rebecs and puts messages into their bags.
 
@@ -53,6 +63,8 @@ class RememberingRunner(Runner):
             start_matters=start_matters,
         )
         self._remembers = remembers
+        self.sent_at_once: set[SentAtOnce] = set()
+        """Which message servers have sent which messages that may be served at the same time."""
         self.runs = 0
         """How many times a message server has been run."""
         self._remembered: list[dict[tuple[Any, ...], tuple[Effect, ...]]] = [
@@ -154,6 +166,20 @@ class RememberingRunner(Runner):
                 return known
         return self._run_all(owner, variables, message, suspension, time, room)
 
+    def _note_sent_at_once(self, effect: Effect) -> None:
+        place = effect.owner, effect.message.number
+        waits = effect.suspension
+        if waits is not None and not waits.resume:
+            self.sent_at_once.add((place, place))  # it goes on at once, perhaps to wait again
+        if effect.message.arrival:
+            return
+        for message in effect.own:
+            if not message.arrival:
+                self.sent_at_once.add((place, (effect.owner, message.number)))
+        for sending in effect.sendings:
+            if not sending.message.arrival:
+                self.sent_at_once.add((place, (sending.receiver, sending.message.number)))
+
     def _known_effects(
         self,
         owner: int,
@@ -196,6 +222,7 @@ class RememberingRunner(Runner):
             if self._repetition is not None:
                 self._repetition.consider(start, effect)
             found.append(effect)
+            self._note_sent_at_once(effect)
             prefix = _next_choices(effect.choices, len(fixed))
         return tuple(found)
 

@@ -9,6 +9,7 @@ from rebecsim.explore.ignoring import Deciding
 from rebecsim.explore.limits import Bound
 from rebecsim.explore.outcome import Verdict
 from rebecsim.explore.path import Path
+from rebecsim.explore.standstill import Standstill
 from rebecsim.explore.transitions import Mode
 from rebecsim.native.engines import EngineUsed
 
@@ -40,9 +41,11 @@ class Result:
     the horizon), otherwise None. `symmetries` is how many exchanges of rebecs, the trivial one
     included, were used to reduce the state space; the counts are those of the reduced one.
     `growing` names what had ever new values when a search was cut off, see
-    `rebecsim.explore.growth`. `engine` is "native" if compiled code did the search, or went on
-    with it. `omission` bounds the probability that hash compaction missed states; it is 0 without.
-    `not_evaluated` names formulas of the property file that the verdict says nothing of.
+    `rebecsim.explore.growth`. `standstill` is a cycle without time among the states that were
+    expanded; None if there is none, or if that is not decided. `engine` is "native" if compiled
+    code did the search, or went on with it. `omission` bounds the probability that hash compaction
+    missed states; it is 0 without. `not_evaluated` names formulas of the property file that the
+    verdict says nothing of.
     """
 
     model: str
@@ -63,6 +66,8 @@ class Result:
     absolute_time: str | None
     symmetries: int = 1
     growing: tuple[str, ...] = ()
+    standstill: Standstill | None = None
+    standstill_decided: bool = True
     engine: EngineUsed = "python"
     omission: float = 0.0
     deciding: tuple[Deciding, ...] = ()
@@ -100,4 +105,5 @@ class Result:
             "not_evaluated": list(self.not_evaluated),
             "absolute_time": self.absolute_time,
             "growing": list(self.growing),
+            "standstill_decided": self.standstill_decided,
         }

@@ -14,6 +14,7 @@ from rebecsim.explore.limits import Bound, Limits, Meter, bytes_to_grow
 from rebecsim.explore.outcome import Breach
 from rebecsim.explore.properties import Predicate, Property
 from rebecsim.explore.recording import Recording
+from rebecsim.explore.remembering import SentAtOnce
 from rebecsim.explore.transitions import Cause, State, TransitionSystem
 from rebecsim.native.engines import EngineUsed
 
@@ -21,9 +22,22 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["NO_MESSAGE_LEFT", "Finding", "Progress", "Search", "SearchEnded", "StopAt"]
+    Integers = array[int] | NDArray[np.int64]
+
+__all__ = [
+    "NO_MESSAGE_LEFT",
+    "Finding",
+    "Progress",
+    "Search",
+    "SearchEnded",
+    "StillEdges",
+    "StopAt",
+]
 
 StopAt = Literal["first", "all"]
+
+StillEdges = tuple["Integers", "Integers", "Integers"]
+"""Transitions that take no time: from which states to which, and by which ordinals."""
 
 NO_MESSAGE_LEFT = Breach("deadlock", "no message is left")
 
@@ -100,6 +114,8 @@ class Search:
         self.ordinals: Sequence[int] | NDArray[np.uint32] = self._ordinals
         self.transitions = 1  # as the reference counts: storing the initial state is one
         self.expanded = 0
+        self.done: int | None = None
+        """How many states have been followed to the end, where that is done in their order."""
         self.engine: EngineUsed = "python"
         self.recording: Recording | None = None
         """Where transitions are written down, if they are."""
@@ -107,6 +123,9 @@ class Search:
         self.findings: dict[Breach, Finding] = {}
         self.bounds: list[Bound] = []
         self._numbers: dict[State, int] = {system.initial: 0}
+        self.still_edges: Callable[[], StillEdges | None] = self._still_edges
+        """Gives the transitions that take no time; None if a limit is reached before."""
+        self.sent_by_compiled_code: Callable[[], set[SentAtOnce]] = set
         self.growth: Callable[[int], int] = self._growth
         """Gives the bytes that tables need when so many entries may come to each."""
         self.properties = properties
@@ -116,6 +135,26 @@ class Search:
         self._progress = progress
         self._reported = 0.0
         self._most = self.limits.states
+
+    def sent_at_once(self) -> set[SentAtOnce]:
+        """Give which message servers send which messages that may be served at the same time."""
+        return self.system.runner.sent_at_once | self.sent_by_compiled_code()
+
+    def _still_edges(self) -> StillEdges | None:
+        """Work the transitions that take no time out again, see `still_edges`."""
+        source, targets, ordinals = array("L"), array("L"), array("L")
+        for number, state in enumerate(self._states[: self.done]):
+            if not number % _CHECK_EVERY and self.reached() is not None:
+                return None
+            if self.is_beyond(state):
+                continue
+            for ordinal, (cause, target) in enumerate(self.system.expand(state)):
+                known = None if isinstance(target, Breach) else self._numbers.get(target)
+                if known is not None and not self.system.elapsed(state, cause, target):
+                    source.append(number)
+                    targets.append(known)
+                    ordinals.append(ordinal)
+        return source, targets, ordinals
 
     @property
     def frontier(self) -> int:
@@ -288,7 +327,10 @@ class Search:
             self.stop(bound)
 
     def reached(self, growth: Callable[[], int] = lambda: 0) -> Bound | None:
-        """Say which limit of time or memory is reached, or that somebody wants it to end."""
+        """Say which limit of time or memory is reached, or that somebody wants it to end.
+
+        `growth` gives the bytes that are needed before the next look.
+        """
         return "interrupt" if self._is_interrupted() else self.meter.exceeded(growth)
 
     def progress(self) -> Progress:

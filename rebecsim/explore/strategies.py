@@ -37,15 +37,17 @@ class BreadthFirst:
 
     def run_from(self, search: Search, number: int) -> None:
         """Expand every state from the one with that number on."""
+        search.done = number
         while number < len(search.states):
             search.expand(number)
-            number += 1
+            search.done = number = number + 1
 
     def run_to(self, search: Search, states: int, number: int = 0) -> int:
         """Expand states from that one on until so many are found; gives the number of the next."""
+        search.done = number
         while number < len(search.states) < states:
             search.expand(number)
-            number += 1
+            search.done = number = number + 1
         return number
 
 

@@ -31,6 +31,9 @@ from rebecsim.live.view import Outgoing, View
 
 __all__ = ["Conductor", "Limits", "Serving"]
 
+MOST_AT_ONE_TIME = 100_000
+"""The messages that are served at one time before a run is taken for one that goes no further."""
+
 _HESITATES = 16
 """One rebec in so many lets others go first, although it is due.
 
@@ -81,6 +84,9 @@ class Conductor:
         self._stream = stream
         self._limits = limits
         self._granted = 0
+        self._granted_before = 0  # when the time advanced last
+        self._opened = 0
+        self._timed = not system.model.core
         self._serving: dict[int, Serving] = {}
         self._waiting: dict[int, Rebec] = {}  # due, but not given their turns yet
         self._sequence = system.sequence
@@ -239,8 +245,8 @@ class Conductor:
         return following
 
     def _turn(self, rebec: Rebec) -> Message | None:
-        """Take the message that a rebec serves next out of its bag; None at the limit of steps."""
-        if self._granted == self._limits.steps:
+        """Take the message that a rebec serves next out of its bag; None at a limit."""
+        if self._granted == self._limits.steps or self._stands_still():
             return None
         self._granted += 1
         choice = alternatives(rebec)
@@ -249,6 +255,10 @@ class Conductor:
         self._serving[rebec._index] = rebec, message, time.monotonic()
         return message
 
+    def _stands_still(self) -> bool:
+        """Whether very many messages have been served at the time that it is."""
+        return self._timed and self._granted - self._granted_before >= MOST_AT_ONE_TIME
+
     def _move_on(self) -> None:
         """Go to the next model time, at once or when it has come."""
         if self._winding_up is not None:
@@ -256,6 +266,10 @@ class Conductor:
             return
         if self._granted == self._limits.steps:
             self._end(Ending("step limit"))
+            return
+        if self._stands_still():
+            detail = f"{MOST_AT_ONE_TIME:,} messages were served at time {self._opened}"
+            self._end(Ending("time stands still", detail))
             return
         opens = self._turns.upcoming()
         if opens is None:
@@ -269,6 +283,8 @@ class Conductor:
             self._open(opens)
 
     def _open(self, opens: int) -> None:
+        if opens != self._opened:
+            self._opened, self._granted_before = opens, self._granted
         self._waiting = {rebec._index: rebec for rebec in self._turns.move_to(opens)}
         self._draw_turns(None)
 

@@ -13,6 +13,7 @@ import pykka
 
 from rebecsim.actors import Model, RandomValues, Streams, Violation
 from rebecsim.actors.randomness import ORDER_STREAM
+from rebecsim.actors.watchdog import Watchdog
 from rebecsim.errors import UserError
 from rebecsim.interrupts import noting_interrupts
 from rebecsim.live.actor import RebecActor
@@ -60,8 +61,9 @@ def run_live(
     served, soon after; what it raises ends the run and is raised again.
 
     Ctrl-C ends the run with the outcome `interrupted`. Violations are outcomes, not raised. Raises
-    ValueError for a speed that is no finite number from 0, and for a core model with a speed, since
-    it has no time; UserError when the system has no threads for so many rebecs.
+    EndlessError for a constructor that takes as long; ValueError for a speed that is no finite
+    number from 0, and for a core model with a speed, since it has no time; UserError when the
+    system has no threads for so many rebecs.
     """
     bounds = limits or Limits()
     if not 0.0 <= bounds.speed < math.inf:
@@ -71,7 +73,8 @@ def run_live(
     words = np.random.SeedSequence(seed).generate_state(2, np.uint64)
     streams = Streams((int(words[0]), int(words[1])), replication=0)
     try:
-        system = model.start()
+        with Watchdog(patience=patience):
+            system = model.start()
     except Violation as violation:
         ending = Ending(violation.verdict, f"{violation}, in a constructor")
         return LiveRun(_log(model, bounds, seed, (), ending), 0.0, None, ())

@@ -18,6 +18,8 @@ __all__ = [
     "TIGHT",
     "enter_answer",
     "key_of",
+    "kind_of",
+    "value_of",
 ]
 
 RECEIVED = 0
@@ -42,6 +44,16 @@ _KIND, _ROW = 32, 35  # bits
 def key_of(kind: int, row: int, value: int) -> int:
     """Give the key of an answer about a row and a number from 0 to 2**32 - 1."""
     return row << _ROW | kind << _KIND | value
+
+
+def kind_of(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give the kinds of answers that keys ask for."""
+    return keys >> _KIND & (1 << _ROW - _KIND) - 1
+
+
+def value_of(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give the numbers that keys ask about, beside the row."""
+    return keys & (1 << _KIND) - 1
 
 
 @compiled("void(int64[::1], int64[::1], int64, int64, int64, int64)", borrows=True)

@@ -11,10 +11,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from rebecsim.actors.semantics import MOST_AT_ONE_TIME
 from rebecsim.generate.step import STEP_SIGNATURE
 from rebecsim.native.bags import CLOCK, DUE, put, restart_bags, settle, take
 from rebecsim.native.cache import compiled
-from rebecsim.native.choosing import choose_message, ready_rebecs
+from rebecsim.native.choosing import CORE, choose_message, ready_rebecs
 from rebecsim.native.columns import (
     ARGUMENTS,
     ARRIVAL,
@@ -83,9 +84,10 @@ OUTCOME, STEPS, TIME = range(3)
     DEADLINE_MISSED,
     QUEUE_OVERFLOW,
     ASSERTION_FAILED,
+    TIME_STANDS_STILL,
     NO_ROOM,
     NOT_ENDING,
-) = range(9)
+) = range(10)
 """Outcomes, numbered as in `rebecsim.simulate.OUTCOMES`; NO_ROOM: the tables of events or of
 choices are full; NOT_ENDING: a message server does not end, which ends all replications."""
 
@@ -173,6 +175,7 @@ def _run(
     sequence = settings[SENT]
     steps = 0
     time = 0
+    began = 0  # the messages that had been served when the time advanced last
     outcome = STEP_LIMIT
     traced = events.shape[1] > 0
     while steps != settings[MAX_STEPS]:
@@ -187,6 +190,11 @@ def _run(
         place = choose_message(
             settings, rebecs, ranks, bags, places, states, streams, found, number
         )
+        if start > time:
+            began = steps
+        elif steps - began >= MOST_AT_ONE_TIME and settings[CORE] == 0:
+            outcome = TIME_STANDS_STILL
+            break
         time = start
         row = places[place]
         message = bags[row]

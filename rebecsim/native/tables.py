@@ -95,6 +95,24 @@ def insert_states(
         order[first + row] = place
 
 
+@compiled("void(int64[:, ::1], int64[:, ::1], int64[::1], int64, int64)", borrows=True)
+def find_states(
+    table: Integers, states: Integers, places: Integers, count: int, words: int
+) -> None:
+    """Give the places of the first so many of these states, ABSENT for one that is not there."""
+    last = table.shape[0] - 1
+    for row in range(count):
+        place = hash_at(states, row, words) & last
+        known = False
+        while table[place, 0] != 0 and not known:
+            known = True
+            for word in range(words):
+                known = known and table[place, word] == states[row, word]
+            if not known:
+                place = (place + 1) & last
+        places[row] = place if known else ABSENT
+
+
 @compiled("void(int64[:, ::1], int64[:, ::1])", borrows=True)
 def move_fingerprints(old: Integers, table: Integers) -> None:
     """Move fingerprints, both arrays of shape (places, 1), to a larger table."""

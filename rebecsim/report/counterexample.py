@@ -10,12 +10,20 @@ from rich.text import Text
 from rebecsim.actors.written import changes_text
 from rebecsim.explore import Path, PathStep, Result
 from rebecsim.explore.recorded import step_to_json
+from rebecsim.explore.standstill import Standstill
 from rebecsim.report.message_table import message_table
 
-__all__ = ["path_table", "path_to_json", "result_lines"]
+__all__ = [
+    "path_table",
+    "path_to_json",
+    "result_lines",
+    "standstill_lines",
+    "standstill_to_json",
+]
 
 
 _MOST_NAMES = 5
+_MOST_STEPS = 20
 
 
 def result_lines(result: Result) -> list[str]:
@@ -59,6 +67,34 @@ def _growth(result: Result) -> str:
     if result.mode != "core" and "horizon" not in result.bounds:
         hints.append("`--horizon TIME` looks at what happens up to a time")
     return f"{text}; {', '.join(hints)}" if hints else text
+
+
+def standstill_lines(result: Result) -> list[str]:
+    """Warn of a cycle without time, step by step, or say why it is not known if there is one."""
+    found = result.standstill
+    if found is None:
+        if result.standstill_decided:
+            return []
+        why = "fingerprints cannot tell" if result.omission else "a limit was reached before"
+        return [f"whether time always advances is not decided: {why}"]
+    steps = found.steps
+    who = ", ".join(dict.fromkeys(f"{step.rebec}.{step.server}" for step in steps))
+    begins = f"after {_transitions(found.before)}" if found.before else "in the initial state"
+    return [
+        f"warning: time need not advance: {who} can go on for ever at one time, round a cycle of "
+        f"{_transitions(len(steps))} that begins {begins}:",
+        *(f"  {step}" for step in steps[:_MOST_STEPS]),
+        *(["  ..."] if len(steps) > _MOST_STEPS else []),
+    ]
+
+
+def _transitions(number: int) -> str:
+    return f"{number:,} transition{'s'[: number != 1]}"
+
+
+def standstill_to_json(found: Standstill | None) -> dict[str, Any] | None:
+    """Give a cycle without time as plain values: the path once around it; where it begins."""
+    return None if found is None else {"before": found.before, "path": path_to_json(found.path)}
 
 
 def path_table(path: Path) -> Table:

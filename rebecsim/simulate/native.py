@@ -10,6 +10,7 @@ import numpy as np
 
 from rebecsim.actors import ChoiceLaw
 from rebecsim.actors.message import NOBODY
+from rebecsim.actors.semantics import MOST_AT_ONE_TIME
 from rebecsim.actors.watchdog import EndlessError
 from rebecsim.generate.step import NotNativeError
 from rebecsim.lang import CheckedModel, syntax, walk
@@ -32,6 +33,7 @@ from rebecsim.native.simulation import (
     SETTINGS,
     STEPS,
     TIME,
+    TIME_STANDS_STILL,
     run_replications,
 )
 from rebecsim.native.violations import endless_text, failure_text, missed_text
@@ -150,6 +152,9 @@ def run_native(
         outcome = ends[-2, OUTCOME]
         if outcome == DEADLINE_MISSED:
             detail = missed_text(native, message, int(ends[-2, TIME]))
+        elif outcome == TIME_STANDS_STILL:
+            time = int(ends[-2, TIME])
+            detail = f"{MOST_AT_ONE_TIME:,} messages were served at time {time}"
         elif outcome > DEADLINE_MISSED:
             detail = failure_text(native, ctx, message, sends)
     steps = int(ends[-2, STEPS]) if len(replications) else 0

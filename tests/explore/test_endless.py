@@ -17,6 +17,8 @@ from rebecsim.exit_codes import ExitCode
 from rebecsim.explore import Limits, explore, find_races
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
+from rebecsim.live import Limits as LiveLimits
+from rebecsim.live import run_live
 from rebecsim.simulate import simulate
 from rebecsim.simulate.saved import make_scheduler
 
@@ -127,10 +129,95 @@ def test_step_and_the_command_line_name_it_too(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("endless.rebeca").write_text(ENDLESS)
+    Path("born.rebeca").write_text(BORN.replace("UNTIL", "3"))
+    for command in (["explore", "born.rebeca"], ["simulate", "born.rebeca", "--engine", "native"]):
+        ended = CliRunner().invoke(app, [*command, "--patience", "1"])
+        assert "b, in the constructor of Loop: has not ended after 1 s" in str(ended.exception)
     for command in (["explore", "endless.rebeca"], ["simulate", "endless.rebeca"]):
         ended = CliRunner().invoke(app, [*command, "--patience", "1"])
         assert isinstance(ended.exception, EndlessError)
         assert "go(2): has not ended after 1 s (endless.rebeca, line" in str(ended.exception)
+
+
+# --- constructors ---------------------------------------------------------------------------------
+
+BORN = """
+reactiveclass Other(2) { Other() { self.go(); } msgsrv go() { self.go() after(1); } }
+reactiveclass Loop(2) {
+    statevars { int n; }
+    Loop(int until) {
+        while (n != until) { n = (n + 1) % 3; }
+    }
+    msgsrv go() { }
+}
+main { Other o():(); Loop a():(2); Loop b():(UNTIL); }
+"""
+ENDLESS_BIRTH = "b, in the constructor of Loop: has not ended after 0.3 s (endless.rebeca, line 6)"
+
+
+def _all_that_begin(checked: Any, model: Any) -> dict[str, Any]:
+    from rebecsim.native.layout import native_model
+
+    def simulated() -> Any:
+        with Watchdog(patience=0.3) as watchdog:
+            scheduler = make_scheduler("random", 0, "fair")
+            return simulate(model, scheduler, max_steps=9, watchdog=watchdog)
+
+    def laid_out() -> Any:
+        with Watchdog(patience=0.3):
+            return native_model(model, checked)
+
+    return {
+        "explore": lambda: explore(model, checked=checked, patience=0.3),
+        "native": lambda: explore(model, checked=checked, patience=0.3, engine="native"),
+        "live": lambda: run_live(model, LiveLimits(steps=5), patience=0.3),
+        "simulate": simulated,
+        "native simulate": laid_out,
+    }
+
+
+@pytest.mark.parametrize("way", ["explore", "native", "live", "simulate", "native simulate"])
+def test_a_constructor_that_does_not_end_is_named(way: str) -> None:
+    with pytest.raises(EndlessError) as caught:
+        _all_that_begin(*_built(BORN.replace("UNTIL", "3")))[way]()
+    assert str(caught.value) == ENDLESS_BIRTH
+    assert ending_of(caught.value).code == ExitCode.MODEL_FAILED
+
+
+def test_constructors_that_end_are_left_alone() -> None:
+    checked, model = _built(BORN.replace("UNTIL", "1"))
+    for begin in _all_that_begin(checked, model).values():
+        begin()
+    assert explore(model, checked=checked).verdict == "satisfied"
+
+
+def test_an_empty_loop_in_a_constructor_is_named_too() -> None:
+    checked, model = _built(
+        "reactiveclass A(2) {\n A() { while (true) { } }\n}\nmain { A a():(); }"
+    )
+    with pytest.raises(EndlessError, match=r"a, in the constructor of A: .*rebeca, line 2\)$"):
+        explore(model, checked=checked, patience=0.3)
+
+
+def test_without_a_watchdog_a_system_has_one_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(Watchdog.__init__.__kwdefaults__, "patience", 0.3)
+    _, model = _built(BORN.replace("UNTIL", "3"))
+    with pytest.raises(EndlessError) as caught:
+        model.start()
+    assert str(caught.value) == ENDLESS_BIRTH
+
+
+def test_limits_hold_in_constructors() -> None:
+    checked, model = _built(BORN.replace("UNTIL", "3"))
+    found = explore(model, checked=checked, limits=Limits(seconds=0.3))
+    assert (found.verdict, found.bounds, found.states) == ("out of bounds", ("seconds",), 0)
+    assert found.message == (
+        "the time was used up; it was stopped in b, in the constructor of Loop "
+        "(endless.rebeca, line 6)"
+    )
+    wanted = time.monotonic() + 0.3
+    found = explore(model, checked=checked, is_interrupted=lambda: time.monotonic() > wanted)
+    assert found.bounds == ("interrupt",)
 
 
 # --- interrupted ----------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from rebecsim.cli import app
 from rebecsim.errors import UserError
 from rebecsim.explore import Breach, Checks, Limits, explore, find_races
+from rebecsim.explore.components import components
 from rebecsim.explore.races import Races
-from rebecsim.explore.races.fate import components
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.report.race_text import race_lines

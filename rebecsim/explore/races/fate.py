@@ -6,13 +6,15 @@ that needs no thought, as everybody who can act at a time has done so before it 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Graph", "avoiding", "components", "distances", "distinct", "longest", "reaching"]
+from rebecsim.explore.components import components
+
+__all__ = ["Graph", "avoiding", "distances", "distinct", "longest", "reaching"]
 
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -143,54 +145,6 @@ def _is_fair(inner: Graph, enabled: Integers, component: Sequence[int]) -> bool:
     always = int(np.bitwise_and.reduce(enabled[nodes]))
     acting = int(np.bitwise_or.reduce(inner.owners[edges]))
     return not always & ~acting
-
-
-def components(
-    first: Sequence[int], target: Sequence[int], roots: Sequence[int]
-) -> Iterator[list[int]]:
-    """Give the strongly connected components reached from roots, each after those it leads to.
-
-    Tarjan, "Depth-first search and linear graph algorithms", SIAM Journal on Computing 1 (1972),
-    without recursion.
-    """
-    nodes = len(first) - 1
-    index, low = [-1] * nodes, [0] * nodes
-    waiting: list[int] = []
-    is_waiting = bytearray(nodes)
-    count = 0
-    for root in roots:
-        if index[root] >= 0:
-            continue
-        work = [(root, first[root])]
-        while work:
-            node, edge = work.pop()
-            if index[node] < 0:
-                index[node] = low[node] = count
-                count += 1
-                waiting.append(node)
-                is_waiting[node] = True
-            end = first[node + 1]
-            while edge < end:
-                other = target[edge]
-                edge += 1
-                if index[other] < 0:
-                    work.append((node, edge))
-                    work.append((other, first[other]))
-                    break
-                if is_waiting[other] and index[other] < low[node]:
-                    low[node] = index[other]
-            else:
-                if low[node] == index[node]:
-                    component = []
-                    member = -1
-                    while member != node:
-                        member = waiting.pop()
-                        is_waiting[member] = False
-                        component.append(member)
-                    yield component
-                if work:
-                    parent = work[-1][0]
-                    low[parent] = min(low[parent], low[node])
 
 
 def longest(graph: Graph, wanted: Flags) -> tuple[Integers, Integers]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from rebecsim.explore.components import components
 from rebecsim.explore.exploring import Problem
 from rebecsim.explore.path import written_name
 from rebecsim.explore.races.arrays import NO_ACTION, Arrays, arrays_of
 from rebecsim.explore.races.cures.cure import Guarded
-from rebecsim.explore.races.fate import components
 from rebecsim.explore.state_graph import StateGraph
 
 __all__ = ["Endings"]
