@@ -75,8 +75,8 @@ class Watchdog:
         self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
 
     def __enter__(self) -> Self:
-        self._outer, _active.watchdog = _active.watchdog, self
         self._thread.start()
+        self._outer, _active.watchdog = _active.watchdog, self
         return self
 
     def __exit__(

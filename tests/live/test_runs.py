@@ -215,9 +215,10 @@ def test_a_system_without_threads_is_reported(monkeypatch) -> None:
     started = []
 
     def start(self: threading.Thread) -> None:
-        if len(started) == 3:
-            raise RuntimeError("can't start new thread")
-        started.append(self)
+        if self.name != "watchdog":  # of the constructors; it has ended before the rebecs begin
+            if len(started) == 3:
+                raise RuntimeError("can't start new thread")
+            started.append(self)
         begun(self)
 
     monkeypatch.setattr(threading.Thread, "start", start)
