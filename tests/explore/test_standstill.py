@@ -218,7 +218,8 @@ def test_components_of_large_graphs_are_the_same(monkeypatch: pytest.MonkeyPatch
 def test_not_decided_in_time_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Search, "_still_edges", lambda search: None)  # as when a limit is reached
     checked, model = _built(PLAYERS, PLAY=FOR_EVER)
-    found = explore(model, checked=checked, checks=Checks(overflows=False))
+    checks = Checks(overflows=False)
+    found = explore(model, checked=checked, checks=checks, engine="python")
     assert (found.verdict, found.standstill, found.standstill_decided) == ("satisfied", None, False)
 
 
