@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from rebecsim.cluster.batch import run_schedule
+from rebecsim.clusters.batch import run_schedule
 from rebecsim.workloads import Workload, read_swf
 from rebecsim.workloads.lublin import generate
 

@@ -310,11 +310,12 @@ def _model_of(source: Source) -> tuple[Any, Any]:
 
 
 def _use_scenario(source: Source, file: Path) -> None:
-    from rebecsim.experiments import load_scenario, plan_scenario
-    from rebecsim.experiments.scenario_files import read_scenario_text
-    from rebecsim.experiments.workload_plan import plan_workload
-    from rebecsim.experiments.workload_scenario import load_workload_scenario
+    from rebecsim.clusters.batch.plan import plan_workload
+
+    from rebecsim.clusters.batch.scenario import load_workload_scenario
+    from rebecsim.clusters.scenarios import load_scenario, plan_scenario
     from rebecsim.lang import check_source
+    from rebecsim.studies.scenario_files import read_scenario_text
 
     text = read_scenario_text(file)
     if text.is_of_workload:

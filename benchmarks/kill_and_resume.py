@@ -21,6 +21,7 @@ import time
 from pathlib import Path
 
 SCENARIO = """\
+kind = "dispatch"
 name = "killed"
 policies = ["EDF", "FIFO", "MDF"]
 app_masters = [1, 2, 3, 4]

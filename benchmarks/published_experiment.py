@@ -4,7 +4,7 @@ The experiment is the built-in scenario `for_edf`: 4 policies x 6 cluster sizes 
 ticks. It is measured end to end, as a user runs it: from the start of the program to the report on
 disk; cold, with nothing on disk but Python's byte code, and warm, with compiled code on disk from a
 run on the native engine that is not measured. Beside it, in the same session, a simulator of this
-one cluster written by hand in plain Python (`tests/cluster/reference_dispatch.py`) does the same
+one cluster written by hand in plain Python (`tests/clusters/reference_dispatch.py`) does the same
 number of runs. All are measured in turn, so that a busy moment of the machine meets all of them.
 
     python benchmarks/published_experiment.py            time, cold and warm
@@ -27,7 +27,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from rebecsim.experiments import Scenario, load_scenario
+from rebecsim.clusters.dispatch.scenario import Scenario
+from rebecsim.clusters.scenarios import load_scenario
 
 ROOT = Path(__file__).resolve().parents[1]
 SCENARIO = "for_edf"
@@ -40,6 +41,7 @@ ORIGINAL_SECONDS = 705
 
 MEMORY_LIMIT_MB = 500
 ONE_CELL = """
+kind = "dispatch"
 name = "one_cell"
 policies = ["EDF"]
 app_masters = [3]
@@ -132,7 +134,7 @@ def reference_seconds(scenario: Scenario) -> float:
 
 
 def _reference() -> ModuleType:
-    path = ROOT / "tests/cluster/reference_dispatch.py"
+    path = ROOT / "tests/clusters/reference_dispatch.py"
     spec = importlib.util.spec_from_file_location("reference_dispatch", path)
     assert spec is not None
     assert spec.loader is not None

@@ -19,9 +19,10 @@ from pathlib import Path
 
 import numpy as np
 
-from rebecsim.experiments import Plan, Results, load_scenario, plan_scenario
-from rebecsim.experiments.store import open_run
-from rebecsim.simulate import Batch
+from rebecsim.clusters.scenarios import load_scenario, open_run, plan_scenario
+from rebecsim.simulate import OUTCOMES
+from rebecsim.studies import Plan, Results, Rows
+from rebecsim.studies.rows import Coded
 
 BATCH = 1_000  # as many as a task of a comparison
 BYTES_PER_ROW = 8 + 4 * 4 + 1
@@ -33,19 +34,20 @@ def write_run(directory: Path, replications: int, seed: int = 1) -> Plan:
         policies=["EDF"], app_masters=[3], replications=replications
     )
     plan = plan_scenario(scenario)
-    Results.create(directory, scenario).write(plan.cells[0], _batches(plan, replications, seed))
+    Results.create(directory, plan).write(plan.cells[0], _rows(plan, replications, seed))
     return plan
 
 
-def _batches(plan: Plan, replications: int, seed: int) -> Iterator[Batch]:
+def _rows(plan: Plan, replications: int, seed: int) -> Iterator[Rows]:
     random = np.random.default_rng(seed)
     for first in range(0, replications, BATCH):
         count = min(BATCH, replications - first)
         columns = {
-            variable: random.poisson(20, count).astype(np.int32)
-            for variable in plan.counters.values()
+            name: random.poisson(20, count).astype(np.int32)
+            for name in plan.columns
+            if name != "outcome"
         }
-        yield Batch(first, columns, np.zeros(count, np.uint8))
+        yield Rows({**columns, "outcome": Coded(np.zeros(count, np.uint8), tuple(OUTCOMES))})
 
 
 def peak_memory() -> int:
@@ -59,7 +61,7 @@ def sum_up(directory: Path) -> tuple[int, float]:
     """Sum up a stored run: by how many bytes memory grew, and seconds."""
     run = open_run(directory)
     before, start = peak_memory(), time.perf_counter()
-    run.results.moments(run.plan)
+    run.results.moments(run.cells)
     return peak_memory() - before, time.perf_counter() - start
 
 

@@ -2,7 +2,7 @@
 
 `rebecsim.lang` reads and checks models, `rebecsim.actors` says what a rebec is and when it may
 act, `rebecsim.generate` turns configurations and checked models into code, `rebecsim.simulate`
-runs them, `rebecsim.experiments` compares policies, `rebecsim.report` shows the results.
+runs them, `rebecsim.studies` compares policies, `rebecsim.report` shows the results.
 """
 
 __version__ = "0.1.0"

@@ -4,7 +4,7 @@ from importlib import import_module
 
 import pytest
 
-PACKAGES = ["experiments", "explore", "lang", "report", "simulate"]
+PACKAGES = ["studies", "explore", "lang", "report", "simulate"]
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -5,7 +5,7 @@
 The scenario can then list "LJF" among its policies.
 """
 
-from rebecsim.cluster import DispatchPolicy, Plugin
+from rebecsim.clusters import DispatchPolicy, Plugin
 
 CHOOSE_JOB = """\
   // Longest job first: the most work, of equals the lowest slot.

@@ -1,7 +1,7 @@
 """An order of a batch queue as a plug-in: the widest job first."""
 
-from rebecsim.cluster import Plugin
-from rebecsim.cluster.batch import BatchPolicy, EasyBackfilling, Job, Order
+from rebecsim.clusters import Plugin
+from rebecsim.clusters.batch import BatchPolicy, EasyBackfilling, Job, Order
 
 
 class WidestFirst(Order):

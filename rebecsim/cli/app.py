@@ -135,6 +135,6 @@ def error_console() -> Console:
 def use_plugins(files: list[Path] | None) -> None:
     """Load the plug-ins that were given."""
     if files:
-        from rebecsim.cluster import load_plugins
+        from rebecsim.clusters import load_plugins
 
         load_plugins(files)

@@ -13,8 +13,8 @@ from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from rebecsim.cluster.batch import BatchPolicy, Machine, NodeGroup
-    from rebecsim.cluster.batch.estimates import Estimates
+    from rebecsim.clusters.batch import BatchPolicy, Machine, NodeGroup
+    from rebecsim.clusters.batch.estimates import Estimates
     from rebecsim.workloads import Schedule, Workload
 
 
@@ -92,9 +92,9 @@ def batch(
     plugin: Plugins = None,
 ) -> None:
     """Run a log through a batch scheduler and show what became of the jobs."""
-    from rebecsim.cluster.batch import InflatedEstimates, PolicySettings, run_schedule
+    from rebecsim.clusters.batch import InflatedEstimates, PolicySettings, run_schedule
+    from rebecsim.clusters.batch.report.text import batch_table
     from rebecsim.metrics.batch import batch_metrics
-    from rebecsim.report.workload_text import batch_table
     from rebecsim.workloads import write_schedule
 
     use_plugins(plugin)
@@ -140,7 +140,7 @@ def validate(
     ] = Believed.requested,
 ) -> None:
     """Check that a machine could have run a schedule, ours or another tool's."""
-    import rebecsim.cluster.batch as rules
+    import rebecsim.clusters.batch as rules
 
     read = _read_validated(schedule, processors)
     workload = read.workload
@@ -167,8 +167,8 @@ def _jobs(count: int) -> str:
 
 
 def _known_policy(name: str) -> BatchPolicy:
-    from rebecsim.cluster import UnknownNameError
-    from rebecsim.cluster.batch import batch_policy
+    from rebecsim.clusters import UnknownNameError
+    from rebecsim.clusters.batch import batch_policy
 
     try:
         return batch_policy(name)
@@ -177,7 +177,7 @@ def _known_policy(name: str) -> BatchPolicy:
 
 
 def _machine(processors: int | None, nodes: list[str] | None, placement: Fit) -> Machine | None:
-    from rebecsim.cluster.batch import Nodes, Pool
+    from rebecsim.clusters.batch import Nodes, Pool
 
     if not nodes:
         if placement is not Fit.first_fit:
@@ -190,7 +190,7 @@ def _machine(processors: int | None, nodes: list[str] | None, placement: Fit) ->
 
 def _node_group(text: str) -> NodeGroup:
     """Read a group of nodes as in `120:processors=2,memory=1048576`."""
-    from rebecsim.cluster.batch import NodeGroup
+    from rebecsim.clusters.batch import NodeGroup
 
     count, _, parts = text.partition(":")
     pairs = [part.partition("=")[::2] for part in parts.split(",")]
@@ -236,7 +236,7 @@ def _read_validated(path: Path, processors: int | None) -> Schedule:
 
 def _told(path: Path, workload: Workload) -> Workload:
     """Say what is skipped of a log."""
-    from rebecsim.report.workload_text import skipped_lines
+    from rebecsim.workloads.cleaning import skipped_lines
 
     for line in skipped_lines(workload.skipped):
         complain(f"{path}: {line}")

@@ -8,8 +8,6 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from rebecsim import __version__
-
 __all__ = ["COMMANDS", "Listed", "app"]
 
 
@@ -41,14 +39,14 @@ COMMANDS = {
     ),
     "draw": Listed("draw", "Draw who knows whom in a model, or its state space."),
     "scenarios": Listed(
-        "experiments",
+        "compare",
         "List the built-in scenarios; with --plugin, see whether plug-ins can be loaded.",
     ),
     "compare": Listed(
-        "experiments", "Compare policies: tables, charts, data and a report of a scenario."
+        "compare", "Compare policies: tables, charts, data and a report of a scenario."
     ),
     "reproduce": Listed(
-        "experiments",
+        "compare",
         "Run the published scenarios and put the figures beside the published ones.",
     ),
     "live": Listed(
@@ -60,11 +58,14 @@ COMMANDS = {
     "races": Listed("races", "Find steps whose order matters, and say what comes of it."),
     "step": Listed("step", "Steer a run: see the rebecs, pick the next message, take it back."),
     "runs": Listed("store", "List all runs below a directory."),
-    "query": Listed("store", "Answer SQL over all runs below a directory."),
+    "query": Listed(
+        "store",
+        "Answer SQL over all runs below a directory; without SQL, list the views.",
+    ),
     "report": Listed("store", "Draw the report of a run again, without simulating."),
     "diff": Listed(
         "store",
-        "Compare two runs: settings, and the estimates of every cell, or the waits of every job.",
+        "Compare two runs: settings, the figures of every cell, and what else a kind can compare.",
     ),
     "workload": Listed(
         "workload", "Logs of real machines and synthetic ones: look, make, cut, judge."
@@ -100,6 +101,8 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
+        from rebecsim import __version__
+
         typer.echo(f"rebecsim {__version__}")
         raise typer.Exit
 

@@ -115,11 +115,14 @@ def generate(
     plugin: Plugins = None,
 ) -> None:
     """Generate one model for each configuration of a scenario."""
-    from rebecsim.experiments import load_scenario
-    from rebecsim.experiments.models import generate_models, write_models
+    from rebecsim.clusters.dispatch.models import generate_models, write_models
+    from rebecsim.clusters.dispatch.scenario import Scenario
+    from rebecsim.clusters.scenarios import load_scenario
 
     use_plugins(plugin)
     loaded = load_scenario(scenario)
+    if not isinstance(loaded, Scenario):
+        raise UserError(f"{scenario}: scenarios of the kind {loaded.kind} have no models in Rebeca")
     models = generate_models(loaded, form.value)
     write_models(models, out, replace=force)
     say(f"{len(models)} models in {out}")

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rebecsim.cli.app import Plugins, app, complain, console, use_plugins
-from rebecsim.cli.experiments import show_written
-from rebecsim.cli.workload_scenarios import diff_workloads, is_workload_run, report_workload
+from rebecsim.cli.app import Plugins, app, complain, console, say, use_plugins
+from rebecsim.cli.compare import show_written
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from rebecsim.experiments.store import StoredRun, StoredWorkloadRun
+    from rebecsim.studies.store import StoredRun
 
 Root = Annotated[Path, typer.Argument(help="Directory below which the runs are.")]
 Run = Annotated[Path, typer.Argument(help="Directory of a run.", show_default=False)]
@@ -38,31 +38,52 @@ def runs(root: Root = Path(), plugin: Plugins = None) -> None:
 
 @app.command()
 def query(
-    sql: Annotated[str, typer.Argument(help="A SELECT over runs, cells and replications.")],
+    sql: Annotated[
+        str | None, typer.Argument(help="A SELECT over the views.", show_default="list the views")
+    ] = None,
     root: Root = Path(),
     csv: Annotated[bool, typer.Option("--csv", help="All rows, as CSV.")] = False,
     json: Annotated[bool, typer.Option("--json", help="All rows, as JSON.")] = False,
+    parquet: Annotated[
+        Path | None, typer.Option(dir_okay=False, help="Write all rows to a Parquet file.")
+    ] = None,
     plugin: Plugins = None,
 ) -> None:
-    """Answer SQL over all runs below a directory.
+    """Answer SQL over all runs below a directory; without SQL, list the views.
 
-    The views are `runs`, `cells` and `replications`, and of workload scenarios `schedules` and
-    `jobs`; `describe jobs` shows the columns of one. Nothing else can be read, and nothing written.
+    The views are `runs`, `cells`, `replications` and `differences`, and the tables of a kind, such
+    as `jobs`. Nothing else can be read, and nothing written. A run that is damaged is named and
+    left out.
     """
-    from rebecsim.experiments.query import query as ask
-    from rebecsim.report.stored import answer_table, write_csv, write_json
+    from rebecsim.report.stored import (
+        answer_table,
+        views_table,
+        write_csv,
+        write_json,
+        write_parquet,
+    )
+    from rebecsim.studies.query import query as ask
+    from rebecsim.studies.query import views
 
-    if csv and json:
-        raise UserError("--csv and --json: give one of the two")
+    if csv + json + (parquet is not None) > 1:
+        raise UserError("--csv, --json and --parquet: give one of them")
     use_plugins(plugin)
+    if sql is not None and root == Path() and Path(sql).is_dir():
+        root, sql = Path(sql), None  # a directory alone
     found, complaints = _runs(root)
-    if complaints:  # an answer without these runs would look like one over all
-        raise complaints[0]
-    answer = ask(sql, found)
+    for complaint in complaints:
+        complain(f"warning: {complaint}; left out")
+    if sql is None:
+        console().print(views_table(views(found)))
+        return
+    answer = ask(sql, found, lambda damage: complain(f"warning: {damage}"))
     if csv:
         write_csv(answer, sys.stdout)
     elif json:
         write_json(answer, sys.stdout)
+    elif parquet is not None:
+        write_parquet(answer, parquet)
+        say(f"rows in {parquet}")
     else:
         console().print(answer_table(answer))
 
@@ -77,18 +98,15 @@ def report(
     plugin: Plugins = None,
 ) -> None:
     """Draw the report of a run again, without simulating."""
-    from rebecsim.experiments.order_runs import stored_orders
-    from rebecsim.experiments.store import open_run
+    from rebecsim.clusters.scenarios import open_run, plan_of_run
     from rebecsim.report import report_view, write_report
     from rebecsim.report.comparison import report_input
+    from rebecsim.studies.companions import stored_companions
 
     use_plugins(plugin)
-    if is_workload_run(run):
-        report_workload(run, directory or run)
-        return
     stored = open_run(run)
-    orders = stored_orders(stored.plan, stored.results)
-    drawn = report_input(stored.plan, stored.results, orders)
+    plan = plan_of_run(stored)
+    drawn = report_input(plan, stored.results, stored_companions(plan, stored.results))
     written = write_report(drawn, directory or run)
     console().print(report_view(drawn))
     show_written(written)
@@ -96,30 +114,37 @@ def report(
 
 @app.command()
 def diff(first: Run, second: Run, plugin: Plugins = None) -> None:
-    """Compare two runs: settings, and the estimates of every cell, or the waits of every job."""
-    from rebecsim.experiments.diff import compare_runs
-    from rebecsim.experiments.store import open_run
+    """Compare two runs: settings, the figures of every cell, and what else a kind can compare."""
+    from rebecsim.clusters.common.registry import UnknownNameError
+    from rebecsim.clusters.kinds import find_kind
+    from rebecsim.clusters.scenarios import open_run
     from rebecsim.report.stored import diff_view
+    from rebecsim.studies.diff import compare_runs
 
     use_plugins(plugin)
-    if is_workload_run(first) and is_workload_run(second):
-        diff_workloads(first, second)
-        return
-    console().print(diff_view(compare_runs(open_run(first), open_run(second))))
+    one, other = open_run(first), open_run(second)
+    console().print(diff_view(compare_runs(one, other)))
+    if one.kind == other.kind:
+        with suppress(UnknownNameError):  # the kind of a plug-in that is not there
+            for more in find_kind(one.kind).changes(one, other):
+                console().print(more)
 
 
-def _runs(root: Path) -> tuple[list[StoredRun | StoredWorkloadRun], list[UserError]]:
+def _runs(root: Path) -> tuple[list[StoredRun], list[UserError]]:
     """The runs below a directory, and what is wrong with those that cannot be opened."""
-    from rebecsim.experiments import ResultsError
-    from rebecsim.experiments.store import find_runs, open_any_run
+    from rebecsim.clusters.scenarios import open_run
+    from rebecsim.studies import ResultsError
+    from rebecsim.studies.store import find_runs
 
-    found: list[StoredRun | StoredWorkloadRun] = []
+    found: list[StoredRun] = []
     complaints: list[UserError] = []
     for name, directory in find_runs(root):
         try:
-            found.append(open_any_run(directory, name))
+            found.append(open_run(directory, name))
         except ResultsError as error:
             complaints.append(error)
-    if not found and not complaints:
+    if not found:
+        if complaints:
+            raise complaints[0]
         raise ResultsError(f"{root}: there are no runs; `rebecsim compare --out DIR` makes one")
     return found, complaints

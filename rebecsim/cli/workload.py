@@ -60,12 +60,12 @@ def info(
     sort: Sort = False,
 ) -> None:
     """Show what a workload is like: jobs, users, load, distributions."""
-    from rebecsim.report.workload_text import workload_view
+    from rebecsim.clusters.batch.report.text import workload_view
     from rebecsim.workloads.summary import summarise
 
     workload = _read(log, processors, size, sort)
     if chart is not None:
-        from rebecsim.report.workload_charts import write_workload_chart
+        from rebecsim.clusters.batch.report.log_chart import write_workload_chart
 
         write_workload_chart(workload, chart, workload.header.get("Computer", log.name))
     console().print(workload_view(str(log), summarise(workload)))
@@ -211,8 +211,8 @@ def metrics(
 def _show_classical(
     schedules: list[Schedule], views: list[NDArray[np.bool_]], by: Group | None
 ) -> None:
+    from rebecsim.clusters.batch.report.text import batch_table, group_table
     from rebecsim.metrics.batch import batch_metrics, batch_metrics_by
-    from rebecsim.report.workload_text import batch_table, group_table
 
     pairs = list(zip(schedules, views, strict=True))
     rows = [(each.policy, batch_metrics(each, only=view)) for each, view in pairs]
@@ -234,11 +234,11 @@ def _show_user_aware(
     boxes: Path | None,
     heatmap: Path | None,
 ) -> None:
+    from rebecsim.clusters.batch.report.text import user_quartile_table, user_table
+    from rebecsim.clusters.batch.report.user_charts import write_overdue_chart, write_user_boxes
     from rebecsim.metrics.expected_end import expected_ends
     from rebecsim.metrics.overdue import overdue_map, window_edges
     from rebecsim.metrics.users import user_metrics
-    from rebecsim.report.user_charts import write_overdue_chart, write_user_boxes
-    from rebecsim.report.workload_text import user_quartile_table, user_table
 
     judged = []
     expected = [expected_ends(each, share, memory_share) for each in schedules]
@@ -290,7 +290,7 @@ def _read_schedule(path: Path, processors: int | None) -> Schedule:
 
 
 def _complain_skipped(path: Path, workload: Workload) -> None:
-    from rebecsim.report.workload_text import skipped_lines
+    from rebecsim.workloads.cleaning import skipped_lines
 
     for line in skipped_lines(workload.skipped):
         complain(f"{path}: {line}")

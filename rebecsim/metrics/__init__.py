@@ -4,10 +4,6 @@ Of models:
 
 * `Metric`: a mean of counters per run, or a ratio of two pooled sums.
 * `Weights`: a linear combination of counters, as a mapping from counter to weight.
-* `DEADLINE_MISSES`: jobs that missed their deadline, per run.
-* `JOB_REQUEST_SUCCESS`: completions among completions and all deadline misses.
-* `AM_JOB_SUCCESS`: completions among the jobs that an AppMaster ran.
-* `DISPATCH_METRICS`: these three, as the columns of a dispatch table.
 
 Of batch schedules:
 
@@ -43,12 +39,6 @@ from rebecsim.metrics.batch import (
     response,
     slowdown,
 )
-from rebecsim.metrics.deadlines import (
-    AM_JOB_SUCCESS,
-    DEADLINE_MISSES,
-    DISPATCH_METRICS,
-    JOB_REQUEST_SUCCESS,
-)
 from rebecsim.metrics.expected_end import Demand, expected_end_times, expected_ends
 from rebecsim.metrics.fair_start import fair_slowdown, fair_start_times, unfairness
 from rebecsim.metrics.metric import Metric, Weights
@@ -57,10 +47,6 @@ from rebecsim.metrics.step_functions import StepFunction, count_over_time
 from rebecsim.metrics.users import UserMetrics, tardiness, user_metrics
 
 __all__ = [
-    "AM_JOB_SUCCESS",
-    "DEADLINE_MISSES",
-    "DISPATCH_METRICS",
-    "JOB_REQUEST_SUCCESS",
     "BatchMetrics",
     "Demand",
     "Metric",

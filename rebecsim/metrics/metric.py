@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from string import Formatter
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 __all__ = ["Metric", "Weights"]
 
@@ -33,6 +33,7 @@ class Metric:
         advantage: how to say that one policy does better than another, a sentence without its full
             stop in which {better}, {worse} and {amount} stand for the two policies and the
             difference (of a share in "percentage points"); a plain sentence by default.
+        decimals: digits that are shown after the point; as many as the interval needs by default.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Metric:
     denominator: Weights | None = field(default=None, hash=False)
     note: str = ""
     advantage: str = ""
+    decimals: int | None = None
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier():
@@ -65,17 +67,22 @@ class Metric:
 
     def __reduce__(self) -> tuple[object, ...]:
         # Read-only views cannot be pickled, and a metric may travel to a worker process.
-        denominator = None if self.denominator is None else dict(self.denominator)
-        return Metric, (
-            self.name,
-            self.title,
-            self.unit,
-            self.better,
-            dict(self.numerator),
-            denominator,
-            self.note,
-            self.advantage,
-        )
+        return Metric, tuple(self.described.values())
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """The metric as data: the arguments that make it, by name."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "unit": self.unit,
+            "better": self.better,
+            "numerator": dict(self.numerator),
+            "denominator": None if self.denominator is None else dict(self.denominator),
+            "note": self.note,
+            "advantage": self.advantage,
+            "decimals": self.decimals,
+        }
 
     def says_advantage(self, better: str, worse: str, amount: str) -> str:
         """Say that one policy does better than another by an amount, without a full stop.
@@ -94,6 +101,11 @@ class Metric:
     def counters(self) -> frozenset[str]:
         """Names of the counters that the metric reads."""
         return frozenset(self.numerator) | frozenset(self.denominator or ())
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it is computed from counts; what has digits of its own is measured."""
+        return self.decimals is None
 
     @property
     def is_share(self) -> bool:

@@ -1,15 +1,12 @@
-"""Charts for print: one metric against cluster size, a line and a band per policy.
-
-matplotlib's object-oriented interface with the Agg canvas: no window, no global figure, usable
-from any thread. The same data give the same bytes.
-"""
+"""Charts for print: one metric along an axis, a line and a band per policy."""
 
 from __future__ import annotations
 
-import io
 import textwrap
-from typing import TYPE_CHECKING, Literal, get_args
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from rebecsim.report.figures import new_figure
 from rebecsim.report.series import ChartData
 from rebecsim.report.styles import LineStyle, line_styles
 
@@ -17,13 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["FORMS", "Form", "chart_figure", "render_chart"]
-
-Form = Literal["svg", "png"]
-FORMS: tuple[Form, ...] = get_args(Form)
+__all__ = ["chart_figure"]
 
 _SIZE_INCHES = (6.4, 4.8)
-_DOTS_PER_INCH = 200
 _WRAP_TITLE = 62
 _WRAP_CAPTION = 92
 
@@ -35,13 +28,7 @@ def chart_figure(chart: ChartData, heading: str = "") -> Figure:
         chart: what to draw.
         heading: name of the experiment, shown above the chart as it is (no mathematics).
     """
-    # Imported here: reading a report's tables should not wait for matplotlib.
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-    figure = Figure(figsize=_SIZE_INCHES, layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.08))
-    FigureCanvasAgg(figure)
+    figure = new_figure(*_SIZE_INCHES)
     axes = figure.add_subplot()
     styles = line_styles(tuple(line.policy for line in chart.series))
     _draw_lines(axes, chart, styles)
@@ -60,30 +47,11 @@ def chart_figure(chart: ChartData, heading: str = "") -> Figure:
     legend.get_title().set_parse_math(False)
     for text in legend.get_texts():
         text.set_parse_math(False)
+    layout = figure.get_layout_engine()
+    assert layout is not None
+    layout.execute(figure)
+    figure.set_layout_engine(None)  # saving would lay it out again each time
     return figure
-
-
-def render_chart(chart: ChartData, heading: str) -> dict[Form, bytes]:
-    """A chart as the contents of an SVG and a PNG (200 dots per inch) file.
-
-    Text in SVG is drawn as paths, so it looks the same on machines without the font.
-    """
-    import matplotlib
-
-    contents: dict[Form, bytes] = {}
-    # A fixed salt and no date: the same data give the same file.
-    with matplotlib.rc_context({"svg.hashsalt": "rebecsim"}):
-        figure = chart_figure(chart, heading)
-        layout = figure.get_layout_engine()
-        assert layout is not None
-        layout.execute(figure)
-        figure.set_layout_engine(None)  # saving would lay it out again each time
-        for form in FORMS:
-            buffer = io.BytesIO()
-            metadata = {"Date": None} if form == "svg" else {"Software": None}
-            figure.savefig(buffer, format=form, dpi=_DOTS_PER_INCH, metadata=metadata)
-            contents[form] = buffer.getvalue()
-    return contents
 
 
 def _draw_lines(axes: Axes, chart: ChartData, styles: dict[str, LineStyle]) -> None:
@@ -91,7 +59,7 @@ def _draw_lines(axes: Axes, chart: ChartData, styles: dict[str, LineStyle]) -> N
         style = styles[line.policy]
         if line.has_band:
             axes.fill_between(
-                chart.sizes,
+                chart.places,
                 line.low,
                 line.high,
                 color=style.colour,
@@ -100,7 +68,7 @@ def _draw_lines(axes: Axes, chart: ChartData, styles: dict[str, LineStyle]) -> N
                 zorder=2,
             )
         axes.plot(
-            chart.sizes,
+            chart.places,
             line.values,
             label=line.policy,
             color=style.colour,
@@ -116,15 +84,21 @@ def _draw_lines(axes: Axes, chart: ChartData, styles: dict[str, LineStyle]) -> N
         )
 
 
+def _are_whole(places: Sequence[float]) -> bool:
+    return all(float(place).is_integer() for place in places)
+
+
 def _dress_axes(axes: Axes, chart: ChartData) -> None:
     from matplotlib.ticker import FixedLocator, MaxNLocator
 
-    axes.set_xlabel("Cluster size (number of AppMasters)")
+    axes.set_xlabel(chart.axis.title, parse_math=False)
     axes.set_ylabel(chart.y_label, parse_math=False)
-    few = len(chart.sizes) <= 12
-    axes.xaxis.set_major_locator(FixedLocator(chart.sizes) if few else MaxNLocator(integer=True))
-    margin = 0.04 * (chart.sizes[-1] - chart.sizes[0]) or 0.5
-    axes.set_xlim(chart.sizes[0] - margin, chart.sizes[-1] + margin)
+    few = len(chart.places) <= 12
+    axes.xaxis.set_major_locator(
+        FixedLocator(chart.places) if few else MaxNLocator(integer=_are_whole(chart.places))
+    )
+    margin = 0.04 * (chart.places[-1] - chart.places[0]) or 0.5
+    axes.set_xlim(chart.places[0] - margin, chart.places[-1] + margin)
     axes.set_ylim(*chart.y_range)
     axes.grid(axis="y", color="#d0d0d0", linewidth=0.6)
     axes.set_axisbelow(True)

@@ -5,65 +5,86 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from rebecsim.experiments.differences import PairDifference
-from rebecsim.experiments.energy import HardwareFigures
-from rebecsim.experiments.order_sensitivity import OrderEnvelope
-from rebecsim.experiments.statistics import Estimate
-from rebecsim.experiments.summary import Summary
+from rebecsim.report.report_input import ReportInput
+from rebecsim.studies.cell import Condition
+from rebecsim.studies.differences import PairDifference
+from rebecsim.studies.order_sensitivity import OrderEnvelope
+from rebecsim.studies.statistics import Estimate
+from rebecsim.studies.study import Axis
+from rebecsim.studies.summary import Summary
 
-__all__ = ["by_cluster_size_csv", "energy_csv", "orders_csv", "pairs_csv", "table_csv"]
+__all__ = [
+    "ESTIMATE_FIELDS",
+    "by_axis_csv",
+    "estimate_fields",
+    "orders_csv",
+    "pairs_csv",
+    "table_csv",
+    "text_of",
+]
 
-_FIELDS = ("", "_standard_error", "_low", "_high", "_degrees_of_freedom")
+ESTIMATE_FIELDS = ("", "_standard_error", "_low", "_high", "_degrees_of_freedom")
+"""What follows the name of a figure in the columns of its estimate."""
 
 
-def table_csv(summary: Summary) -> str:
-    """One line per policy, pooled over cluster sizes and workloads.
+def table_csv(comparisons: Mapping[Condition, ReportInput]) -> str:
+    """One line per policy, pooled over what is not compared apart.
 
-    Columns: `policy`, `replications`, and for each metric its name, `_standard_error`, `_low`,
-    `_high` and `_degrees_of_freedom`. Shares are fractions of 1. What is undefined is empty.
+    Columns: the coordinates that are compared apart, `policy`, `replications`, and for each metric
+    its name, `_standard_error`, `_low`, `_high` and `_degrees_of_freedom`. Shares are fractions of
+    1. What is undefined is empty.
     """
-    header = ["policy", "replications", *_estimate_columns(summary)]
-    rows = ([r.policy, str(r.replications), *_fields(r.estimates)] for r in summary.rows)
-    return _text(header, rows)
-
-
-def by_cluster_size_csv(summary: Summary) -> str:
-    """One line per policy and cluster size, pooled over workloads; columns as in `table_csv`."""
-    header = ["policy", "app_masters", "replications", *_estimate_columns(summary)]
+    first = next(iter(comparisons.values())).summary
+    header = [*_apart(comparisons), "policy", "replications", *_estimate_columns(first)]
     rows = (
-        [p.policy, str(p.app_masters), str(p.replications), *_fields(p.estimates)]
+        [*_values(condition), r.policy, str(r.replications), *estimate_fields(r.estimates)]
+        for condition, each in comparisons.items()
+        for r in each.summary.rows
+    )
+    return text_of(header, rows)
+
+
+def by_axis_csv(summary: Summary, axis: Axis) -> str:
+    """One line per policy and place of the axis; columns as in `table_csv`."""
+    header = ["policy", axis.coordinate, "replications", *_estimate_columns(summary)]
+    rows = (
+        [p.policy, str(p.at), str(p.replications), *estimate_fields(p.estimates)]
         for p in summary.points
     )
-    return _text(header, rows)
+    return text_of(header, rows)
 
 
-def pairs_csv(differences: Sequence[PairDifference]) -> str:
-    """One line per metric and pair of policies.
+def pairs_csv(comparisons: Mapping[Condition, ReportInput]) -> str | None:
+    """One line per metric and pair of policies; None when nothing was compared.
 
-    Columns: `metric`, `first`, `second`, `replications` (per cell), `difference` (first minus
-    second) with `_standard_error`, `_low`, `_high` and `_degrees_of_freedom`, `p_value`,
-    `holm_p_value`, `shown` ("yes" or "no"), `better`, `detectable` (the difference that these
-    runs would show with 80 % power) and `replications_needed` (to show one as large as observed).
+    Columns: the coordinates that are compared apart, `metric`, `first`, `second`, `replications`
+    (per cell), `difference` (first minus second) with `_standard_error`, `_low`, `_high` and
+    `_degrees_of_freedom`, `p_value`, `holm_p_value`, `shown` ("yes" or "no"), `better`,
+    `detectable` (the difference that these runs would show with 80 % power) and
+    `replications_needed` (to show one as large as observed).
     What is undefined, and the last two where the difference is shown, is empty.
     """
     header = [
+        *_apart(comparisons),
         *("metric", "first", "second", "replications"),
-        *("difference" + field for field in _FIELDS),
+        *("difference" + field for field in ESTIMATE_FIELDS),
         *("p_value", "holm_p_value", "shown", "better", "detectable", "replications_needed"),
     ]
-    rows = (
+    rows = [
         [
+            *_values(condition),
             *(pair.metric.name, pair.first, pair.second, str(pair.runs)),
-            *_fields([pair.estimate]),
+            *estimate_fields([pair.estimate]),
             *(_number(pair.p_value), _number(pair.adjusted_p_value)),
             *("yes" if pair.is_shown else "no", pair.better or ""),
             *_power_fields(pair),
         ]
-        for pair in differences
-    )
-    return _text(header, rows)
+        for condition, each in comparisons.items()
+        for pair in each.differences
+    ]
+    return text_of(header, rows) if rows else None
 
 
 def orders_csv(envelopes: Sequence[OrderEnvelope]) -> str:
@@ -76,44 +97,18 @@ def orders_csv(envelopes: Sequence[OrderEnvelope]) -> str:
     orders = list(envelopes[0].by_order) if envelopes else []
     header = [
         *("metric", "policy", "lowest", "lowest_order", "highest", "highest_order"),
-        *(order + field for order in orders for field in _FIELDS),
+        *(order + field for order in orders for field in ESTIMATE_FIELDS),
     ]
     rows = (
         [
             *(each.metric.name, each.policy),
             *_extreme(each, each.lowest),
             *_extreme(each, each.highest),
-            *_fields([each.by_order[order] for order in orders]),
+            *estimate_fields([each.by_order[order] for order in orders]),
         ]
         for each in envelopes
     )
-    return _text(header, rows)
-
-
-def energy_csv(figures: Sequence[HardwareFigures]) -> str:
-    """One line for each cell's cluster as a whole, then one for each of its AppMasters.
-
-    Columns: `policy`, `arrivals`, `lengths`, `app_masters`, `app_master` ("am1", ...; empty for the
-    cluster), `replications`, then `utilisation` (a fraction of 1; of the cluster, the mean over its
-    AppMasters) and `energy` (joules per run; empty when the power draw is not given), each with
-    `_standard_error`, `_low`, `_high` and `_degrees_of_freedom`.
-    """
-    header = [
-        *("policy", "arrivals", "lengths", "app_masters", "app_master", "replications"),
-        *(name + field for name in ("utilisation", "energy") for field in _FIELDS),
-    ]
-    rows = (
-        [
-            *(cell.policy, arrivals, lengths, str(cell.app_masters)),
-            *(f"am{place}" if place else "", str(cell.replications)),
-            *_fields([usage.utilisation]),
-            *(_fields([usage.energy]) if usage.energy else [""] * len(_FIELDS)),
-        ]
-        for cell in figures
-        for arrivals, lengths in cell.workloads
-        for place, usage in enumerate((cell.cluster, *cell.each))
-    )
-    return _text(header, rows)
+    return text_of(header, rows)
 
 
 def _power_fields(pair: PairDifference) -> tuple[str, str]:
@@ -127,10 +122,11 @@ def _extreme(envelope: OrderEnvelope, order: str | None) -> tuple[str, str]:
 
 
 def _estimate_columns(summary: Summary) -> list[str]:
-    return [metric.name + field for metric in summary.metrics for field in _FIELDS]
+    return [metric.name + field for metric in summary.metrics for field in ESTIMATE_FIELDS]
 
 
-def _fields(estimates: Sequence[Estimate]) -> list[str]:
+def estimate_fields(estimates: Sequence[Estimate]) -> list[str]:
+    """Give estimates as fields: those of `ESTIMATEESTIMATE_FIELDS` for each."""
     return [
         _number(number)
         for e in estimates
@@ -142,7 +138,16 @@ def _number(number: float | None) -> str:
     return "" if number is None or math.isnan(number) else repr(number)
 
 
-def _text(header: list[str], rows: Iterable[list[str]]) -> str:
+def _apart(comparisons: Mapping[Condition, ReportInput]) -> list[str]:
+    return [name for name, _ in next(iter(comparisons)).coordinates]
+
+
+def _values(condition: Condition) -> list[str]:
+    return [str(value) for _, value in condition.coordinates]
+
+
+def text_of(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Give a table as CSV."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(header)

@@ -1,4 +1,4 @@
-"""What pictures of workloads and schedules share: canvas, colours, axes of time, files.
+"""What all pictures share: canvas, colours, axes of time, files.
 
 matplotlib's object-oriented interface with the Agg canvas: no window, no global figure, usable
 from any thread. The same data give the same bytes.
@@ -7,12 +7,13 @@ from any thread. The same data give the same bytes.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rebecsim.errors import UserError
 from rebecsim.files import write_atomically
+from rebecsim.report.styles import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BLUE",
+    "FORMS",
     "GREEN",
     "GREY",
     "ORANGE",
@@ -32,11 +34,13 @@ __all__ = [
     "write_figure",
 ]
 
-# Of Okabe and Ito's palette, distinguishable with every common colour vision deficiency.
-BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#7f7f7f"
+BLUE, ORANGE, GREEN = COLOURS[:3]
+GREY = "#7f7f7f"
 
 _DOTS_PER_INCH = 150
-_FORMS = {".png": {"Software": None}, ".svg": {"Date": None}}
+_METADATA = {".svg": {"Date": None}, ".png": {"Software": None}}
+FORMS = tuple(_METADATA)
+"""How the names of pictures may end."""
 _HOUR, _DAY = 3600, 86_400
 _DURATIONS = {
     1: "1 s",
@@ -52,7 +56,7 @@ _DURATIONS = {
 
 def require_picture_name(path: Path) -> None:
     """Raise UserError unless a picture can be written under this name."""
-    if path.suffix not in _FORMS:
+    if path.suffix not in FORMS:
         raise UserError(f"{path}: a picture should be named .png or .svg")
     if not path.parent.is_dir():
         raise UserError(f"{path}: there is no directory {path.parent}")
@@ -64,21 +68,32 @@ def write_figure(path: Path, draw: Callable[[], Figure]) -> None:
     Raises UserError for another name, OSError when the file cannot be written.
     """
     require_picture_name(path)
-    write_atomically(path, render_figure(draw, path.suffix))
+    write_atomically(path, render_figure(draw, (path.suffix,))[path.suffix])
 
 
-def render_figure(draw: Callable[[], Figure], form: str) -> bytes:
-    """Draw a figure and give the content of a file, `form` being ".png" or ".svg".
+def render_figure(
+    draw: Callable[[], Figure],
+    forms: Sequence[str] = FORMS,
+    dots_per_inch: int = _DOTS_PER_INCH,
+) -> dict[str, bytes]:
+    """Draw a figure and give the contents of files, by the ends of their names.
 
     Text in SVG is drawn as paths, so it looks the same on machines without the font.
     """
     import matplotlib
 
-    buffer = io.BytesIO()
+    contents: dict[str, bytes] = {}
     # A fixed salt and no date: the same data give the same file.
     with matplotlib.rc_context({"svg.hashsalt": "rebecsim"}):
-        draw().savefig(buffer, format=form[1:], dpi=_DOTS_PER_INCH, metadata=_FORMS[form])
-    return buffer.getvalue()
+        figure = draw()
+        for place, form in enumerate(forms):
+            if place and figure.get_layout_engine() is not None:
+                figure = draw()  # laying out again what was laid out gives other bytes
+            buffer = io.BytesIO()
+            metadata = _METADATA[form]
+            figure.savefig(buffer, format=form[1:], dpi=dots_per_inch, metadata=metadata)
+            contents[form] = buffer.getvalue()
+    return contents
 
 
 def new_figure(width: float, height: float) -> Figure:

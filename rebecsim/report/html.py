@@ -8,12 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rebecsim.experiments.differences import PairDifference
-from rebecsim.experiments.summary import Summary
-from rebecsim.report.hardware import HARDWARE_NOTES, app_master_table, size_tables
+from rebecsim.metrics import Metric
 from rebecsim.report.interactive import CONFIG, plotly_figure
 from rebecsim.report.notes import abnormal_notes, interval_notes, rare_notes, reading_notes
-from rebecsim.report.numbers import best_rows, decimals_for, format_estimate, level_text
+from rebecsim.report.numbers import (
+    MOST_COLUMNS,
+    best_rows,
+    column_heading,
+    decimals_for,
+    format_estimate,
+    level_text,
+)
 from rebecsim.report.orders import (
     ORDER_NOTES,
     no_orders_note,
@@ -31,7 +36,10 @@ from rebecsim.report.precision import precision_notes
 from rebecsim.report.report_input import ReportInput
 from rebecsim.report.series import ChartData
 from rebecsim.report.templates import page_template
-from rebecsim.report.utilisation import UtilisationChart
+from rebecsim.studies.cell import Condition
+from rebecsim.studies.differences import PairDifference
+from rebecsim.studies.sections import TextTable
+from rebecsim.studies.summary import Summary, SummaryRow
 
 __all__ = ["choice_law_text", "render_html", "scenario_rows", "script_json"]
 
@@ -57,10 +65,10 @@ class _Row:
 
 
 @dataclass(frozen=True, slots=True)
-class _SizeTable:
-    """One metric by cluster size: a row per policy, a column per size."""
+class _Results:
+    """The table of policies: a row for each, or a column where there are many measures."""
 
-    title: str
+    headings: tuple[tuple[str, str], ...]
     rows: tuple[_Row, ...]
 
 
@@ -88,78 +96,97 @@ class _Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class _Picture:
-    """A chart that is a picture on the screen too."""
+class _Comparison:
+    """What is said of policies under one condition."""
 
-    data: UtilisationChart
-    source: str
+    title: str
+    results: _Results
+    notes: tuple[str, ...]
+    pair_lists: tuple[_PairList, ...]
+    pair_notes: tuple[str, ...]
 
 
 def render_html(
     report: ReportInput,
-    summary: Summary,
-    by_size: Summary,
     charts: Sequence[ChartData],
     stills: Sequence[bytes],
-    over_time: Sequence[tuple[UtilisationChart, bytes]] = (),
+    pictures: Mapping[str, bytes],
 ) -> str:
     """Render the page.
 
-    plotly.js is part of the page, once. A content security policy forbids it every connection, so
-    opening a report never tells anyone. Without JavaScript, and in print, SVG pictures take the
-    place of the interactive charts.
+    plotly.js is part of the page, once, if there are charts for it. A content security policy
+    forbids the page every connection, so opening a report never tells anyone. Without JavaScript,
+    and in print, SVG pictures take the place of the interactive charts.
 
     Args:
         report: what to report; all its text is escaped.
-        summary: its results.
-        by_size: what is shown by cluster size.
-        charts: one per metric of `by_size`.
+        charts: one per metric along the axis.
         stills: the same charts as SVG files.
-        over_time: utilisation over time with its SVG file, one per policy that was traced.
+        pictures: those of the sections by their names, as SVG files.
     """
-    # Imported here: a report in the terminal does not need it.
-    from plotly.offline import get_plotlyjs
-
-    template = page_template("report.html.j2")
-    differences, envelopes, parts = report.differences, report.envelopes, report.parts
-    used = report.hardware_figures
-    return template.render(
+    comparisons = report.comparisons
+    first, by_axis = next(iter(comparisons.values())), report.by_axis
+    envelopes = report.envelopes
+    return page_template("report.html.j2").render(
         report=report,
+        axis=report.axis,
+        facts=_facts(report),
         paragraphs=[p.strip() for p in report.description.split("\n\n") if p.strip()],
-        summary=summary,
-        level=level_text(summary.level),
-        policy_rows=_policy_rows(summary),
-        size_tables=[_size_table(by_size, column) for column in range(len(by_size.metrics))],
-        size_notes=rare_notes(
-            by_size.metrics,
-            [(f"{p.policy} with {p.app_masters}", p.estimates) for p in by_size.points],
-        ),
-        parts=parts,
-        part_rows=_policy_rows(parts) if parts else [],
+        level=level_text(report.level),
+        comparisons=[_comparison(condition, each) for condition, each in comparisons.items()],
+        metrics=report.metrics,
+        sections=[each for each in report.sections if each.is_shown],
+        sources={name: _svg_address(content) for name, content in pictures.items()},
+        axis_tables=_axis_tables(by_axis) if by_axis else (),
+        axis_notes=_axis_notes(report, by_axis) if by_axis else (),
         figures=[_figure(c, s) for c, s in zip(charts, stills, strict=True)],
         plotly_config=script_json(CONFIG),
-        plotly_js=get_plotlyjs(),
+        plotly_js=_plotly() if charts else "",
         scenario_rows=list(scenario_rows(report.scenario)),
-        choice_law=choice_law_text(report.choice_law),
-        reading_notes=reading_notes(summary, report.has_chance),
-        abnormal_notes=abnormal_notes(summary),
-        interval_notes=interval_notes(summary) + method_notes(differences),
-        pair_lists=_pair_lists(differences),
-        pair_notes=pair_notes(differences),
+        choice_law=report.choice_law and choice_law_text(report.choice_law),
+        abnormal_notes=[
+            note for each in comparisons.values() for note in abnormal_notes(each.summary)
+        ],
+        interval_notes=interval_notes(first.summary) + method_notes(first.differences),
         order_tables=order_tables(envelopes),
         order_sentences=order_sentences(envelopes, report.order_differences),
         order_notes=ORDER_NOTES,
-        no_orders_note=no_orders_note(report.order),
-        precision_notes=precision_notes(report.precision, report.reached)
-        if report.precision
-        else (),
-        hardware_sizes=size_tables(used) if used else (),
-        app_masters=app_master_table(used, report.hardware) if used and report.hardware else None,
-        hardware_notes=HARDWARE_NOTES
-        if any(each.cluster.energy for each in used)
-        else HARDWARE_NOTES[:1],
-        utilisation=[_Picture(chart, _svg_address(still)) for chart, still in over_time],
+        no_orders_note=report.order and no_orders_note(report.order),
     )
+
+
+def _plotly() -> str:
+    # Imported here: a report in the terminal does not need it.
+    from plotly.offline import get_plotlyjs
+
+    return str(get_plotlyjs())
+
+
+def _comparison(condition: Condition, report: ReportInput) -> _Comparison:
+    summary, differences = report.summary, report.differences
+    notes = reading_notes(summary, report.has_chance)
+    if report.precision is not None:
+        notes = [*precision_notes(report.precision, report.reached), *notes]
+    return _Comparison(
+        title=str(condition),
+        results=_results(report),
+        notes=tuple(notes),
+        pair_lists=tuple(_pair_lists(differences)),
+        pair_notes=tuple(pair_notes(differences)),
+    )
+
+
+def _facts(report: ReportInput) -> tuple[str, ...]:
+    """How much there is: policies, places of the axis, conditions, runs."""
+    first = next(iter(report.comparisons.values())).summary
+    counts = [(len(first.policies), "policy", "policies")]
+    if (along := report.by_axis) is not None and report.axis is not None:
+        by = report.axis.name.replace("_", " ")
+        counts.append((len(along.places), by, f"{by}s"))
+    if not report.apart:
+        counts.append((len(first.workloads), "workload", "workloads"))
+    facts = [f"{count} {one if count == 1 else many}" for count, one, many in counts]
+    return (*facts, f"{sum(each.replications for each in report.moments)} runs in all")
 
 
 def choice_law_text(law: str) -> str:
@@ -200,42 +227,63 @@ def _plain(value: Any) -> str:
     return str(value)
 
 
-def _policy_rows(summary: Summary) -> list[_Row]:
+def _results(report: ReportInput) -> _Results:
+    """The figures of all policies, a row for each policy, or for each measure if there are many."""
+    summary = report.summary
     columns = range(len(summary.metrics))
     best = [best_rows(summary, column) for column in columns]
     decimals = [
         decimals_for(summary.metrics[c], [row.estimates[c] for row in summary.rows])
         for c in columns
     ]
-    return [
-        _Row(
-            row.policy,
+
+    def value(row: SummaryRow, c: int) -> _Value:
+        text = format_estimate(summary.metrics[c], row.estimates[c], decimals[c])
+        return _Value(text, row.policy in best[c])
+
+    if len(columns) > MOST_COLUMNS:
+        headings = tuple((policy, "") for policy in summary.policies)
+        return _Results(
+            headings,
             tuple(
-                _Value(
-                    format_estimate(summary.metrics[c], row.estimates[c], decimals[c]),
-                    row.policy in best[c],
-                )
+                _Row(column_heading(summary.metrics[c]), tuple(value(r, c) for r in summary.rows))
                 for c in columns
             ),
         )
-        for row in summary.rows
-    ]
-
-
-def _size_table(summary: Summary, column: int) -> _SizeTable:
-    metric = summary.metrics[column]
-    decimals = decimals_for(metric, [point.estimates[column] for point in summary.points])
-    rows = tuple(
-        _Row(
-            policy,
-            tuple(
-                _Value(format_estimate(metric, point.estimates[column], decimals))
-                for point in summary.points_of(policy)
-            ),
-        )
-        for policy in summary.policies
+    return _Results(
+        tuple((metric.title, _unit(metric)) for metric in summary.metrics),
+        tuple(_Row(row.policy, tuple(value(row, c) for c in columns)) for row in summary.rows),
     )
-    return _SizeTable(metric.title, rows)
+
+
+def _unit(metric: Metric) -> str:
+    of = "% of " if metric.is_share else ""
+    return f"{of}{metric.unit}, {metric.better} is better"
+
+
+def _axis_tables(summary: Summary) -> tuple[TextTable, ...]:
+    """A table of each measure: a row per policy, a column per place of the axis."""
+    tables = []
+    for c, metric in enumerate(summary.metrics):
+        decimals = decimals_for(metric, [point.estimates[c] for point in summary.points])
+        rows = tuple(
+            (
+                policy,
+                tuple(
+                    format_estimate(metric, point.estimates[c], decimals)
+                    for point in summary.points_of(policy)
+                ),
+            )
+            for policy in summary.policies
+        )
+        headings = ("Policy", *(f"{place:g}" for place in summary.places))
+        tables.append(TextTable(metric.title, headings, rows))
+    return tuple(tables)
+
+
+def _axis_notes(report: ReportInput, summary: Summary) -> list[str]:
+    points = [(f"{p.policy} with {p.at:g}", p.estimates) for p in summary.points]
+    return rare_notes(summary.metrics, points) if report.has_chance else []
 
 
 def _pair_lists(differences: Sequence[PairDifference]) -> list[_PairList]:
@@ -255,8 +303,8 @@ def _figure(chart: ChartData, still: bytes) -> _Figure:
     return _Figure(
         data=chart,
         description=(
-            f"{chart.title} against cluster size, {chart.sizes[0]} to {chart.sizes[-1]} "
-            f"AppMasters: {ends}. All values are in the tables by cluster size."
+            f"{chart.title} against {chart.axis.name.replace('_', ' ')}, {chart.places[0]:g} to "
+            f"{chart.places[-1]:g} {chart.axis.unit}: {ends}. All values are in the tables."
         ),
         plotly=script_json(plotly_figure(chart)),
         still=_svg_address(still),

@@ -29,7 +29,7 @@ def plotly_figure(chart: ChartData) -> dict[str, Any]:
     """A chart as plotly's `{"data": [...], "layout": {...}}`, ready for JSON.
 
     Each policy has a line and a band that come and go together when its name in the legend is
-    clicked. Hovering over a cluster size shows all policies with their intervals. Undefined values
+    clicked. Hovering over a place shows all policies with their intervals. Undefined values
     are null.
     """
     styles = line_styles(tuple(line.policy for line in chart.series))
@@ -47,7 +47,7 @@ def _line(chart: ChartData, series: Series, style: LineStyle) -> dict[str, Any]:
         "mode": "lines+markers",
         "name": name,
         "legendgroup": name,
-        "x": list(chart.sizes),
+        "x": list(chart.places),
         "y": [None if math.isnan(v) else v for v in series.values],
         "text": [html.escape(label) for label in series.labels],
         "hovertemplate": "%{text}",
@@ -77,7 +77,7 @@ def _band(chart: ChartData, series: Series, style: LineStyle) -> dict[str, Any]:
         "legendgroup": html.escape(series.policy),
         "showlegend": False,
         "hoverinfo": "skip",
-        "x": [chart.sizes[i] for i in known + back],
+        "x": [chart.places[i] for i in known + back],
         "y": [series.high[i] for i in known] + [series.low[i] for i in back],
         "fill": "toself",
         "fillcolor": style.band_colour(0.22),
@@ -86,21 +86,28 @@ def _band(chart: ChartData, series: Series, style: LineStyle) -> dict[str, Any]:
 
 
 def _layout(chart: ChartData) -> dict[str, Any]:
-    margin = 0.04 * (chart.sizes[-1] - chart.sizes[0]) or 0.5
+    name, unit = chart.axis.title.partition(" (")[0], chart.axis.unit
+    shown = f"{name} ({unit})" if unit else name
+    whole = all(float(place).is_integer() for place in chart.places)
+    margin = 0.04 * (chart.places[-1] - chart.places[0]) or 0.5
     x_axis: dict[str, Any] = {
-        "title": {"text": "Cluster size (AppMasters)", "font": {"size": 14}, "standoff": 8},
-        "range": [chart.sizes[0] - margin, chart.sizes[-1] + margin],
-        "hoverformat": "d",
-        "unifiedhovertitle": {"text": "<b>Cluster size %{x}</b>"},
+        "title": {
+            "text": html.escape(shown),
+            "font": {"size": 14},
+            "standoff": 8,
+        },
+        "range": [chart.places[0] - margin, chart.places[-1] + margin],
+        "hoverformat": "d" if whole else "g",
+        "unifiedhovertitle": {"text": f"<b>{html.escape(name)} %{{x}}</b>"},
         "showgrid": False,
         "zeroline": False,
         "linecolor": "#333333",
         "ticks": "outside",
     }
-    if len(chart.sizes) <= 12:
-        x_axis |= {"tickmode": "array", "tickvals": list(chart.sizes)}
+    if len(chart.places) <= 12:
+        x_axis |= {"tickmode": "array", "tickvals": list(chart.places)}
     else:
-        x_axis |= {"tickformat": "d"}
+        x_axis |= {"tickformat": "d" if whole else "g"}
     return {
         "xaxis": x_axis,
         "yaxis": {

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rebecsim.experiments.rare import SAFE_DISTANCE, rests_on_rare_events
-from rebecsim.experiments.statistics import Estimate
-from rebecsim.experiments.summary import Summary
 from rebecsim.metrics import Metric
 from rebecsim.report.numbers import DASH, level_text
+from rebecsim.studies.rare import SAFE_DISTANCE, rests_on_rare_events
+from rebecsim.studies.statistics import Estimate
+from rebecsim.studies.summary import Summary
 
 __all__ = ["abnormal_notes", "interval_notes", "rare_notes", "reading_notes"]
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rebecsim.experiments.statistics import Estimate
-from rebecsim.experiments.summary import Summary
 from rebecsim.metrics import Metric
+from rebecsim.studies.statistics import Estimate
+from rebecsim.studies.summary import Summary
 
 __all__ = [
     "DASH",
+    "MOST_COLUMNS",
     "best_rows",
     "column_heading",
     "decimals_for",
@@ -21,6 +22,9 @@ __all__ = [
 ]
 
 DASH = "–"  # noqa: RUF001, what a reader expects for "no value"
+
+MOST_COLUMNS = 5
+"""Measures that have columns of a table of policies; more have rows."""
 
 _MOST_EXTRA_DECIMALS = 2
 
@@ -36,6 +40,8 @@ def decimals_for(metric: Metric, estimates: Sequence[Estimate]) -> int:
     Two for means and one for percentages, and up to two more when an interval is that narrow. One
     number for the whole column keeps it comparable at a glance.
     """
+    if metric.decimals is not None:
+        return metric.decimals
     base = 1 if metric.is_share else 2
     scale = display_scale(metric)
     widths = [scale * e.half_width for e in estimates if e.half_width]
@@ -48,7 +54,7 @@ def format_value(metric: Metric, value: float, decimals: int) -> str:
     if math.isnan(value):
         return DASH
     unit = " %" if metric.is_share else ""
-    return f"{display_scale(metric) * value:.{decimals}f}{unit}"
+    return f"{display_scale(metric) * value:,.{decimals}f}{unit}"
 
 
 def format_estimate(metric: Metric, estimate: Estimate, decimals: int) -> str:
@@ -57,8 +63,8 @@ def format_estimate(metric: Metric, estimate: Estimate, decimals: int) -> str:
     if estimate.half_width is None:
         return value
     half_width = display_scale(metric) * estimate.half_width
-    shown = f"{half_width:.{decimals}f}"
-    if half_width > 0 and float(shown) == 0:
+    shown = f"{half_width:,.{decimals}f}"
+    if half_width > 0 and float(shown.replace(",", "")) == 0:
         shown = f"<{10.0**-decimals:.{decimals}f}"
     return f"{value} ± {shown}"
 
@@ -80,8 +86,9 @@ def best_rows(summary: Summary, column: int) -> frozenset[str]:
 
 
 def column_heading(metric: Metric) -> str:
-    """Title with the unit in brackets."""
-    return f"{metric.title} (%)" if metric.is_share else f"{metric.title} ({metric.unit})"
+    """Title with the unit in brackets, if it has one."""
+    unit = "%" if metric.is_share else metric.unit
+    return f"{metric.title} ({unit})" if unit else metric.title
 
 
 def level_text(level: float) -> str:

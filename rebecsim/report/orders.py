@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from rebecsim.experiments.differences import PairDifference
-from rebecsim.experiments.order_sensitivity import REFERENCE_ORDER, OrderEnvelope
 from rebecsim.metrics import Metric
 from rebecsim.report.numbers import (
     DASH,
@@ -16,6 +14,8 @@ from rebecsim.report.numbers import (
     format_estimate,
     format_value,
 )
+from rebecsim.studies.differences import PairDifference
+from rebecsim.studies.order_sensitivity import REFERENCE_ORDER, OrderEnvelope
 
 __all__ = [
     "ORDER_NOTES",

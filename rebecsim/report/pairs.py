@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from itertools import groupby
 
-from rebecsim.experiments.differences import PairDifference
-from rebecsim.experiments.power import MOST_RUNS, POWER
 from rebecsim.metrics import Metric
 from rebecsim.report.numbers import display_scale, level_text
+from rebecsim.studies.differences import PairDifference
+from rebecsim.studies.power import MOST_RUNS, POWER
 
 __all__ = [
     "by_metric",

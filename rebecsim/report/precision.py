@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rebecsim.experiments.precision import Precision, Reached
 from rebecsim.report.numbers import level_text
+from rebecsim.studies.precision import Precision, Reached
 
 __all__ = ["precision_notes"]
 

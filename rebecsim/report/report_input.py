@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from rebecsim.experiments.differences import PairDifference, pairwise_differences
-from rebecsim.experiments.energy import Hardware, HardwareFigures, by_policy_and_size, by_workload
-from rebecsim.experiments.moments import CellMoments
-from rebecsim.experiments.order_sensitivity import (
+from rebecsim.metrics import Metric
+from rebecsim.studies.cell import Condition
+from rebecsim.studies.differences import PairDifference, pairwise_differences
+from rebecsim.studies.moments import CellMoments
+from rebecsim.studies.order_sensitivity import (
     REFERENCE_ORDER,
     OrderEnvelope,
     order_envelopes,
 )
-from rebecsim.experiments.pair_moments import PairedMoments
-from rebecsim.experiments.precision import Precision, Reached, reached_by
-from rebecsim.experiments.summary import Summary, summarise
-from rebecsim.experiments.traced import UtilisationOverTime
-from rebecsim.metrics import DISPATCH_METRICS, Metric
+from rebecsim.studies.pair_moments import PairedMoments
+from rebecsim.studies.precision import Precision, Reached, reached_by
+from rebecsim.studies.sections import Section
+from rebecsim.studies.study import Axis
+from rebecsim.studies.summary import Summary, apart, summarise
 
 __all__ = ["ReportInput"]
 
@@ -35,71 +36,104 @@ class ReportInput:
         description: of the scenario, plain text; paragraphs are separated by empty lines.
         scenario: the configuration as JSON-like data (str, numbers, bool, None, list, dict).
         seed: from which all random numbers were drawn.
-        choice_law: name of the law by which `?(...)` was resolved ("fair" or "rmc").
         versions: package -> version.
         moments: one per cell.
-        engines: what ran the models ("python", "native"), where that is known.
-        wall_clock_seconds: how long the runs took, when that is known.
         metrics: the columns of the table of policies; the first one matters most.
-        charted: what to show by cluster size; empty for the same as `metrics`.
-        breakdown: what else to show per policy: the parts that make up a metric.
+        choice_law: name of the law by which `?(...)` was resolved ("fair" or "rmc"); None where
+            there is no such thing.
+        engines: what ran the models ("python", "native"), where that is known.
+        inputs: what else the results depend on: name -> checksum.
+        charted: what to show along the axis; empty for the same as `metrics`.
+        axis: what charts go by; None: there are none.
+        apart: coordinates whose values are compared apart.
+        baseline: the policy that all others are compared with; None: every two are.
         level: confidence level of the intervals, in (0, 1).
-        pairs: the same runs in pairs, one entry per workload and cluster size; empty when
-            policies are not to be compared.
-        order: in which order messages of one time unit were served.
+        pairs: the same runs in pairs, one entry per condition; empty when policies are not to be
+            compared.
+        order: in which order messages of one time unit were served; None where there are none.
         orders: message order -> moments of every cell, for order sensitivity; empty, or
             "random" (the order of `moments`) and others.
         order_pairs: the same runs in pairs, for each of these orders.
         precision: what the runs were to reach, where that was asked for.
-        has_chance: whether anything in the runs was drawn.
-        hardware: the AppMasters, where the busy time of each was counted.
-        utilisation: of the largest cluster over time, one entry for each policy whose messages
-            were kept.
+        normal_outcomes: the ends of runs that are not worth a warning.
+        sections: what the kind adds.
     """
 
     title: str
     description: str
     scenario: Mapping[str, Any]
     seed: int
-    choice_law: str
     versions: Mapping[str, str]
     moments: Sequence[CellMoments]
+    metrics: tuple[Metric, ...]
+    choice_law: str | None = None
     engines: tuple[str, ...] = ()
-    wall_clock_seconds: float | None = None
-    metrics: tuple[Metric, ...] = DISPATCH_METRICS
-    level: float = 0.95
+    inputs: Mapping[str, str] = field(default_factory=dict)
     charted: tuple[Metric, ...] = ()
-    breakdown: tuple[Metric, ...] = ()
+    axis: Axis | None = None
+    apart: tuple[str, ...] = ()
+    baseline: str | None = None
+    level: float = 0.95
     pairs: Sequence[PairedMoments] = ()
-    order: str = REFERENCE_ORDER
+    order: str | None = REFERENCE_ORDER
     orders: Mapping[str, Sequence[CellMoments]] = field(default_factory=dict)
     order_pairs: Mapping[str, Sequence[PairedMoments]] = field(default_factory=dict)
     precision: Precision | None = None
-    has_chance: bool = True
-    hardware: Hardware | None = None
-    utilisation: Sequence[UtilisationOverTime] = ()
+    normal_outcomes: frozenset[str] = frozenset({"time limit"})
+    sections: Sequence[Section] = ()
+
+    @cached_property
+    def comparisons(self) -> dict[Condition, ReportInput]:
+        """The comparisons that are apart from each other, each as a report of its own."""
+        return {
+            condition: replace(
+                self,
+                moments=moments,
+                apart=(),
+                pairs=[p for p in self.pairs if p.condition.only(self.apart) == condition],
+            )
+            if self.apart
+            else self
+            for condition, moments in apart(self.moments, self.apart).items()
+        }
+
+    @property
+    def has_chance(self) -> bool:
+        """Whether anything in the runs was drawn."""
+        return any(each.is_random for each in self.moments)
 
     @cached_property
     def summary(self) -> Summary:
-        """The results pooled per policy and per cluster size; raises as `summarise` does."""
-        return summarise(self.moments, self.metrics, self.level)
+        """The results pooled per policy; raises as `summarise` does."""
+        return self._summary(self.moments, self.metrics)
 
     @cached_property
-    def by_size(self) -> Summary:
-        """The results to be shown by cluster size; raises as `summarise` does."""
-        return summarise(self.moments, self.charted or self.metrics, self.level)
+    def by_axis(self) -> Summary | None:
+        """The results along the axis, of the first of the conditions that are compared apart.
 
-    @cached_property
-    def parts(self) -> Summary | None:
-        """The breakdown per policy, None where there is none; raises as `summarise` does."""
-        if not self.breakdown:
+        None without an axis; raises as `summarise` does.
+        """
+        if self.axis is None:
             return None
-        return summarise(self.moments, self.breakdown, self.level)
+        others = [name for name in self.apart if name != self.axis.coordinate]
+        first = next(iter(apart(self.moments, others).values()), [])
+        return self._summary(first, self.charted or self.metrics)
+
+    def _summary(self, moments: Sequence[CellMoments], metrics: Sequence[Metric]) -> Summary:
+        return summarise(
+            moments,
+            metrics,
+            self.level,
+            axis=None if self.axis is None else self.axis.coordinate,
+            normal_outcomes=self.normal_outcomes,
+        )
 
     @cached_property
     def differences(self) -> tuple[PairDifference, ...]:
-        """Every two policies compared; raises as `pairwise_differences` does."""
-        return pairwise_differences(self.metrics, self.pairs, self.level, self.has_chance)
+        """Policies compared run by run; raises as `pairwise_differences` does."""
+        return pairwise_differences(
+            self.metrics, self.pairs, self.level, self.has_chance, self.baseline
+        )
 
     @cached_property
     def envelopes(self) -> tuple[OrderEnvelope, ...]:
@@ -108,13 +142,13 @@ class ReportInput:
 
     @cached_property
     def order_differences(self) -> dict[str, tuple[PairDifference, ...]]:
-        """Every two policies compared in each message order; raises as `pairwise_differences`."""
+        """Policies compared in each message order; raises as `pairwise_differences`."""
         others = {
             order: pairwise_differences(self.metrics, pairs, self.level)
             for order, pairs in self.order_pairs.items()
             if order != self.order
         }
-        return {self.order: self.differences, **others} if others else {}
+        return {self.order: self.differences, **others} if others and self.order else {}
 
     @cached_property
     def reached(self) -> tuple[Reached, ...]:
@@ -122,20 +156,7 @@ class ReportInput:
         if self.precision is None:
             return ()
         by_policy: dict[str, list[CellMoments]] = {}
-        for moments in self.moments:
+        drawn = [each for each in self.moments if each.is_random] or self.moments
+        for moments in drawn:
             by_policy.setdefault(moments.cell.policy, []).append(moments)
         return tuple(reached_by(name, group, self.precision) for name, group in by_policy.items())
-
-    @cached_property
-    def hardware_figures(self) -> tuple[HardwareFigures, ...]:
-        """Utilisation and energy per policy and cluster size; raises as `by_policy_and_size`."""
-        if self.hardware is None:
-            return ()
-        return by_policy_and_size(self.moments, self.hardware, self.level)
-
-    @cached_property
-    def hardware_by_workload(self) -> tuple[HardwareFigures, ...]:
-        """Utilisation and energy of each cell; raises as `by_policy_and_size`."""
-        if self.hardware is None:
-            return ()
-        return by_workload(self.moments, self.hardware, self.level)

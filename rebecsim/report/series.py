@@ -1,4 +1,4 @@
-"""The lines of a chart: one metric against cluster size, in the numbers that are shown."""
+"""The lines of a chart: one metric along an axis, in the numbers that are shown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rebecsim.experiments.summary import Summary
 from rebecsim.report.numbers import (
     column_heading,
     decimals_for,
@@ -15,6 +14,8 @@ from rebecsim.report.numbers import (
     format_estimate,
     level_text,
 )
+from rebecsim.studies.study import Axis
+from rebecsim.studies.summary import Summary
 
 __all__ = ["ChartData", "Series", "chart_data", "coinciding"]
 
@@ -24,7 +25,7 @@ _INDISTINGUISHABLE = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One policy's line; all sequences have one entry per cluster size.
+    """One policy's line; all sequences have one entry per place.
 
     Attributes:
         policy: its name.
@@ -55,7 +56,8 @@ class ChartData:
         title: of the metric, for people.
         y_label: title with unit.
         y_range: ends of the vertical axis.
-        sizes: cluster sizes, ascending.
+        axis: what the places are.
+        places: on the axis, ascending, such as cluster sizes.
         series: one per policy.
         caption: sentences on what the bands are and which lines lie on top of each other.
     """
@@ -64,13 +66,14 @@ class ChartData:
     title: str
     y_label: str
     y_range: tuple[float, float]
-    sizes: tuple[int, ...]
+    axis: Axis
+    places: tuple[float, ...]
     series: tuple[Series, ...]
     caption: tuple[str, ...]
 
 
-def chart_data(summary: Summary, column: int) -> ChartData:
-    """The chart of one metric of a summary against cluster size."""
+def chart_data(summary: Summary, column: int, axis: Axis) -> ChartData:
+    """The chart of one metric of a summary along its axis."""
     metric = summary.metrics[column]
     scale = display_scale(metric)
     estimates = {p: [q.estimates[column] for q in summary.points_of(p)] for p in summary.policies}
@@ -91,7 +94,8 @@ def chart_data(summary: Summary, column: int) -> ChartData:
         title=metric.title,
         y_label=column_heading(metric),
         y_range=y_range,
-        sizes=summary.sizes,
+        axis=axis,
+        places=summary.places,
         series=series,
         caption=_caption(series, y_range, summary.level),
     )

@@ -5,28 +5,40 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import islice
+from pathlib import Path
 from typing import IO, Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from rebecsim.experiments.diff import CellDifference, Difference, RunDifference
-from rebecsim.experiments.query import Answer
-from rebecsim.experiments.store import StoredRun, StoredWorkloadRun
+from rebecsim.files import replacing
 from rebecsim.report.numbers import DASH, decimals_for, display_scale, format_estimate
+from rebecsim.studies.diff import CellDifference, Difference, RunDifference
+from rebecsim.studies.query import Answer
+from rebecsim.studies.store import StoredRun
 
-__all__ = ["answer_table", "diff_view", "runs_table", "write_csv", "write_json"]
+__all__ = [
+    "answer_table",
+    "diff_view",
+    "runs_table",
+    "views_table",
+    "write_csv",
+    "write_json",
+    "write_parquet",
+]
 
 _SHOWN_ROWS = 100
 _NAME_WIDTH = 24  # names up to it are not folded in a narrow terminal
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
-def runs_table(runs: Iterable[StoredRun | StoredWorkloadRun]) -> Table:
+def runs_table(runs: Iterable[StoredRun]) -> Table:
     """A row for each run."""
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
     # Narrow terminals fold names, not figures.
@@ -42,15 +54,15 @@ def runs_table(runs: Iterable[StoredRun | StoredWorkloadRun]) -> Table:
     table.add_column("Size", justify="right", min_width=len("999.9 MB"))
     for run in runs:
         started = run.record["started"]
-        law = run.scenario.choice_law if isinstance(run, StoredRun) else DASH
+        scenario = run.scenario
         row = (
             run.name,
-            run.scenario.name,
-            ", ".join(run.scenario.policies),
+            str(scenario.get("name", DASH)),
+            ", ".join(run.policies),
             f"{len(run.finished)}/{len(run.cells)}",
             str(run.replications),
-            str(run.scenario.seed),
-            law,
+            str(scenario.get("seed", DASH)),
+            str(scenario.get("choice_law", DASH)),
             DASH if started is None else started[:16].replace("T", " "),
             _size(run.size),
         )
@@ -121,6 +133,30 @@ def _plain(value: Any) -> Any:
             return str(value)
 
 
+def write_parquet(answer: Answer, path: Path) -> None:
+    """Write an answer as a Parquet file. Raises OSError, QueryError."""
+    rows = list(answer.rows)
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(answer.columns)
+    arrays = [pa.array([_exact(value) for value in column]) for column in columns]
+    with replacing(path) as file:
+        pq.write_table(pa.Table.from_arrays(arrays, names=list(answer.columns)), file)
+
+
+def _exact(value: Any) -> Any:
+    """A value that Arrow keeps: sums of whole numbers come as decimals."""
+    return _plain(value) if isinstance(value, Decimal) else value
+
+
+def views_table(views: Mapping[str, tuple[str, tuple[str, ...]]]) -> Table:
+    """A row for each view: its name, what its rows are, its columns."""
+    table = Table(show_lines=True)
+    table.add_column("View", no_wrap=True)
+    table.add_column("A row, and its columns", overflow="fold")
+    for name, (what, columns) in views.items():
+        table.add_row(Text(name, style="bold"), Text(f"{what}\n{', '.join(columns)}"))
+    return table
+
+
 def diff_view(diff: RunDifference) -> Group:
     """Settings that differ, every cell that does, and how many do not."""
     return Group(*_diff_parts(diff))
@@ -163,10 +199,9 @@ def _cells_table(diff: RunDifference, cells: Sequence[CellDifference]) -> Table:
         table.add_column(Text(heading), justify="right", overflow="fold")
     for cell in cells:
         where = cell.cell
-        size = f"{where.app_masters} AppMaster{'' if where.app_masters == 1 else 's'}"
         table.add_row()
-        table.add_row(Text(f"{where.policy}, {size}", style="bold"))
-        table.add_row(Text(f"{where.arrivals}; {where.lengths}", style="dim"))
+        table.add_row(Text(where.policy, style="bold"))
+        table.add_row(Text(str(where.condition), style="dim"))
         for difference in cell.differences:
             table.add_row(*map(Text, _figures(difference)))
     return table

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["LineStyle", "line_styles"]
+__all__ = ["COLOURS", "LineStyle", "line_styles"]
 
 # Okabe and Ito's palette, distinguishable with every common colour vision deficiency; without
 # its yellow, which is too pale for a line on white. Three lists of different lengths, so that
 # policies beyond the seventh still differ from all before them.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#000000", "#CC79A7", "#E69F00", "#56B4E9")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#000000", "#CC79A7", "#E69F00", "#56B4E9")
 _DASHES: tuple[tuple[float, ...], ...] = ((), (5, 2), (1.5, 1.5), (6, 2, 1.5, 2), (9, 3))
 _MARKERS = (
     ("o", "circle"),
@@ -58,7 +58,7 @@ def line_styles(policies: tuple[str, ...]) -> dict[str, LineStyle]:
     for i, policy in enumerate(policies):
         marker, plotly_marker = _MARKERS[i % len(_MARKERS)]
         styles[policy] = LineStyle(
-            colour=_COLOURS[i % len(_COLOURS)],
+            colour=COLOURS[i % len(COLOURS)],
             dashes=_DASHES[i % len(_DASHES)],
             marker=marker,
             plotly_marker=plotly_marker,

@@ -9,12 +9,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from rebecsim.experiments.differences import PairDifference
-from rebecsim.experiments.order_sensitivity import OrderEnvelope
-from rebecsim.experiments.summary import Summary
-from rebecsim.report.hardware import HARDWARE_NOTES, HardwareOverview, overview
 from rebecsim.report.notes import abnormal_notes, reading_notes
-from rebecsim.report.numbers import best_rows, decimals_for, format_estimate
+from rebecsim.report.numbers import (
+    MOST_COLUMNS,
+    best_rows,
+    column_heading,
+    decimals_for,
+    format_estimate,
+)
 from rebecsim.report.orders import (
     ORDER_NOTES,
     OrderTable,
@@ -25,45 +27,61 @@ from rebecsim.report.orders import (
 from rebecsim.report.pairs import by_metric, pair_notes, pair_sentence, power_sentence
 from rebecsim.report.precision import precision_notes
 from rebecsim.report.report_input import ReportInput
+from rebecsim.studies.differences import PairDifference
+from rebecsim.studies.order_sensitivity import OrderEnvelope
+from rebecsim.studies.sections import TextTable
+from rebecsim.studies.summary import Summary
 
 __all__ = [
-    "breakdown_table",
-    "hardware_view",
     "order_table",
     "order_view",
     "pairs_view",
     "policy_table",
     "report_view",
     "summary_view",
+    "text_table",
 ]
 
 
 def policy_table(summary: Summary, title: str | None = None) -> Table:
-    """One row per policy with every metric and its interval.
+    """One row per policy with every metric and its interval; many metrics have rows themselves.
 
-    The best value of a column is bold and carries an asterisk, so that it stands out without
+    The best value of a metric is bold and carries an asterisk, so that it stands out without
     colour too.
     """
     # Titles and names are text, not markup: "[bold]" in a title is to be shown as it is written.
     table = Table(title=None if title is None else Text(title, style="table.title"))
-    table.add_column("Policy")
-    for metric in summary.metrics:
-        table.add_column(Text(metric.title), justify="right")
-    columns = range(len(summary.metrics))
-    decimals = [
-        decimals_for(metric, [row.estimates[c] for row in summary.rows])
-        for c, metric in enumerate(summary.metrics)
-    ]
-    best = [best_rows(summary, c) for c in columns]
-    for row in summary.rows:
-        cells = [Text(row.policy)]
-        for c in columns:
-            text = format_estimate(summary.metrics[c], row.estimates[c], decimals[c])
-            is_best = row.policy in best[c]
-            # Both marks have one width, so the digits of a column stay in line.
-            cells.append(Text(f"{text} {'*' if is_best else ' '}", style="bold" if is_best else ""))
-        table.add_row(*cells)
+    figures = [_figures(summary, column) for column in range(len(summary.metrics))]
+    if len(summary.metrics) > MOST_COLUMNS:
+        headings, rows = list(summary.policies), figures
+        names = [column_heading(metric) for metric in summary.metrics]
+    else:
+        headings, rows = [metric.title for metric in summary.metrics], _transposed(figures)
+        names = list(summary.policies)
+    table.add_column("Policy" if names == list(summary.policies) else "")
+    for heading in headings:
+        table.add_column(Text(heading), justify="right")
+    for name, row in zip(names, rows, strict=True):
+        table.add_row(Text(name), *row)
     return table
+
+
+def _figures(summary: Summary, column: int) -> list[Text]:
+    """A metric of all policies."""
+    metric = summary.metrics[column]
+    decimals = decimals_for(metric, [row.estimates[column] for row in summary.rows])
+    best = best_rows(summary, column)
+    texts = []
+    for row in summary.rows:
+        text = format_estimate(metric, row.estimates[column], decimals)
+        is_best = row.policy in best
+        # Both marks have one width, so the digits of a column stay in line.
+        texts.append(Text(f"{text} {'*' if is_best else ' '}", style="bold" if is_best else ""))
+    return texts
+
+
+def _transposed(figures: Sequence[Sequence[Text]]) -> list[list[Text]]:
+    return [list(row) for row in zip(*figures, strict=True)]
 
 
 def summary_view(summary: Summary, title: str | None = None, has_chance: bool = True) -> Group:
@@ -107,29 +125,15 @@ def order_view(
     return Group(*map(order_table, order_tables(envelopes)), *sentences, *_notes(ORDER_NOTES))
 
 
-def breakdown_table(parts: Summary, title: str) -> Table:
-    """One row per part of a figure, one column per policy."""
-    table = Table(title=Text(title, style="table.title"))
-    table.add_column("")
-    for row in parts.rows:
-        table.add_column(Text(row.policy), justify="right")
-    for c, metric in enumerate(parts.metrics):
-        estimates = [row.estimates[c] for row in parts.rows]
-        decimals = decimals_for(metric, estimates)
-        cells = [format_estimate(metric, estimate, decimals) for estimate in estimates]
-        table.add_row(*map(Text, (metric.title, *cells)))
-    return table
-
-
-def hardware_view(shown: HardwareOverview) -> Group:
-    """One row per policy: energy and utilisation of the largest cluster, and of which parts."""
+def text_table(shown: TextTable) -> Table:
+    """A table of texts; all but the first column are figures."""
     table = Table(title=Text(shown.title, style="table.title"))
-    table.add_column("Policy")
-    for heading in shown.headings:
-        table.add_column(heading, justify="right")
-    for policy, values in shown.rows:
-        table.add_row(*map(Text, (policy, *values)))
-    return Group(table, *_notes(HARDWARE_NOTES[:1]))
+    table.add_column(Text(shown.headings[0]))
+    for heading in shown.headings[1:]:
+        table.add_column(Text(heading), justify="right")
+    for heading, values in shown.rows:
+        table.add_row(*map(Text, (heading, *values)))
+    return table
 
 
 def report_view(report: ReportInput) -> Group:
@@ -138,19 +142,21 @@ def report_view(report: ReportInput) -> Group:
     Differences and message orders are shown for the most important metric; all are in the page.
     """
     first = report.metrics[0]
-    parts: list[RenderableType] = [summary_view(report.summary, report.title, report.has_chance)]
-    if report.precision is not None:
-        parts += map(Text, precision_notes(report.precision, report.reached))
-    if breakdown := report.parts:
-        parts += ["", breakdown_table(breakdown, "Where deadlines were missed (jobs per run)")]
-    if differences := [each for each in report.differences if each.metric == first]:
-        parts += ["", pairs_view(differences)]
+    parts: list[RenderableType] = []
+    for condition, each in report.comparisons.items():
+        title = ": ".join(filter(None, (report.title, str(condition))))
+        parts += [*([""] if parts else []), summary_view(each.summary, title, each.has_chance)]
+        if each.precision is not None:
+            parts += map(Text, precision_notes(each.precision, each.reached))
+        if differences := [pair for pair in each.differences if pair.metric == first]:
+            parts += ["", pairs_view(differences)]
     if envelopes := [each for each in report.envelopes if each.metric == first]:
         parts += ["", order_view(envelopes, report.order_differences)]
-    elif note := no_orders_note(report.order):
+    elif report.order and (note := no_orders_note(report.order)):
         parts += ["", *_notes([note])]
-    if used := report.hardware_figures:
-        parts += ["", hardware_view(overview(used))]
+    for section in report.sections:
+        if section.terminal is not None:
+            parts += ["", section.terminal]
     return Group(*parts)
 
 

@@ -8,7 +8,7 @@ and Krakov, "Experience with using the Parallel Workloads Archive", JPDC 74(10),
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Literal
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rebecsim.workloads.job import Integers
 
-__all__ = ["RULES", "CleaningRules", "Rows", "Rule", "clean"]
+__all__ = ["RULES", "CleaningRules", "Rows", "Rule", "clean", "skipped_lines"]
 
 _PARTIAL = (2, 3, 4)
 
@@ -168,3 +168,11 @@ def clean(rows: Rows, rules: CleaningRules) -> tuple[Integers, dict[str, int]]:
     if rules.sort:
         kept = kept[np.argsort(left.submit, kind="stable")]
     return kept, skipped
+
+
+def skipped_lines(skipped: Mapping[str, int]) -> list[str]:
+    """Say how many rows of a log were skipped, and why."""
+    return [
+        f"{count:,} {'row' if count == 1 else 'rows'} skipped: {reason}"
+        for reason, count in skipped.items()
+    ]

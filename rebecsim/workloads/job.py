@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -91,6 +92,14 @@ class Workload:
             raise ValueError(f"a machine of {self.capacity} processors")
         object.__setattr__(self, "header", MappingProxyType(dict(self.header)))
         object.__setattr__(self, "skipped", MappingProxyType(dict(self.skipped)))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Read-only views cannot be pickled, and schedules travel to worker processes that draw.
+        values: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self)}
+        plain: dict[str, Any] = {
+            name: dict(v) if isinstance(v, Mapping) else v for name, v in values.items()
+        }
+        return partial(Workload, **plain), ()
 
     @classmethod
     def of(

@@ -4,8 +4,7 @@
   below it. A line `...` there stands for any number of lines, `...` within a line for any text.
   `exit=N` is the exit code of the commands, 0 if it is not given.
 * `toml`, `rebeca`, `python`, `text` with `file=NAME`: the text is written to that file first.
-* `toml`: the text is a valid scenario, with `workload` one about a workload; with `invalid`, it is
-  refused.
+* `toml`: the text is a valid scenario; with `invalid`, it is refused.
 * `rebeca`: the text is a model that passes the checker. With `frame`, it is also the surroundings
   of the blocks with `part=NAME`, whose text takes the place of its line `// NAME`. `core` reads
   it as Core Rebeca, and with `error=CODE` the checker refuses it with that error alone.
@@ -31,9 +30,9 @@ from typing import Any
 
 import pytest
 
-from rebecsim.experiments import ScenarioError, load_scenario
-from rebecsim.experiments.workload_scenario import load_workload_scenario
+from rebecsim.clusters.scenarios import load_scenario
 from rebecsim.lang import Dialect, RebecaError, check_source
+from rebecsim.studies.scenario_errors import ScenarioError
 from tests.docs.markdown import ROOT, Block, Document
 from tests.docs.pictures import require_pictures
 
@@ -114,12 +113,11 @@ class Session:
     def _scenario(self, block: Block) -> None:
         file = self.home / block.options.get("file", "unnamed.toml")
         file.write_text(block.text, "utf-8")
-        load = load_workload_scenario if "workload" in block.options else load_scenario
         if "invalid" in block.options:
             with pytest.raises(ScenarioError):
-                load(file)
+                load_scenario(file)
         else:
-            load(file)
+            load_scenario(file)
 
     def _model(self, block: Block) -> None:
         options, text = block.options, model_of(block, self._frame)

@@ -10,7 +10,7 @@ import tomllib
 import pytest
 from pydantic import BaseModel
 
-from rebecsim.cluster import (
+from rebecsim.clusters import (
     ARRIVAL_PATTERNS,
     LENGTH_PATTERNS,
     Eviction,
@@ -18,18 +18,18 @@ from rebecsim.cluster import (
     Power,
     WorkloadPattern,
 )
-from rebecsim.cluster.policies import BUILTIN_DISPATCH_POLICIES
-from rebecsim.experiments import Scenario
-from rebecsim.experiments.workload_metrics import SCHEDULE_METRICS
-from rebecsim.experiments.workload_scenario import (
+from rebecsim.clusters.batch.measures import SCHEDULE_METRICS
+from rebecsim.clusters.batch.scenario import (
+    BatchScenario,
     Gantt,
     Generate,
     MachineTable,
     NodesTable,
     Settings,
-    WorkloadScenario,
     WorkloadSource,
 )
+from rebecsim.clusters.dispatch.policies import BUILTIN_DISPATCH_POLICIES
+from rebecsim.clusters.dispatch.scenario import Scenario
 from tests.docs.markdown import ROOT, read_document
 from tests.docs.tables import (
     COMMANDS,
@@ -88,7 +88,7 @@ def test_every_key_of_a_scenario_is_there(model: type[BaseModel]) -> None:
 
 @pytest.mark.parametrize(
     "model",
-    [WorkloadScenario, WorkloadSource, Generate, MachineTable, NodesTable, Settings, Gantt],
+    [BatchScenario, WorkloadSource, Generate, MachineTable, NodesTable, Settings, Gantt],
 )
 def test_every_key_of_a_workload_scenario_is_there(model: type[BaseModel]) -> None:
     require_table(WORKLOAD_SCENARIO.read_text("utf-8"), keys_table(model), WORKLOAD_SCENARIO)
@@ -96,7 +96,8 @@ def test_every_key_of_a_workload_scenario_is_there(model: type[BaseModel]) -> No
 
 def test_every_metric_of_schedules_is_there() -> None:
     text = WORKLOAD_SCENARIO.read_text("utf-8")
-    for metric in SCHEDULE_METRICS:
+    for each in SCHEDULE_METRICS:
+        metric = each.metric
         assert f"| `{metric.name}` | {metric.unit or 'none'} | {metric.note} |\n" in text
 
 

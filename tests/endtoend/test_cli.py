@@ -17,6 +17,7 @@ from rebecsim.cli import main
 MODELS = Path(__file__).resolve().parents[2] / "models"
 
 SCENARIO = """\
+kind = "dispatch"
 name = "tiny"
 title = "A tiny comparison"
 policies = ["EDF", "FIFO"]

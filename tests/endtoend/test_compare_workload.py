@@ -23,6 +23,7 @@ LOG = """\
 """
 
 SCENARIO = """\
+kind = "batch"
 name = "small"
 policies = ["FCFS", "EASY"]
 share = 2
@@ -32,15 +33,20 @@ log = "logs/small.swf"
 """
 
 DRAWN = """\
+kind = "batch"
 name = "drawn"
 policies = ["FCFS", "EASY"]
 estimates = ["exact"]
-replications = 40
+load_factors = [1.0, 1.05, 1.1, 1.15, 1.2, 1.25, 1.3, 1.35, 1.4, 1.45]
+replications = 4
 
 [workload]
 generate = { jobs = 3000, processors = 64, users = 5 }
 load = 0.6
 """
+
+
+CELLS = 20
 
 
 def start(*arguments: object, folder: Path) -> subprocess.Popen[str]:
@@ -74,7 +80,7 @@ def test_a_comparison_from_the_scenario_to_the_questions(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "1 row skipped: no run time" in done.stderr
     assert "Weighted tardiness (processor h)" in done.stdout
-    assert "data    a/schedules.csv, a/users.csv, a/changes.csv, a/parts" in done.stdout
+    assert "a/schedules.csv, a/users.csv, a/changes.csv, a/parts" in done.stdout
     assert (folder / "a/report.html").stat().st_size > 100_000
 
     again = run("report", "a", "--out", "b", folder=folder)
@@ -94,21 +100,20 @@ def test_a_comparison_from_the_scenario_to_the_questions(folder: Path) -> None:
 
 def test_the_builtin_scenario_is_listed(folder: Path) -> None:
     done = run("scenarios", folder=folder)
-    assert "backfilling_or_fairshare Backfilling or fairshare" in done.stdout
+    assert "backfilling_or_fairshare batch     Backfilling or fairshare" in done.stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["study/small.toml", "--trace"], "is for scenarios of generated models"),
-        (["study/small.toml", "--law", "rmc"], "is for scenarios of generated models"),
-        (["study/small.toml", "--no-orders"], "is for scenarios of generated models"),
+        (["study/small.toml", "--trace"], "is not for scenarios of the kind batch"),
+        (["study/small.toml", "--law", "rmc"], "is not for scenarios of the kind batch"),
+        (["study/small.toml", "--no-orders"], "is not for scenarios of the kind batch"),
         (["study/small.toml", "--replications", "3"], "nothing is random here"),
-        (["study/small.toml", "--resume"], "there is no run here"),
         (["study/none.toml"], "no such file"),
         (
             ["study/bad.toml"],
-            "study/bad.toml:6: workload.log: there is no file study/logs/none.swf",
+            "study/bad.toml:7: workload.log: there is no file study/logs/none.swf",
         ),
         (["study/wide.toml"], "job 3 takes 1 processors, 100 of memory for each and does not fit"),
         (["study/text.toml"], "study/logs/text.swf:2: "),
@@ -141,16 +146,16 @@ def test_ctrl_c_leaves_what_is_finished_and_resume_does_the_rest(folder: Path) -
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "interrupted; finished schedules are in a: go on with --resume" in errors
+    assert "interrupted; finished cells are in a: go on with --resume" in errors
     left = len(list(parts.glob("*.parquet")))
-    assert 2 <= left < 80
+    assert 2 <= left < CELLS
     refused = run("compare", "drawn.toml", "--out", "a", folder=folder)
     assert refused.returncode == 2
     assert "go on with it by --resume" in refused.stderr
     done = run("compare", "drawn.toml", "--out", "a", "--resume", "--workers", 2, folder=folder)
     assert done.returncode == 0, done.stderr
-    assert len(list(parts.glob("*.parquet"))) == 80
-    assert "Means over 40 replications" in done.stdout
+    assert len(list(parts.glob("*.parquet"))) == CELLS
+    assert "gives the half-width of the 95 % interval" in done.stdout
 
 
 @pytest.mark.large
@@ -163,4 +168,4 @@ def test_workers_know_the_policies_of_plugins(folder: Path) -> None:
     assert "WIDEST" in done.stdout
     without = run("report", "a", folder=folder)
     assert without.returncode == 2
-    assert "can be read with that plug-in only" in without.stderr
+    assert "with that plug-in only" in without.stderr

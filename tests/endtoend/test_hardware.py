@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from rebecsim.cluster import Power, energy
-from rebecsim.cluster.hardware import cycled
+from rebecsim.clusters import Power, energy
+from rebecsim.clusters.dispatch.hardware import cycled
 
 SCENARIO = """\
+kind = "dispatch"
 name = "fleet"
 title = "A small fleet"
 policies = ["EDF", "SJF"]

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from rebecsim.cli.app import app
 
 SCENARIO = """
+kind = "dispatch"
 name = "words"
 policies = ["EDF", "MDF"]
 app_masters = [2]

@@ -10,12 +10,14 @@ import signal
 import subprocess
 import sys
 
+import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.kill_and_resume import kill_and_resume
 from rebecsim.cli import main
 
 SCENARIO = """\
+kind = "dispatch"
 name = "tiny"
 title = "A tiny comparison"
 policies = ["EDF", "FIFO"]
@@ -148,7 +150,7 @@ def test_long_tables_say_that_there_is_more(run):
 
 def test_a_report_is_drawn_again_without_simulating(store, run, monkeypatch):
     original = snapshot(store / "results" / "fair")
-    monkeypatch.setattr("rebecsim.experiments.runner.run_tasks", lambda task: 1 / 0)
+    monkeypatch.setattr("rebecsim.studies.runner._done", lambda pack: 1 / 0)
     code, out, err = run("report", "results/fair", "--out", "again")
     assert (code, err) == (0, "")
     assert "A tiny comparison" in out
@@ -168,7 +170,7 @@ def test_a_report_is_drawn_again_without_simulating(store, run, monkeypatch):
 def test_two_runs_are_compared(run):
     code, out, _ = run("diff", "results/fair", "results/old/rmc")
     assert code == 0
-    for text in ("scenario.choice_law", "fair", "rmc", "Deadline misses", "EDF, 1 AppMaster"):
+    for text in ("scenario.choice_law", "fair", "rmc", "Deadline misses", "app masters 1"):
         assert text in out
     assert "4 cells in both runs: 0 identical." in out
     code, out, _ = run("diff", "results/fair", "results/fair")
@@ -188,7 +190,7 @@ def test_two_runs_are_compared(run):
         (["query", "select x from runs"], ['"x" not found', "Views are"]),
         (["query", "select * from read_text('tiny.toml')"], ["Permission Error"]),
         (["query", "copy runs to 'stolen.csv'"], ["COPY"]),
-        (["query", "select 1", "--csv", "--json"], ["--csv and --json"]),
+        (["query", "select 1", "--csv", "--json"], ["--csv, --json and --parquet"]),
         (["report", "nowhere"], ["nowhere: there is no run here"]),
         (["report", "results"], ["results: there is no run here"]),
         (["report", "tiny.toml"], ["tiny.toml: there is no run here"]),
@@ -214,8 +216,11 @@ def test_a_damaged_part_is_named_everywhere(store, run):
     content[50] ^= 4
     part.write_bytes(content)
     before = snapshot(store)
+    code, out, errors = run("query", "select distinct run from replications", "--csv")
+    assert (code, out) == (0, "run\nresults/old/rmc\n")
+    assert f"{part.name} is damaged: " in errors
+    assert "results/fair is left out" in errors
     for command in (
-        ["query", "select avg(drops) from replications"],
         ["report", "results/fair"],
         ["diff", "results/old/rmc", "results/fair"],
     ):
@@ -239,9 +244,27 @@ def test_a_damaged_record_is_named_and_other_runs_are_listed(store, run):
     assert code == 2
     assert "results/fair" in out
     assert "results/old/rmc/run.json: cannot be read" in errors
-    code, out, errors = run("query", "from runs")
-    assert (code, out) == (2, "")
+    code, out, errors = run("query", "select run from runs", "--csv")
+    assert (code, out) == (0, "run\nresults/fair\n")
+    assert "warning: " in errors
     assert "run.json: cannot be read" in errors
+
+
+def test_views_are_listed_where_nothing_is_asked(run):
+    for command in (["query"], ["query", "results"]):
+        code, out, _ = run(*command)
+        assert code == 0
+        for name in ("runs", "cells", "replications", "differences", "deadline_misses_high"):
+            assert name in out
+
+
+def test_answers_are_written_as_parquet(run, store):
+    sql = "select run, sum(completions) as done, avg(drops) as mean from replications group by run"
+    code, out, _ = run("query", sql, "--parquet", "answer.parquet")
+    assert (code, out) == (0, "rows in answer.parquet\n")
+    rows = pq.read_table(store / "answer.parquet").to_pylist()
+    assert sorted(row["run"] for row in rows) == ["results/fair", "results/old/rmc"]
+    assert all(isinstance(row["done"], int) and isinstance(row["mean"], float) for row in rows)
 
 
 def test_a_second_writer_is_told_who_the_first_is(store):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rebecsim.experiments import load_scenario, plan_scenario
+from rebecsim.clusters.scenarios import load_scenario, plan_scenario
 from rebecsim.generate.step import NotNativeError, step_source
 from rebecsim.lang import check_source
 

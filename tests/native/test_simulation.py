@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from rebecsim.actors import Streams
-from rebecsim.experiments import Scenario, plan_scenario
+from rebecsim.clusters.dispatch.scenario import Scenario
+from rebecsim.clusters.scenarios import plan_scenario
 from rebecsim.generate import build_model
 from rebecsim.generate.step import NotNativeError, step_source
 from rebecsim.lang import check_file, check_source

@@ -3,9 +3,20 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pytest
 
-from rebecsim.experiments.moments import Cell, CellMoments
-from rebecsim.experiments.pair_moments import Condition, PairedMoments
+from rebecsim.clusters.dispatch.measures import DISPATCH_METRICS
 from rebecsim.report import ReportInput
+from rebecsim.studies.cell import Cell, Condition
+from rebecsim.studies.moments import CellMoments
+from rebecsim.studies.pair_moments import PairedMoments
+from rebecsim.studies.study import Axis
+
+AXIS = Axis(
+    coordinate="app_masters",
+    name="cluster_size",
+    title="Cluster size (number of AppMasters)",
+    by="number of AppMasters",
+    unit="AppMasters",
+)
 
 MakeCell = Callable[..., CellMoments]
 MakeReport = Callable[..., ReportInput]
@@ -30,7 +41,9 @@ def build_cell(
         "drops": rng.poisson(1, runs),
     }
     return CellMoments.from_columns(
-        Cell(policy, "uniform 1", "uniform 3", size), columns, ends or {"time limit": runs}
+        Cell.of(policy, arrivals="uniform 1", lengths="uniform 3", app_masters=size),
+        columns,
+        ends or {"time limit": runs},
     )
 
 
@@ -46,7 +59,11 @@ def build_pairs(misses: Mapping[str, float], runs: int = 20) -> list[PairedMomen
                 "update_misses": rng.poisson(mean / 2, runs),
                 "completions": rng.poisson(70, runs),
             }
-        pairs.append(PairedMoments.from_columns(Condition("uniform 1", "uniform 3", size), columns))
+        pairs.append(
+            PairedMoments.from_columns(
+                Condition.of(arrivals="uniform 1", lengths="uniform 3", app_masters=size), columns
+            )
+        )
     return pairs
 
 
@@ -57,6 +74,8 @@ def build_report(moments: list[CellMoments] | None = None, **changes: object) ->
         "scenario": {"name": "against-edf", "policies": ["EDF", "FIFO", "MDF"], "queue_size": 12},
         "seed": 2015,
         "choice_law": "rmc",
+        "metrics": DISPATCH_METRICS,
+        "axis": AXIS,
         "versions": {"rebecsim": "0.1.0"},
         "moments": moments
         or [

@@ -1,8 +1,7 @@
 import csv
 import io
 
-from rebecsim.experiments.summary import summarise
-from rebecsim.report.csv import by_cluster_size_csv, orders_csv, pairs_csv, table_csv
+from rebecsim.report.csv import by_axis_csv, orders_csv, pairs_csv, table_csv
 
 
 def read(text: str) -> list[dict[str, str]]:
@@ -10,8 +9,9 @@ def read(text: str) -> list[dict[str, str]]:
 
 
 def test_the_table_has_all_digits(make_report) -> None:
-    summary = make_report().summary
-    rows = read(table_csv(summary))
+    report = make_report()
+    summary = report.summary
+    rows = read(table_csv(report.comparisons))
     assert [row["policy"] for row in rows] == ["EDF", "FIFO", "MDF"]
     for row, expected in zip(rows, summary.rows, strict=True):
         assert int(row["replications"]) == expected.replications
@@ -24,8 +24,9 @@ def test_the_table_has_all_digits(make_report) -> None:
 
 
 def test_sizes_are_lines_of_their_own(make_report) -> None:
-    summary = make_report().summary
-    rows = read(by_cluster_size_csv(summary))
+    report = make_report()
+    summary = report.by_axis
+    rows = read(by_axis_csv(summary, report.axis))
     assert [(row["policy"], int(row["app_masters"])) for row in rows] == [
         (policy, size) for policy in ("EDF", "FIFO", "MDF") for size in (1, 2, 3)
     ]
@@ -33,8 +34,9 @@ def test_sizes_are_lines_of_their_own(make_report) -> None:
     assert values == [point.estimates[1].value for point in summary.points]
 
 
-def test_what_is_undefined_is_empty(make_cell) -> None:
-    (row,) = read(table_csv(summarise([make_cell(misses=0, completions=0, runs=1)])))
+def test_what_is_undefined_is_empty(make_cell, make_report) -> None:
+    report = make_report([make_cell(misses=0, completions=0, runs=1)])
+    (row,) = read(table_csv(report.comparisons))
     assert row["deadline_misses"] == "0.0"
     assert row["deadline_misses_low"] == ""
     assert row["job_request_success"] == ""
@@ -42,7 +44,7 @@ def test_what_is_undefined_is_empty(make_cell) -> None:
 
 def test_pairs_are_lines_with_their_verdict(full_report) -> None:
     differences = full_report.differences
-    rows = read(pairs_csv(differences))
+    rows = read(pairs_csv(full_report.comparisons))
     assert len(rows) == 3 * 6
     for row, pair in zip(rows, differences, strict=True):
         assert (row["metric"], row["first"], row["second"]) == (

@@ -1,18 +1,25 @@
 import csv
 import io
+from functools import partial
 
 import numpy as np
 import pytest
 from rich.console import Console
 
-from rebecsim.cluster import Power
-from rebecsim.experiments.energy import Hardware
-from rebecsim.experiments.moments import Cell, CellMoments
-from rebecsim.experiments.traced import UtilisationOverTime
+from rebecsim.clusters import Power
+from rebecsim.clusters.dispatch.energy import Hardware, by_policy_and_size, by_workload
+from rebecsim.clusters.dispatch.report.hardware import app_master_table, overview, size_tables
+from rebecsim.clusters.dispatch.report.sections import energy_csv, hardware_sections
+from rebecsim.clusters.dispatch.report.utilisation import (
+    utilisation_charts,
+    utilisation_figure,
+    window_width,
+)
+from rebecsim.clusters.dispatch.traced import UtilisationOverTime
 from rebecsim.report import report_view, write_report
-from rebecsim.report.csv import energy_csv
-from rebecsim.report.hardware import app_master_table, overview, size_tables
-from rebecsim.report.utilisation import render_utilisation, utilisation_charts, window_width
+from rebecsim.report.figures import render_figure
+from rebecsim.studies.cell import Cell
+from rebecsim.studies.moments import CellMoments
 
 HARDWARE = Hardware(100, (1.0, 0.5), Power(idle=[90.0, 20.0], busy=[200.0, 60.0], time_unit=60.0))
 
@@ -22,13 +29,17 @@ def build_cell(policy, size, seed, arrivals="uniform 1"):
     names = ("queue_misses", "update_misses", "completions", "drops")
     columns = {name: rng.poisson(10, 20) for name in names}
     columns |= {f"busy_am{k + 1}": rng.integers(10 * k, 40 + 10 * k, 20) for k in range(size)}
-    where = Cell(policy, arrivals, "uniform 3", size)
+    where = Cell.of(policy, arrivals=arrivals, lengths="uniform 3", app_masters=size)
     return CellMoments.from_columns(where, columns, {"time limit": 20})
 
 
 def over_time(app_masters=3, ticks=100, replications=20):
     shares = np.linspace(0, 1, app_masters * ticks).reshape(app_masters, ticks)
     return [UtilisationOverTime(policy, shares, replications) for policy in ("EDF", "SJF")]
+
+
+def sections(cells, hardware=None, utilisation=()):
+    return tuple(hardware_sections("Against EDF", cells, hardware, utilisation))
 
 
 @pytest.fixture
@@ -39,11 +50,11 @@ def report(make_report):
         for arrivals in ("uniform 1", "uniform 2")
         for size in (1, 3)
     ]
-    return make_report(cells, hardware=HARDWARE, utilisation=over_time())
+    return make_report(cells, sections=sections(cells, HARDWARE, over_time()))
 
 
 def test_tables_are_by_policy_and_cluster_size(report):
-    figures = report.hardware_figures
+    figures = by_policy_and_size(report.moments, HARDWARE)
     energy, utilisation = size_tables(figures)
     assert energy.title == "Energy by number of AppMasters (MJ per run)"
     assert [heading for heading, _ in energy.rows] == ["EDF", "SJF"]
@@ -55,21 +66,27 @@ def test_tables_are_by_policy_and_cluster_size(report):
 
 
 def test_each_app_master_of_the_largest_cluster_has_a_row(report):
-    table = app_master_table(report.hardware_figures, HARDWARE)
-    assert table.headings == ("Speed", "Idle", "Busy", "EDF", "SJF")
+    table = app_master_table(by_policy_and_size(report.moments, HARDWARE), HARDWARE)
+    assert table.headings == ("AppMaster", "Speed", "Idle", "Busy", "EDF", "SJF")
     assert [heading for heading, _ in table.rows] == ["am1", "am2", "am3"]
     assert [values[:3] for _, values in table.rows] == [
         ("1", "90 W", "200 W"),
         ("0.5", "20 W", "60 W"),
         ("1", "90 W", "200 W"),
     ]
-    sjf = report.hardware_figures[3]
+    sjf = by_policy_and_size(report.moments, HARDWARE)[3]
     assert table.rows[2][1][4].startswith(f"{100 * sjf.each[2].utilisation.value:.1f} %")
 
 
 def test_the_terminal_shows_the_largest_cluster(report):
-    table = overview(report.hardware_figures)
-    assert table.headings == ("Energy (MJ per run)", "Utilisation", "Least used", "Most used")
+    table = overview(by_policy_and_size(report.moments, HARDWARE))
+    assert table.headings == (
+        "Policy",
+        "Energy (MJ per run)",
+        "Utilisation",
+        "Least used",
+        "Most used",
+    )
     assert [values[2][:3] + values[3][:3] for _, values in table.rows] == ["am1am3"] * 2
     console = Console(width=120, file=io.StringIO())
     console.print(report_view(report))
@@ -77,20 +94,21 @@ def test_the_terminal_shows_the_largest_cluster(report):
 
 
 def test_without_watts_only_utilisation_is_shown(report, make_report, tmp_path):
-    bare = make_report(report.moments, hardware=Hardware(100, (1.0, 0.5)))
-    figures = bare.hardware_figures
+    hardware = Hardware(100, (1.0, 0.5))
+    bare = make_report(report.moments, sections=sections(report.moments, hardware))
+    figures = by_policy_and_size(report.moments, hardware)
     assert [table.title[:11] for table in size_tables(figures)] == ["Utilisation"]
-    assert overview(figures).headings[0] == "Utilisation"
-    assert app_master_table(figures, bare.hardware).headings == ("Speed", "EDF", "SJF")
+    assert overview(figures).headings[1] == "Utilisation"
+    assert app_master_table(figures, hardware).headings == ("AppMaster", "Speed", "EDF", "SJF")
     page = write_report(bare, tmp_path).html.read_text("utf-8")
     assert "Utilisation is the time" in page
     assert "Energy is that of all" not in page
-    rows = list(csv.DictReader(io.StringIO(energy_csv(bare.hardware_by_workload))))
+    rows = list(csv.DictReader(io.StringIO(energy_csv(by_workload(bare.moments, hardware)))))
     assert {row["energy"] for row in rows} == {""}
 
 
 def test_the_file_has_every_cell_and_app_master_with_all_digits(report):
-    cells = report.hardware_by_workload
+    cells = by_workload(report.moments, HARDWARE)
     rows = list(csv.DictReader(io.StringIO(energy_csv(cells))))
     assert len(rows) == 2 * 2 * (2 + 4)
     wanted = [(cell, usage) for cell in cells for usage in (cell.cluster, *cell.each)]
@@ -111,24 +129,24 @@ def test_the_report_has_the_section_the_file_and_the_pictures(report, make_repor
     assert '<h2 id="hardware">Hardware</h2>' in page
     assert page.count('<img class="picture" src="data:image/svg+xml;base64,') == 2
     assert "Utilisation of each AppMaster over time under SJF" in page
-    assert written.energy in written.data
+    assert tmp_path / "energy.csv" in written.data
     pictures = {f"utilisation_{p}.{form}" for p in ("edf", "sjf") for form in ("png", "svg")}
     assert pictures <= {path.name for path in written.charts}
     assert all(path.exists() for path in (*written.charts, *written.data))
 
     again = write_report(make_report(report.moments), tmp_path)
-    assert again.energy is None
+    assert tmp_path / "energy.csv" not in again.data
     assert not (tmp_path / "energy.csv").exists()
     assert not list((tmp_path / "charts").glob("utilisation_*"))
     assert 'id="hardware"' not in again.html.read_text("utf-8")
 
 
 def test_traces_alone_give_pictures_and_no_figures(make_report, tmp_path):
-    written = write_report(make_report(utilisation=over_time()), tmp_path)
+    written = write_report(make_report(sections=sections([], utilisation=over_time())), tmp_path)
     page = written.html.read_text("utf-8")
     assert page.count('<img class="picture"') == 2
     assert "Utilisation of each AppMaster, cluster" not in page
-    assert written.energy is None
+    assert tmp_path / "energy.csv" not in written.data
 
 
 # --- over time ------------------------------------------------------------------------------------
@@ -163,7 +181,8 @@ def test_equal_speeds_are_not_shown_and_one_run_is_no_mean():
 @pytest.mark.parametrize("app_masters", [1, 3, 60])
 def test_pictures_are_the_same_each_time(app_masters):
     chart = utilisation_charts(over_time(app_masters), HARDWARE)[0]
-    drawn = render_utilisation(chart, "$not$ mathematics")
-    assert drawn["png"].startswith(b"\x89PNG")
-    assert b"</svg>" in drawn["svg"]
-    assert drawn == render_utilisation(chart, "$not$ mathematics")
+    draw = partial(utilisation_figure, chart, "$not$ mathematics")
+    drawn = render_figure(draw)
+    assert drawn[".png"].startswith(b"\x89PNG")
+    assert b"</svg>" in drawn[".svg"]
+    assert drawn == render_figure(draw)

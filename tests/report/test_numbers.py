@@ -2,10 +2,14 @@ import math
 
 import pytest
 
-from rebecsim.experiments.statistics import Estimate, student_estimate
-from rebecsim.experiments.summary import summarise
-from rebecsim.metrics import DEADLINE_MISSES, JOB_REQUEST_SUCCESS
+from rebecsim.clusters.dispatch.measures import (
+    DEADLINE_MISSES,
+    DISPATCH_METRICS,
+    JOB_REQUEST_SUCCESS,
+)
 from rebecsim.report.numbers import best_rows, decimals_for, format_estimate, level_text
+from rebecsim.studies.statistics import Estimate, student_estimate
+from rebecsim.studies.summary import summarise
 
 UNDEFINED = Estimate(math.nan, None, None, None, 0.95, None)
 ONE_RUN = Estimate(25.0, None, None, None, 0.95, None)
@@ -52,5 +56,6 @@ def test_policies_that_show_the_same_value_share_the_mark(make_report) -> None:
 
 
 def test_nobody_is_best_alone_or_when_all_are_equal(make_cell) -> None:
-    assert best_rows(summarise([make_cell("EDF")]), 0) == frozenset()
-    assert best_rows(summarise([make_cell("EDF"), make_cell("FIFO")]), 0) == frozenset()
+    assert best_rows(summarise([make_cell("EDF")], DISPATCH_METRICS), 0) == frozenset()
+    two = summarise([make_cell("EDF"), make_cell("FIFO")], DISPATCH_METRICS)
+    assert best_rows(two, 0) == frozenset()

@@ -3,12 +3,13 @@ import math
 
 import pytest
 
-from rebecsim.experiments.differences import PairDifference
-from rebecsim.experiments.order_sensitivity import OrderEnvelope
-from rebecsim.experiments.statistics import Estimate
-from rebecsim.metrics import DEADLINE_MISSES, JOB_REQUEST_SUCCESS, Metric
+from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES, JOB_REQUEST_SUCCESS
+from rebecsim.metrics import Metric
 from rebecsim.report.orders import no_orders_note, order_sentences, order_tables
 from rebecsim.report.pairs import pair_sentence
+from rebecsim.studies.differences import PairDifference
+from rebecsim.studies.order_sensitivity import OrderEnvelope
+from rebecsim.studies.statistics import Estimate
 
 
 def estimate(value: float, half: float | None) -> Estimate:

@@ -2,10 +2,8 @@ import math
 
 import pytest
 
-from rebecsim.experiments.differences import PairDifference, pairwise_differences
-from rebecsim.experiments.power import Power
-from rebecsim.experiments.statistics import Estimate
-from rebecsim.metrics import AM_JOB_SUCCESS, DEADLINE_MISSES, JOB_REQUEST_SUCCESS, Metric
+from rebecsim.clusters.dispatch.measures import AM_JOB_SUCCESS, DEADLINE_MISSES, JOB_REQUEST_SUCCESS
+from rebecsim.metrics import Metric
 from rebecsim.report.pairs import (
     by_metric,
     method_notes,
@@ -13,6 +11,9 @@ from rebecsim.report.pairs import (
     pair_sentence,
     power_sentence,
 )
+from rebecsim.studies.differences import PairDifference, pairwise_differences
+from rebecsim.studies.power import Power
+from rebecsim.studies.statistics import Estimate
 
 CHECKPOINTS = Metric("checkpoints", "Checkpoints", "checkpoints per run", "lower", {"c": 1})
 SPEED = Metric("speed", "Speed", "jobs per unit", "higher", {"c": 1}, {"t": 1})

@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from rebecsim.experiments.moments import Cell, CellMoments
-from rebecsim.experiments.precision import parse_precision, reached_by
-from rebecsim.metrics import DEADLINE_MISSES
+from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES
 from rebecsim.report.precision import precision_notes
+from rebecsim.studies.cell import Cell
+from rebecsim.studies.moments import CellMoments
+from rebecsim.studies.precision import parse_precision, reached_by
 
 TARGET = parse_precision("1%", DEADLINE_MISSES)
 
@@ -15,7 +16,7 @@ def reached(policy: str, misses: list[int]):
         "queue_misses": np.array(misses),
         "update_misses": np.zeros(len(misses), dtype=int),
     }
-    cell = Cell(policy, "a", "l", 2)
+    cell = Cell.of(policy, arrivals="a", lengths="l", app_masters=2)
     return reached_by(
         policy, [CellMoments.from_columns(cell, columns, {"end": len(misses)})], TARGET
     )

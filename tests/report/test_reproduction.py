@@ -3,9 +3,13 @@ import math
 import pytest
 from rich.console import Console
 
-from rebecsim.experiments.statistics import estimate, standard_error_for
-from rebecsim.metrics import DEADLINE_MISSES, JOB_REQUEST_SUCCESS
-from rebecsim.report import ReproductionRow, reproduce_figure, reproduction_table
+from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES, JOB_REQUEST_SUCCESS
+from rebecsim.clusters.dispatch.report.reproduction import (
+    ReproductionRow,
+    reproduce_figure,
+    reproduction_table,
+)
+from rebecsim.studies.statistics import estimate, standard_error_for
 
 
 def plain(rows: list[ReproductionRow]) -> str:

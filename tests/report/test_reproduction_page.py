@@ -11,19 +11,29 @@ import pytest
 from typer.testing import CliRunner
 
 from rebecsim.cli import app
-from rebecsim.cluster.natjam import NATJAM_COUNTERS
-from rebecsim.experiments import Scenario, load_scenario
-from rebecsim.experiments.moments import Cell, CellMoments
-from rebecsim.experiments.plan import COUNTERS
-from rebecsim.experiments.published import (
+from rebecsim.clusters.dispatch.natjam import NATJAM_COUNTERS
+from rebecsim.clusters.dispatch.published import (
     PUBLISHED_TABLES,
     Figures,
     PublishedTable,
     tables_of,
 )
-from rebecsim.report.reproduce import Reproduction, reproduction_rows, reproduction_scenarios
-from rebecsim.report.reproduction import CONSPICUOUS
-from rebecsim.report.reproduction_page import NO_REASON_KNOWN, PageSettings, reproduction_page
+from rebecsim.clusters.dispatch.report.reproduce import (
+    Reproduction,
+    reproduction_rows,
+    reproduction_scenarios,
+)
+from rebecsim.clusters.dispatch.report.reproduction import CONSPICUOUS
+from rebecsim.clusters.dispatch.report.reproduction_page import (
+    NO_REASON_KNOWN,
+    PageSettings,
+    reproduction_page,
+)
+from rebecsim.clusters.dispatch.scenario import Scenario
+from rebecsim.clusters.dispatch.study import COUNTERS
+from rebecsim.clusters.scenarios import load_scenario
+from rebecsim.studies.cell import Cell
+from rebecsim.studies.moments import CellMoments
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/reproduction.md"
 ORDERS = ("updates-first", "ticks-first", "fifo")
@@ -36,7 +46,7 @@ def cells(table: PublishedTable, seed: int, runs: int = 20) -> list[CellMoments]
     rng = np.random.default_rng(seed)
     return [
         CellMoments.from_columns(
-            Cell(row.policy, "uniform 1", "uniform 3", size),
+            Cell.of(row.policy, arrivals="uniform 1", lengths="uniform 3", app_masters=size),
             {name: rng.poisson(10 * size, runs) for name in counters},
             {"time limit": runs},
         )
@@ -229,7 +239,7 @@ def test_the_command_writes_the_page(tmp_path, monkeypatch):
     def small(name: str) -> Scenario:
         return load_scenario(name).replace(app_masters=[1])
 
-    monkeypatch.setattr("rebecsim.report.reproduce.load_scenario", small)
+    monkeypatch.setattr("rebecsim.clusters.dispatch.report.reproduce._built_in", small)
     command = ["reproduce", "against_mdf", "--replications", "2", "--workers", "1"]
     command += ["--out", str(tmp_path / "out"), "--page", str(tmp_path / "page.md")]
     done = CliRunner().invoke(app, command, catch_exceptions=False)

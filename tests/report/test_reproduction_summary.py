@@ -2,10 +2,11 @@ import math
 
 import pytest
 
-from rebecsim.experiments.statistics import student_estimate
-from rebecsim.metrics import DEADLINE_MISSES, JOB_REQUEST_SUCCESS, Metric
-from rebecsim.report.reproduction import ReproductionRow
-from rebecsim.report.reproduction_summary import best_policies, mean_figures
+from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES, JOB_REQUEST_SUCCESS
+from rebecsim.clusters.dispatch.report.reproduction import ReproductionRow
+from rebecsim.clusters.dispatch.report.reproduction_summary import best_policies, mean_figures
+from rebecsim.metrics import Metric
+from rebecsim.studies.statistics import student_estimate
 
 
 def row(

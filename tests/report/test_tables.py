@@ -1,7 +1,12 @@
 from rich.console import Console, RenderableType
 
-from rebecsim.experiments.summary import summarise
+from rebecsim.clusters.dispatch.measures import DISPATCH_METRICS
 from rebecsim.report import policy_table, report_view, summary_view
+from rebecsim.studies.summary import summarise
+
+
+def summarised(moments):
+    return summarise(moments, DISPATCH_METRICS, normal_outcomes=frozenset({"time limit"}))
 
 
 def plain(renderable: RenderableType, width: int = 120) -> str:
@@ -22,7 +27,7 @@ def test_every_policy_has_a_row_with_intervals_and_the_best_is_marked(make_repor
 
 
 def test_markup_in_names_is_shown_as_it_is(make_cell) -> None:
-    summary = summarise([make_cell("[red]EDF[/red]")])
+    summary = summarised([make_cell("[red]EDF[/red]")])
     text = plain(summary_view(summary, "[bold]title[/nonsense]"))
     assert "[red]EDF[/red]" in text
     assert "[bold]title[/nonsense]" in text
@@ -31,7 +36,7 @@ def test_markup_in_names_is_shown_as_it_is(make_cell) -> None:
 def test_notes_explain_only_what_the_table_shows(make_cell, make_report) -> None:
     assert "95 % interval" in plain(summary_view(make_report().summary))
     assert "fewer than two" not in plain(summary_view(make_report().summary))
-    single = plain(summary_view(summarise([make_cell(runs=1)])))
+    single = plain(summary_view(summarised([make_cell(runs=1)])))
     assert "No interval: some model was run fewer than two times." in single
     assert "±" not in single
     assert "*" not in single
@@ -39,14 +44,14 @@ def test_notes_explain_only_what_the_table_shows(make_cell, make_report) -> None
 
 def test_an_undefined_rate_is_a_dash_with_an_explanation(make_cell) -> None:
     nothing = make_cell(misses=0, completions=0)
-    text = plain(summary_view(summarise([nothing])))
+    text = plain(summary_view(summarised([nothing])))
     assert "\u2013 means undefined" in text
     assert text.count("\u2013") == 3
 
 
 def test_runs_that_ended_otherwise_are_reported(make_cell) -> None:
     broken = make_cell("FIFO", ends={"time limit": 15, "deadlock": 5})
-    text = plain(summary_view(summarise([make_cell("EDF"), broken])))
+    text = plain(summary_view(summarised([make_cell("EDF"), broken])))
     assert "Warning: FIFO: 5 of 20 runs did not reach the time limit (deadlock: 5)." in text
     assert "Warning: EDF" not in text
 

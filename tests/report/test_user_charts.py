@@ -3,13 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rebecsim.metrics import expected_ends, overdue_map, user_metrics, window_edges
-from rebecsim.report.user_charts import (
+from rebecsim.clusters.batch.report.user_charts import (
     overdue_figure,
     user_boxes_figure,
     write_overdue_chart,
     write_user_boxes,
 )
+from rebecsim.metrics import expected_ends, overdue_map, user_metrics, window_edges
 from rebecsim.workloads import Schedule, generate
 
 

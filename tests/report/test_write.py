@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from rebecsim.experiments.worker_pool import worker_pool
 from rebecsim.report import write_report
+from rebecsim.studies.executors import executor_of
 
 FILES = {
+    ".report.json",
     "report.html",
     "table.csv",
     "by_cluster_size.csv",
@@ -25,9 +26,8 @@ def test_a_report_is_these_files_and_nothing_else(make_report, tmp_path: Path) -
     written = write_report(make_report(), out)
     found = {p.relative_to(out).as_posix() for p in out.rglob("*") if p.is_file()}
     assert found == FILES
-    assert {written.html, written.table, written.by_cluster_size, *written.charts} == {
-        out / name for name in FILES
-    }
+    listed = {written.html, *written.data, *written.charts}
+    assert listed == {out / name for name in FILES - {".report.json"}}
 
 
 def test_incomplete_results_write_nothing(make_report, make_cell, tmp_path: Path) -> None:
@@ -49,8 +49,8 @@ def test_importing_the_report_does_not_load_the_drawing_packages() -> None:
         "import sys, rebecsim.report; "
         "print(sorted({'matplotlib', 'plotly', 'scipy', 'jinja2'} & set(sys.modules)))"
     )
-    # Whatever rebecsim.experiments itself needs is not the report's doing.
-    base = "import sys, rebecsim.experiments; " + code.split("; ", 1)[1]
+    # Whatever rebecsim.studies itself needs is not the report's doing.
+    base = "import sys, rebecsim.studies; " + code.split("; ", 1)[1]
     loaded = [
         subprocess.run([sys.executable, "-c", c], capture_output=True, text=True, check=True).stdout
         for c in (code, base)
@@ -60,19 +60,20 @@ def test_importing_the_report_does_not_load_the_drawing_packages() -> None:
 
 def test_pairs_and_orders_have_files_of_their_own(full_report, make_report, tmp_path: Path) -> None:
     written = write_report(full_report, tmp_path)
-    assert (written.pairs, written.orders) == (tmp_path / "pairs.csv", tmp_path / "orders.csv")
-    assert len(written.pairs.read_text().splitlines()) == 1 + 3 * 6
-    assert len(written.orders.read_text().splitlines()) == 1 + 3 * 3
+    pairs, orders = tmp_path / "pairs.csv", tmp_path / "orders.csv"
+    assert {pairs, orders} <= set(written.data)
+    assert len(pairs.read_text().splitlines()) == 1 + 3 * 6
+    assert len(orders.read_text().splitlines()) == 1 + 3 * 3
     # A later report without them does not leave the old ones beside it.
     written = write_report(make_report(), tmp_path)
-    assert written.pairs is written.orders is None
+    assert not {pairs, orders} & set(written.data)
     assert not (tmp_path / "pairs.csv").exists()
     assert not (tmp_path / "orders.csv").exists()
 
 
 def test_charts_are_the_same_whoever_draws_them(full_report, tmp_path):
     alone = write_report(full_report, tmp_path / "alone")
-    with worker_pool(2) as pool:
+    with executor_of(2) as pool:
         together = write_report(full_report, tmp_path / "together", pool)
     files = [path.relative_to(tmp_path / "alone") for path in (*alone.charts, alone.html)]
     assert files == [

@@ -1,0 +1,360 @@
+"""Commands about comparisons: scenarios, compare, reproduce."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from rebecsim.cli.app import (
+    EngineChoice,
+    EngineName,
+    Law,
+    Plugins,
+    Replications,
+    ScenarioName,
+    Workers,
+    app,
+    complain,
+    console,
+    error_console,
+    say,
+    use_plugins,
+)
+from rebecsim.errors import WorkerKilledError
+from rebecsim.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rebecsim.clusters.dispatch.published import PublishedTable
+    from rebecsim.clusters.dispatch.report.reproduce import Reproduction
+    from rebecsim.clusters.dispatch.report.reproduction_page import PageSettings
+    from rebecsim.clusters.dispatch.scenario import Scenario
+    from rebecsim.report import WrittenReport
+    from rebecsim.studies import Plan, PlannedRun, Study
+    from rebecsim.studies.comparing import Runner
+    from rebecsim.studies.executors import Executor
+
+_MOST_REPLICATIONS = 10_000
+"""Runs per cell after which a wanted precision is given up, unless the user says otherwise."""
+
+
+class MessageOrder(StrEnum):
+    """Which messages of one time unit go first."""
+
+    random = "random"
+    updates_first = "updates-first"
+    ticks_first = "ticks-first"
+    fifo = "fifo"
+
+
+@app.command()
+def scenarios(plugin: Plugins = None) -> None:
+    """List the built-in scenarios; with --plugin, see whether plug-ins can be loaded."""
+    from rebecsim.clusters.kinds import kind_names
+    from rebecsim.clusters.scenarios import load_scenario
+    from rebecsim.studies.scenario_files import builtin_scenarios
+
+    use_plugins(plugin)
+    kinds = list(kind_names())
+    found = {name: load_scenario(name) for name in builtin_scenarios()}
+    for name, scenario in sorted(found.items(), key=lambda each: kinds.index(each[1].kind)):
+        say(f"{name:<24} {scenario.kind:<9} {scenario.heading}")
+
+
+@app.command()
+def compare(
+    scenario: ScenarioName,
+    out: Annotated[Path, typer.Option(help="Directory for results and report.")],
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a run, also with more --replications.")
+    ] = False,
+    workers: Workers = None,
+    replications: Replications = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Instead of the scenario's.")] = None,
+    law: Annotated[Law | None, typer.Option(help="Instead of the scenario's.")] = None,
+    order: Annotated[
+        MessageOrder | None,
+        typer.Option(help="Which messages of one time unit go first, instead of the scenario's."),
+    ] = None,
+    orders: Annotated[
+        bool, typer.Option(help="Run other orders too, to tell the policy from the race.")
+    ] = True,
+    precision: Annotated[
+        str | None,
+        typer.Option(help="Run until the first figure is known so well, for example 1%."),
+    ] = None,
+    max_replications: Annotated[
+        int | None,
+        typer.Option(min=2, help="Most runs per cell with --precision.  [default: 10000]"),
+    ] = None,
+    trace: Annotated[bool, typer.Option("--trace", help="Keep every message served.")] = False,
+    engine: EngineName = EngineChoice.auto,
+    plugin: Plugins = None,
+) -> None:
+    """Compare policies: tables, charts, data and a report of a scenario."""
+    from rebecsim.report import DRAWING_MODULES
+    from rebecsim.studies.executors import available_workers, simulation_modules, start_server
+    from rebecsim.studies.scenario_files import read_scenario_text
+
+    if precision is not None:
+        _refuse("--precision", ("--replications", replications), ("--trace", trace))
+        replications = max_replications or _MOST_REPLICATIONS
+    elif max_replications is not None:
+        raise typer.BadParameter("is for --precision only", param_hint="--max-replications")
+    count = workers or available_workers()
+    text = read_scenario_text(scenario)
+    if text.values.get("kind") == "dispatch":  # while this process imports other things
+        start_server(count, (*simulation_modules(engine.value), *DRAWING_MODULES))
+
+    from rebecsim.clusters.scenarios import load
+    from rebecsim.report import report_view, write_report
+    from rebecsim.report.comparison import report_input
+    from rebecsim.studies.companions import stored_companions
+    from rebecsim.studies.comparing import Runner
+    from rebecsim.studies.comparing import compare as run_comparison
+    from rebecsim.studies.results import Results
+    from rebecsim.studies.runner import PlannedRun
+
+    use_plugins(plugin)
+    loaded = load(text)
+    given = {
+        "law": law,
+        "order": order,
+        "orders": not orders,
+        "trace": trace,
+        "engine": engine is not EngineChoice.auto,
+    }
+    _require_meaning(loaded.study, given)
+    changes = {"choice_law": law and law.value, "order": order and order.value}
+    plan = loaded.plan(replications=replications, seed=seed, precision=precision, **changes)
+    plan.study.prepare(plan, complain)  # what is wrong shows before anything is written
+    run = PlannedRun(plan, Results.open(out, plan, resume), trace)
+    # Whoever simulates, this process has time for what it needs afterwards.
+    later = DRAWING_MODULES[-1] if count == 1 else "scipy.special"
+    threading.Thread(target=import_module, args=(later,), daemon=True).start()
+    with _executor(count, plan.study, engine) as executor:
+        showing = partial(_progress, f"{out}: go on with --resume")
+        runner = Runner(executor, engine.value, showing, complain)
+        run_comparison(run, runner, orders)
+        stored = stored_companions(plan, run.results) if orders else None
+        report = report_input(plan, run.results, stored)
+        written = write_report(report, out, executor)
+    console().print(report_view(report))
+    show_written(written, run.results.directory / "parts")
+
+
+@contextmanager
+def _executor(workers: int, study: Study, engine: EngineChoice) -> Iterator[Executor]:
+    """Start worker processes that have the plug-ins of this one."""
+    from rebecsim.clusters.loading import load_plugins, loaded_plugin_files, loaded_plugins
+    from rebecsim.studies.executors import executor_of
+
+    prepare: Callable[[], object] | None = None
+    if loaded_plugins():
+        prepare = partial(load_plugins, [Path(file) for file in loaded_plugin_files()])
+    with executor_of(workers, study.modules(engine.value), prepare) as executor:
+        yield executor
+
+
+def _require_meaning(study: Study, given: Mapping[str, object]) -> None:
+    """Refuse options that have no meaning for a kind."""
+    for name, value in given.items():
+        if value and name not in study.options:
+            option = f"--{'no-' if name == 'orders' else ''}{name}"
+            raise typer.BadParameter(
+                f"is not for scenarios of the kind {study.kind}", param_hint=option
+            )
+
+
+@app.command()
+def reproduce(
+    name: Annotated[str | None, typer.Argument(help="A published scenario; default: all.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Keep the results in this directory.")] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(dir_okay=False, help="Run other orders too, and write a page (Markdown)."),
+    ] = None,
+    workers: Workers = None,
+    replications: Replications = None,
+    engine: EngineName = EngineChoice.auto,
+) -> None:
+    """Run the published scenarios and put the figures beside the published ones.
+
+    Ours are under the choice law of the original tool; the fair law stands beside them. With
+    --out, a run that was interrupted goes on where it stopped.
+    """
+    from rebecsim.clusters.dispatch.published import tables_of
+    from rebecsim.clusters.dispatch.report.reproduce import reproduction_rows
+    from rebecsim.clusters.dispatch.report.reproduction import reproduction_table
+    from rebecsim.clusters.dispatch.report.reproduction_page import reproduction_page
+    from rebecsim.clusters.dispatch.study import STUDY
+    from rebecsim.files import write_atomically
+    from rebecsim.studies.comparing import Runner
+    from rebecsim.studies.executors import available_workers
+
+    if page is not None and not page.parent.is_dir():
+        raise typer.BadParameter(f"there is no directory {page.parent}", param_hint="--page")
+    count = workers or available_workers()
+    with _directory(out) as directory, _executor(count, STUDY, engine) as executor:
+        showing = partial(_progress, f"{directory}: go on with the same command")
+        runner = Runner(executor, engine.value, showing, complain)
+        found = [
+            _reproduced(table, directory, runner, replications, with_page=page is not None)
+            for table in tables_of(name)
+        ]
+    rows = [row for each in found for row in reproduction_rows(each.reproduction)]
+    console().print(reproduction_table(rows, "Published scenarios"))
+    if page is not None:
+        text = reproduction_page([each.reproduction for each in found], _page_settings(name, found))
+        write_atomically(page, text.encode())
+        say(f"page  {page}")
+
+
+@dataclass(frozen=True)
+class _Reproduced:
+    """A published table with our runs of it, and how they were made."""
+
+    reproduction: Reproduction
+    scenario: Scenario
+    order_replications: int
+    versions: Mapping[str, str]
+
+
+def _reproduced(
+    table: PublishedTable,
+    directory: Path,
+    runner: Runner,
+    replications: int | None,
+    with_page: bool,
+) -> _Reproduced:
+    """Run a published scenario in every variant that is wanted."""
+    from rebecsim.clusters.dispatch.report.reproduce import Reproduction, reproduction_scenarios
+    from rebecsim.clusters.scenarios import plan_scenario
+    from rebecsim.studies.comparing import planned
+
+    scenarios = reproduction_scenarios(table, replications, corrected=with_page)
+    runs = {
+        variant: _kept(plan_scenario(scenario), directory / f"{table.scenario}_{variant}")
+        for variant, scenario in scenarios.items()
+    }
+    main = runs["rmc"]
+    original = main.plan.scenario
+    plans = main.plan.beside(original.replications) if with_page else {}
+    orders = {order: planned(plan, main.results, order) for order, plan in plans.items()}
+    runner.run([*runs.values(), *orders.values()])
+    moments = {variant: run.results.moments(run.plan) for variant, run in runs.items()}
+    return _Reproduced(
+        Reproduction(
+            table=table,
+            ours=moments["rmc"],
+            fair=moments["fair"],
+            corrected=moments.get("corrected", ()),
+            orders={order: run.results.moments(run.plan) for order, run in orders.items()},
+        ),
+        original,
+        max((plan.scenario.replications for plan in plans.values()), default=0),
+        main.results.record()["versions"],
+    )
+
+
+def _kept(plan: Plan, directory: Path) -> PlannedRun:
+    from rebecsim.studies.results import Results
+    from rebecsim.studies.runner import PlannedRun
+
+    return PlannedRun(plan, Results.resume(directory, plan))
+
+
+def _page_settings(name: str | None, found: Sequence[_Reproduced]) -> PageSettings:
+    from rebecsim.clusters.dispatch.report.reproduction_page import PageSettings
+
+    first = found[0]
+    words = ("rebecsim", "reproduce", *([name] if name else []))
+    options = ("--replications", str(first.scenario.replications), "--page", "FILE")
+    return PageSettings(
+        command=" ".join((*words, *options)),
+        replications=first.scenario.replications,
+        order_replications=first.order_replications,
+        seeds=tuple(sorted({each.scenario.seed for each in found})),
+        versions=first.versions,
+    )
+
+
+@contextmanager
+def _directory(kept: Path | None) -> Iterator[Path]:
+    if kept is not None:
+        yield kept
+        return
+    with tempfile.TemporaryDirectory(prefix="rebecsim-") as directory:
+        yield Path(directory)
+
+
+def _refuse(option: str, *others: tuple[str, object]) -> None:
+    for name, given in others:
+        if given:
+            raise typer.BadParameter(f"cannot be given with {name}", param_hint=option)
+
+
+def show_written(written: WrittenReport, *more: Path) -> None:
+    """Say where the files of a report are."""
+    say(f"report  {written.html}")
+    say(f"charts  {written.charts[0].parent}")
+    say(f"data    {', '.join(map(str, (*written.data, *more)))}")
+
+
+class _Bar(NamedTuple):
+    """A progress bar: `start` begins anew with a total, `advance` counts runs."""
+
+    start: Callable[[int], None]
+    advance: Callable[[int], None]
+
+
+@contextmanager
+def _progress(advice: str, runs: Sequence[PlannedRun]) -> Iterator[_Bar]:
+    """Show a progress bar while the block works; when it is interrupted, say how to go on."""
+    from concurrent.futures.process import BrokenProcessPool
+
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    counted = runs[0].plan.study.counted
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn(counted),
+        TimeElapsedColumn(),
+    )
+    screen = error_console()
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
+        task = bar.add_task(_described(runs))
+        try:
+            yield _Bar(
+                lambda total: bar.reset(task, total=total),
+                lambda finished: bar.advance(task, finished),
+            )
+        except KeyboardInterrupt:
+            bar.stop()
+            complain(f"interrupted; finished cells are in {advice}")
+            raise typer.Exit(ExitCode.INTERRUPTED) from None
+        except BrokenProcessPool as error:
+            bar.stop()
+            raise WorkerKilledError(advice) from error
+
+
+def _described(runs: Sequence[PlannedRun]) -> str:
+    """Say what is running: the scenario, and the laws and orders of its runs if it has such."""
+    scenarios = [run.plan.scenario for run in runs]
+    laws = "/".join(dict.fromkeys(filter(None, (getattr(s, "choice_law", "") for s in scenarios))))
+    orders = ", ".join(dict.fromkeys(filter(None, (getattr(s, "order", "") for s in scenarios))))
+    details = f" ({laws} law, {orders} order)" if laws and orders else ""
+    return f"{scenarios[0].name}{details}"

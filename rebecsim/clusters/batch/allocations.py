@@ -1,0 +1,54 @@
+"""The books of a resource manager: what is free, and when more will be."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from typing import Any
+
+from rebecsim.clusters.batch.job import Job
+from rebecsim.clusters.batch.machine import Machine
+
+__all__ = ["Allocations"]
+
+
+class Allocations:
+    """What runs on a machine, by the estimates.
+
+    Nothing runs longer than its estimate. A job whose estimate expires now therefore counts as
+    ended, though the message that says so may still wait to be served.
+    """
+
+    __slots__ = ("free", "machine", "running")
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.free: Any = machine.empty
+        """The level of the machine now."""
+        self.running: list[tuple[int, int, Job]] = []
+        """Expected end, position in the workload and job, of what runs; in that order."""
+
+    def expire(self, now: int) -> None:
+        """Take back what jobs have whose estimate is over at the time `now`."""
+        running = self.running
+        if running and running[0][0] <= now:
+            count = bisect_left(running, (now + 1,))
+            for _, _, job in running[:count]:
+                self.free = self.free + job.amount
+            del running[:count]
+
+    def start(self, job: Job, amount: Any, now: int) -> None:
+        """Note that a job takes an amount from now on."""
+        self.free = self.free - amount
+        job.amount = amount
+        job.expected_end = now + job.estimate
+        insort(self.running, (job.expected_end, job.index, job))
+
+    def finish(self, job: Job) -> bool:
+        """Note that a job has ended; tell whether it did so before its estimate was over."""
+        running = self.running
+        place = bisect_left(running, (job.expected_end, job.index))
+        if place == len(running) or running[place][2] is not job:
+            return False
+        del running[place]
+        self.free = self.free + job.amount
+        return True

@@ -1,0 +1,206 @@
+"""What schedules are compared by: figures of all jobs, and figures of users.
+
+The definitions are those of `rebecsim.metrics.batch` and `rebecsim.metrics.users`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from rebecsim.metrics import BatchMetrics, Metric, UserMetrics, batch_metrics, user_metrics
+from rebecsim.workloads import Schedule
+from rebecsim.workloads.job import Integers
+
+__all__ = [
+    "SCHEDULE_METRICS",
+    "JudgedSchedule",
+    "ScheduleMetric",
+    "judge",
+    "known_metrics",
+    "schedule_figures",
+]
+
+_HOUR = 3600
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JudgedSchedule:
+    """A schedule with its figures.
+
+    Attributes:
+        schedule: when each job ran.
+        expected_end: when its user may have expected it to end, seconds, shape (jobs,); None where
+            no share is given.
+        classical: figures of all jobs.
+        users: figures of users; None where no share is given.
+    """
+
+    schedule: Schedule
+    expected_end: Integers | None
+    classical: BatchMetrics
+    users: UserMetrics | None
+
+
+def judge(schedule: Schedule, expected_end: Integers | None) -> JudgedSchedule:
+    """Compute the figures of a schedule; `expected_end` has shape (jobs,)."""
+    jobs = schedule.workload
+    users = None
+    if expected_end is not None:
+        users = user_metrics(schedule.end, expected_end, jobs.user, jobs.processors)
+    return JudgedSchedule(schedule, expected_end, batch_metrics(schedule), users)
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleMetric:
+    """One figure of a schedule.
+
+    Attributes:
+        metric: what it is; each schedule has one value of it.
+        of: gives the value.
+        needs_share: whether it is about what users may expect.
+    """
+
+    metric: Metric
+    of: Callable[[JudgedSchedule], float]
+    needs_share: bool = False
+
+
+def _figure(
+    name: str,
+    title: str,
+    unit: str,
+    note: str,
+    decimals: int,
+    of: Callable[[JudgedSchedule], float],
+    better: Literal["lower", "higher"] = "lower",
+    needs_share: bool = False,
+) -> ScheduleMetric:
+    metric = Metric(name, title, unit, better, {name: 1}, note=note, decimals=decimals)
+    return ScheduleMetric(metric, of, needs_share)
+
+
+def _veet(percentile: float) -> Callable[[JudgedSchedule], float]:
+    return lambda each: float(np.percentile(_users(each).veet, percentile))
+
+
+def _users(each: JudgedSchedule) -> UserMetrics:
+    if each.users is None:
+        raise ValueError("figures of users need the share that users may expect")
+    return each.users
+
+
+SCHEDULE_METRICS: tuple[ScheduleMetric, ...] = (
+    _figure(
+        "mean_wait",
+        "Mean wait",
+        "s",
+        "From submission to start, mean over the jobs.",
+        0,
+        lambda each: each.classical.wait.mean,
+    ),
+    _figure(
+        "median_wait",
+        "Median wait",
+        "s",
+        "Half of the jobs waited at most so long.",
+        0,
+        lambda each: each.classical.wait.median,
+    ),
+    _figure(
+        "p95_wait",
+        "95th percentile of wait",
+        "s",
+        "95 % of the jobs waited at most so long.",
+        0,
+        lambda each: each.classical.wait.percentile_95,
+    ),
+    _figure(
+        "mean_slowdown",
+        "Slowdown",
+        "",
+        "Response time over run time, mean over the jobs. Jobs of a few seconds dominate it.",
+        1,
+        lambda each: each.classical.slowdown.mean,
+    ),
+    _figure(
+        "mean_bounded_slowdown",
+        "Bounded slowdown",
+        "",
+        "The same, at least 1, with run times below 10 s counted as 10 s.",
+        1,
+        lambda each: each.classical.bounded_slowdown.mean,
+    ),
+    _figure(
+        "utilisation",
+        "Utilisation",
+        "%",
+        "Share of the processors that jobs used, from the first submission to the last end.",
+        1,
+        lambda each: 100 * each.classical.utilisation,
+        "higher",
+    ),
+    _figure(
+        "makespan",
+        "Makespan",
+        "h",
+        "From the first submission to the last end.",
+        1,
+        lambda each: each.classical.makespan / _HOUR,
+    ),
+    _figure(
+        "veet_lower_quartile",
+        "VEET: lower quartile",
+        "%",
+        "Jobs of a user that ended later than the user could expect (VEET): the quarter of the "
+        "users who fared best had at most this share of such jobs.",
+        1,
+        _veet(25),
+        needs_share=True,
+    ),
+    _figure(
+        "veet_median",
+        "VEET: median",
+        "%",
+        "Half of the users had at most this share of such jobs.",
+        1,
+        _veet(50),
+        needs_share=True,
+    ),
+    _figure(
+        "veet_upper_quartile",
+        "VEET: upper quartile",
+        "%",
+        "Three quarters of the users had at most this share of such jobs.",
+        1,
+        _veet(75),
+        needs_share=True,
+    ),
+    _figure(
+        "weighted_tardiness",
+        "Weighted tardiness",
+        "processor h",
+        "How much later than expected jobs ended, times their processors, sum over all users.",
+        0,
+        lambda each: float(_users(each).weighted_tardiness.sum()) / _HOUR,
+        needs_share=True,
+    ),
+)
+"""All figures, in the order of tables."""
+
+
+def known_metrics(has_share: bool) -> tuple[Metric, ...]:
+    """Give the figures that can be computed, with or without the share that users may expect."""
+    return tuple(each.metric for each in SCHEDULE_METRICS if has_share or not each.needs_share)
+
+
+def schedule_figures(judged: JudgedSchedule) -> dict[str, float]:
+    """Compute the figures of a schedule, by their names."""
+    return {
+        each.metric.name: each.of(judged)
+        for each in SCHEDULE_METRICS
+        if judged.users is not None or not each.needs_share
+    }

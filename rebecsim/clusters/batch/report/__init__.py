@@ -1,0 +1,1 @@
+"""What reports show of batch clusters alone: schedules, users, workloads."""

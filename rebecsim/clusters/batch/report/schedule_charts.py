@@ -1,0 +1,170 @@
+"""Schedules of several policies in one picture: over time, and their differences."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebecsim.clusters.batch.difference import ScheduleDifference
+from rebecsim.metrics import count_over_time, window_edges
+from rebecsim.report.figures import BLUE, GREY, ORANGE, new_figure, plain_axes, time_axis
+from rebecsim.report.styles import LineStyle, line_styles
+from rebecsim.workloads import Schedule
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["difference_figure", "over_time_figure"]
+
+_MOST_WINDOWS = 170
+_SHOWN_USERS = 14
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+_MARKS = {
+    _MINUTE: "1 min",
+    10 * _MINUTE: "10 min",
+    _HOUR: "1 h",
+    10 * _HOUR: "10 h",
+    4 * _DAY: "4 d",
+    40 * _DAY: "40 d",
+}
+
+
+def over_time_figure(schedules: Sequence[Schedule], heading: str = "") -> Figure:
+    """Draw utilisation and the length of the queue over time, all policies on the same axes.
+
+    Each step is the mean of its window of time.
+    """
+    figure = _headed(11, 6.4, heading)
+    usage, queue = figure.subplots(2, 1, sharex=True)
+    last = max(int(each.end.max()) for each in schedules)
+    first = min(int(each.workload.submit.min()) for each in schedules)
+    edges = window_edges(first, last, _MOST_WINDOWS)
+    unit, name = time_axis(float(edges[-1] - edges[0]))
+    styles = _styles([each.policy for each in schedules])
+    for each in schedules:
+        jobs = each.workload
+        used = count_over_time(each.start, each.end, jobs.processors).means(edges)
+        waiting = count_over_time(jobs.submit, each.start).means(edges)
+        style = styles[each.policy]
+        for axes, values in ((usage, 100 * used / jobs.capacity), (queue, waiting)):
+            axes.stairs(
+                values,
+                (edges - edges[0]) / unit,
+                baseline=None,
+                label=each.policy,
+                color=style.colour,
+                linewidth=0.5 * style.line_width + 0.3,
+            )
+    plain_axes(usage, "Processors in use", "", "Utilisation (%)")
+    usage.set_ylim(0, 102)
+    plain_axes(queue, "Jobs waiting", f"Time ({name})", "Jobs in the queue")
+    queue.set_ylim(0, None)
+    queue.set_xlim(0, (edges[-1] - edges[0]) / unit)
+    handles, labels = usage.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=6, fontsize=9, frameon=False)
+    return figure
+
+
+def difference_figure(differences: Sequence[ScheduleDifference], heading: str = "") -> Figure:
+    """Draw what changes for jobs, by their submission, and for the users for whom most changes.
+
+    Below zero is less waiting, or less tardiness, than in the first schedule.
+    """
+    figure = _headed(11, 0.6 + 3.5 * len(differences), heading)
+    grid = figure.subplots(len(differences), 2, width_ratios=(1.5, 1), squeeze=False)
+    for (jobs, users), each in zip(grid, differences, strict=True):
+        _jobs(jobs, each)
+        _users(users, each)
+    return figure
+
+
+def _jobs(axes: Axes, each: ScheduleDifference) -> None:
+    begin = int(each.submit.min())
+    unit, name = time_axis(float(each.submit.max() - begin))
+    same = len(each.job) - each.earlier - each.later
+    for chosen, colour in ((each.change < 0, BLUE), (each.change > 0, ORANGE)):
+        axes.scatter(
+            (each.submit[chosen] - begin) / unit,
+            each.change[chosen],
+            s=7,
+            color=colour,
+            alpha=0.55,
+            linewidths=0,
+            rasterized=True,
+        )
+    title = (
+        f"{each.second} instead of {each.first}\n{each.earlier:,} jobs wait less, "
+        f"{each.later:,} longer, {same:,} as before"
+    )
+    plain_axes(axes, title, f"Submitted ({name})", "Change of the wait")
+    axes.axhline(0, color=GREY, linewidth=0.8)
+    _signed_durations(axes, float(np.abs(each.change).max(initial=0)))
+
+
+def _signed_durations(axes: Axes, most: float) -> None:
+    """Make the y axis one of durations forth and back, logarithmic beyond a minute."""
+    axes.set_yscale("symlog", linthresh=_MINUTE, linscale=0.4)
+    marks = {at: text for at, text in _MARKS.items() if at <= max(most, _MINUTE)}
+    places = [*(-at for at in reversed(marks)), 0, *marks]
+    names = [*(f"\u2212{text}" for text in reversed(marks.values())), "0"]
+    names += [f"+{text}" for text in marks.values()]
+    axes.set_yticks(places, names, fontsize=8)
+    axes.minorticks_off()
+    limit = max(most, _MINUTE) * 2
+    axes.set_ylim(-limit, limit)
+
+
+def _users(axes: Axes, each: ScheduleDifference) -> None:
+    users = each.users
+    tardy = users.weighted_tardiness is not None
+    values = (
+        users.weighted_tardiness if users.weighted_tardiness is not None else users.wait / _HOUR
+    )
+    shown = _most_changed(values)
+    places = np.arange(len(shown))
+    colours = [ORANGE if value > 0 else BLUE for value in values[shown]]
+    bars = axes.barh(places, values[shown], 0.75, color=colours)
+    axes.bar_label(bars, [_signed(value) for value in values[shown]], padding=3, fontsize=7)
+    axes.margins(x=0.24)
+    title = "Weighted tardiness of users" if tardy else "Mean wait of users"
+    plain_axes(axes, title, f"Change ({'processor h' if tardy else 'h'})", "User")
+    axes.grid(axis="y", visible=False)
+    axes.grid(axis="x", color="#d0d0d0", linewidth=0.6)
+    axes.axvline(0, color=GREY, linewidth=0.8)
+    axes.set_yticks(places, [str(user) for user in users.user[shown]], fontsize=8)
+    axes.set_ylim(max(len(shown), 1) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.locator_params(axis="x", nbins=4)
+    axes.xaxis.set_major_formatter(_with_commas)
+
+
+def _with_commas(value: float, _place: float) -> str:
+    return f"{value:,.10g}".replace("-", "\u2212")
+
+
+def _signed(value: float) -> str:
+    text = f"{value:+,.0f}" if abs(value) >= 10 else f"{value:+.1f}"
+    return text.replace("-", "\u2212")
+
+
+def _most_changed(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Choose the users for whom most changes, in the order of the change."""
+    largest: NDArray[np.int64] = np.argsort(-np.abs(values), kind="stable")[:_SHOWN_USERS]
+    largest = largest[values[largest] != 0]
+    ordered: NDArray[np.int64] = largest[np.argsort(values[largest], kind="stable")]
+    return ordered
+
+
+def _styles(policies: Sequence[str]) -> Mapping[str, LineStyle]:
+    return line_styles(tuple(policies))
+
+
+def _headed(width: float, height: float, heading: str) -> Figure:
+    figure = new_figure(width, height)
+    figure.suptitle("\n".join(textwrap.wrap(heading, 110)), fontsize=12, parse_math=False)
+    return figure

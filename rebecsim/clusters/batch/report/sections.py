@@ -1,0 +1,167 @@
+"""What reports of batch clusters show beyond what all kinds have: schedules, users, changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+
+from rebecsim.clusters.batch.difference import ScheduleDifference, schedule_difference
+from rebecsim.clusters.batch.measures import JudgedSchedule
+from rebecsim.clusters.batch.report.csv import changes_csv, schedules_csv, users_csv
+from rebecsim.clusters.batch.report.gantt import busiest_time, gantt_figure
+from rebecsim.clusters.batch.report.schedule_charts import difference_figure, over_time_figure
+from rebecsim.clusters.batch.report.tables import difference_summary
+from rebecsim.clusters.batch.report.user_charts import overdue_figure, user_boxes_figure
+from rebecsim.clusters.batch.schedules import read_schedules
+from rebecsim.metrics import UserMetrics, overdue_map, window_edges
+from rebecsim.studies.plan import Plan
+from rebecsim.studies.results import Results
+from rebecsim.studies.sections import Picture, Section
+from rebecsim.studies.study import PlannedCell
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Schedules", "batch_sections", "read_shown"]
+
+_WINDOWS = 700
+
+
+@dataclass(frozen=True)
+class Schedules:
+    """What is read of the schedules of a run.
+
+    Attributes:
+        users: figures of the users of each schedule, by cell and replication; none without shares.
+        shown: the schedules that are drawn, one for each policy: of the first load factor, the
+            first estimates and the first replication.
+    """
+
+    users: Mapping[tuple[PlannedCell, int], UserMetrics]
+    shown: Mapping[str, JudgedSchedule]
+
+
+def read_shown(plan: Plan, results: Results) -> Schedules:
+    """Read what sections need. Raises ResultsError for files that are missing or damaged."""
+    users: dict[tuple[PlannedCell, int], UserMetrics] = {}
+    shown: dict[str, JudgedSchedule] = {}
+    for cell in plan.cells:
+        for replication, judged in enumerate(read_schedules(results, cell)):
+            if judged.users is not None:
+                users[cell, replication] = judged.users
+            shown.setdefault(cell.cell.policy, judged)
+    return Schedules(users, shown)
+
+
+def batch_sections(plan: Plan, results: Results) -> tuple[Section, ...]:
+    """Changes against the baseline, and pictures of one schedule of each policy."""
+    read = read_shown(plan, results)
+    base = read.shown[plan.scenario.compared_with]
+    others = [each for each in read.shown.values() if each is not base]
+    differences = [schedule_difference(base, each) for each in others]
+    of_first = _of_first(plan)
+    changes = Section(
+        name="baseline",
+        title="Compared with the baseline",
+        sentences=tuple(difference_summary(differences)),
+        notes=of_first,
+        files=_files(plan, results, read, differences),
+    )
+    pictures = tuple(_pictures(plan, read, differences))
+    return changes, Section("pictures", "Schedules", pictures=pictures, notes=of_first)
+
+
+def _files(
+    plan: Plan, results: Results, read: Schedules, differences: Sequence[ScheduleDifference]
+) -> dict[str, str]:
+    names = [metric.name for metric in plan.metrics]
+    figures = {
+        (cell, replication): row
+        for cell in plan.cells
+        for replication, row in enumerate(_rows(results, cell, names))
+    }
+    files = {"schedules.csv": schedules_csv(names, figures)}
+    if read.users:
+        files["users.csv"] = users_csv(read.users)
+    if differences:
+        files["changes.csv"] = changes_csv(differences)
+    return files
+
+
+def _rows(results: Results, cell: PlannedCell, names: Sequence[str]) -> list[tuple[Any, ...]]:
+    table = pq.read_table(results.part(cell), columns=list(names))
+    return list(zip(*(table.column(name).to_pylist() for name in names), strict=True))
+
+
+def _of_first(plan: Plan) -> tuple[str, ...]:
+    """Say which schedules are compared job by job and drawn, where there are others as well."""
+    if plan.total == len({cell.cell.policy for cell in plan.cells}):
+        return ()
+    return (f"Of the schedules with {plan.cells[0].cell.condition}, first replication.",)
+
+
+def _pictures(
+    plan: Plan, read: Schedules, differences: Sequence[ScheduleDifference]
+) -> Iterator[Picture]:
+    """Say which pictures there are, in the order of the page."""
+    heading, shown = plan.scenario.heading, list(read.shown.values())
+    schedules = [each.schedule for each in shown]
+    users = [(each.schedule.policy, each.users) for each in shown if each.users is not None]
+    if users:
+        yield Picture(
+            "users",
+            "Users",
+            "A box reaches from the lower to the upper quartile of the users, with the median in "
+            "it; whiskers reach to the last user within one and a half times its height, dots are "
+            "other users.",
+            partial(user_boxes_figure, users, heading),
+        )
+        yield Picture(
+            "overdue",
+            "Overdue jobs",
+            "A job is overdue from the latest start that would have met its expected end until it "
+            "starts. Below each map is what the machine was doing.",
+            partial(_overdue, shown, heading),
+        )
+    yield Picture(
+        "over_time",
+        "Utilisation and queue over time",
+        "Each step is the mean of its window of time.",
+        partial(over_time_figure, schedules, heading),
+    )
+    given = plan.scenario.gantt
+    base = read.shown[plan.scenario.compared_with].schedule
+    begin, end = busiest_time(base) if given is None else (given.begin, given.end)
+    yield Picture(
+        "gantt",
+        "Gantt charts",
+        "Schedules say how many processors a job had, not which: they are chosen for the picture. "
+        "Large bars have the numbers of their jobs.",
+        partial(gantt_figure, schedules, begin, end, heading),
+    )
+    if differences:
+        yield Picture(
+            "changes",
+            "Changes for jobs and users",
+            "On the left each dot is a job; below zero it waits for less time than under the "
+            "baseline. On the right are the users for whom most changes.",
+            partial(difference_figure, differences, heading),
+        )
+
+
+def _overdue(shown: Sequence[JudgedSchedule], heading: str) -> Figure:
+    begin = min(int(each.schedule.workload.submit.min()) for each in shown)
+    end = max(int(each.schedule.end.max()) for each in shown)
+    edges = window_edges(begin, end, _WINDOWS)
+    return overdue_figure(
+        [
+            overdue_map(each.schedule, each.expected_end, edges)
+            for each in shown
+            if each.expected_end is not None
+        ],
+        heading,
+    )

@@ -1,0 +1,179 @@
+"""Running a workload on a cluster under a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rebecsim.actors import FifoScheduler, Model, ModelCodeError
+from rebecsim.clusters.batch.estimates import Estimates, durations, estimates_of
+from rebecsim.clusters.batch.job import Job
+from rebecsim.clusters.batch.machine import Machine, Pool
+from rebecsim.clusters.batch.policy import BatchPolicy, batch_policies, batch_policy
+from rebecsim.clusters.batch.rebecs import cluster_model
+from rebecsim.clusters.batch.settings import PolicySettings
+from rebecsim.clusters.common.plugin_errors import blaming
+from rebecsim.errors import UserError
+from rebecsim.simulate import simulate
+from rebecsim.workloads import Schedule, Workload
+from rebecsim.workloads.job import Integers
+
+__all__ = ["JobStream", "run_schedule"]
+
+_SLICE = 4096  # jobs made from columns at a time
+
+
+@dataclass(frozen=True, eq=False)
+class JobStream:
+    """The jobs of a workload, made when they are submitted, so that few are there at a time.
+
+    Attributes:
+        workload: the jobs as columns.
+        estimate: what the resource manager believes, shape (jobs,), seconds.
+        demand: what a processor of each job takes of the machine's resources, shape
+            (jobs, resources).
+        chunk: processors of each job that must be on one node, shape (jobs,).
+    """
+
+    workload: Workload
+    estimate: Integers
+    demand: NDArray[np.int64]
+    chunk: Integers
+
+    def __iter__(self) -> Iterator[Job]:
+        workload = self.workload
+        columns = (
+            workload.job,
+            workload.submit,
+            durations(workload),
+            workload.processors,
+            self.estimate,
+            workload.user,
+            workload.group,
+            workload.queue,
+            self.chunk,
+        )
+        for first in range(0, len(workload), _SLICE):
+            part = slice(first, first + _SLICE)
+            demands = map(tuple, self.demand[part].tolist())
+            lists = (column[part].tolist() for column in columns)
+            yield from map(Job, count(first), *lists, demands)
+
+
+def run_schedule(
+    workload: Workload,
+    machine: Machine | int | None = None,
+    policy: BatchPolicy | str = "EASY",
+    *,
+    estimates: Estimates = "requested",
+    settings: PolicySettings | None = None,
+    demands: Mapping[str, ArrayLike] | None = None,
+    chunk: ArrayLike | None = None,
+    seed: int = 0,
+) -> Schedule:
+    """Run a workload on a machine under a policy; give when each job ran.
+
+    `machine` may be a number of pooled processors; None is the capacity of the workload. Jobs are
+    killed at the time that they have requested. `seed` is for the error of the estimates, the
+    only thing that is random.
+
+    On a machine of nodes, `demands` says for its resources by name what each processor of a job
+    takes, one number for all jobs or shape (jobs,); nothing of what is not named, but of `memory`
+    what the workload requests. `chunk` says in the same shapes how many processors of a job must
+    be on one node; a divisor of its processors, by default 1.
+
+    Raises UserError for a job that does not fit on the empty machine and for demands that do not
+    fit the workload, UnknownNameError for the name of a policy, RuntimeError for a policy at fault,
+    which leaves jobs waiting for ever, and PluginError if that comes from a plug-in.
+    """
+    if machine is None or isinstance(machine, int):
+        machine = Pool(workload.capacity if machine is None else machine)
+    if isinstance(policy, str):
+        policy = batch_policy(policy)
+    stream = JobStream(
+        workload,
+        estimates_of(workload, estimates, seed),
+        _demand(workload, machine, demands or {}),
+        _column(workload, "chunk", 1 if chunk is None else chunk),
+    )
+    _require_placeable(stream, machine)
+    starts = np.full(len(workload), -1, dtype=np.int64)
+    model = cluster_model(stream, machine, policy, settings or PolicySettings(), starts)
+    with blaming(*batch_policies.suspects(policy.name)):
+        _simulate(model, policy)
+        left = np.flatnonzero(starts < 0)
+        if left.size:
+            never = f"policy {policy.name} never starts {left.size} jobs"
+            raise RuntimeError(f"{never}; one is {workload.job[left[0]]}")
+    return Schedule(workload, starts, durations(workload), policy.name)
+
+
+def _simulate(model: Model, policy: BatchPolicy) -> None:
+    try:
+        result = simulate(model, FifoScheduler())
+    except ModelCodeError as error:  # the rebecs are ours, so it is the policy that has failed
+        if error.__cause__ is None:
+            raise
+        raise error.__cause__ from None
+    if result.is_violation:
+        raise RuntimeError(f"policy {policy.name}: {result.detail}")
+
+
+def _demand(
+    workload: Workload, machine: Machine, demands: Mapping[str, ArrayLike]
+) -> NDArray[np.int64]:
+    unknown = [name for name in demands if name not in machine.resources]
+    if unknown:
+        known = ", ".join(machine.resources) or "none"
+        raise UserError(f"the machine has no resource {unknown[0]!r}; it has {known}")
+    columns = []
+    for name in machine.resources:
+        given = demands.get(name)
+        if given is None:
+            given = np.maximum(workload.requested_memory, 0) if name == "memory" else 0
+        columns.append(_column(workload, name, given))
+    shape = (len(workload), len(machine.resources))
+    return np.stack(columns, axis=1) if columns else np.empty(shape, dtype=np.int64)
+
+
+def _column(workload: Workload, name: str, given: ArrayLike) -> Integers:
+    values = np.asarray(given)
+    if values.dtype.kind not in "iu" or values.shape not in ((), (len(workload),)):
+        raise UserError(f"{name} should be a whole number, or one for each of the jobs")
+    if (values < (1 if name == "chunk" else 0)).any():
+        raise UserError(f"{name} is {values.min()} for some job, which is too little")
+    return np.broadcast_to(values.astype(np.int64), (len(workload),))
+
+
+def _require_placeable(stream: JobStream, machine: Machine) -> None:
+    """Refuse a workload with a job that could never start; equal requests are tried once."""
+    workload = stream.workload
+    parts = np.flatnonzero(workload.processors % stream.chunk)
+    if parts.size:
+        job = parts[0]
+        raise UserError(
+            f"job {workload.job[job]} takes {workload.processors[job]} processors in chunks of "
+            f"{stream.chunk[job]}; the one must divide the other"
+        )
+    requests = np.column_stack([workload.processors, stream.chunk, stream.demand])
+    for row, job in zip(*np.unique(requests, axis=0, return_index=True), strict=True):
+        processors, chunk, *demand = row.tolist()
+        tried = Job(0, 0, 0, 1, processors, 1, chunk=chunk, demand=tuple(demand))
+        if machine.place(tried, machine.empty) is None:
+            raise UserError(
+                f"job {workload.job[job]} takes {processors} processors"
+                f"{_wishes(machine, tried)} and does not fit on the machine of "
+                f"{machine.processors}; leave such jobs out of the workload"
+            )
+
+
+def _wishes(machine: Machine, job: Job) -> str:
+    named = zip(machine.resources, job.demand, strict=True)
+    each = [f"{amount} of {name} for each" for name, amount in named if amount]
+    if job.chunk > 1:
+        each.insert(0, f"{job.chunk} of them on a node")
+    return "".join(f", {text}" for text in each)

@@ -1,0 +1,273 @@
+"""Scenarios of the kind `batch`: which batch policies to compare, on which jobs and which machine.
+
+A small one is
+
+    kind = "batch"
+    name = "small"
+    policies = ["FCFS", "EASY"]
+    share = 16
+
+    [workload]
+    log = "kth.swf.gz"
+
+Every key stands below with its meaning. Paths start from the folder of the scenario file.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from rebecsim.close_names import suggestion
+from rebecsim.clusters.batch.machine import Placement
+from rebecsim.clusters.batch.measures import SCHEDULE_METRICS
+from rebecsim.clusters.batch.policy import batch_policy
+from rebecsim.clusters.batch.settings import BackfillOrder
+from rebecsim.clusters.common.registry import UnknownNameError
+from rebecsim.studies.scenario import StudyScenario, Table, entry_error, require_no_duplicates
+
+__all__ = [
+    "MAX_CELLS",
+    "BatchScenario",
+    "Gantt",
+    "Generate",
+    "MachineTable",
+    "NodesTable",
+    "Settings",
+    "WorkloadSource",
+]
+
+MAX_CELLS = 10_000
+"""Most schedules of one scenario."""
+
+_MOST_SECONDS = 2**53
+_MOST_PROCESSORS = 10**7
+_MOST_KB = 2**50
+
+_List = Field(strict=False)
+"""TOML and JSON give a list, the scenario keeps a tuple; the entries are not converted."""
+
+Seconds = Annotated[int, Field(ge=0, le=_MOST_SECONDS)]
+PositiveSeconds = Annotated[int, Field(ge=1, le=_MOST_SECONDS)]
+Processors = Annotated[int, Field(ge=1, le=_MOST_PROCESSORS)]
+KiloBytes = Annotated[int, Field(ge=1, le=_MOST_KB)]
+Load = Annotated[float, Field(ge=0.001, le=1000)]
+
+
+class Generate(Table):
+    """Jobs of the model of Lublin and Feitelson."""
+
+    jobs: int = Field(ge=2, le=10**7, description="how many jobs")
+    processors: int = Field(
+        ge=2, le=10**6, description="of the machine that the jobs are drawn for"
+    )
+    users: int = Field(default=1, ge=1, le=10**6, description="how many users share the jobs")
+
+
+class WorkloadSource(Table):
+    """Where the jobs come from, and which of them."""
+
+    log: str | None = Field(
+        default=None, min_length=1, description="a log, .swf or .swf.gz; from the scenario's folder"
+    )
+    generate: Generate | None = Field(
+        default=None, description="instead of a log: jobs of the model of Lublin and Feitelson"
+    )
+    size: Literal["requested", "allocated"] = Field(
+        default="requested", description="which field of the log says how many processors jobs take"
+    )
+    sort: bool = Field(
+        default=False, description="sort the log by submission, instead of skipping what goes back"
+    )
+    begin: Seconds = Field(default=0, description="jobs submitted from this second of the log on")
+    end: PositiveSeconds | None = Field(
+        default=None, description="jobs submitted before this second of the log"
+    )
+    users: Annotated[tuple[Annotated[int, Field(ge=-1, le=_MOST_SECONDS)], ...], _List] = Field(
+        default=(), description="jobs of these users only"
+    )
+    queues: Annotated[tuple[Annotated[int, Field(ge=-1, le=_MOST_SECONDS)], ...], _List] = Field(
+        default=(), description="jobs of these queues only"
+    )
+    first: int | None = Field(
+        default=None, ge=1, le=10**9, description="of the jobs that are left, only the first ones"
+    )
+    load: Load | None = Field(
+        default=None, description="stretch the times between submissions to this offered load"
+    )
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.log is None) == (self.generate is None):
+            raise ValueError('give one of log = "FILE" and generate = { jobs = ... }')
+        for name in ("size", "sort", "begin", "end", "users", "queues", "first"):
+            is_given = getattr(self, name) != type(self).model_fields[name].default
+            if self.generate is not None and is_given:
+                raise ValueError(f"{name} is for logs; remove it, or generate")
+        if self.end is not None and self.end <= self.begin:
+            raise ValueError(f"end = {self.end} should be after begin = {self.begin}")
+        return self
+
+
+class NodesTable(Table):
+    """Nodes that are alike."""
+
+    count: int = Field(ge=1, le=10**6, description="how many of these nodes")
+    processors: Processors = Field(description="of each node")
+    memory: KiloBytes | None = Field(
+        default=None, description="of each node, KB; with it, jobs take the memory they request"
+    )
+
+
+class MachineTable(Table):
+    """What the jobs run on."""
+
+    processors: Processors | None = Field(
+        default=None, description="of one pool; without this and nodes, what the workload says"
+    )
+    nodes: Annotated[tuple[NodesTable, ...], _List] = Field(
+        default=(), description="nodes instead of a pool, of one kind or several"
+    )
+    placement: Placement = Field(default="first-fit", description="which nodes a job gets")
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if self.nodes and self.processors is not None:
+            raise ValueError("a machine has processors or nodes, not both; remove one")
+        if self.placement != "first-fit" and not self.nodes:
+            raise ValueError("placement is about nodes, and there are none")
+        return self
+
+
+class Settings(Table):
+    """The numbers that policies go by."""
+
+    backfill_order: BackfillOrder = Field(
+        default="queue", description="EASY: which jobs are tried first"
+    )
+    half_life: PositiveSeconds | None = Field(
+        default=None, description="fairshare: seconds until usage counts half"
+    )
+    window: PositiveSeconds | None = Field(
+        default=None, description="fairshare: seconds until usage is forgotten"
+    )
+    refresh: PositiveSeconds = Field(
+        default=3600, description="fairshare: seconds between two looks at the usage"
+    )
+
+
+class Gantt(Table):
+    """Which time the Gantt charts show."""
+
+    begin: Seconds = Field(description="from this second on, as the jobs' submissions are counted")
+    end: PositiveSeconds = Field(description="until before this second")
+
+    @model_validator(mode="after")
+    def _forward(self) -> Self:
+        if self.end <= self.begin:
+            raise ValueError(f"end = {self.end} should be after begin = {self.begin}")
+        return self
+
+
+class BatchScenario(StudyScenario):
+    """A comparison of batch policies on a workload, as read from a scenario file."""
+
+    kind: Literal["batch"] = Field(default="batch", description="the kind of cluster")
+    replications: int = Field(
+        default=1,
+        ge=1,
+        le=10_000,
+        description="how often what is random is drawn: generated jobs, errors of estimates",
+    )
+    policies: Annotated[tuple[str, ...], _List] = Field(
+        min_length=1, description="names of the batch policies to compare"
+    )
+    baseline: str | None = Field(
+        default=None, description="the policy that the others are compared with; the first one"
+    )
+    workload: WorkloadSource = Field(description="where the jobs come from")
+    machine: MachineTable = Field(
+        default=MachineTable(), description="what they run on; what the workload says without it"
+    )
+    settings: Settings = Field(default=Settings(), description="numbers that policies go by")
+    estimates: Annotated[tuple[Literal["requested", "exact"], ...], _List] = Field(
+        default=(),
+        description="what policies believe of run times: what users asked for, or the truth; "
+        "requested, if this and estimate_errors are empty",
+    )
+    estimate_errors: Annotated[tuple[Annotated[float, Field(ge=0, le=10**6)], ...], _List] = Field(
+        default=(),
+        description="estimates that are too long by a random part, up to so many times the run "
+        "time",
+    )
+    load_factors: Annotated[tuple[Load, ...], _List] = Field(
+        default=(1.0,), min_length=1, description="submit jobs so many times as fast"
+    )
+    share: Processors | None = Field(
+        default=None, description="processors that every user may expect; for user-aware metrics"
+    )
+    memory_share: KiloBytes | None = Field(
+        default=None, description="memory that every user may expect as well, KB"
+    )
+    metrics: Annotated[tuple[str, ...], _List] = Field(
+        default=(), description="columns of the table, by name; all of them without this key"
+    )
+    gantt: Gantt | None = Field(
+        default=None, description="which time the Gantt charts show; the busiest day without it"
+    )
+
+    @property
+    def compared_with(self) -> str:
+        """The policy that the others are compared with."""
+        return self.baseline or self.policies[0]
+
+    @field_validator("policies")
+    @classmethod
+    def _policies_exist(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for place, name in enumerate(names):
+            try:
+                batch_policy(name)
+            except UnknownNameError as error:
+                raise entry_error("unknown_policy", place, str(error)) from error
+        return names
+
+    @field_validator("policies", "estimates", "estimate_errors", "load_factors", "metrics")
+    @classmethod
+    def _no_duplicates(cls, entries: tuple[object, ...]) -> tuple[object, ...]:
+        require_no_duplicates(entries)
+        return entries
+
+    @field_validator("metrics")
+    @classmethod
+    def _metrics_exist(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        known = [each.metric.name for each in SCHEDULE_METRICS]
+        for place, name in enumerate(names):
+            if name not in known:
+                text = f"no metric {name!r}; {suggestion(name, known)}"
+                raise entry_error("unknown_metric", place, text)
+        return names
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.baseline is not None and self.baseline not in self.policies:
+            raise ValueError(f"baseline = {self.baseline!r} should be one of the policies")
+        if self.share is None:
+            if self.memory_share is not None:
+                raise ValueError("memory_share needs share, the processors that users may expect")
+            for each in SCHEDULE_METRICS:
+                if each.needs_share and each.metric.name in self.metrics:
+                    raise ValueError(f"the metric {each.metric.name} needs share; add it")
+        if self.replications > 1 and self.workload.generate is None and not self.estimate_errors:
+            raise ValueError(
+                "nothing is random here, so replications would all be the same; remove them"
+            )
+        cells = (
+            len(self.policies)
+            * len(self.load_factors)
+            * max(len(self.estimates) + len(self.estimate_errors), 1)
+            * self.replications
+        )
+        if cells > MAX_CELLS:
+            raise ValueError(f"{cells} schedules, at most {MAX_CELLS} are allowed; shorten a list")
+        return self

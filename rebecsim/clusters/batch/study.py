@@ -1,0 +1,261 @@
+"""The kind `batch` as a study: schedules of a workload, their figures and their jobs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rebecsim.clusters.batch.estimates import Estimates, InflatedEstimates
+from rebecsim.clusters.batch.job_table import JOB_COLUMNS, JOBS, job_columns
+from rebecsim.clusters.batch.machine import Machine, NodeGroup, Nodes, Pool
+from rebecsim.clusters.batch.measures import judge, known_metrics, schedule_figures
+from rebecsim.clusters.batch.run import run_schedule
+from rebecsim.clusters.batch.scenario import BatchScenario
+from rebecsim.clusters.batch.settings import PolicySettings
+from rebecsim.errors import UserError
+from rebecsim.metrics import Metric, expected_ends
+from rebecsim.native.engines import Engine
+from rebecsim.studies.cell import Cell
+from rebecsim.studies.moments import CellMoments
+from rebecsim.studies.plan import Plan
+from rebecsim.studies.results import Results
+from rebecsim.studies.rows import Rows
+from rebecsim.studies.scenario import StudyScenario
+from rebecsim.studies.sections import Section
+from rebecsim.studies.store import StoredRun
+from rebecsim.studies.study import Axis, PlannedCell, Study, seed_sequence
+from rebecsim.studies.toml_lines import FieldPath
+from rebecsim.workloads import CleaningRules, Workload, generate, read_swf, transform
+from rebecsim.workloads.cleaning import skipped_lines
+
+__all__ = ["STUDY", "BatchStudy", "ScheduleSetup", "load_workload"]
+
+_LOG = ("workload", "log")
+
+
+@dataclass(frozen=True)
+class ScheduleSetup:
+    """Under what a schedule is made.
+
+    Attributes:
+        scenario: which jobs, on what machine.
+        folder: what paths in it start from.
+        load_factor: how many times as fast jobs are submitted.
+        estimates: what the policy believes: "requested", "exact", or "error 4".
+    """
+
+    scenario: BatchScenario
+    folder: Path
+    load_factor: float
+    estimates: str
+
+    @property
+    def machine(self) -> Machine | None:
+        """What jobs run on; None for the pool of processors that the workload says."""
+        return _machine(self.scenario)
+
+    @property
+    def believed(self) -> Estimates:
+        """What the policy believes of run times."""
+        match self.estimates:
+            case "requested" | "exact" as named:
+                return named
+            case error:
+                return InflatedEstimates(float(error.removeprefix("error ")))
+
+    def workload(self, replication: int) -> Workload:
+        """Give the jobs. Raises WorkloadError, UserError and OSError."""
+        drawn = replication if self.scenario.workload.generate else 0
+        jobs = load_workload(self.scenario, self.folder, drawn)
+        return jobs if self.load_factor == 1 else transform.scale_load(jobs, self.load_factor)
+
+    def error_seed(self, replication: int) -> int:
+        """Give the seed of the errors of estimates, the same under all policies and loads."""
+        sequence = seed_sequence(self.scenario.seed, "estimates", replication, size=8)
+        return int(sequence.generate_state(1, np.uint64)[0])
+
+
+class BatchStudy(Study):
+    """Batch policies, compared on a workload."""
+
+    kind: ClassVar[str] = "batch"
+    scenario: ClassVar[type[StudyScenario]] = BatchScenario
+    apart: ClassVar[tuple[str, ...]] = ("load_factor", "estimates")
+    replications_per_task: ClassVar[int] = 1
+    counted: ClassVar[str] = "schedules"
+
+    def cells(self, scenario: BatchScenario, folder: Path) -> Iterator[PlannedCell]:
+        """Lay out the cells: policy x load factor x estimates. What is not random is run once."""
+        columns = dict.fromkeys((each.name for each in self.kept(scenario)), "float64")
+        for policy, load_factor in itertools.product(scenario.policies, scenario.load_factors):
+            for estimates, is_random in _variants(scenario):
+                believed = estimates.replace(" ", "")
+                yield PlannedCell(
+                    cell=Cell.of(policy, load_factor=load_factor, estimates=estimates),
+                    name=f"{policy.lower()}_load{load_factor:g}_{believed}",
+                    columns=columns,
+                    setup=ScheduleSetup(scenario, folder, load_factor, estimates),
+                    most=None if is_random else 1,
+                    is_random=is_random,
+                )
+
+    def run(self, cell: PlannedCell, replications: range) -> Rows:
+        """Make schedules. Raises what `load_workload` and `run_schedule` raise."""
+        setup: ScheduleSetup = cell.setup
+        figures: list[dict[str, float]] = []
+        jobs = []
+        for replication in replications:
+            schedule = run_schedule(
+                setup.workload(replication),
+                setup.machine,
+                cell.cell.policy,
+                estimates=setup.believed,
+                settings=PolicySettings(**setup.scenario.settings.model_dump()),
+                seed=setup.error_seed(replication),
+            )
+            share, memory_share = setup.scenario.share, setup.scenario.memory_share
+            ends = None if share is None else expected_ends(schedule, share, memory_share)
+            figures.append(schedule_figures(judge(schedule, ends)))
+            jobs.append(job_columns(schedule, ends, replication))
+        columns = {name: [each[name] for each in figures] for name in figures[0]}
+        joined = {name: np.concatenate([each[name] for each in jobs]) for name in JOB_COLUMNS}
+        return Rows(columns, {JOBS: joined})
+
+    def measures(self, scenario: BatchScenario) -> tuple[Metric, ...]:
+        """Give the figures that the scenario asks for, or all of them."""
+        known = {each.name: each for each in self.kept(scenario)}
+        return tuple(known[name] for name in scenario.metrics or known)
+
+    def kept(self, scenario: BatchScenario) -> tuple[Metric, ...]:
+        """Give all figures; those of users need the share that they may expect."""
+        return known_metrics(scenario.share is not None)
+
+    def baseline(self, scenario: BatchScenario) -> str:
+        """Give the policy that the others are compared with."""
+        return scenario.compared_with
+
+    def axis(self, scenario: BatchScenario) -> Axis | None:
+        """Charts go by the load factor, where there are several."""
+        if len(scenario.load_factors) < 2:
+            return None
+        return Axis("load_factor", "load_factor", "Load factor", "load factor")
+
+    def tables(self, scenario: BatchScenario, trace: bool) -> Mapping[str, Mapping[str, str]]:
+        """Keep the jobs of every schedule."""
+        return {JOBS: JOB_COLUMNS}
+
+    def modules(self, engine: Engine) -> tuple[str, ...]:
+        """Name what workers that make schedules need."""
+        return (__name__,)
+
+    def files(self, scenario: BatchScenario) -> Mapping[FieldPath, str]:
+        """Name the log."""
+        log = scenario.workload.log
+        return {} if log is None else {_LOG: log}
+
+    def prepare(self, plan: Plan, tell: Callable[[str], None]) -> None:
+        """Read the jobs once, see whether they can be run, and say what is skipped of the log.
+
+        Of the jobs that ask for the same, one is tried on the empty machine.
+        """
+        jobs = load_workload(plan.scenario, plan.folder, 0)
+        for line in skipped_lines(jobs.skipped):
+            tell(f"{plan.folder / plan.scenario.workload.log}: {line}")
+        requests = np.column_stack([jobs.processors, jobs.requested_memory])
+        _, different = np.unique(requests, axis=0, return_index=True)
+        run_schedule(jobs.select(np.sort(different)), _machine(plan.scenario), "FCFS")
+
+    def sections(
+        self, plan: Plan, results: Results, moments: Sequence[CellMoments]
+    ) -> Sequence[Section]:
+        """Show schedules, users, and what changes for jobs."""
+        from rebecsim.clusters.batch.report.sections import batch_sections
+
+        return batch_sections(plan, results)
+
+    def changes(self, first: StoredRun, second: StoredRun) -> Iterable[Any]:
+        """Show what changes for jobs and users."""
+        from rebecsim.clusters.batch.report.differences import schedule_changes
+
+        return schedule_changes(first, second)
+
+    def is_of(self, values: Mapping[str, Any]) -> bool:
+        """Whether a file without a kind has a workload."""
+        return "workload" in values
+
+
+def _variants(scenario: BatchScenario) -> Iterator[tuple[str, bool]]:
+    """Give the names of estimates, and whether anything is random with them."""
+    generated = scenario.workload.generate is not None
+    for name in scenario.estimates or (() if scenario.estimate_errors else ("requested",)):
+        yield name, generated
+    for factor in scenario.estimate_errors:
+        yield f"error {factor:g}", True
+
+
+def _machine(scenario: BatchScenario) -> Machine | None:
+    table = scenario.machine
+    if table.nodes:
+        groups = (
+            NodeGroup(
+                each.count,
+                each.processors,
+                {} if each.memory is None else {"memory": each.memory},
+            )
+            for each in table.nodes
+        )
+        return Nodes(*groups, placement=table.placement)
+    return None if table.processors is None else Pool(table.processors)
+
+
+@lru_cache(maxsize=8)  # the replications of a cell come one after the other, and then those of
+def load_workload(scenario: BatchScenario, folder: Path, replication: int) -> Workload:  # the next
+    """Read or generate the jobs of a scenario, before load factors.
+
+    The policy is no coordinate of their seed, nor is the load: all see the same jobs (common random
+    numbers).
+
+    Raises WorkloadError for a log that cannot be used, UserError for one that does not name users
+    where shares of users are asked for, OSError when it cannot be read.
+    """
+    source, machine = scenario.workload, _machine(scenario)
+    if source.generate is not None:
+        wanted = source.generate
+        seed = seed_sequence(scenario.seed, "workload", replication, size=8)
+        jobs = generate(wanted.jobs, wanted.processors, users=wanted.users, seed=seed)
+        jobs = jobs.with_columns(capacity=machine.processors if machine else jobs.capacity)
+    else:
+        assert source.log is not None
+        jobs = _read(folder / source.log, scenario, machine)
+    if source.load is not None:
+        jobs = transform.with_load(jobs, source.load)
+    return jobs
+
+
+def _read(log: Path, scenario: BatchScenario, machine: Machine | None) -> Workload:
+    source = scenario.workload
+    rules = CleaningRules(size=source.size, sort=source.sort)
+    jobs = read_swf(log, processors=machine.processors if machine else None, rules=rules)
+    if source.begin or source.end is not None:
+        jobs = transform.window(jobs, source.begin, source.end)
+    if source.users:
+        jobs = transform.of_users(jobs, source.users)
+    if source.queues:
+        jobs = transform.of_queues(jobs, source.queues)
+    if source.first is not None:
+        jobs = transform.first_jobs(jobs, source.first)
+    if scenario.share is not None and (jobs.user < 0).any():
+        raise UserError(
+            f"{log}: the users of some jobs are unknown, so that users cannot be given a share; "
+            "remove share from the scenario, or choose users"
+        )
+    return jobs
+
+
+STUDY = BatchStudy()

@@ -1,0 +1,33 @@
+"""The policies and patterns that come with the package, as a plug-in."""
+
+from __future__ import annotations
+
+from rebecsim.clusters.batch.policy import BUILTIN_BATCH_POLICIES
+from rebecsim.clusters.dispatch.eviction import BUILTIN_EVICTION_POLICIES
+from rebecsim.clusters.dispatch.patterns.curves import Sine, Spline
+from rebecsim.clusters.dispatch.patterns.steps import (
+    Ascending,
+    Bursty,
+    Descending,
+    Geometric,
+    Linear,
+    Nondet,
+    UniformArrivals,
+    UniformLengths,
+    Wave,
+)
+from rebecsim.clusters.dispatch.policies import BUILTIN_DISPATCH_POLICIES
+from rebecsim.clusters.plugin import Plugin
+
+__all__ = ["BUILTIN"]
+
+_FOR_BOTH = (Nondet, Wave, Ascending, Descending, Sine, Spline)
+
+BUILTIN = Plugin(
+    dispatch_policies=BUILTIN_DISPATCH_POLICIES,
+    eviction_policies=BUILTIN_EVICTION_POLICIES,
+    batch_policies=BUILTIN_BATCH_POLICIES,
+    arrival_patterns=(UniformArrivals, Bursty, *_FOR_BOTH),
+    length_patterns=(UniformLengths, Linear, Geometric, *_FOR_BOTH),
+)
+"""What scenarios can use without any plug-in; its fragments lie in `rebecsim.templates`."""

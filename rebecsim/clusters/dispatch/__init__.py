@@ -1,0 +1,5 @@
+"""The kind `dispatch`: a ResourceManager that hands jobs with deadlines to AppMasters.
+
+Which waiting job runs next is what its policies choose; with eviction, which running job is put
+aside for another. Its models are generated as Timed Rebeca.
+"""

@@ -1,0 +1,116 @@
+"""One configuration of the dispatch cluster: everything that makes one model."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from rebecsim.clusters.dispatch.hardware import Speeds
+from rebecsim.clusters.dispatch.patterns import MAX_LENGTH, Arrivals, Lengths
+from rebecsim.clusters.dispatch.policies import DispatchPolicy, dispatch_policy
+
+__all__ = [
+    "MAX_APP_MASTERS",
+    "MAX_EPSILON",
+    "MAX_QUEUE_SIZE",
+    "ClusterConfiguration",
+    "ClusterSize",
+    "Configuration",
+    "Epsilon",
+    "HighPriority",
+    "PolicyName",
+    "QueueSize",
+]
+
+MAX_APP_MASTERS = 1_000
+"""Most AppMasters: each is a rebec of its own and a block of the ResourceManager's text."""
+
+MAX_QUEUE_SIZE = 10_000
+"""Most waiting jobs: every time unit passes over all slots."""
+
+MAX_EPSILON = 100.0
+"""Largest epsilon, so that deadlines fit the 32 bits of the model's integers."""
+
+PolicyName = Annotated[str, AfterValidator(lambda name: dispatch_policy(name).name)]
+"""The name of a registered dispatch policy."""
+
+ClusterSize = Annotated[
+    int, Field(ge=1, le=MAX_APP_MASTERS, description="number of AppMasters: jobs run at once")
+]
+QueueSize = Annotated[
+    int, Field(ge=1, le=MAX_QUEUE_SIZE, description="slots for waiting jobs; more are dropped")
+]
+Epsilon = Annotated[
+    float,
+    Field(
+        ge=0,
+        le=MAX_EPSILON,
+        allow_inf_nan=False,
+        description="slack: a job of length L has trunc(L * (1 + epsilon)) time units",
+    ),
+]
+
+
+class HighPriority(BaseModel):
+    """Which jobs have high priority under the PRIORITY policy; other policies ignore it.
+
+    A job that arrives draws a value from 10, 20, ..., 100 and has high priority when the value is
+    at most `probability`. Under the fair law that is a chance of `probability` percent.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    probability: int = Field(
+        default=0, ge=0, le=100, multiple_of=10, description="chance of high priority in percent"
+    )
+    length: int = Field(
+        default=0,
+        ge=0,
+        le=MAX_LENGTH,
+        description="length that replaces the one of a high priority job; 0 keeps the job's own",
+    )
+
+
+class ClusterConfiguration(BaseModel):
+    """What every generated model has: a policy, a workload and a cluster."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    policy: str
+    arrivals: Arrivals = Field(description="jobs per time unit")
+    lengths: Lengths = Field(description="time units of work per job")
+    app_masters: ClusterSize
+    queue_size: QueueSize
+    epsilon: Epsilon
+    high_priority: HighPriority = HighPriority()
+
+    @property
+    def file_stem(self) -> str:
+        """A file name without ending, unique within a scenario: `edf_uniform1_nondet1to6_am3`."""
+        return "_".join(
+            (
+                self.policy.lower(),
+                self.arrivals.slug,
+                self.lengths.slug,
+                f"am{self.app_masters}",
+            )
+        )
+
+
+class Configuration(ClusterConfiguration):
+    """One dispatch policy, one workload and one cluster size: what one model is generated from."""
+
+    policy: PolicyName = Field(description="name of the dispatch policy")
+    speeds: Speeds = ()
+    horizon: int | None = Field(
+        default=None,
+        ge=1,
+        description="the model counts the time units before this one in which each AppMaster is "
+        "busy; without it, it counts none",
+    )
+
+    @property
+    def dispatch_policy(self) -> DispatchPolicy:
+        """The policy that `policy` names."""
+        return dispatch_policy(self.policy)

@@ -1,0 +1,151 @@
+"""Utilisation and energy of a cluster, from the moments of the busy times of its AppMasters.
+
+Both are linear in the busy times, so exact moments suffice: no replication is read again. The
+energy of one run is `rebecsim.clusters.energy`; here it is taken over all runs of a cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from rebecsim.clusters.dispatch.hardware import Power, cycled
+from rebecsim.studies.exact_moments import ExactMoments
+from rebecsim.studies.moments import CellMoments
+from rebecsim.studies.statistics import Estimate, LinearForm, estimate_of, linear_form
+
+__all__ = ["Hardware", "HardwareFigures", "Usage", "by_policy_and_size", "by_workload"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """What is known of the AppMasters of a scenario that counts busy times.
+
+    Attributes:
+        ticks: time units of a run, positive.
+        speeds: of each AppMaster, over again from the first; empty: 1.0 for all.
+        power: draw of each AppMaster; without its watts there is no energy.
+    """
+
+    ticks: int
+    speeds: tuple[float, ...] = ()
+    power: Power = field(default_factory=Power)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """How much one AppMaster, or a cluster, was used.
+
+    Attributes:
+        utilisation: busy time as a share of the time units of a run; of a cluster, the mean over
+            its AppMasters.
+        energy: joules per run; None when the power draw is not given.
+    """
+
+    utilisation: Estimate
+    energy: Estimate | None
+
+
+@dataclass(frozen=True, slots=True)
+class HardwareFigures:
+    """The use of one cluster size under one policy.
+
+    Attributes:
+        policy: its name.
+        app_masters: cluster size.
+        workloads: the (arrivals, lengths) combinations that were pooled, each of the same weight.
+        replications: number of runs.
+        cluster: of all AppMasters together.
+        each: one entry per AppMaster, am1 first.
+    """
+
+    policy: str
+    app_masters: int
+    workloads: tuple[tuple[str, str], ...]
+    replications: int
+    cluster: Usage
+    each: tuple[Usage, ...]
+
+
+def by_policy_and_size(
+    moments: Sequence[CellMoments], hardware: Hardware, level: float = 0.95
+) -> tuple[HardwareFigures, ...]:
+    """Pool workloads: one entry per policy, as they first appear, and cluster size, ascending.
+
+    Raises:
+        KeyError: when busy times (`busy_am1`, ...) were not recorded.
+        ValueError: when a cell has no runs, or appears twice.
+    """
+    groups: dict[tuple[str, int], list[CellMoments]] = {}
+    for each in moments:
+        groups.setdefault((each.cell.policy, _size(each)), []).append(each)
+    policies = list(dict.fromkeys(policy for policy, _ in groups))
+    ordered = sorted(groups, key=lambda group: (policies.index(group[0]), group[1]))
+    return tuple(_figures(groups[group], hardware, level) for group in ordered)
+
+
+def by_workload(
+    moments: Sequence[CellMoments], hardware: Hardware, level: float = 0.95
+) -> tuple[HardwareFigures, ...]:
+    """One entry for each cell, in their order; raises as `by_policy_and_size`."""
+    return tuple(_figures([each], hardware, level) for each in moments)
+
+
+def _figures(cells: Sequence[CellMoments], hardware: Hardware, level: float) -> HardwareFigures:
+    """Pool cells of one policy and cluster size."""
+    places = range(_size(cells[0]))
+    return HardwareFigures(
+        policy=cells[0].cell.policy,
+        app_masters=len(places),
+        workloads=tuple((str(each.cell["arrivals"]), str(each.cell["lengths"])) for each in cells),
+        replications=sum(each.replications for each in cells),
+        cluster=_usage(cells, hardware, places, level),
+        each=tuple(_usage(cells, hardware, range(k, k + 1), level) for k in places),
+    )
+
+
+def _usage(cells: Sequence[CellMoments], hardware: Hardware, places: range, level: float) -> Usage:
+    """The use of the AppMasters am(k + 1), k in `places`, together."""
+    whole = hardware.ticks * len(places)
+    shares = {_counter(k): Fraction(1, whole) for k in places}
+    utilisation = estimate_of(_mean(cells, shares), cells, level, (0.0, 1.0))
+    if not hardware.power.is_given:
+        return Usage(utilisation, None)
+    return Usage(utilisation, _energy(cells, hardware, places, level))
+
+
+def _energy(
+    cells: Sequence[CellMoments], hardware: Hardware, places: range, level: float
+) -> Estimate:
+    """Joules per run: (idle watts * (ticks - busy time) + busy watts * busy time) * seconds.
+
+    That is what an idle cluster draws, a constant, plus the busy times weighted by the extra draw.
+    """
+    size = _size(cells[0])
+    idle, busy = cycled(hardware.power.idle, size), cycled(hardware.power.busy, size)
+    second = Fraction(hardware.power.time_unit)
+    extra = {_counter(k): (Fraction(busy[k]) - Fraction(idle[k])) * second for k in places}
+    at_rest = sum((Fraction(idle[k]) for k in places), Fraction(0)) * second * hardware.ticks
+    spans = [weight * hardware.ticks for weight in extra.values()]
+    low = at_rest + sum(span for span in spans if span < 0)
+    high = at_rest + sum(span for span in spans if span > 0)
+    form = _mean(cells, extra, constant=at_rest)
+    return estimate_of(form, cells, level, (float(low), float(high)))
+
+
+def _mean(
+    cells: Sequence[ExactMoments], weights: dict[str, Fraction], constant: Fraction = Fraction(0)
+) -> LinearForm:
+    """The mean over cells of `constant + sum(weight * counter)` per run."""
+    form = linear_form(cells, weights, None)
+    assert form is not None  # only a ratio can be undefined
+    return LinearForm(form.value + constant, form.weights, form.divisor)
+
+
+def _size(moments: CellMoments) -> int:
+    return int(moments.cell["app_masters"])
+
+
+def _counter(place: int) -> str:
+    return f"busy_am{place + 1}"

@@ -1,0 +1,164 @@
+"""Deadline metrics of a cluster that evicts running jobs.
+
+A job misses its deadline in the incoming queue (`*_queue_misses`), on an AppMaster
+(`*_job_misses`) or after an eviction, when it waits in the checkpoint queue
+(`checkpoint_queue_misses`) or is lost because that queue is full (`checkpoint_overflow`); otherwise
+it completes. Definitions: Leifsson, Reykjavik University, 2015, chapter 4, tables 4.17 and 4.19,
+where the rates are ratios of sums pooled over all runs. The charts there divide by more jobs than
+the tables do, so there are two rates of request success.
+"""
+
+from __future__ import annotations
+
+from rebecsim.clusters.dispatch.measures import AM_JOB_SUCCESS, DEADLINE_MISSES, JOB_REQUEST_SUCCESS
+from rebecsim.metrics.metric import Metric, Weights
+
+__all__ = [
+    "CHECKPOINTS",
+    "NATJAM_AM_JOB_SUCCESS",
+    "NATJAM_CHART_METRICS",
+    "NATJAM_DEADLINE_MISSES",
+    "NATJAM_JOB_REQUEST_SUCCESS",
+    "NATJAM_METRICS",
+    "NATJAM_MISS_BREAKDOWN",
+    "NATJAM_SUCCESS_OF_ALL_REQUESTS",
+]
+
+_COMPLETIONS: Weights = {"production_completions": 1, "research_completions": 1}
+_QUEUE_MISSES: Weights = {"production_queue_misses": 1, "research_queue_misses": 1}
+_RUN_MISSES: Weights = {
+    "production_job_misses": 1,
+    "research_job_misses": 1,
+    "checkpoint_queue_misses": 1,
+    "checkpoint_overflow": 1,
+}
+_LEFT_OUT = (
+    "Jobs dropped because the queue was full, and jobs still waiting or running when a run ends, "
+    "are in neither number."
+)
+
+NATJAM_DEADLINE_MISSES = Metric(
+    name="deadline_misses",
+    title="Deadline misses",
+    unit="jobs per run",
+    better="lower",
+    numerator={**_QUEUE_MISSES, **_RUN_MISSES},
+    advantage=DEADLINE_MISSES.advantage,
+    note=(
+        "Jobs whose deadline passed in the queue, on an AppMaster or after an eviction, and "
+        "evicted jobs lost because the checkpoint queue was full, mean per run. Dropped and "
+        "unfinished jobs are not counted, so a policy that lets the queue overflow can look good."
+    ),
+)
+
+NATJAM_JOB_REQUEST_SUCCESS = Metric(
+    name="job_request_success",
+    title="Job request success",
+    unit="decided jobs",
+    better="higher",
+    numerator=_COMPLETIONS,
+    denominator={**_COMPLETIONS, **_QUEUE_MISSES, **_RUN_MISSES},
+    advantage=JOB_REQUEST_SUCCESS.advantage,
+    note=f"Completions divided by completions plus all deadline misses. {_LEFT_OUT}",
+)
+
+NATJAM_AM_JOB_SUCCESS = Metric(
+    name="am_job_success",
+    title="AM job success",
+    unit="jobs run by an AppMaster",
+    better="higher",
+    numerator=_COMPLETIONS,
+    denominator={**_COMPLETIONS, **_RUN_MISSES},
+    advantage=AM_JOB_SUCCESS.advantage,
+    note=(
+        "Completions divided by completions plus misses of jobs that an AppMaster has run, "
+        f"evicted ones included. Misses in the queue do not count. {_LEFT_OUT}"
+    ),
+)
+
+NATJAM_SUCCESS_OF_ALL_REQUESTS = Metric(
+    name="success_of_all_requests",
+    title="Success of all requests",
+    unit="jobs decided or dropped",
+    better="higher",
+    numerator=_COMPLETIONS,
+    denominator={**_COMPLETIONS, **_QUEUE_MISSES, **_RUN_MISSES, "drops": 1},
+    note=(
+        "Completions divided by completions plus all deadline misses plus jobs dropped because "
+        "the queue was full: the request success of the published charts, not of the tables. Jobs "
+        "still waiting or running when a run ends are in neither number."
+    ),
+)
+
+CHECKPOINTS = Metric(
+    name="checkpoints",
+    title="Checkpoints",
+    unit="checkpoints per run",
+    better="lower",
+    numerator={"checkpoints": 1},
+    note=(
+        "Evictions whose job was kept, mean per run; a job evicted twice counts twice. Evicted "
+        "jobs lost because the checkpoint queue was full are deadline misses and not in it."
+    ),
+)
+
+NATJAM_METRICS: tuple[Metric, ...] = (
+    NATJAM_DEADLINE_MISSES,
+    NATJAM_JOB_REQUEST_SUCCESS,
+    NATJAM_AM_JOB_SUCCESS,
+)
+"""The three figures of the eviction tables, in the order of their columns."""
+
+NATJAM_CHART_METRICS: tuple[Metric, ...] = (
+    NATJAM_DEADLINE_MISSES,
+    NATJAM_SUCCESS_OF_ALL_REQUESTS,
+    NATJAM_AM_JOB_SUCCESS,
+    CHECKPOINTS,
+)
+"""The figures of the published eviction charts, by cluster size."""
+
+
+def _misses(counter: str, title: str, note: str) -> Metric:
+    return Metric(
+        name=counter,
+        title=title,
+        unit="jobs per run",
+        better="lower",
+        numerator={counter: 1},
+        note=f"{note}, mean per run.",
+    )
+
+
+NATJAM_MISS_BREAKDOWN: tuple[Metric, ...] = (
+    _misses(
+        "production_queue_misses",
+        "Queue, production",
+        "Jobs of high priority whose deadline passed before they ran",
+    ),
+    _misses(
+        "research_queue_misses",
+        "Queue, research",
+        "Jobs of low priority whose deadline passed before they ran",
+    ),
+    _misses(
+        "production_job_misses",
+        "AppMaster, production",
+        "Jobs of high priority whose deadline passed while an AppMaster ran them",
+    ),
+    _misses(
+        "research_job_misses",
+        "AppMaster, research",
+        "Jobs of low priority whose deadline passed while an AppMaster ran them",
+    ),
+    _misses(
+        "checkpoint_queue_misses",
+        "Checkpoint queue, research",
+        "Evicted jobs whose deadline passed before they ran again; only research jobs are evicted",
+    ),
+    _misses(
+        "checkpoint_overflow",
+        "Lost on eviction, research",
+        "Evicted jobs lost because the checkpoint queue was full; only research jobs are evicted",
+    ),
+)
+"""The deadline misses by place and priority; they add up to `NATJAM_DEADLINE_MISSES`."""

@@ -1,0 +1,331 @@
+"""The patterns of the published comparisons: constants, draws, bursts, waves and saw teeth."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from rebecsim.clusters.dispatch.patterns.base import (
+    MAX_ALTERNATIVES,
+    MAX_LENGTH,
+    Points,
+    Value,
+    WorkloadPattern,
+    require_in_range,
+)
+
+__all__ = [
+    "Ascending",
+    "Bursty",
+    "Descending",
+    "Geometric",
+    "Linear",
+    "Nondet",
+    "UniformArrivals",
+    "UniformLengths",
+    "Wave",
+]
+
+
+class Bursty(WorkloadPattern):
+    """Arrivals: `size` jobs at the time units 0, interval, 2 * interval, ...; none between."""
+
+    fragment: ClassVar[str] = "patterns/bursty.j2"
+    uses_time: ClassVar[bool] = True
+
+    pattern: Literal["bursty"] = "bursty"
+    size: Value = Field(description="jobs per burst")
+    interval: Points = Field(description="time units from one burst to the next")
+
+    @property
+    def label(self) -> str:
+        """E.g. `bursty 5 every 10`."""
+        return f"bursty {self.size} every {self.interval}"
+
+    @property
+    def constants(self) -> dict[str, int]:
+        """SIZE and INTERVAL."""
+        return {"SIZE": self.size, "INTERVAL": self.interval}
+
+    def alternatives(self, time: int) -> tuple[int, ...]:
+        """Return the size at multiples of the interval, else 0."""
+        return (self.size if time % self.interval == 0 else 0,)
+
+    def largest(self, ticks: int) -> int:
+        """Return the size."""
+        return self.size
+
+
+class _Constant(WorkloadPattern):
+    """The same value at every time unit; how the field is called depends on what is counted."""
+
+    fragment: ClassVar[str] = "patterns/uniform.j2"
+    uses_time: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def value(self) -> int:
+        """The value at every time unit."""
+
+    @property
+    def label(self) -> str:
+        """E.g. `uniform 1`."""
+        return f"uniform {self.value}"
+
+    @property
+    def constants(self) -> dict[str, int]:
+        """VALUE."""
+        return {"VALUE": self.value}
+
+    def alternatives(self, time: int) -> tuple[int, ...]:
+        """Return the one value."""
+        return (self.value,)
+
+    def largest(self, ticks: int) -> int:
+        """Return the one value."""
+        return self.value
+
+
+class UniformArrivals(_Constant):
+    """Arrivals: `count` jobs at every time unit."""
+
+    pattern: Literal["uniform"] = "uniform"
+    count: Value = Field(description="jobs per time unit")
+
+    @property
+    def value(self) -> int:
+        """The count."""
+        return self.count
+
+
+class UniformLengths(_Constant):
+    """Lengths: every job takes `length` time units."""
+
+    pattern: Literal["uniform"] = "uniform"
+    length: Value = Field(description="time units of work of each job")
+
+    @property
+    def value(self) -> int:
+        """The length."""
+        return self.length
+
+
+class Nondet(WorkloadPattern):
+    """A value drawn from minimum .. maximum (both included) by the model's choice operator."""
+
+    fragment: ClassVar[str] = "patterns/nondet.j2"
+    uses_time: ClassVar[bool] = False
+
+    pattern: Literal["nondet"] = "nondet"
+    minimum: Value = Field(description="smallest value")
+    maximum: Value = Field(description="largest value")
+
+    @model_validator(mode="after")
+    def _range_is_usable(self) -> Self:
+        if self.minimum > self.maximum:
+            raise ValueError(
+                f"minimum {self.minimum} is greater than maximum {self.maximum}; exchange the two"
+            )
+        if self.maximum - self.minimum >= MAX_ALTERNATIVES:
+            raise ValueError(
+                f"{self.minimum}..{self.maximum} has {self.maximum - self.minimum + 1} values, at "
+                f"most {MAX_ALTERNATIVES} can be drawn from; narrow the range"
+            )
+        return self
+
+    @property
+    def label(self) -> str:
+        """E.g. `nondet 1..6`."""
+        return f"nondet {self.minimum}..{self.maximum}"
+
+    def alternatives(self, time: int) -> tuple[int, ...]:
+        """Return minimum, minimum + 1, ..., maximum."""
+        return tuple(range(self.minimum, self.maximum + 1))
+
+    def largest(self, ticks: int) -> int:
+        """Return the maximum."""
+        return self.maximum
+
+
+class Wave(WorkloadPattern):
+    """From minimum up by `increment` per time unit for points // 2 time units, then down again.
+
+    With minimum 1, increment 1 and 6 points: 1, 2, 3, 4, 3, 2, 1, 2, ... An odd number of points
+    visits the minimum twice in a row (5 points: 1, 2, 3, 2, 1, 1, 2, ...).
+    """
+
+    fragment: ClassVar[str] = "patterns/wave.j2"
+    uses_time: ClassVar[bool] = True
+
+    pattern: Literal["wave"] = "wave"
+    minimum: Value = Field(description="value at the bottom of the wave")
+    increment: Value = Field(description="change from one time unit to the next")
+    points: Points
+
+    @model_validator(mode="after")
+    def _top_is_in_range(self) -> Self:
+        require_in_range(self.largest(self.points), "top of the wave")
+        return self
+
+    @property
+    def label(self) -> str:
+        """E.g. `wave 1+1x6`."""
+        return f"wave {self.minimum}+{self.increment}x{self.points}"
+
+    @property
+    def constants(self) -> dict[str, int]:
+        """MINIMUM, INCREMENT and POINTS."""
+        return {"MINIMUM": self.minimum, "INCREMENT": self.increment, "POINTS": self.points}
+
+    def alternatives(self, time: int) -> tuple[int, ...]:
+        """Return the point of the wave at this time unit."""
+        top = self.points // 2
+        step = time % self.points
+        return (self.minimum + self.increment * (step if step <= top else 2 * top - step),)
+
+    def largest(self, ticks: int) -> int:
+        """Return the top of the wave."""
+        return self.minimum + self.increment * (self.points // 2)
+
+
+class Ascending(WorkloadPattern):
+    """A saw tooth: from minimum up by `increment` per time unit, over again after `points`."""
+
+    fragment: ClassVar[str] = "patterns/ascending.j2"
+    uses_time: ClassVar[bool] = True
+
+    pattern: Literal["ascending"] = "ascending"
+    minimum: Value = Field(description="first value")
+    increment: Value = Field(description="change from one time unit to the next")
+    points: Points
+
+    @model_validator(mode="after")
+    def _top_is_in_range(self) -> Self:
+        require_in_range(self.largest(self.points), "last value")
+        return self
+
+    @property
+    def label(self) -> str:
+        """E.g. `ascending 1+1x6`."""
+        return f"ascending {self.minimum}+{self.increment}x{self.points}"
+
+    @property
+    def constants(self) -> dict[str, int]:
+        """MINIMUM, INCREMENT and POINTS."""
+        return {"MINIMUM": self.minimum, "INCREMENT": self.increment, "POINTS": self.points}
+
+    def alternatives(self, time: int) -> tuple[int, ...]:
+        """Return minimum + increment * (time mod points)."""
+        return (self.minimum + self.increment * (time % self.points),)
+
+    def largest(self, ticks: int) -> int:
+        """Return the last value before the pattern starts again."""
+        return self.minimum + self.increment * (self.points - 1)
+
+
+class Descending(WorkloadPattern):
+    """A saw tooth: from maximum down by `decrement` per time unit, never below 0."""
+
+    fragment: ClassVar[str] = "patterns/descending.j2"
+    uses_time: ClassVar[bool] = True
+
+    pattern: Literal["descending"] = "descending"
+    maximum: Value = Field(description="first value")
+    decrement: Value = Field(description="change from one time unit to the next")
+    points: Points
+
+    @property
+    def label(self) -> str:
+        """E.g. `descending 6-1x6`."""
+        return f"descending {self.maximum}-{self.decrement}x{self.points}"
+
+    @model_validator(mode="after")
+    def _bottom_is_in_range(self) -> Self:
+        # The model computes the value below 0 before it cuts it off.
+        require_in_range(self.decrement * (self.points - 1), "whole descent")
+        return self
+
+    @property
+    def constants(self) -> dict[str, int]:
+        """MAXIMUM, DECREMENT and POINTS."""
+        return {"MAXIMUM": self.maximum, "DECREMENT": self.decrement, "POINTS": self.points}
+
+    def alternatives(self, time: int) -> tuple[int, ...]:
+        """Return maximum - decrement * (time mod points), at least 0."""
+        return (max(0, self.maximum - self.decrement * (time % self.points)),)
+
+    def largest(self, ticks: int) -> int:
+        """Return the maximum."""
+        return self.maximum
+
+
+class Linear(WorkloadPattern):
+    """Lengths: time * multiplier, without end.
+
+    The thesis calls it exponential, and that name is accepted; what its models compute is this
+    line. The job of time unit 0 has length 0 and so dies in the queue.
+    """
+
+    fragment: ClassVar[str] = "patterns/linear.j2"
+    uses_time: ClassVar[bool] = True
+
+    pattern: Annotated[Literal["linear", "exponential"], AfterValidator(lambda _: "linear")] = (
+        "linear"
+    )
+    multiplier: Value = Field(description="growth of the length per time unit")
+
+    @property
+    def label(self) -> str:
+        """E.g. `linear x2`."""
+        return f"linear x{self.multiplier}"
+
+    @property
+    def constants(self) -> dict[str, int]:
+        """MULTIPLIER."""
+        return {"MULTIPLIER": self.multiplier}
+
+    def alternatives(self, time: int) -> tuple[int, ...]:
+        """Return time * multiplier."""
+        return (time * self.multiplier,)
+
+    def largest(self, ticks: int) -> int:
+        """Return the value of the last time unit."""
+        return max(0, ticks - 1) * self.multiplier
+
+
+class Geometric(WorkloadPattern):
+    """Lengths: base * ratio**k at the k-th time unit of each period of `points` time units."""
+
+    fragment: ClassVar[str] = "patterns/geometric.j2"
+    uses_time: ClassVar[bool] = True
+
+    pattern: Literal["geometric"] = "geometric"
+    base: Value = Field(description="first value")
+    ratio: int = Field(ge=1, le=MAX_LENGTH, description="growth factor per time unit")
+    points: Points
+
+    @model_validator(mode="after")
+    def _last_is_in_range(self) -> Self:
+        require_in_range(self.largest(self.points), "last value base * ratio**(points - 1)")
+        return self
+
+    @property
+    def label(self) -> str:
+        """E.g. `geometric 1*2x6`."""
+        return f"geometric {self.base}*{self.ratio}x{self.points}"
+
+    @property
+    def constants(self) -> dict[str, int]:
+        """BASE, RATIO and POINTS."""
+        return {"BASE": self.base, "RATIO": self.ratio, "POINTS": self.points}
+
+    def alternatives(self, time: int) -> tuple[int, ...]:
+        """Return base * ratio**(time mod points)."""
+        return (self.base * self.ratio ** (time % self.points),)
+
+    def largest(self, ticks: int) -> int:
+        """Return the last value before the pattern starts again."""
+        last: int = self.base * self.ratio ** (self.points - 1)
+        return last

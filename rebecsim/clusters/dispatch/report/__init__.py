@@ -1,0 +1,1 @@
+"""What reports show of dispatch clusters alone: hardware, utilisation, the published figures."""

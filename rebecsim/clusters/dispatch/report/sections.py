@@ -1,0 +1,155 @@
+"""What reports of dispatch clusters show beyond what all kinds have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from rich.console import Group
+from rich.text import Text
+
+from rebecsim.clusters.dispatch.energy import (
+    Hardware,
+    HardwareFigures,
+    by_policy_and_size,
+    by_workload,
+)
+from rebecsim.clusters.dispatch.eviction_measures import NATJAM_MISS_BREAKDOWN
+from rebecsim.clusters.dispatch.report.hardware import (
+    HARDWARE_NOTES,
+    app_master_table,
+    overview,
+    size_tables,
+)
+from rebecsim.clusters.dispatch.report.utilisation import utilisation_charts, utilisation_figure
+from rebecsim.clusters.dispatch.traced import UtilisationOverTime, utilisation_over_time
+from rebecsim.report.csv import ESTIMATE_FIELDS, estimate_fields, table_csv, text_of
+from rebecsim.report.numbers import decimals_for, format_estimate, level_text
+from rebecsim.report.report_input import ReportInput
+from rebecsim.report.tables import text_table
+from rebecsim.studies.cell import Condition
+from rebecsim.studies.moments import CellMoments
+from rebecsim.studies.plan import Plan
+from rebecsim.studies.results import Results
+from rebecsim.studies.sections import Picture, Section, TextTable
+from rebecsim.studies.summary import Summary, summarise
+
+__all__ = ["dispatch_sections", "energy_csv", "hardware_sections"]
+
+_DOTS_PER_INCH = 200
+
+
+def dispatch_sections(
+    plan: Plan, results: Results, moments: Sequence[CellMoments]
+) -> tuple[Section, ...]:
+    """Where deadlines were missed, for eviction scenarios; hardware, where it was measured."""
+    scenario, hardware = plan.scenario, None
+    if scenario.measures_busy_time:
+        hardware = Hardware(scenario.ticks, scenario.speeds, scenario.power)
+    over_time = utilisation_over_time(plan, results)
+    return (
+        *_breakdown(plan, moments),
+        *hardware_sections(scenario.heading, moments, hardware, over_time),
+    )
+
+
+def _breakdown(plan: Plan, moments: Sequence[CellMoments]) -> Iterator[Section]:
+    if plan.scenario.eviction is None:
+        return
+    parts = summarise(moments, NATJAM_MISS_BREAKDOWN)
+    yield Section(
+        name="breakdown",
+        title="Breakdown",
+        tables=(
+            _parts_table(
+                f"Where deadlines were missed, jobs per run, with {level_text(parts.level)} "
+                "intervals",
+                parts,
+            ),
+        ),
+        notes=tuple(f"{metric.title}: {metric.note}" for metric in parts.metrics),
+        files={"breakdown.csv": _summary_csv(plan, moments)},
+        terminal=text_table(_parts_table("Where deadlines were missed (jobs per run)", parts)),
+    )
+
+
+def _parts_table(title: str, parts: Summary) -> TextTable:
+    """One row per part of a figure, one column per policy."""
+    rows = []
+    for c, metric in enumerate(parts.metrics):
+        estimates = [row.estimates[c] for row in parts.rows]
+        decimals = decimals_for(metric, estimates)
+        values = tuple(format_estimate(metric, estimate, decimals) for estimate in estimates)
+        rows.append((metric.title, values))
+    return TextTable(title, ("", *parts.policies), tuple(rows))
+
+
+def _summary_csv(plan: Plan, moments: Sequence[CellMoments]) -> str:
+    parts = ReportInput("", "", {}, plan.scenario.seed, {}, moments, NATJAM_MISS_BREAKDOWN)
+    return table_csv({Condition(): parts})
+
+
+def hardware_sections(
+    heading: str,
+    moments: Sequence[CellMoments],
+    hardware: Hardware | None,
+    over_time: Sequence[UtilisationOverTime],
+) -> Iterator[Section]:
+    """Show utilisation and energy where busy times were counted, pictures where there are traces.
+
+    `heading` is that of pictures.
+    """
+    charts = utilisation_charts(over_time, hardware)
+    pictures = tuple(
+        Picture(
+            chart.name,
+            "",
+            chart.description,
+            partial(utilisation_figure, chart, heading),
+            _DOTS_PER_INCH,
+            is_wide=False,
+        )
+        for chart in charts
+    )
+    if hardware is None:
+        if pictures:
+            yield Section("hardware", "Hardware", pictures=pictures)
+        return
+    used = by_policy_and_size(moments, hardware)
+    has_energy = any(each.cluster.energy for each in used)
+    notes = (Text(note, style="dim") for note in HARDWARE_NOTES[:1])
+    yield Section(
+        name="hardware",
+        title="Hardware",
+        tables=(*size_tables(used), app_master_table(used, hardware)),
+        pictures=pictures,
+        notes=HARDWARE_NOTES if has_energy else HARDWARE_NOTES[:1],
+        files={"energy.csv": energy_csv(by_workload(moments, hardware))},
+        terminal=Group(text_table(overview(used)), *notes),
+    )
+
+
+def energy_csv(figures: Sequence[HardwareFigures]) -> str:
+    """One line for each cell's cluster as a whole, then one for each of its AppMasters.
+
+    Columns: `policy`, `arrivals`, `lengths`, `app_masters`, `app_master` ("am1", ...; empty for the
+    cluster), `replications`, then `utilisation` (a fraction of 1; of the cluster, the mean over its
+    AppMasters) and `energy` (joules per run; empty when the power draw is not given), each with
+    `_standard_error`, `_low`, `_high` and `_degrees_of_freedom`.
+    """
+    header = [
+        *("policy", "arrivals", "lengths", "app_masters", "app_master", "replications"),
+        *(name + field for name in ("utilisation", "energy") for field in ESTIMATE_FIELDS),
+    ]
+    rows = (
+        [
+            *(cell.policy, arrivals, lengths, str(cell.app_masters)),
+            *(f"am{place}" if place else "", str(cell.replications)),
+            *estimate_fields([usage.utilisation]),
+            *(estimate_fields([usage.energy]) if usage.energy else [""] * len(ESTIMATE_FIELDS)),
+        ]
+        for cell in figures
+        for arrivals, lengths in cell.workloads
+        for place, usage in enumerate((cell.cluster, *cell.each))
+    )
+    return text_of(header, rows)

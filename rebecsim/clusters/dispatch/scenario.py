@@ -1,0 +1,232 @@
+"""Scenario files: which policies to compare, on which workloads and cluster sizes, and how often.
+
+A scenario is a TOML file. Every key stands below with its meaning, in the fields of `Scenario`;
+a small one is
+
+    kind = "dispatch"
+    name = "small"
+    policies = ["EDF", "FIFO"]
+    app_masters = [1, 2, 3]
+    queue_size = 12
+    epsilon = 2.0
+
+    [[arrivals]]
+    pattern = "uniform"
+    count = 1
+
+    [[lengths]]
+    pattern = "nondet"
+    minimum = 1
+    maximum = 6
+
+The patterns and their keys are those of `patterns` and of plug-ins. With several
+entries under `arrivals` and `lengths` every pair of them is run.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import BaseModel, Field, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+from pydantic_core.core_schema import ValidationInfo
+
+from rebecsim.clusters.common.registry import UnknownNameError
+from rebecsim.clusters.dispatch.configuration import (
+    ClusterConfiguration,
+    ClusterSize,
+    Configuration,
+    Epsilon,
+    HighPriority,
+    QueueSize,
+)
+from rebecsim.clusters.dispatch.eviction import eviction_policy
+from rebecsim.clusters.dispatch.hardware import Power, Speeds
+from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES
+from rebecsim.clusters.dispatch.natjam import Eviction, NatjamConfiguration
+from rebecsim.clusters.dispatch.patterns import (
+    ARRIVAL_PATTERNS,
+    LENGTH_PATTERNS,
+    MAX_LENGTH,
+    Arrivals,
+    Lengths,
+    WorkloadPattern,
+)
+from rebecsim.clusters.dispatch.policies import dispatch_policy
+from rebecsim.metrics import Metric
+from rebecsim.simulate import Order
+from rebecsim.studies.scenario import ListOf, StudyScenario, entry_error, require_no_duplicates
+from rebecsim.studies.toml_lines import FieldPath
+
+__all__ = ["MAX_CONFIGURATIONS", "ChoiceLaw", "Scenario"]
+
+MAX_CONFIGURATIONS = 100_000
+"""Most models of one scenario: each is generated and simulated."""
+
+ChoiceLaw = Literal["fair", "rmc"]
+
+
+class Scenario(StudyScenario):
+    """A comparison of policies, as read from a scenario file.
+
+    With a table `[eviction]` the policies are those that choose which running job is put aside for
+    another; without, those that choose which waiting job runs next.
+    """
+
+    precise: ClassVar[Metric | None] = DEADLINE_MISSES
+
+    kind: Literal["dispatch"] = Field(default="dispatch", description="the kind of cluster")
+    eviction: Eviction | None = Field(
+        default=None,
+        description="running jobs are put aside for others; compares eviction policies",
+    )
+    policies: Annotated[tuple[str, ...], ListOf] = Field(
+        description="names of the policies to compare"
+    )
+    app_masters: Annotated[tuple[ClusterSize, ...], ListOf] = Field(
+        description="cluster sizes to run: numbers of AppMasters"
+    )
+    queue_size: QueueSize
+    epsilon: Epsilon
+    high_priority: HighPriority = Field(
+        default=HighPriority(),
+        description="jobs of high priority; matters to PRIORITY and to eviction",
+    )
+    speeds: Speeds = ()
+    power: Power = Field(
+        default=Power(), description="power draw of AppMasters; without it no energy is computed"
+    )
+    ticks: int = Field(
+        default=100,
+        ge=1,
+        le=10**6,
+        description="time units simulated: 0 .. ticks - 1, with all messages of the last one",
+    )
+    order: Order = Field(
+        default="random",
+        description="which of the messages of one time unit are served first: random, "
+        "updates-first, ticks-first or fifo",
+    )
+    choice_law: ChoiceLaw = Field(
+        default="fair",
+        description="fair: alternatives of a choice are equally likely; rmc: the last one of k "
+        "has probability 2/(k+1), as in the code that RMC generates",
+    )
+    arrivals: Annotated[tuple[Arrivals, ...], ListOf] = Field(description="jobs per time unit")
+    lengths: Annotated[tuple[Lengths, ...], ListOf] = Field(
+        description="time units of work per job"
+    )
+
+    @field_validator("policies")
+    @classmethod
+    def _policies_exist(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        find = dispatch_policy if info.data.get("eviction") is None else eviction_policy
+        for position, name in enumerate(names):
+            try:
+                find(name)
+            except UnknownNameError as error:
+                raise entry_error("unknown_policy", position, str(error)) from error
+        return names
+
+    @field_validator("policies", "app_masters", "arrivals", "lengths")
+    @classmethod
+    def _no_duplicates(cls, entries: tuple[object, ...]) -> tuple[object, ...]:
+        require_no_duplicates(entries)
+        return entries
+
+    @field_validator("arrivals", "lengths")
+    @classmethod
+    def _files_have_different_names(
+        cls, patterns: tuple[WorkloadPattern, ...]
+    ) -> tuple[WorkloadPattern, ...]:
+        slugs = [pattern.slug for pattern in patterns]
+        for position, pattern in enumerate(patterns):
+            first = slugs.index(pattern.slug)
+            if first < position:
+                raise PydanticCustomError(
+                    "same_name",
+                    "has the same short name as entry {first}: {slug}; "
+                    "the pattern must give different labels",
+                    {"slug": pattern.slug, "first": first, "entry": position},
+                )
+        return patterns
+
+    @field_validator("lengths")
+    @classmethod
+    def _lengths_stay_in_range(
+        cls, lengths: tuple[WorkloadPattern, ...], info: ValidationInfo
+    ) -> tuple[WorkloadPattern, ...]:
+        ticks = info.data.get("ticks")
+        for position, pattern in enumerate(lengths):
+            if ticks is not None and pattern.largest(ticks) > MAX_LENGTH:
+                raise PydanticCustomError(
+                    "too_long",
+                    "jobs get longer than {limit} within {ticks} ticks; lower either",
+                    {"limit": MAX_LENGTH, "ticks": ticks, "entry": position},
+                )
+        return lengths
+
+    @model_validator(mode="after")
+    def _hardware_is_for_dispatch(self) -> Self:
+        if self.eviction is not None and self.measures_busy_time:
+            raise ValueError("speeds and power are for scenarios without [eviction]; remove either")
+        return self
+
+    @model_validator(mode="after")
+    def _few_configurations(self) -> Self:
+        count = self.configuration_count
+        if count > MAX_CONFIGURATIONS:
+            raise ValueError(
+                f"policies x arrivals x lengths x app_masters are {count} configurations, at most "
+                f"{MAX_CONFIGURATIONS} are allowed; shorten a list"
+            )
+        return self
+
+    @property
+    def configuration_count(self) -> int:
+        """How many configurations the scenario has."""
+        return len(self.policies) * len(self.arrivals) * len(self.lengths) * len(self.app_masters)
+
+    @property
+    def measures_busy_time(self) -> bool:
+        """Whether the models count how long each AppMaster is busy."""
+        return bool(self.speeds) or self.power.is_given
+
+    def configurations(self) -> tuple[ClusterConfiguration, ...]:
+        """Return every configuration: for each policy, arrivals, lengths and cluster size, in the
+        order of the file, the cluster size changing fastest.
+        """
+        return tuple(
+            self._configuration(
+                policy=policy,
+                arrivals=arrivals,
+                lengths=lengths,
+                app_masters=app_masters,
+                queue_size=self.queue_size,
+                epsilon=self.epsilon,
+                high_priority=self.high_priority,
+            )
+            for policy, arrivals, lengths, app_masters in itertools.product(
+                self.policies, self.arrivals, self.lengths, self.app_masters
+            )
+        )
+
+    def _configuration(self, **common: Any) -> ClusterConfiguration:
+        if self.eviction is not None:
+            return NatjamConfiguration(**common, eviction=self.eviction)
+        horizon = self.ticks if self.measures_busy_time else None
+        return Configuration(**common, speeds=self.speeds, horizon=horizon)
+
+    @classmethod
+    def tables_of(cls, values: Mapping[str, object]) -> Mapping[FieldPath, type[BaseModel]]:
+        """Give the patterns of a file: which keys one has depends on which pattern it is."""
+        found: dict[FieldPath, type[BaseModel]] = {}
+        for name, patterns in (("arrivals", ARRIVAL_PATTERNS), ("lengths", LENGTH_PATTERNS)):
+            entries = values.get(name)
+            for position, entry in enumerate(entries if isinstance(entries, list | tuple) else ()):
+                pattern = entry.get("pattern") if isinstance(entry, dict) else None
+                if isinstance(pattern, str) and pattern in patterns:
+                    found[name, position] = patterns[pattern]
+        return found

@@ -1,0 +1,73 @@
+"""The dispatch model: a configuration rendered as plain Timed Rebeca.
+
+Behaviour: the dispatch models of Leifsson, Reykjavik University 2015 (EDF, FIFO, MDF, PRIORITY).
+"""
+
+from __future__ import annotations
+
+from rebecsim.clusters.dispatch.configuration import Configuration
+from rebecsim.clusters.dispatch.hardware import cycled, speed_ratio
+from rebecsim.clusters.dispatch.literals import float_literal
+from rebecsim.clusters.dispatch.policies import dispatch_policies
+from rebecsim.clusters.dispatch.rendering import pattern_suspects, render_model
+
+__all__ = ["BUSY_TIME", "COUNTERS", "busy_time_variables", "rebeca_source"]
+
+COUNTERS = ("m_queue_misses", "m_update_misses", "m_jobs_complete", "m_dropped_jobs")
+"""State variables of the ResourceManager `rm` that count what became of the jobs: deadlines passed
+in the queue, deadlines passed on an AppMaster, completions, and arrivals at a full queue. Jobs that
+still wait or run at the end of a run are in none of them."""
+
+BUSY_TIME = "m_busy_time"
+"""State variable of each AppMaster, in models with a horizon: in how many time units before the
+horizon it was busy. They are counted when a job begins; those of a job that ends after the horizon
+only as far as the horizon."""
+
+_PUBLISHED_QUEUE_LENGTH = 20
+_EXECUTING_AND_NEXT_TICK = 2
+
+
+def busy_time_variables(app_masters: int) -> tuple[str, ...]:
+    """Return the names of the AppMasters' busy times, `am1.m_busy_time` first."""
+    return tuple(f"am{number + 1}.{BUSY_TIME}" for number in range(app_masters))
+
+
+def rebeca_source(configuration: Configuration) -> str:
+    """Return the Timed Rebeca text of the model of `configuration`.
+
+    The text holds nothing but the template's own words, identifiers of the registered policies and
+    numbers, since a configuration has been validated field by field. The choices of checkQueue
+    stand in the order arrivals, lengths, priorities, so models that differ in policy alone have
+    the same first choice sites.
+
+    Raises PluginError when a policy or pattern of a plug-in gives no model.
+    """
+    return render_model(
+        "dispatch.rebeca.j2",
+        (
+            *dispatch_policies.suspects(configuration.policy),
+            *pattern_suspects(configuration.arrivals, configuration.lengths),
+        ),
+        configuration=configuration,
+        policy=configuration.dispatch_policy,
+        arrivals=configuration.arrivals,
+        lengths=configuration.lengths,
+        high_priority=configuration.high_priority,
+        epsilon=float_literal(configuration.epsilon),
+        speeds=[speed_ratio(speed) for speed in _speeds(configuration)],
+        manager_queue=_manager_queue(configuration.app_masters),
+    )
+
+
+def _speeds(configuration: Configuration) -> tuple[float, ...]:
+    speeds = configuration.speeds
+    return cycled(speeds, configuration.app_masters) if speeds else ()
+
+
+def _manager_queue(app_masters: int) -> int:
+    """Return the length of the ResourceManager's message queue.
+
+    A message on its way counts from the moment it is sent. Each busy AppMaster has one update on
+    its way, and to these come the message being executed and the next tick.
+    """
+    return max(_PUBLISHED_QUEUE_LENGTH, app_masters + _EXECUTING_AND_NEXT_TICK)

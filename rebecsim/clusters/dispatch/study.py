@@ -1,0 +1,239 @@
+"""The kind `dispatch` as a study: a generated model for each cell, counters of its runs as rows."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rebecsim.clusters.dispatch.configuration import ClusterConfiguration, Configuration
+from rebecsim.clusters.dispatch.eviction_measures import NATJAM_CHART_METRICS, NATJAM_METRICS
+from rebecsim.clusters.dispatch.measures import DISPATCH_METRICS
+from rebecsim.clusters.dispatch.natjam import NATJAM_COUNTERS, NatjamConfiguration, natjam_source
+from rebecsim.clusters.dispatch.scenario import ChoiceLaw, Scenario
+from rebecsim.clusters.dispatch.source import busy_time_variables, rebeca_source
+from rebecsim.metrics import Metric
+from rebecsim.native.engines import Engine
+from rebecsim.simulate import ORDERS, Observation, Order
+from rebecsim.simulate.batch import Runs
+from rebecsim.simulate.task import Task
+from rebecsim.studies.cell import Cell
+from rebecsim.studies.executors import simulation_modules
+from rebecsim.studies.moments import CellMoments
+from rebecsim.studies.plan import Plan
+from rebecsim.studies.results import Results
+from rebecsim.studies.rows import Rows
+from rebecsim.studies.scenario import StudyScenario
+from rebecsim.studies.sections import Section
+from rebecsim.studies.simulated import OUTCOME, TRACE_COLUMNS, TRACES, simulated_rows
+from rebecsim.studies.study import Axis, How, PlannedCell, Study, seed_sequence
+
+__all__ = ["COUNTERS", "STUDY", "ClusterModel", "DispatchStudy", "cell_key"]
+
+COUNTERS = {
+    "queue_misses": "m_queue_misses",
+    "update_misses": "m_update_misses",
+    "completions": "m_jobs_complete",
+    "drops": "m_dropped_jobs",
+}
+"""Columns of the results of a dispatch model, and the state variables of the ResourceManager they
+are read from; those of an eviction model are `NATJAM_COUNTERS`."""
+
+_MANAGER = "rm"
+_TICK = "checkQueue"
+
+_TRACED_PER_TASK = 50  # a traced run is a table of its own
+_WORTHWHILE = 40_000
+"""Time units, all replications together, from which on `auto` thinks of compiled code: the Python
+engine takes a second for so many, and loading the compiler and the code half a second."""
+
+_SHARE = 4
+_LEAST = 25
+"""Orders differ by far more than chance, so a quarter of the replications shows it, if that is not
+too few."""
+
+_CHOICE = re.compile(r"\?\([^)]*,")
+"""A choice between two alternatives or more."""
+
+_AXIS = Axis(
+    coordinate="app_masters",
+    name="cluster_size",
+    title="Cluster size (number of AppMasters)",
+    by="number of AppMasters",
+    unit="AppMasters",
+)
+
+
+@dataclass(frozen=True)
+class ClusterModel:
+    """One model to simulate, and how."""
+
+    configuration: ClusterConfiguration
+    ticks: int
+    choice_law: ChoiceLaw
+    order: Order
+
+    @property
+    def counters(self) -> Mapping[str, str]:
+        """What is counted in each run: column of the results -> state variable it is read from.
+
+        Columns `busy_am1`, ... are the time units in which each AppMaster was busy, in models
+        that count them.
+        """
+        match self.configuration:
+            case NatjamConfiguration():
+                return NATJAM_COUNTERS
+            case Configuration(horizon=None):
+                return COUNTERS
+        variables = busy_time_variables(self.configuration.app_masters)
+        busy = {f"busy_am{number}": name for number, name in enumerate(variables, start=1)}
+        return COUNTERS | busy
+
+    @property
+    def observation(self) -> Observation:
+        """What to read from each run."""
+        return Observation(_MANAGER, tuple(self.counters.values()), _TICK)
+
+    @property
+    def until(self) -> int:
+        """The last time at which messages are served: that of the last tick."""
+        return self.ticks - 1
+
+    @property
+    def has_chance(self) -> bool:
+        """Whether anything is drawn: the order of messages, or a choice in the model."""
+        return self.order == "random" or _CHOICE.search(self.source) is not None
+
+    @cached_property
+    def source(self) -> str:
+        """The model as Timed Rebeca."""
+        if isinstance(self.configuration, NatjamConfiguration):
+            return natjam_source(self.configuration)
+        assert isinstance(self.configuration, Configuration)
+        return rebeca_source(self.configuration)
+
+
+class DispatchStudy(Study):
+    """Policies of a ResourceManager, compared on generated models."""
+
+    kind: ClassVar[str] = "dispatch"
+    scenario: ClassVar[type[StudyScenario]] = Scenario
+    normal_outcomes: ClassVar[frozenset[str]] = frozenset({"time limit"})
+    options: ClassVar[frozenset[str]] = frozenset({"law", "order", "orders", "trace", "engine"})
+
+    def cells(self, scenario: Scenario, folder: Path) -> Iterator[PlannedCell]:
+        """Lay out the cells: policy x arrivals x lengths x cluster size."""
+        for configuration in scenario.configurations():
+            model = ClusterModel(configuration, scenario.ticks, scenario.choice_law, scenario.order)
+            yield PlannedCell(
+                cell=Cell.of(
+                    configuration.policy,
+                    arrivals=configuration.arrivals.label,
+                    lengths=configuration.lengths.label,
+                    app_masters=configuration.app_masters,
+                ),
+                name=configuration.file_stem,
+                columns={**dict.fromkeys(model.counters, "int32"), OUTCOME: "words"},
+                setup=model,
+                key=cell_key(scenario.seed, configuration),
+                is_random=model.has_chance,
+            )
+
+    def run(self, cell: PlannedCell, replications: range) -> Rows:
+        """Simulate some replications."""
+        return self.task(cell, replications, How())[1]()
+
+    def task(
+        self, cell: PlannedCell, replications: range, how: How
+    ) -> tuple[str, Callable[[], Rows]]:
+        """Send the text of the model, which is all that a worker needs."""
+        model: ClusterModel = cell.setup
+        first, second = cell.key
+        runs = Runs(
+            observation=model.observation,
+            key=(first, second),
+            replications=replications,
+            until=model.until,
+            choice_law=model.choice_law,
+            order=model.order,
+            trace=how.trace,
+        )
+        few = how.engine == "auto" and how.total * model.ticks < _WORTHWHILE
+        task = Task(cell.name, model.source, runs, "python" if few else how.engine)
+        return cell.name, partial(simulated_rows, task, dict(model.counters))
+
+    def per_task(self, how: How) -> int:
+        """Send fewer replications where each is kept with its messages."""
+        return _TRACED_PER_TASK if how.trace else self.replications_per_task
+
+    def modules(self, engine: Engine) -> tuple[str, ...]:
+        """Name what workers that simulate need."""
+        return simulation_modules(engine)
+
+    def measures(self, scenario: Scenario) -> tuple[Metric, ...]:
+        """Give the figures of the published tables."""
+        return DISPATCH_METRICS if scenario.eviction is None else NATJAM_METRICS
+
+    def charted(self, scenario: Scenario) -> tuple[Metric, ...]:
+        """Give the figures of the published charts."""
+        return DISPATCH_METRICS if scenario.eviction is None else NATJAM_CHART_METRICS
+
+    def axis(self, scenario: Scenario) -> Axis | None:
+        """Charts go by the cluster size."""
+        return _AXIS
+
+    def tables(self, scenario: Scenario, trace: bool) -> Mapping[str, Mapping[str, str]]:
+        """Keep messages where that is wanted."""
+        return {TRACES: TRACE_COLUMNS} if trace else {}
+
+    def beside(self, scenario: Scenario, replications: int) -> Mapping[str, Scenario]:
+        """Run the other orders of messages beside a comparison in random order."""
+        if scenario.order != "random":
+            return {}
+        fewer = min(replications, max(_LEAST, replications // _SHARE))
+        changes = {"replications": fewer, "precision": None}
+        return {
+            order: scenario.model_copy(update={"order": order, **changes})
+            for order in ORDERS
+            if order != "random"
+        }
+
+    def sections(
+        self, plan: Plan, results: Results, moments: Sequence[CellMoments]
+    ) -> Sequence[Section]:
+        """Show where deadlines were missed, and what the hardware did."""
+        from rebecsim.clusters.dispatch.report.sections import dispatch_sections
+
+        return dispatch_sections(plan, results, moments)
+
+    def is_of(self, values: Mapping[str, Any]) -> bool:
+        """Whether a file without a kind has AppMasters."""
+        return "app_masters" in values
+
+
+def cell_key(seed: int, configuration: ClusterConfiguration) -> tuple[int, int]:
+    """Give the key of a cell's random streams: two 64-bit words of a child of the seed.
+
+    The child is spawned by the coordinates of the workload, not by position, so that a cell gives
+    the same results in whichever scenario it stands. The policy is no coordinate: all policies
+    see the same jobs (common random numbers).
+    """
+    coordinates = json.dumps(
+        [
+            configuration.arrivals.model_dump(mode="json"),
+            configuration.lengths.model_dump(mode="json"),
+            configuration.app_masters,
+        ],
+        sort_keys=True,
+    )
+    first, second = seed_sequence(seed, coordinates).generate_state(2, np.uint64)
+    return int(first), int(second)
+
+
+STUDY = DispatchStudy()

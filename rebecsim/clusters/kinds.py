@@ -1,0 +1,41 @@
+"""The kinds of clusters by name: those of this package, and those of plug-ins.
+
+A kind of this package is a folder with a module `study` whose `STUDY` is the kind, and a line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from rebecsim.clusters.common.registry import Registry
+from rebecsim.studies.study import Study
+
+__all__ = ["find_kind", "kind_names", "kinds"]
+
+_FOLDERS = ("dispatch", "batch")
+
+kinds: Registry[Callable[[], Study]] = Registry("kind of cluster")
+"""What gives each kind; those of this package are imported when they are asked for."""
+
+
+def _imported(folder: str) -> Study:
+    study: Any = import_module(f"rebecsim.clusters.{folder}.study").STUDY
+    assert isinstance(study, Study)
+    return study
+
+
+for _folder in _FOLDERS:
+    kinds.add(_folder, partial(_imported, _folder))
+
+
+def kind_names() -> tuple[str, ...]:
+    """Return the names of the kinds."""
+    return tuple(kinds.entries)
+
+
+def find_kind(name: str) -> Study:
+    """Return the kind of this name. Raises UnknownNameError when there is none."""
+    return kinds.find(name)()

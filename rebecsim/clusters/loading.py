@@ -1,0 +1,229 @@
+"""Loading plug-ins: from files that the user names, and from installed packages.
+
+A plug-in is a program of the user's own, and is executed. What it brings is tried before it is
+accepted, so that its errors are reported when it is loaded as far as possible.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.abc import SourceLoader
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+
+from rebecsim.clusters.batch.policy import batch_policies
+from rebecsim.clusters.batch.trial import try_policy
+from rebecsim.clusters.common.plugin_errors import PluginSource, blaming
+from rebecsim.clusters.dispatch.configuration import Configuration, HighPriority
+from rebecsim.clusters.dispatch.eviction import eviction_policies
+from rebecsim.clusters.dispatch.natjam import NatjamConfiguration, natjam_source
+from rebecsim.clusters.dispatch.patterns.kinds import arrivals, lengths
+from rebecsim.clusters.dispatch.patterns.steps import UniformArrivals, UniformLengths
+from rebecsim.clusters.dispatch.source import rebeca_source
+from rebecsim.clusters.plugin import Plugin, install, uninstall
+from rebecsim.generate.environment import template_environment
+from rebecsim.lang import check_source
+from rebecsim.studies.plan import PluginRecord
+
+__all__ = [
+    "ENTRY_POINT_GROUP",
+    "PluginRecord",
+    "load_installed_plugins",
+    "load_plugin",
+    "load_plugins",
+    "loaded_plugin_files",
+    "loaded_plugins",
+    "unload_plugin",
+]
+
+ENTRY_POINT_GROUP = "rebecsim.plugins"
+"""Where packages announce their plug-ins."""
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    record: PluginRecord
+    source: PluginSource
+    plugin: Plugin
+
+
+_loaded: list[_Loaded] = []
+
+
+def loaded_plugins() -> tuple[PluginRecord, ...]:
+    """Return the plug-ins that are loaded, in the order of loading."""
+    return tuple(loaded.record for loaded in _loaded)
+
+
+def loaded_plugin_files() -> tuple[str, ...]:
+    """Return the files of plug-ins that are loaded and came from files of their own."""
+    return tuple(each.source.path for each in _loaded if ": " not in each.record.name)
+
+
+def load_plugins(files: Iterable[Path]) -> tuple[PluginRecord, ...]:
+    """Load the plug-ins of installed packages, then those in files; return those of the files.
+
+    Raises PluginError when one of them cannot be used.
+    """
+    load_installed_plugins()
+    return tuple(load_plugin(file) for file in files)
+
+
+def load_plugin(path: str | Path) -> PluginRecord:
+    """Load a plug-in: a Python file whose global `plugin` is a `Plugin`.
+
+    The file is executed. Loading the same text from the same place again changes nothing. Raises
+    PluginError, and leaves everything as it was, when the plug-in cannot be used.
+    """
+    shown, place = str(path), str(Path(path).resolve())
+    try:
+        content = Path(path).read_bytes()
+        text = content.decode("utf-8-sig")
+    except OSError as error:
+        raise PluginSource(shown, place, "").error(f"cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise PluginSource(shown, place, "").error("is not UTF-8 text") from error
+    digest = hashlib.sha256(content).hexdigest()
+    for loaded in _loaded:
+        if loaded.source.path == place and loaded.record.sha256 == digest:
+            return loaded.record
+    source = PluginSource(shown, place, text)
+    module = _executed(source, content, digest)
+    plugin = getattr(module, "plugin", None)
+    if not isinstance(plugin, Plugin):
+        raise source.error("has no global `plugin` of type rebecsim.clusters.Plugin")
+    return _accept(plugin, source, PluginRecord(Path(path).name, digest))
+
+
+def load_installed_plugins() -> tuple[PluginRecord, ...]:
+    """Load the plug-ins of installed packages, found by the entry point group `rebecsim.plugins`.
+
+    An entry point names a global of type `Plugin`, as in `mine = my_package.my_module:plugin`.
+    Those that are loaded already are left alone. Returns all of them. Raises PluginError when one
+    cannot be used.
+    """
+    found = sorted(entry_points(group=ENTRY_POINT_GROUP))
+    return tuple(_from_entry_point(point) for point in found)
+
+
+def unload_plugin(record: PluginRecord) -> None:
+    """Take out everything that a plug-in has brought. Raises ValueError if it is not loaded."""
+    for loaded in _loaded:
+        if loaded.record == record:
+            uninstall(loaded.plugin, loaded.source)
+            _loaded.remove(loaded)
+            return
+    raise ValueError(f"{record.name} is not loaded")
+
+
+def _from_entry_point(point: EntryPoint) -> PluginRecord:
+    package = point.dist.name if point.dist is not None else point.module
+    name = f"{package}: {point.name}"
+    for loaded in _loaded:
+        if loaded.record.name == name:
+            return loaded.record
+    shown = f"plug-in {point.name} of package {package} ({point.value})"
+    try:
+        plugin = point.load()
+    except (Exception, SystemExit) as error:  # whatever the package raises
+        raise PluginSource(shown, "", "").error(f"{type(error).__name__}: {error}") from error
+    path = getattr(sys.modules.get(point.module), "__file__", None) or ""
+    content = Path(path).read_bytes() if path else b""
+    source = PluginSource(shown, path, content.decode("utf-8", errors="replace"))
+    if not isinstance(plugin, Plugin):
+        raise source.error("is no rebecsim.clusters.Plugin")
+    return _accept(plugin, source, PluginRecord(name, hashlib.sha256(content).hexdigest()))
+
+
+class _GivenText(SourceLoader):
+    """Imports a text that has been read already, so that what is run is what is recorded."""
+
+    def __init__(self, path: str, content: bytes) -> None:
+        self._path = path
+        self._content = content
+
+    def get_filename(self, fullname: str) -> str:
+        return self._path
+
+    def get_data(self, path: str) -> bytes:
+        if path != self._path:
+            raise OSError("there is no compiled file")
+        return self._content
+
+
+def _executed(source: PluginSource, content: bytes, digest: str) -> ModuleType:
+    name = f"rebecsim_plugin_{digest[:16]}"
+    spec = importlib.util.spec_from_loader(name, _GivenText(source.path, content))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # pydantic looks up the annotations of patterns there
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:  # whatever the user's program raises
+        del sys.modules[name]
+        message = f"{type(error).__name__}: {error}"
+        raise source.error(message, source.line_of_error(error)) from error
+    return module
+
+
+def _accept(plugin: Plugin, source: PluginSource, record: PluginRecord) -> PluginRecord:
+    source = PluginSource(source.name, source.path, source.text, plugin.fragments)
+    try:
+        install(plugin, source)
+    except (TypeError, ValueError) as error:
+        raise source.error(str(error)) from error
+    try:
+        _try_policies(plugin)
+        _try_patterns(plugin)
+    except Exception:
+        uninstall(plugin, source)
+        raise
+    _loaded.append(_Loaded(record, source, plugin))
+    return record
+
+
+def _try_policies(plugin: Plugin) -> None:
+    """Render and check a model with each policy, run a few jobs under batch policies.
+
+    Raises PluginError.
+    """
+    workload = {
+        "arrivals": UniformArrivals(count=1),
+        "lengths": UniformLengths(length=3),
+        "app_masters": 2,
+        "queue_size": 3,
+        "epsilon": 1.0,
+        "high_priority": HighPriority(probability=10, length=1),
+    }
+    for dispatch in plugin.dispatch_policies:
+        rebeca_source(Configuration.model_validate({"policy": dispatch.name, **workload}))
+    for eviction in plugin.eviction_policies:
+        with blaming(*eviction_policies.suspects(eviction.name)):
+            given = {"policy": eviction.name, **workload}
+            text = natjam_source(NatjamConfiguration.model_validate(given))
+            check_source(text, "model.rebeca")
+    for batch in plugin.batch_policies:
+        with blaming(*batch_policies.suspects(batch.name)):
+            try_policy(batch)
+
+
+def _try_patterns(plugin: Plugin) -> None:
+    """Compile the fragment of each pattern; it is rendered with the numbers of a scenario only.
+
+    Raises PluginError.
+    """
+    for registry, patterns in (
+        (arrivals, plugin.arrival_patterns),
+        (lengths, plugin.length_patterns),
+    ):
+        for pattern in patterns:
+            with blaming(*registry.suspects(pattern.names()[0])):
+                template = template_environment().get_template(pattern.fragment)
+                if not hasattr(template.module, "assign"):
+                    raise TypeError(f"fragment {pattern.fragment} defines no macro `assign`")

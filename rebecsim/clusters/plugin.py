@@ -1,0 +1,218 @@
+"""Plug-ins: policies and patterns with their template fragments, to be used by scenarios.
+
+The built-in policies and patterns are a plug-in too, and come in by the same door.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from rebecsim.clusters.batch.backfilling import Backfilling
+from rebecsim.clusters.batch.orders import Order
+from rebecsim.clusters.batch.policy import BatchPolicy, batch_policies
+from rebecsim.clusters.common.plugin_errors import PluginSource
+from rebecsim.clusters.common.registry import Registry
+from rebecsim.clusters.dispatch.eviction import EvictionPolicy, eviction_policies
+from rebecsim.clusters.dispatch.patterns.base import WorkloadPattern
+from rebecsim.clusters.dispatch.patterns.kinds import arrivals, lengths
+from rebecsim.clusters.dispatch.policies import DispatchPolicy, dispatch_policies
+from rebecsim.clusters.kinds import kinds
+from rebecsim.generate.environment import add_templates, has_template, remove_templates
+from rebecsim.studies.scenario import StudyScenario
+from rebecsim.studies.study import Study
+
+__all__ = ["Plugin", "install", "uninstall"]
+
+_POLICY_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,39}")
+_PATTERN_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+
+_ATTRIBUTES = (
+    "dispatch_policies",
+    "eviction_policies",
+    "batch_policies",
+    "arrival_patterns",
+    "length_patterns",
+    "kinds",
+)
+_REGISTRIES: tuple[Registry[Any], ...] = (
+    dispatch_policies,
+    eviction_policies,
+    batch_policies,
+    arrivals,
+    lengths,
+    kinds,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plugin:
+    """What one file adds; at least one policy, pattern or kind."""
+
+    dispatch_policies: tuple[DispatchPolicy, ...] = ()
+    """Ways to choose among the waiting jobs."""
+
+    eviction_policies: tuple[EvictionPolicy, ...] = ()
+    """Ways to choose the running job to be put aside."""
+
+    batch_policies: tuple[BatchPolicy, ...] = ()
+    """Ways to run the jobs of a batch queue."""
+
+    arrival_patterns: tuple[type[WorkloadPattern], ...] = ()
+    """Classes of patterns that may stand under `arrivals`."""
+
+    length_patterns: tuple[type[WorkloadPattern], ...] = ()
+    """Classes of patterns that may stand under `lengths`."""
+
+    kinds: tuple[Study, ...] = ()
+    """Kinds of clusters, or of whatever else there is to be compared."""
+
+    fragments: Mapping[str, str] = field(default_factory=dict)
+    """Template texts by the names that policies and patterns call them by."""
+
+
+def install(plugin: Plugin, source: PluginSource | None) -> None:
+    """Register everything that a plug-in brings, or nothing.
+
+    `source` is None for what comes with the package. Raises ValueError or TypeError, with a text
+    that says what to mend, when the plug-in brings nothing or something unusable, or uses a name
+    that is taken.
+    """
+    _require_texts(plugin.fragments)
+    if not any(_sequence(plugin, attribute) for attribute in _ATTRIBUTES):
+        raise ValueError(f"the plug-in is empty; give it one of {', '.join(_ATTRIBUTES)}")
+    add_templates(plugin.fragments)
+    try:
+        for registry, name, entry in _entries(plugin):
+            registry.add(name, entry, source)
+    except Exception:
+        _withdraw(plugin.fragments, source)
+        raise
+
+
+def uninstall(plugin: Plugin, source: PluginSource) -> None:
+    """Take out everything that a plug-in has brought."""
+    _withdraw(plugin.fragments, source)
+
+
+def _withdraw(fragments: Mapping[str, str], source: PluginSource | None) -> None:
+    remove_templates(fragments)
+    if source is not None:
+        for registry in _REGISTRIES:
+            registry.remove(source)
+
+
+def _entries(plugin: Plugin) -> Iterator[tuple[Registry[Any], str, Any]]:
+    """Give what a plug-in brings, with registry and name; each is checked before it is given."""
+    for policy in _sequence(plugin, "dispatch_policies"):
+        _require_policy(policy, DispatchPolicy)
+        yield dispatch_policies, policy.name, policy
+    for policy in _sequence(plugin, "eviction_policies"):
+        _require_policy(policy, EvictionPolicy)
+        yield eviction_policies, policy.name, policy
+    for policy in _sequence(plugin, "batch_policies"):
+        _require_batch_policy(policy)
+        yield batch_policies, policy.name, policy
+    for registry, attribute in ((arrivals, "arrival_patterns"), (lengths, "length_patterns")):
+        for pattern in _sequence(plugin, attribute):
+            _require_pattern(pattern)
+            for name in pattern.names():
+                yield registry, name, pattern
+
+    for study in _sequence(plugin, "kinds"):
+        _require_kind(study)
+        yield kinds, study.kind, partial(_itself, study)
+
+
+def _itself(study: Study) -> Study:
+    return study
+
+
+def _sequence(plugin: Plugin, attribute: str) -> tuple[Any, ...]:
+    entries = getattr(plugin, attribute)
+    if not isinstance(entries, tuple | list):
+        raise TypeError(f"{attribute} must be a tuple, like (mine,), not {entries!r}")
+    return tuple(entries)
+
+
+def _require_texts(fragments: object) -> None:
+    if not isinstance(fragments, Mapping) or not all(
+        isinstance(each, str) for pair in fragments.items() for each in pair
+    ):
+        raise TypeError("fragments must map names of templates to their texts")
+
+
+def _require_policy(policy: object, kind: type[DispatchPolicy] | type[EvictionPolicy]) -> None:
+    if not isinstance(policy, DispatchPolicy | EvictionPolicy) or not isinstance(policy, kind):
+        raise TypeError(f"{policy!r} is no {kind.__name__}")
+    _require_texts_of(policy)
+    _require_fragment(policy.fragment, f"policy {policy.name}")
+
+
+def _require_batch_policy(policy: object) -> None:
+    if not isinstance(policy, BatchPolicy):
+        raise TypeError(f"{policy!r} is no BatchPolicy")
+    _require_texts_of(policy)
+    for attribute, base in (("order", Order), ("backfilling", Backfilling)):
+        given = getattr(policy, attribute)
+        if not isinstance(given, type) or not issubclass(given, base):
+            kind = f"subclass of {base.__name__}"
+            raise TypeError(f"policy {policy.name}: the {attribute} {given!r} is no {kind}")
+        if inspect.isabstract(given):
+            missing = ", ".join(sorted(given.__abstractmethods__))
+            raise TypeError(f"policy {policy.name}: {given.__name__} does not define {missing}")
+
+
+def _require_texts_of(policy: DispatchPolicy | EvictionPolicy | BatchPolicy) -> None:
+    if not isinstance(policy.name, str) or not _POLICY_NAME.fullmatch(policy.name):
+        raise ValueError(
+            f"a policy cannot be called {policy.name!r}; "
+            "use capital letters, digits and _, with a letter first"
+        )
+    for attribute in ("title", "description"):
+        text = getattr(policy, attribute)
+        if not isinstance(text, str) or not text or not text.isprintable():
+            raise ValueError(f"policy {policy.name}: the {attribute} must be one line of text")
+
+
+def _require_pattern(pattern: object) -> None:
+    if not isinstance(pattern, type) or not issubclass(pattern, WorkloadPattern):
+        raise TypeError(f"{pattern!r} is no subclass of WorkloadPattern")
+    if inspect.isabstract(pattern):
+        missing = ", ".join(sorted(pattern.__abstractmethods__))
+        raise TypeError(f"pattern {pattern.__name__} does not define {missing}")
+    names = pattern.names() if "pattern" in pattern.model_fields else ()
+    if not names or not all(isinstance(n, str) and _PATTERN_NAME.fullmatch(n) for n in names):
+        raise TypeError(
+            f'pattern {pattern.__name__} needs a field like pattern: Literal["mine"] = "mine", '
+            "of lower-case letters, digits and _, with a letter first"
+        )
+    if not isinstance(getattr(pattern, "uses_time", None), bool):
+        raise TypeError(f"pattern {pattern.__name__} needs a class variable uses_time, a boolean")
+    _require_fragment(getattr(pattern, "fragment", None), f"pattern {pattern.__name__}")
+
+
+def _require_kind(study: object) -> None:
+    if not isinstance(study, Study):
+        raise TypeError(f"{study!r} is no object of a subclass of Study; write Mine() for Mine")
+    name = type(study).__name__
+    if not isinstance(getattr(study, "kind", None), str) or not _PATTERN_NAME.fullmatch(study.kind):
+        raise TypeError(
+            f'{name} needs a class variable kind = "mine", of lower-case letters, digits and _'
+        )
+    scenario = getattr(study, "scenario", None)
+    if not isinstance(scenario, type) or not issubclass(scenario, StudyScenario):
+        raise TypeError(f"{name} needs a class variable scenario, a subclass of StudyScenario")
+    if scenario.model_fields["kind"].default != study.kind:
+        raise TypeError(
+            f'{scenario.__name__} needs a field kind: Literal["{study.kind}"] = "{study.kind}"'
+        )
+
+
+def _require_fragment(name: object, owner: str) -> None:
+    if not isinstance(name, str) or not has_template(name):
+        raise ValueError(f"{owner}: there is no fragment {name!r}; add it to `fragments`")

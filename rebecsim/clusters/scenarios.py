@@ -1,0 +1,142 @@
+"""From scenario files of any kind to plans, and from stored runs back to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rebecsim.clusters.common.registry import UnknownNameError
+from rebecsim.clusters.kinds import find_kind, kind_names
+from rebecsim.clusters.loading import load_installed_plugins, loaded_plugins
+from rebecsim.studies.plan import Plan, plan_study
+from rebecsim.studies.record import FORMAT, described, recorded_scenario
+from rebecsim.studies.results import Results
+from rebecsim.studies.results_error import ResultsError
+from rebecsim.studies.run_directory import RECORD
+from rebecsim.studies.scenario import StudyScenario, validated
+from rebecsim.studies.scenario_errors import Problem, ScenarioError
+from rebecsim.studies.scenario_files import ScenarioText, read_scenario_text
+from rebecsim.studies.store import StoredRun, stored_run
+from rebecsim.studies.study import Study
+from rebecsim.studies.toml_lines import line_of
+
+__all__ = [
+    "LoadedScenario",
+    "load",
+    "load_scenario",
+    "open_run",
+    "plan_of_run",
+    "plan_scenario",
+]
+
+
+@dataclass(frozen=True)
+class LoadedScenario:
+    """A scenario, and what paths in it start from."""
+
+    scenario: Any
+    folder: Path = Path()
+
+    @property
+    def study(self) -> Study:
+        """Its kind."""
+        return find_kind(self.scenario.kind)
+
+    def plan(self, **changes: object) -> Plan:
+        """Lay out its cells, with some fields changed. Raises ScenarioError."""
+        return plan_scenario(self.scenario.replace(**changes), self.folder)
+
+
+def load(source: str | Path | ScenarioText) -> LoadedScenario:
+    """Read and validate a scenario of any kind.
+
+    `source` is the name of a built-in scenario, or the path of a TOML file (a file that is called
+    like a built-in scenario needs a folder in its path, such as `./for_edf`). Its kind, policies
+    and patterns are those of this package, of plug-ins loaded before and of installed plug-ins.
+
+    Raises ScenarioError, which names everything that is wrong with the file, and PluginError for a
+    plug-in that cannot be used.
+    """
+    load_installed_plugins()
+    text = source if isinstance(source, ScenarioText) else read_scenario_text(source)
+    study = _kind_of(text)
+    scenario = validated(study.scenario, text.origin, text.values, text.lines)
+    folder = text.folder or Path()
+    if missing := tuple(_missing_files(study, scenario, folder, text)):
+        raise ScenarioError(text.origin, missing)
+    return LoadedScenario(scenario, folder)
+
+
+def load_scenario(source: str | Path) -> Any:
+    """Read and validate a scenario without the folder of its file; else as `load`."""
+    return load(source).scenario
+
+
+def plan_scenario(scenario: StudyScenario, folder: Path = Path()) -> Plan:
+    """Lay out the cells of a scenario; paths in it start from `folder`."""
+    return plan_study(find_kind(scenario.kind), scenario, folder, loaded_plugins())
+
+
+def open_run(directory: Path, name: str | None = None) -> StoredRun:
+    """Open a run to read it; its kind and its plug-ins are not needed.
+
+    Raises ResultsError when there is none, or its record is damaged.
+    """
+    record = Results(directory).record()
+    if record["format"] < FORMAT:
+        record |= {"kind": "dispatch"} | described(_earlier_plan(directory, record))
+    return stored_run(directory, record, name)
+
+
+def plan_of_run(run: StoredRun) -> Plan:
+    """Lay out the cells of a stored run anew, to report them or to go on.
+
+    Raises ResultsError when its kind is that of a plug-in which is not loaded.
+    """
+    path = run.results.directory / RECORD
+    try:
+        study = find_kind(run.kind)
+    except UnknownNameError as error:
+        raise ResultsError(
+            f"{path}: {error}; a kind of a plug-in is reported with that plug-in only"
+        ) from error
+    return plan_scenario(recorded_scenario(path, run.record, study.scenario))
+
+
+def _earlier_plan(directory: Path, record: Mapping[str, Any]) -> Plan:
+    """Plan a run of a format that did not say what its results are: a dispatch scenario."""
+    path = directory / RECORD
+    if "workload" in record["scenario"]:
+        raise ResultsError(
+            f"{path}: is of format {record['format']}, in which schedules were kept otherwise; run "
+            "the comparison again"
+        )
+    return plan_scenario(recorded_scenario(path, record, find_kind("dispatch").scenario))
+
+
+def _kind_of(text: ScenarioText) -> Study:
+    name = text.values.get("kind")
+    if isinstance(name, str):
+        try:
+            return find_kind(name)
+        except UnknownNameError as error:
+            problem = Problem(str(error), "kind", line_of(("kind",), text.lines))
+            raise ScenarioError(text.origin, [problem]) from error
+    names = kind_names()
+    if name is not None:
+        what = f"must be one of {', '.join(names)}, in quotes"
+    else:
+        like = next((each for each in names if find_kind(each).is_of(text.values)), names[0])
+        what = f'is missing (the kind of cluster: {", ".join(names)}); add kind = "{like}"'
+    raise ScenarioError(text.origin, [Problem(what, "kind", line_of(("kind",), text.lines))])
+
+
+def _missing_files(
+    study: Study, scenario: StudyScenario, folder: Path, text: ScenarioText
+) -> Iterator[Problem]:
+    for path, name in study.files(scenario).items():
+        if not (folder / name).is_file():
+            field = ".".join(map(str, path))
+            yield Problem(f"there is no file {folder / name}", field, line_of(path, text.lines))

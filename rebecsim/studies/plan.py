@@ -1,0 +1,102 @@
+"""What a scenario comes to: its cells, and what becomes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from rebecsim.metrics import Metric
+from rebecsim.studies.checksums import digest_of
+from rebecsim.studies.precision import Precision, parse_precision
+from rebecsim.studies.study import PlannedCell, Study
+
+__all__ = ["Plan", "PluginRecord", "plan_study"]
+
+
+@dataclass(frozen=True, slots=True)
+class PluginRecord:
+    """A plug-in that is loaded, and which version of it."""
+
+    name: str
+    """The name of its file, or of its entry point as `package: entry point`."""
+
+    sha256: str
+    """The SHA-256 digest of its file, in hexadecimal."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The cells of a scenario.
+
+    Attributes:
+        study: its kind.
+        scenario: what is compared.
+        cells: in the order of the file.
+        folder: what paths in the scenario start from.
+        plugins: the plug-ins that are loaded.
+    """
+
+    study: Study
+    scenario: Any
+    cells: tuple[PlannedCell, ...]
+    folder: Path = Path()
+    plugins: tuple[PluginRecord, ...] = ()
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The figures that policies are compared by, the most important one first."""
+        return self.study.measures(self.scenario)
+
+    @cached_property
+    def columns(self) -> Mapping[str, str]:
+        """What any of the cells gives: column -> type."""
+        return {name: kind for cell in self.cells for name, kind in (cell.columns or {}).items()}
+
+    @property
+    def has_chance(self) -> bool:
+        """Whether anything is drawn in any of the cells."""
+        return any(cell.is_random for cell in self.cells)
+
+    @property
+    def precision(self) -> Precision | None:
+        """The precision that the scenario asks for, of its most important figure."""
+        if self.scenario.precision is None:
+            return None
+        return parse_precision(self.scenario.precision, self.metrics[0])
+
+    @property
+    def total(self) -> int:
+        """Replications of all cells together."""
+        return sum(cell.replications(self.scenario.replications) for cell in self.cells)
+
+    def tables(self, trace: bool = False) -> Mapping[str, Mapping[str, str]]:
+        """Give the further tables of each cell."""
+        return self.study.tables(self.scenario, trace)
+
+    def fingerprints(self) -> dict[str, str]:
+        """Give the digests of the files that the scenario names, for the record. Raises OSError."""
+        return {
+            f"{path[-1]}_blake2b": digest_of(self.folder / name)
+            for path, name in self.study.files(self.scenario).items()
+        }
+
+    def beside(self, replications: int) -> dict[str, Plan]:
+        """Plan the scenarios that are run beside this one."""
+        others = self.study.beside(self.scenario, replications)
+        return {
+            name: plan_study(self.study, each, self.folder, self.plugins)
+            for name, each in others.items()
+        }
+
+
+def plan_study(
+    study: Study,
+    scenario: Any,
+    folder: Path = Path(),
+    plugins: tuple[PluginRecord, ...] = (),
+) -> Plan:
+    """Lay out the cells of a scenario."""
+    return Plan(study, scenario, tuple(study.cells(scenario, folder)), folder, plugins)

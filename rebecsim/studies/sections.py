@@ -1,0 +1,78 @@
+"""What a kind adds to reports: sections of tables, sentences and pictures, written as data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Picture", "Section", "TextTable"]
+
+
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    """A table of texts.
+
+    Attributes:
+        title: what it shows.
+        headings: of the columns, that of the first one included.
+        rows: heading of a row, then its values.
+    """
+
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture of the page.
+
+    Attributes:
+        name: of its files.
+        title: its heading; without one, `caption` is the picture in words.
+        caption: how to read it.
+        draw: makes the figure; it is pickled, so that worker processes can draw.
+        dots_per_inch: of the PNG file.
+        is_wide: whether it takes the whole width of the page.
+    """
+
+    name: str
+    title: str
+    caption: str
+    draw: Callable[[], Figure]
+    dots_per_inch: int = 150
+    is_wide: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section of a report.
+
+    Attributes:
+        name: identifier, for links.
+        title: its heading.
+        sentences: what is to be said first.
+        tables: shown in their order.
+        pictures: shown after the tables.
+        notes: how to read it all.
+        files: CSV files by name.
+        terminal: what the terminal shows of it, something that `rich` can print; None: nothing.
+    """
+
+    name: str
+    title: str
+    sentences: tuple[str, ...] = ()
+    tables: tuple[TextTable, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    notes: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+    terminal: Any = None
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the page shows anything of it."""
+        return bool(self.sentences or self.tables or self.pictures)

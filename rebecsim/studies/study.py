@@ -1,0 +1,223 @@
+"""The contract between a kind of cluster and the pipeline that plans, runs, keeps and reports.
+
+A kind is a subclass of `Study`. It says what its scenario files hold, which cells a scenario has,
+how some replications of a cell are run, and which figures are computed from them. The pipeline
+does the rest: run directory, worker processes, resuming, statistics, SQL, report, differences.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from rebecsim.metrics import Metric
+from rebecsim.native.engines import Engine
+from rebecsim.studies.cell import Cell, Condition
+from rebecsim.studies.rows import Rows
+from rebecsim.studies.scenario import StudyScenario
+from rebecsim.studies.toml_lines import FieldPath
+
+if TYPE_CHECKING:
+    from rebecsim.studies.moments import CellMoments
+    from rebecsim.studies.plan import Plan
+    from rebecsim.studies.results import Results
+    from rebecsim.studies.sections import Section
+    from rebecsim.studies.store import StoredRun
+
+__all__ = ["Axis", "How", "PlannedCell", "Study", "condition_key", "seed_sequence"]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """The coordinate that charts go by.
+
+    Attributes:
+        coordinate: its name in cells; the values are numbers.
+        name: what files and sentences call it, an identifier such as `cluster_size`.
+        title: what stands at the axis, as in "Cluster size (number of AppMasters)".
+        by: how headings name it, as in "number of AppMasters".
+        unit: what a value counts, as in "AppMasters".
+    """
+
+    coordinate: str
+    name: str
+    title: str
+    by: str
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class PlannedCell:
+    """A cell of a plan.
+
+    Attributes:
+        cell: its policy and condition.
+        name: the stem of its files.
+        columns: what each replication gives: column -> type. Types are those of Arrow by name
+            (`int32`, `float64`, ...), and `words` for a column of few words. None where that is
+            not known, of cells read from a record.
+        setup: what `Study.run` needs to know beside the cell; it is pickled.
+        key: of its random numbers, the same for all policies under one condition.
+        most: how many replications make sense, where that is fewer than the scenario asks for.
+        is_random: whether anything is drawn in it.
+    """
+
+    cell: Cell
+    name: str
+    columns: Mapping[str, str] | None = field(default=None, hash=False, compare=False)
+    setup: Any = field(default=None, hash=False, compare=False)
+    key: tuple[int, ...] = ()
+    most: int | None = None
+    is_random: bool = True
+
+    def replications(self, wanted: int) -> int:
+        """Give how many replications it gets when so many are wanted."""
+        return wanted if self.most is None else min(wanted, self.most)
+
+    def generator(self, replication: int) -> np.random.Generator:
+        """Give the random numbers of a replication: those that all policies see."""
+        sequence = np.random.SeedSequence(entropy=list(self.key), spawn_key=(replication,))
+        return np.random.default_rng(sequence)
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How runs are to be made.
+
+    Attributes:
+        engine: what runs models, where a kind has several engines.
+        trace: whether every message served is kept.
+        total: replications that are missing in all cells together.
+    """
+
+    engine: Engine = "auto"
+    trace: bool = False
+    total: int = 0
+
+
+class Study(ABC):
+    """A kind of cluster. Instances have no state and are pickled."""
+
+    kind: ClassVar[str]
+    """What scenario files say."""
+
+    scenario: ClassVar[type[StudyScenario]]
+    """What scenario files hold."""
+
+    apart: ClassVar[tuple[str, ...]] = ()
+    """Coordinates whose values are compared apart; over all others, figures are pooled."""
+
+    normal_outcomes: ClassVar[frozenset[str]] = frozenset()
+    """How runs end that are not worth a warning, in the column `outcome`."""
+
+    options: ClassVar[frozenset[str]] = frozenset()
+    """Settings of the command line beyond replications, seed and precision that have a meaning."""
+
+    replications_per_task: ClassVar[int] = 1_000
+    """How many replications a worker process is given at a time."""
+
+    counted: ClassVar[str] = "runs"
+    """What replications are called in progress bars."""
+
+    # --- what every kind says ------------------------------------------------------------------
+
+    @abstractmethod
+    def cells(self, scenario: Any, folder: Path) -> Iterable[PlannedCell]:
+        """Lay out a scenario; paths in it start from `folder`."""
+
+    @abstractmethod
+    def run(self, cell: PlannedCell, replications: range) -> Rows:
+        """Run some replications of a cell: the same ones give the same rows, whoever runs them."""
+
+    @abstractmethod
+    def measures(self, scenario: Any) -> tuple[Metric, ...]:
+        """Give the figures that policies are compared by, the most important one first."""
+
+    # --- what some say -------------------------------------------------------------------------
+
+    def axis(self, scenario: Any) -> Axis | None:
+        """Give the coordinate that charts go by; None: there are no charts."""
+        return None
+
+    def charted(self, scenario: Any) -> tuple[Metric, ...]:
+        """Give the figures of charts and of tables by the axis."""
+        return self.measures(scenario)
+
+    def kept(self, scenario: Any) -> tuple[Metric, ...]:
+        """Give all figures that can be computed from the rows, for SQL."""
+        return tuple(dict.fromkeys((*self.measures(scenario), *self.charted(scenario))))
+
+    def baseline(self, scenario: Any) -> str | None:
+        """Give the policy that all others are compared with; None: every two are compared."""
+        return None
+
+    def tables(self, scenario: Any, trace: bool) -> Mapping[str, Mapping[str, str]]:
+        """Give the further tables of each cell: name -> column -> type, `?` for nullable ones."""
+        return {}
+
+    def task(
+        self, cell: PlannedCell, replications: range, how: How
+    ) -> tuple[str, Callable[[], Rows]]:
+        """Give what a worker process is sent, and the name of what it may keep between tasks."""
+        return cell.name, partial(self.run, cell, replications)
+
+    def per_task(self, how: How) -> int:
+        """Give how many replications a worker process is given at a time."""
+        return self.replications_per_task
+
+    def modules(self, engine: Engine) -> tuple[str, ...]:
+        """Name what worker processes import beforehand."""
+        return ()
+
+    def beside(self, scenario: Any, replications: int) -> Mapping[str, Any]:
+        """Give scenarios that are run beside this one, with the same cells: name -> scenario.
+
+        They show how much hangs on something that no policy decides, as the order of messages
+        does. `replications` is what each cell of the scenario has.
+        """
+        return {}
+
+    def files(self, scenario: Any) -> Mapping[FieldPath, str]:
+        """Give the files that a scenario names: the key that does -> the path from its folder."""
+        return {}
+
+    def prepare(self, plan: Plan, tell: Callable[[str], None]) -> None:  # noqa: B027
+        """Raise now what would go wrong later; tell what a user should know."""
+
+    def sections(
+        self, plan: Plan, results: Results, moments: Sequence[CellMoments]
+    ) -> Sequence[Section]:
+        """Give what reports show beyond what all kinds have."""
+        return ()
+
+    def changes(self, first: StoredRun, second: StoredRun) -> Iterable[Any]:
+        """Give what differences of two runs show beyond cells: things that `rich` can print."""
+        return ()
+
+    def is_of(self, values: Mapping[str, Any]) -> bool:
+        """Whether a scenario file without a `kind` looks like one of this kind."""
+        return False
+
+
+def condition_key(seed: int, condition: Condition) -> tuple[int, int]:
+    """Give a key for the random numbers of cells under a condition, whatever their policies."""
+    first, second = seed_sequence(seed, str(condition)).generate_state(2, np.uint64)
+    return int(first), int(second)
+
+
+def seed_sequence(seed: int, name: str, *numbers: int, size: int = 16) -> np.random.SeedSequence:
+    """Give a child of a seed that depends on nothing but a name and numbers.
+
+    So what has this name is the same in whichever scenario it stands. `size` is that of the digest
+    of the name, in bytes.
+    """
+    digest = hashlib.blake2b(name.encode(), digest_size=size).digest()
+    words = (int(word) for word in np.frombuffer(digest, dtype="<u4"))
+    return np.random.SeedSequence(seed, spawn_key=(*words, *numbers))

@@ -1,0 +1,198 @@
+"""Reports of scenarios of the kind `batch`: page, pictures, CSV, terminal."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import shutil
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from rebecsim.clusters.batch.difference import schedule_difference
+from rebecsim.clusters.batch.report.schedule_charts import difference_figure, over_time_figure
+from rebecsim.clusters.batch.report.sections import Schedules, read_shown
+from rebecsim.clusters.batch.report.tables import difference_table
+from rebecsim.report import ReportInput, WrittenReport, report_view, write_report
+from rebecsim.report.comparison import report_input
+from rebecsim.studies import Results, run_plan
+from tests.clusters.batch.scenarios import DRAWN, SCENARIO, plan_of
+
+
+@dataclass
+class Made:
+    report: ReportInput
+    read: Schedules
+    digests: dict[str, str]
+
+    @property
+    def differences(self):
+        first, *others = self.read.shown.values()
+        return [schedule_difference(first, each) for each in others]
+
+
+def made(folder: Path, text: str) -> Made:
+    plan = plan_of(folder, text)
+    results = Results.create(folder / "run", plan)
+    run_plan(plan, results)
+    return Made(report_input(plan, results), read_shown(plan, results), plan.fingerprints())
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory) -> Made:
+    text = 'title = "<b>Small & $x$</b>"\ndescription = "a <script>\\n\\nb"\n' + SCENARIO
+    return made(tmp_path_factory.mktemp("small"), text)
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory) -> Made:
+    return made(tmp_path_factory.mktemp("drawn"), DRAWN)
+
+
+@pytest.fixture(scope="module")
+def written(small, tmp_path_factory) -> WrittenReport:
+    return write_report(small.report, tmp_path_factory.mktemp("written"))
+
+
+def rows(file: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(file.read_text())))
+
+
+def printed(what: object, width: int = 120) -> str:
+    console = Console(width=width, file=io.StringIO())
+    console.print(what)
+    return console.file.getvalue()
+
+
+class _Page(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+
+def test_the_page_is_whole_and_escapes_what_the_scenario_says(small, written) -> None:
+    text = written.html.read_text()
+    page = _Page(text)
+    assert "<title>&lt;b&gt;Small &amp; $x$&lt;/b&gt;" in text
+    assert [tag for tag, _ in page.tags].count("p") >= 2
+    assert "script" not in [tag for tag, _ in page.tags]
+    sources = [given["src"] for tag, given in page.tags if tag == "img"]
+    assert len(sources) == 5
+    assert all(source.startswith("data:image/svg+xml;base64,") for source in sources)
+    assert all(given["alt"] for tag, given in page.tags if tag == "img")
+    assert not re.search(r'(?:src|href)="https?:', text)
+    assert small.digests["log_blake2b"] in text
+    assert "Bounded slowdown" in text
+
+
+def test_every_picture_is_written_in_both_forms(written) -> None:
+    charts = written.html.parent / "charts"
+    names = ["changes", "gantt", "over_time", "overdue", "users"]
+    assert sorted(path.name for path in charts.iterdir()) == sorted(
+        f"{name}{form}" for name in names for form in (".png", ".svg")
+    )
+    assert set(written.charts) == set(charts.iterdir())
+
+
+def test_the_csv_files_have_every_figure(written) -> None:
+    names = ["table.csv", "pairs.csv", "schedules.csv", "users.csv", "changes.csv"]
+    assert [path.name for path in written.data] == names
+    schedules = rows(written.data[2])
+    assert [row["policy"] for row in schedules] == ["FCFS", "EASY"]
+    assert [float(row["mean_wait"]) for row in schedules] == [9.0, 6.4]
+    users = rows(written.data[3])
+    assert [(row["policy"], row["user"]) for row in users][:4] == [
+        *(("FCFS", str(user)) for user in (1, 2, 3)),
+        ("EASY", "1"),
+    ]
+    changes = rows(written.data[4])
+    first = changes[0]
+    assert (first["baseline"], first["policy"], first["user"]) == ("FCFS", "EASY", "1")
+    assert (first["earlier"], first["later"], float(first["wait"])) == ("1", "0", -6.5)
+
+
+def test_what_an_earlier_report_left_is_removed(written, tmp_path) -> None:
+    place = shutil.copytree(written.html.parent, tmp_path / "written")
+    text = SCENARIO.replace("share = 2\n", "").replace(', "EASY"', "")
+    (tmp_path / "other").mkdir()
+    again = write_report(made(tmp_path / "other", text).report, place)
+    assert [path.name for path in again.data] == ["table.csv", "schedules.csv"]
+    assert not (place / "users.csv").exists()
+    assert not (place / "changes.csv").exists()
+    assert set(again.charts) == set((place / "charts").iterdir())
+    assert {path.stem for path in again.charts} == {"gantt", "over_time"}
+
+
+def test_the_table_marks_the_best(small) -> None:
+    text = printed(report_view(small.report))
+    assert re.search(r"Mean wait \(s\) +│ +9 +│ +6 \* │", text)
+    assert re.search(r"Utilisation \(%\) +│ +\d+\.\d +", text)
+    assert "Nothing is drawn in these models" in text
+
+
+def test_replications_have_intervals_and_paired_differences(drawn) -> None:
+    text = printed(report_view(drawn.report))
+    assert text.count("Differences: Mean wait") == 4
+    assert "drawn: load factor 1.5, estimates error 2.5" in text
+    assert re.search(r"Makespan \(h\) +│ +[\d.]+ ± [\d.]+", text)
+    assert "± gives the half-width of the 95 % interval." in text
+    assert "FAIR_FCFS and FCFS" in text or "FAIR_FCFS than with FCFS" in text
+
+
+def test_means_are_those_of_the_replications(drawn) -> None:
+    condition, first = next(iter(drawn.report.comparisons.items()))
+    assert (condition["load_factor"], condition["estimates"]) == (1.0, "exact")
+    (row, _) = first.summary.rows
+    (cell,) = [each for each in first.moments if each.cell.policy == "FCFS"]
+    assert row.estimates[0].value == float(cell.mean_of({"mean_wait": 1}))
+    assert row.estimates[0].degrees_of_freedom == 2
+
+
+def test_the_difference_names_users_and_jobs(small) -> None:
+    text = printed(difference_table(small.differences[0]))
+    assert "EASY instead of FCFS: of 5 jobs 1 wait for less time, 0 for more, 4 for as long" in text
+    assert re.search(r"│ +1 │ +2 │ +1 │ +0 │", text)
+
+
+def test_charts_along_the_load_are_those_of_the_first_estimates(drawn) -> None:
+    along = drawn.report.by_axis
+    assert along.places == (1.0, 1.5)
+    assert along.policies == ("FCFS", "FAIR_FCFS")
+
+
+def test_lines_of_time_are_those_of_the_policies(drawn) -> None:
+    schedules = [each.schedule for each in drawn.read.shown.values()]
+    usage, queue = over_time_figure(schedules).axes
+    for axes in (usage, queue):
+        assert [patch.get_label() for patch in axes.patches] == ["FCFS", "FAIR_FCFS"]
+    jobs = schedules[0].workload
+    values, edges, _ = usage.patches[0].get_data()
+    hours = {"days": 24, "hours": 1, "minutes": 1 / 60, "seconds": 1 / 3600}
+    unit = next(h for name, h in hours.items() if name in queue.get_xlabel())
+    work = (values / 100 * jobs.capacity * (edges[1:] - edges[:-1])).sum() * unit
+    assert work == pytest.approx(jobs.area.sum() / 3600)
+
+
+def test_dots_of_jobs_are_above_zero_if_they_wait_longer(small) -> None:
+    jobs, users = difference_figure(small.differences).axes
+    less, more = (each.get_offsets() for each in jobs.collections)
+    assert less[:, 1].tolist() == [-13]
+    assert len(more) == 0
+    assert [patch.get_width() < 0 for patch in users.patches] == [True]
+
+
+@pytest.mark.large
+def test_a_page_of_a_generated_workload_says_so(drawn, tmp_path) -> None:
+    written = write_report(drawn.report, tmp_path)
+    text = written.html.read_text()
+    assert "BLAKE2b" not in text
+    assert "Of the schedules with load factor 1.0, estimates exact, first replication." in text
+    assert (tmp_path / "charts/mean_wait.svg").exists()

@@ -1,0 +1,65 @@
+"""Worker processes: there when they are needed, with what they need, and gone afterwards."""
+
+import multiprocessing
+import subprocess
+import sys
+
+import pytest
+
+from rebecsim.studies.executors import ThisProcess, available_workers, executor_of
+
+EARLY = """
+import sys
+from rebecsim.studies.executors import simulation_modules, start_server, executor_of
+
+def loaded(name):
+    return name in sys.modules
+
+if __name__ == "__main__":
+    start_server(2, (*simulation_modules(sys.argv[1]), "wave"))
+    with executor_of(2) as pool:
+        names = ["rebecsim.simulate.montecarlo", "numba", "wave", "chunk"]
+        print([pool.submit(loaded, name).result() for name in names], loaded("numpy"))
+"""
+
+
+@pytest.mark.skipif(
+    "forkserver" not in multiprocessing.get_all_start_methods(), reason="there is no fork server"
+)
+@pytest.mark.parametrize(("engine", "compiler"), [("python", False), ("native", True)])
+def test_workers_begin_with_what_the_engine_needs(engine, compiler, tmp_path):
+    script = tmp_path / "early.py"
+    script.write_text(EARLY)
+    found = subprocess.run(
+        [sys.executable, script, engine], capture_output=True, text=True, check=True
+    )
+    assert found.stdout == f"[True, {compiler}, True, False] False\n"
+    assert found.stderr == ""
+
+
+def test_one_worker_is_this_process():
+    for workers in (0, 1):
+        with executor_of(workers) as pool:
+            assert isinstance(pool, ThisProcess)
+            assert pool.submit(abs, -1).result() == 1
+            assert list(pool.map(abs, [-1, -2])) == [1, 2]
+
+
+def test_workers_end_with_the_block():
+    with executor_of(2) as pool:
+        assert pool.size == 2
+        assert pool.submit(abs, -1).result() == 1
+        assert multiprocessing.active_children()
+    assert multiprocessing.active_children() == []
+
+
+def test_tasks_that_have_not_begun_are_dropped_when_the_block_is_interrupted():
+    pool = executor_of(2)
+    waiting = [pool.submit(abs, -1) for _ in range(2_000)]
+    with pytest.raises(KeyboardInterrupt), pool:
+        raise KeyboardInterrupt
+    assert any(future.cancelled() for future in waiting)
+
+
+def test_there_is_a_worker_for_each_processor():
+    assert available_workers() >= 1
