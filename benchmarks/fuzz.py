@@ -310,20 +310,14 @@ def _model_of(source: Source) -> tuple[Any, Any]:
 
 
 def _use_scenario(source: Source, file: Path) -> None:
-    from rebecsim.clusters.batch.plan import plan_workload
-
-    from rebecsim.clusters.batch.scenario import load_workload_scenario
-    from rebecsim.clusters.scenarios import load_scenario, plan_scenario
+    from rebecsim.clusters.scenarios import load
     from rebecsim.lang import check_source
-    from rebecsim.studies.scenario_files import read_scenario_text
 
-    text = read_scenario_text(file)
-    if text.is_of_workload:
-        plan_workload(load_workload_scenario(text)).workload(1.0, 0)
-        return
-    plan = plan_scenario(load_scenario(file))
+    plan = load(file).plan()
+    plan.study.prepare(plan, lambda line: None)
     cell = plan.cells[-1]
-    _simulated(check_source(cell.source(), cell.name), cell.name)
+    if plan.study.kind == "dispatch":
+        _simulated(check_source(cell.setup.source, cell.name), cell.name)
 
 
 def attempt(kind: str, number: int, source: Source, content: bytes, place: Path) -> Failure | bool:

@@ -7,7 +7,6 @@ A model whose step lies compiled on disk is kept there laid out as well, and is 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from rebecsim.lang import CheckedModel
     from rebecsim.native.layout import NativeModel
 
-__all__ = ["Task", "run_task", "run_tasks"]
+__all__ = ["Task", "run_task"]
 
 
 @dataclass(frozen=True)
@@ -32,11 +31,6 @@ class Task:
     source: str
     runs: Runs
     engine: Engine = "auto"
-
-
-def run_tasks(tasks: Sequence[Task]) -> list[Batch]:
-    """Run tasks one after the other. Raises as `run_task`."""
-    return [run_task(task) for task in tasks]
 
 
 def run_task(task: Task) -> Batch:

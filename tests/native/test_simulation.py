@@ -288,16 +288,16 @@ def test_all_templates_give_the_same_batches_and_traces(name):
     cells = plan.cells[::7] if is_plain() else plan.cells[3::97]
     for place, cell in enumerate(cells):
         file = f"{cell.name}.rebeca"
-        checked = check_source(cell.source(), file)
+        checked = check_source(cell.setup.source, file)
         model = build_model(checked, file)
         for trace in (False, True):
             python, native = (
                 run_batch(
                     model,
-                    cell.observation,
+                    cell.setup.observation,
                     key=cell.key,
                     replications=range(1, 3),
-                    until=plan.until,
+                    until=cell.setup.until,
                     choice_law=("fair", "rmc")[place % 2],
                     order=ORDERS[place % 4],
                     trace=trace,

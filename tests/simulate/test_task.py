@@ -6,7 +6,7 @@ import pytest
 from rebecsim import kept_files
 from rebecsim.simulate import Observation, engine, task
 from rebecsim.simulate.batch import Runs
-from rebecsim.simulate.task import Task, run_task, run_tasks
+from rebecsim.simulate.task import Task, run_task
 
 TEXT = """
 reactiveclass Dice(4) {
@@ -38,7 +38,7 @@ def compiled(monkeypatch, answer):
 
 def test_small_tasks_are_for_python_until_the_model_is_loaded(monkeypatch):
     compiled(monkeypatch, True)
-    before, large, after = run_tasks([dice(5), dice(1_000), dice(5, "fifo")])
+    before, large, after = map(run_task, [dice(5), dice(1_000), dice(5, "fifo")])
     assert [batch.engine for batch in (before, large, after)] == ["python", "native", "native"]
     assert np.array_equal(before.columns["sum"], large.columns["sum"][:5])
     assert run_task(dice(5, cell="other")).engine == "python"
@@ -55,7 +55,7 @@ def test_what_is_not_compiled_is_not_worth_it(monkeypatch, fresh):
 
 def test_python_when_asked_for_reads_the_model_once(monkeypatch, fresh):
     compiled(monkeypatch, True)
-    batches = run_tasks([dice(1_000, order, "python") for order in ("random", "fifo")])
+    batches = [run_task(dice(1_000, order, "python")) for order in ("random", "fifo")]
     assert [batch.engine for batch in batches] == ["python", "python"]
     assert task._model.cache_info().misses == 1
     assert not (fresh / "models").exists()
