@@ -99,22 +99,22 @@ class Watchdog:
         since = 0.0
         while not self._left.wait(_LOOK_EVERY):
             system = self.system
-            if system is None or not (system.serving or system.constructing):
+            message = _at_work(system)
+            if system is None or message is None:
                 last = None
                 continue
             now = time.monotonic()
-            if system.message is not last:
-                last, since = system.message, now
+            if message is not last:
+                last, since = message, now
             patience_is_over = now - since > self._patience
             if patience_is_over or self._is_over():
-                self._stop(system, last, patience_is_over)
+                self._stop(system, message, patience_is_over)
 
     def _stop(self, system: System, message: Message, endless: bool) -> None:
         """Stop the message server, if it is still that one."""
         frame = sys._current_frames().get(self._watched)
         with self._raising:
-            busy = system.serving or system.constructing
-            if self._left.is_set() or not busy or system.message is not message:
+            if self._left.is_set() or _at_work(system) is not message:
                 return
             doing, place = _doing(system, message), _place(frame, message)
             self.stopped_in = f"{doing}{place}"
@@ -124,6 +124,13 @@ class Watchdog:
                 )
             self._raised = True
             _raise_in(self._watched, ServerStopped)
+
+
+def _at_work(system: System | None) -> Message | None:
+    """Give the message that is served, or that stands for a constructor that runs."""
+    if system is None or not (system.serving or system.constructing):
+        return None
+    return getattr(system, "message", None)  # there is none before the first constructor
 
 
 @contextmanager
