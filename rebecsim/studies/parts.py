@@ -191,6 +191,8 @@ def footer_fault(path: Path, schema: pa.Schema | None) -> str | None:
     try:
         with pq.ParquetFile(path) as parquet:
             found = parquet.schema_arrow
+    except UnicodeDecodeError:
+        return "the names of its columns are no text"
     except pa.ArrowException as error:
         return _sentence(error)
     if schema is not None and not found.equals(schema):

@@ -219,24 +219,30 @@ def test_a_killed_worker_says_how_to_go_on(tmp_path):
     out = tmp_path / "out"
     command = ["compare", "for_edf", "--out", out, "--workers", 2, "--engine", "python"]
     with started(*command, "--replications", 400) as process:
+        wait_for(lambda: any(out.rglob("*.parquet")))  # so that both workers are at work
         (victim, *_) = iter_workers(process.pid)
         os.kill(victim, signal.SIGKILL)
-        _, complaint = process.communicate(timeout=60)
+        try:
+            _, complaint = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == ExitCode.WORKER_KILLED
     *_, line = complaint.splitlines()  # after what Python's own helper processes may say
     assert line.startswith("a worker process was killed")
     assert line.endswith(f"{out}: go on with --resume")
 
 
+def wait_for(what):
+    deadline = time.monotonic() + 60
+    while not (found := what()):
+        assert time.monotonic() < deadline, "did not come to pass"
+        time.sleep(0.02)
+    return found
+
+
 def iter_workers(parent):
     """Wait for the workers of a comparison: grandchildren, forked from a server."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        found = [each for child in children(parent) for each in children(child)]
-        if found:
-            return found
-        time.sleep(0.02)
-    raise AssertionError("there are no workers")
+    return wait_for(lambda: [each for child in children(parent) for each in children(child)])
 
 
 def children(process):
