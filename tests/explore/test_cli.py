@@ -11,6 +11,7 @@ import pytest
 
 from rebecsim.cli.app import console
 from rebecsim.cli.asking import showing_progress
+from rebecsim.cli.consoles import PlainTextConsole
 from rebecsim.explore import Progress
 from tests.conftest import Run
 
@@ -236,6 +237,8 @@ def test_progress_is_shown_of_searches_that_take_a_while(
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr("rebecsim.cli.asking._PATIENCE", patience)
+    own = PlainTextConsole(stderr=True)  # the other one may show what a test before left there
+    monkeypatch.setattr("rebecsim.cli.asking.error_console", lambda: own)
     with showing_progress() as progress:
         assert progress is not None
         progress(Progress(states=1234, transitions=5, frontier=6, seconds=2.0))
