@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["Interrupt", "noting_interrupts"]
+__all__ = ["Interrupt", "noting_interrupts", "remembering_interrupts"]
 
 
 class Interrupt:
     """Whether somebody has asked for the end."""
 
     seen = False
+
+    def raise_if_seen(self) -> None:
+        """Raise KeyboardInterrupt if somebody has."""
+        if self.seen:
+            raise KeyboardInterrupt
 
 
 @contextmanager
@@ -26,16 +31,38 @@ def noting_interrupts() -> Iterator[Interrupt]:
     interrupt = Interrupt()
 
     def note(number: int, frame: object) -> None:
-        if interrupt.seen:
-            raise KeyboardInterrupt
+        interrupt.raise_if_seen()
         interrupt.seen = True
 
+    with _handling_interrupts(note):
+        yield interrupt
+
+
+@contextmanager
+def remembering_interrupts() -> Iterator[Interrupt]:
+    """Raise every Ctrl-C at once, as Python does, and remember that there was one.
+
+    Python drops an exception that is raised while it frees an object, and a signal may well come
+    then. Who has long work to do asks now and then for what was dropped.
+    """
+    interrupt = Interrupt()
+
+    def remember(number: int, frame: object) -> None:
+        interrupt.seen = True
+        raise KeyboardInterrupt
+
+    with _handling_interrupts(remember):
+        yield interrupt
+
+
+@contextmanager
+def _handling_interrupts(handle: Callable[[int, object], None]) -> Iterator[None]:
     ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     if ignored or threading.current_thread() is not threading.main_thread():
-        yield interrupt
+        yield
         return
-    before = signal.signal(signal.SIGINT, note)
+    before = signal.signal(signal.SIGINT, handle)
     try:
-        yield interrupt
+        yield
     finally:
         signal.signal(signal.SIGINT, before)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rebecsim.interrupts import noting_interrupts
+from rebecsim.interrupts import noting_interrupts, remembering_interrupts
 
 ROOT = Path(__file__).resolve().parents[1]
 TEST = "tests/test_interrupts.py::test_an_interrupt_reaches_tests_and_what_they_start"
@@ -36,3 +36,24 @@ def test_an_ignored_interrupt_stays_ignored():
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_interrupt_that_python_drops_is_remembered():
+    class Freed:
+        def __del__(self):
+            signal.raise_signal(signal.SIGINT)
+
+    with remembering_interrupts() as interrupt:
+        dropped = Freed()
+        del dropped
+        assert interrupt.seen
+        with pytest.raises(KeyboardInterrupt):
+            interrupt.raise_if_seen()
+
+
+def test_an_interrupt_is_raised_at_once_as_well():
+    with remembering_interrupts() as interrupt:
+        interrupt.raise_if_seen()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)

@@ -153,9 +153,23 @@ class WorkerPool(ProcessPoolExecutor):
         """Have a task done. Raises BrokenProcessPool once a process was killed."""
         try:
             with _importing_what_is_installed():  # a task may be the one that starts a process
-                return super().submit(function, *args, **kwargs)
+                future = super().submit(function, *args, **kwargs)
+            self._watch_all_processes()
         except (OSError, EOFError) as error:  # of the pipes to it and to what it is forked from
             raise BrokenProcessPool("no worker process can be started any more") from error
+        return future
+
+    def _watch_all_processes(self) -> None:
+        """Have the pool watch the process too that the last task has started.
+
+        Python's pool looks anew for the processes to watch when a task is told or done, and starts
+        one after it has looked. If that one is killed before the next task, nobody notices, and
+        what it holds, the way to the tasks among them, it holds for ever. There is no public way
+        to have it look; without this one such a pool waits.
+        """
+        watcher = getattr(self, "_executor_manager_thread_wakeup", None)
+        if watcher is not None:
+            watcher.wakeup()
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.shutdown(wait=True, cancel_futures=kind is not None)

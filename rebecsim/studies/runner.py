@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain, islice
 
+from rebecsim.interrupts import Interrupt, remembering_interrupts
 from rebecsim.native.engines import Engine
 from rebecsim.studies.executors import Executor, ThisProcess, executor_of
 from rebecsim.studies.plan import Plan
@@ -88,6 +89,7 @@ def run_plans(
     native engine is asked for and cannot run a model, and whatever a kind raises.
     """
     with ExitStack() as stack:
+        interrupt = stack.enter_context(remembering_interrupts())
         for run in runs:
             stack.enter_context(run.results.writing())
         found = chain.from_iterable(_missing(run, engine, progress, warn) for run in runs)
@@ -96,7 +98,7 @@ def run_plans(
         missing = sorted(found, key=lambda each: places[each.cell.name])
         total = sum(len(some) for each in missing for some in each.ranges)
         tasks = _packed(task for each in missing for task in _tasks(each, engine, total))
-        rows = _in_order(executor or ThisProcess(), tasks, progress)
+        rows = _in_order(executor or ThisProcess(), tasks, progress, interrupt)
         for each in missing:
             mine = _noting(islice(rows, len(each.ranges)), each.run.results)
             tables = each.run.plan.tables(each.run.trace)
@@ -178,9 +180,12 @@ def _done(pack: Sequence[Callable[[], Rows]]) -> list[Rows]:
 
 
 def _in_order(
-    executor: Executor, packs: Iterator[list[_Task]], progress: Progress
+    executor: Executor, packs: Iterator[list[_Task]], progress: Progress, interrupt: Interrupt
 ) -> Iterator[Rows]:
-    """Run tasks and give their results in the order of the tasks, few of them at a time."""
+    """Run tasks and give their results in the order of the tasks, few of them at a time.
+
+    Raises KeyboardInterrupt where one got lost while rows were written.
+    """
 
     def submit(pack: list[_Task]) -> Future[list[Rows]]:
         future = executor.submit(_done, [task.do for task in pack])
@@ -189,7 +194,9 @@ def _in_order(
 
     pending = deque(map(submit, islice(packs, executor.ahead)))
     while pending:
-        yield from pending.popleft().result()
+        for rows in pending.popleft().result():
+            yield rows
+            interrupt.raise_if_seen()
         pending.extend(map(submit, islice(packs, 1)))
 
 

@@ -136,7 +136,6 @@ def test_what_is_wrong_is_said_and_nothing_is_left(
 
 
 @pytest.mark.large
-@pytest.mark.slow
 def test_ctrl_c_leaves_what_is_finished_and_resume_does_the_rest(folder: Path) -> None:
     (folder / "drawn.toml").write_text(DRAWN)
     with start("compare", "drawn.toml", "--out", "a", "--workers", 2, folder=folder) as process:

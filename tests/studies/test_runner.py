@@ -64,6 +64,24 @@ def test_plans_are_simulated_together_as_they_are_alone(plan, small, tmp_path, w
     assert parts(together[0], plan) != parts(together[1], plans[1])
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_interrupt_that_python_drops_ends_the_run_too(plan, tmp_path, monkeypatch):
+    class Freed:
+        def __del__(self):
+            signal.raise_signal(signal.SIGINT)
+
+    def done(pack):
+        found = [do() for do in pack]
+        Freed()
+        return found
+
+    monkeypatch.setattr(runner, "_done", done)
+    results = Results.create(tmp_path / "run", plan)
+    with pytest.raises(KeyboardInterrupt):
+        run_plan(plan, results)
+    assert not all(results.part(cell).exists() for cell in plan.cells)
+
+
 def test_the_models_of_several_plans_are_read_once(plan, small, tmp_path, monkeypatch):
     packs = []
 

@@ -1,8 +1,12 @@
 """Worker processes: there when they are needed, with what they need, and gone afterwards."""
 
 import multiprocessing
+import os
+import signal
 import subprocess
 import sys
+import time
+from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
@@ -59,6 +63,17 @@ def test_tasks_that_have_not_begun_are_dropped_when_the_block_is_interrupted():
     with pytest.raises(KeyboardInterrupt), pool:
         raise KeyboardInterrupt
     assert any(future.cancelled() for future in waiting)
+
+
+def test_a_worker_that_is_killed_before_the_next_task_is_missed():
+    with executor_of(2) as pool:
+        told = [pool.submit(time.sleep, 60) for _ in range(2)]
+        while not all(future.running() for future in told):
+            time.sleep(0.01)
+        newest = max(multiprocessing.active_children(), key=lambda worker: worker.pid)
+        os.kill(newest.pid, signal.SIGKILL)
+        with pytest.raises(BrokenProcessPool):
+            told[1].result(timeout=30)
 
 
 def test_there_is_a_worker_for_each_processor():
