@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rebecsim.explore import Limits, Mode
+    from rebecsim.exploration import Limits, Mode
 
 MODELS: list[tuple[str, Mode]] = [
     ("philosophers4.rebeca", "core"),
@@ -29,7 +29,7 @@ SMALL = 1_000  # states
 
 def explore_once(file: Path, mode: Mode, limits: Limits | None = None) -> dict[str, Any]:
     """Explore a model in this process by the Python engine, without the time to load it."""
-    from rebecsim.explore import Checks, explore
+    from rebecsim.exploration import Checks, explore
     from rebecsim.generate.load import load_checked
 
     model, checked = load_checked(file, "core" if mode == "core" else "timed")
@@ -50,7 +50,7 @@ def explore_small(directory: Path, times: int) -> list[dict[str, Any]]:
     Models that are not small or cannot be explored are left out.
     """
     from rebecsim.errors import UserError
-    from rebecsim.explore import Limits
+    from rebecsim.exploration import Limits
     from rebecsim.lang import RebecaError
 
     found = []

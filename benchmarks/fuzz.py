@@ -258,7 +258,7 @@ def use(kind: str, source: Source, file: Path) -> None:
 
 
 def _use_model(source: Source, file: Path) -> None:
-    from rebecsim.explore import Limits, explore
+    from rebecsim.exploration import Limits, explore
     from rebecsim.lang import check_file, parse_model, print_model
 
     checked = check_file(file, "core" if source.language == "core" else "timed")
@@ -274,7 +274,7 @@ def _use_model(source: Source, file: Path) -> None:
 def _simulated(checked: Any, name: str) -> Any:
     from rebecsim.actors import RandomScheduler, Streams
     from rebecsim.generate import build_model
-    from rebecsim.simulate import simulate
+    from rebecsim.simulation import simulate
 
     model = build_model(checked, name)
     for replication in range(2):
@@ -283,7 +283,7 @@ def _simulated(checked: Any, name: str) -> Any:
 
 
 def _use_property(source: Source, file: Path) -> None:
-    from rebecsim.explore import Checks, Limits, UnsupportedPropertyError, explore
+    from rebecsim.exploration import Checks, Limits, UnsupportedPropertyError, explore
     from rebecsim.lang import check_property, parse_property_file
 
     checked, model = _model_of(source)

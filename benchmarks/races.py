@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from rebecsim.explore import Mode
+    from rebecsim.exploration import Mode
 
 MODES: tuple[Mode, ...] = ("FTTS", "TTS")
 
@@ -53,8 +53,8 @@ def of_call(call: Callable[[], object]) -> Cost:
 
 def within(file: Path, mode: Mode) -> dict[str, Callable[[], object]]:
     """Give the search, and finding races, as calls."""
-    from rebecsim.explore import explore
-    from rebecsim.explore.races import find_races
+    from rebecsim.exploration import explore
+    from rebecsim.exploration.races import find_races
     from rebecsim.generate.load import load_checked
 
     model, checked = load_checked(file, "timed")

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from rebecsim.clusters.scenarios import load_scenario, open_run, plan_scenario
-from rebecsim.simulate import OUTCOMES
+from rebecsim.simulation import OUTCOMES
 from rebecsim.studies import Plan, Results, Rows
 from rebecsim.studies.rows import Coded
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.status import Status
 
     from rebecsim.actors import Model
-    from rebecsim.explore import Progress, Question, Recorded
+    from rebecsim.exploration import Progress, Question, Recorded
 
 __all__ = [
     "AsRegression",
@@ -101,7 +101,7 @@ def posed(
     absolute: bool,
 ) -> Question:
     """Put together what is asked of a model. Raises BadParameter for time in a core model."""
-    from rebecsim.explore import Question
+    from rebecsim.exploration import Question
 
     if model.core and (tts or absolute):
         raise typer.BadParameter(

@@ -13,7 +13,7 @@ from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from rebecsim.actors import Model
-    from rebecsim.explore import Mode
+    from rebecsim.exploration import Mode
     from rebecsim.lang import CheckedModel
 
 
@@ -40,9 +40,9 @@ def draw(
 
 def _draw_states(model: Model, checked: CheckedModel | None, mode: Mode | None, out: Path) -> None:
     from rebecsim.actors import Violation
-    from rebecsim.explore import Limits
-    from rebecsim.explore.exploring import pose
-    from rebecsim.explore.space import state_space
+    from rebecsim.exploration import Limits
+    from rebecsim.exploration.exploring import pose
+    from rebecsim.exploration.space import state_space
     from rebecsim.report.graphs import MOST_DRAWN_STATES, draw_space
 
     try:

@@ -51,7 +51,7 @@ from rebecsim.interrupts import noting_interrupts
 
 if TYPE_CHECKING:
     from rebecsim.actors import Model
-    from rebecsim.explore import Limits, Question, Result, Strategy
+    from rebecsim.exploration import Limits, Question, Result, Strategy
     from rebecsim.lang import CheckedModel
 
 
@@ -143,8 +143,8 @@ def explore(
     file has formulas that were not evaluated, a variable left out decides something, or time
     need not advance and `--time-advances` asks for it.
     """
-    from rebecsim.explore import Limits
-    from rebecsim.explore import explore as search
+    from rebecsim.exploration import Limits
+    from rebecsim.exploration import explore as search
 
     if export is not None:
         from rebecsim.report.state_spaces import check_ending
@@ -211,7 +211,7 @@ def explore(
 
 def _strategy(search: Search, depth: int | None, walks: int | None, seed: int | None) -> Strategy:
     """Give the strategy; an option that it has no use for is refused."""
-    from rebecsim.explore import BreadthFirst, DepthBounded, DepthFirst, RandomWalks
+    from rebecsim.exploration import BreadthFirst, DepthBounded, DepthFirst, RandomWalks
 
     if search is not Search.walks and (walks, seed) != (None, None):
         hint = "--seed" if walks is None else "--walks"
@@ -279,7 +279,7 @@ def _write_counterexample(
 ) -> None:
     if (save, svg, as_test, as_regression) == (None, None, None, None):
         return
-    from rebecsim.explore import Recorded, save_recorded
+    from rebecsim.exploration import Recorded, save_recorded
     from rebecsim.report.sequence import sequence_diagram
 
     if result.path is None or result.path.breach is None:
@@ -299,7 +299,7 @@ def _export(
     file: Path, model: Model, checked: CheckedModel | None, question: Question, limits: Limits
 ) -> None:
     from rebecsim.actors import Violation
-    from rebecsim.explore.space import state_space
+    from rebecsim.exploration.space import state_space
     from rebecsim.report.state_spaces import write_state_space
 
     try:
@@ -325,8 +325,8 @@ def replay(
 ) -> None:
     """Do a saved counterexample again, step by step, and check that it fits the model."""
     from rebecsim.actors import ReplayError
-    from rebecsim.explore import load_recorded
-    from rebecsim.explore import replay as do_again
+    from rebecsim.exploration import load_recorded
+    from rebecsim.exploration import replay as do_again
     from rebecsim.report.counterexample import path_table
     from rebecsim.report.sequence import sequence_diagram
 

@@ -17,7 +17,7 @@ from rebecsim.exit_codes import ExitCode
 if TYPE_CHECKING:
     from rebecsim.actors import Model
     from rebecsim.live import Checker, Ending, Lateness, LiveRun, Log, Served
-    from rebecsim.simulate import Event
+    from rebecsim.simulation import Event
 
 _SHOWN_LATE = 3  # messages that were late, named in the report
 

@@ -155,10 +155,10 @@ def simulate(
     """Run a model once and show what happens, message by message."""
     from rebecsim.actors.watchdog import EndlessError, Watchdog
     from rebecsim.report.runs import event_table, run_summary
-    from rebecsim.simulate import Tracer
-    from rebecsim.simulate import simulate as run
-    from rebecsim.simulate.again import require_repeatable
-    from rebecsim.simulate.saved import load_run, make_scheduler, save_run
+    from rebecsim.simulation import Tracer
+    from rebecsim.simulation import simulate as run
+    from rebecsim.simulation.again import require_repeatable
+    from rebecsim.simulation.saved import load_run, make_scheduler, save_run
 
     if engine is EngineChoice.native:
         if save is not None or replay is not None:
@@ -217,10 +217,10 @@ def _simulate_natively(
     from rebecsim.actors import Violation
     from rebecsim.native.layout import native_model
     from rebecsim.report.runs import event_table, run_summary
-    from rebecsim.simulate import Event, RunResult
-    from rebecsim.simulate.engine import require_checked
-    from rebecsim.simulate.native import simulate_native
-    from rebecsim.simulate.saved import key_of
+    from rebecsim.simulation import Event, RunResult
+    from rebecsim.simulation.engine import require_checked
+    from rebecsim.simulation.native import simulate_native
+    from rebecsim.simulation.saved import key_of
 
     built, checked = open_model(path, "core" if core else "timed")
     checked = require_checked(checked)

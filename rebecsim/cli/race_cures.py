@@ -13,8 +13,8 @@ from rebecsim.files import write_text
 from rebecsim.interrupts import noting_interrupts
 
 if TYPE_CHECKING:
-    from rebecsim.explore.races import Races
-    from rebecsim.explore.races.cures import Asked, Cures
+    from rebecsim.exploration.races import Races
+    from rebecsim.exploration.races.cures import Asked, Cures
     from rebecsim.lang import CheckedModel
 
 __all__ = ["curable", "save_cures", "show_cures", "tried"]
@@ -37,7 +37,7 @@ def curable(model: Path, checked: CheckedModel | None, save: Path | None) -> Che
 
 def tried(checked: CheckedModel, found: Races, asked: Asked, only: str | None) -> Cures:
     """Try the cures, until there is an interrupt."""
-    from rebecsim.explore.races.cures import try_cures
+    from rebecsim.exploration.races.cures import try_cures
 
     with noting_interrupts() as interrupt, showing_progress() as progress:
         asked = replace(asked, progress=progress, is_interrupted=lambda: interrupt.seen)

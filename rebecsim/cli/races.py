@@ -37,8 +37,8 @@ from rebecsim.files import write_text
 from rebecsim.interrupts import noting_interrupts
 
 if TYPE_CHECKING:
-    from rebecsim.explore import Question
-    from rebecsim.explore.races import RaceGroup, Races
+    from rebecsim.exploration import Question
+    from rebecsim.exploration.races import RaceGroup, Races
 
 
 @app.command()
@@ -97,9 +97,9 @@ def races(
     a violation that no race decides. 2: bad input. 3: nothing harmful was found, but not
     everything was looked at. 5: nothing harmful, but a variable left out decides something.
     """
-    from rebecsim.explore import Limits
-    from rebecsim.explore.races import MOST_FOLLOWED, find_races
-    from rebecsim.explore.races.cures import Asked
+    from rebecsim.exploration import Limits
+    from rebecsim.exploration.races import MOST_FOLLOWED, find_races
+    from rebecsim.exploration.races.cures import Asked
     from rebecsim.report.race_text import race_lines, races_to_json
 
     built, checked = open_model(model, "core" if core else "timed")
@@ -186,7 +186,7 @@ def _write(
     as_test: Path | None,
     as_regression: Path | None,
 ) -> None:
-    from rebecsim.explore import Recorded
+    from rebecsim.exploration import Recorded
     from rebecsim.report.race_diagram import orders_as_svg
 
     if group is None:

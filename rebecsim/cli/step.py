@@ -19,8 +19,8 @@ from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from rebecsim.explore import PathStep
-    from rebecsim.explore.space import RebecState
+    from rebecsim.exploration import PathStep
+    from rebecsim.exploration.space import RebecState
     from rebecsim.live import Alternative, Stepper, Stop, Turn
 
 _MOST_STEPS = 10_000  # of a run that finds no reason to stop

@@ -24,8 +24,8 @@ from rebecsim.actors import (
 from rebecsim.actors.failures import raised
 from rebecsim.errors import UserError
 from rebecsim.live.log import Ending, Log, Sent, Served, plain
-from rebecsim.simulate import Event, state_of
-from rebecsim.simulate.trace import changes
+from rebecsim.simulation import Event, state_of
+from rebecsim.simulation.trace import changes
 
 __all__ = ["Checked", "Checker", "NotAllowedError", "check_log"]
 

@@ -10,8 +10,8 @@ from typing import Any, Literal, get_args
 
 from rebecsim.actors import Rebec, ReplayError
 from rebecsim.files import write_json
-from rebecsim.simulate import OUTCOMES, Event
-from rebecsim.simulate import Outcome as SimulatedOutcome
+from rebecsim.simulation import OUTCOMES, Event
+from rebecsim.simulation import Outcome as SimulatedOutcome
 
 __all__ = ["ENDINGS", "Ending", "Log", "Outcome", "Sent", "Served", "load_log", "plain", "save_log"]
 

@@ -8,8 +8,8 @@ from typing import Any
 from rebecsim.actors import Message, Rebec, durations
 from rebecsim.live.log import Sent, Served, plain
 from rebecsim.live.view import Drawn, Outgoing
-from rebecsim.simulate import Event
-from rebecsim.simulate.trace import changes
+from rebecsim.simulation import Event
+from rebecsim.simulation.trace import changes
 
 __all__ = ["Record", "served"]
 

@@ -1,7 +1,7 @@
 """A run that a person steers: one transition at a time, and back again.
 
-The transitions are those of `rebecsim.explore`; nothing is decided here but what a person asks for,
-and what is drawn at random when a run goes on by itself.
+The transitions are those of `rebecsim.exploration`; nothing is decided here but what a person asks
+for, and what is drawn at random when a run goes on by itself.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from rebecsim.actors.randomness import ORDER_STREAM
 from rebecsim.actors.watchdog import watched
 from rebecsim.close_names import suggestion
 from rebecsim.errors import UserError
-from rebecsim.explore import Breach, Mode, Path, PathStep, Question, Recorded, path_along
-from rebecsim.explore.exploring import pose
-from rebecsim.explore.path import step_of
-from rebecsim.explore.properties import Properties, abstraction
-from rebecsim.explore.space import QueuedMessage, RebecState, StateSpace
-from rebecsim.explore.transitions import State
-from rebecsim.explore.vocabulary import vocabulary
+from rebecsim.exploration import Breach, Mode, Path, PathStep, Question, Recorded, path_along
+from rebecsim.exploration.exploring import pose
+from rebecsim.exploration.path import step_of
+from rebecsim.exploration.properties import Properties, abstraction
+from rebecsim.exploration.space import QueuedMessage, RebecState, StateSpace
+from rebecsim.exploration.transitions import State
+from rebecsim.exploration.vocabulary import vocabulary
 from rebecsim.lang import CheckedModel
 
 __all__ = ["Alternative", "Breakpoint", "Stepper", "Stop", "Turn"]

@@ -88,7 +88,7 @@ OUTCOME, STEPS, TIME = range(3)
     NO_ROOM,
     NOT_ENDING,
 ) = range(10)
-"""Outcomes, numbered as in `rebecsim.simulate.OUTCOMES`; NO_ROOM: the tables of events or of
+"""Outcomes, numbered as in `rebecsim.simulation.OUTCOMES`; NO_ROOM: the tables of events or of
 choices are full; NOT_ENDING: a message server does not end, which ends all replications."""
 
 (

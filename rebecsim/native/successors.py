@@ -71,7 +71,7 @@ Integers = NDArray[np.int64]
 Rows = NDArray[np.int32]
 
 NEVER = 1 << 62
-"""The next time of a rebec that has nothing to do, as in `rebecsim.explore`."""
+"""The next time of a rebec that has nothing to do, as in `rebecsim.exploration`."""
 
 LATEST = (1 << 32) - 1
 """The largest time of which an answer can tell."""

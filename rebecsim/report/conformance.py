@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from rebecsim.errors import UserError
-from rebecsim.explore import Checks, Limits, UnsupportedPropertyError, explore
-from rebecsim.explore.transitions import MODES
+from rebecsim.exploration import Checks, Limits, UnsupportedPropertyError, explore
+from rebecsim.exploration.transitions import MODES
 from rebecsim.generate.load import load_checked
 from rebecsim.lang import RebecaError, parse_property_file
 

@@ -8,9 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from rebecsim.actors.written import changes_text
-from rebecsim.explore import Path, PathStep, Result
-from rebecsim.explore.recorded import step_to_json
-from rebecsim.explore.standstill import Standstill
+from rebecsim.exploration import Path, PathStep, Result
+from rebecsim.exploration.recorded import step_to_json
+from rebecsim.exploration.standstill import Standstill
 from rebecsim.report.message_table import message_table
 
 __all__ = [

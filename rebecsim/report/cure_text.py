@@ -7,8 +7,8 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from rebecsim.explore.races import RaceGroup, Races
-from rebecsim.explore.races.cures import Cures, RaceCures, Tried
+from rebecsim.exploration.races import RaceGroup, Races
+from rebecsim.exploration.races.cures import Cures, RaceCures, Tried
 
 __all__ = ["cure_file", "cure_lines", "cures_to_json", "unchanged_file"]
 

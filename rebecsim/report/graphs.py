@@ -14,7 +14,7 @@ from rebecsim.report.state_spaces import dot_text, edge_label, state_lines, writ
 from rebecsim.report.svg import document, element, shortened, text
 
 if TYPE_CHECKING:
-    from rebecsim.explore.space import StateSpace
+    from rebecsim.exploration.space import StateSpace
 
 __all__ = ["MOST_DRAWN_STATES", "draw_space", "draw_topology"]
 

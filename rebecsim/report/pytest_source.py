@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 
-from rebecsim.explore import Recorded
+from rebecsim.exploration import Recorded
 
 __all__ = ["pytest_source", "regression_source"]
 
@@ -17,7 +17,7 @@ _HEAD = '''\
 import json
 from pathlib import Path
 
-from rebecsim.explore import Recorded, {function}
+from rebecsim.exploration import Recorded, {function}
 from rebecsim.generate.load import load_checked
 
 MODEL = Path(__file__).resolve().parent / {path}

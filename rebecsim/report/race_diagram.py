@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from rebecsim.actors.written import value_text
-from rebecsim.explore.path import PathStep
-from rebecsim.explore.races.witness import Order, Witness
+from rebecsim.exploration.path import PathStep
+from rebecsim.exploration.races.witness import Order, Witness
 from rebecsim.report.sequence import sequence_diagram
 from rebecsim.report.svg import element, shortened
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rebecsim.explore.breach_key import BreachKey
-from rebecsim.explore.outcome import Breach
-from rebecsim.explore.path import Path
-from rebecsim.explore.races import RaceGroup, RaceKind, Races, Unexplained
-from rebecsim.explore.races.result import Distance, RaceBound
-from rebecsim.explore.races.witness import Order
-from rebecsim.explore.recorded import step_to_json
+from rebecsim.exploration.breach_key import BreachKey
+from rebecsim.exploration.outcome import Breach
+from rebecsim.exploration.path import Path
+from rebecsim.exploration.races import RaceGroup, RaceKind, Races, Unexplained
+from rebecsim.exploration.races.result import Distance, RaceBound
+from rebecsim.exploration.races.witness import Order
+from rebecsim.exploration.recorded import step_to_json
 from rebecsim.report.race_diagram import orders_as_text
 
 __all__ = ["race_lines", "races_to_json"]

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from rebecsim.actors.written import changes_text
 from rebecsim.report.message_table import message_table
-from rebecsim.simulate import Event, RunResult
+from rebecsim.simulation import Event, RunResult
 
 __all__ = ["event_table", "run_summary"]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 
 from rebecsim.actors.written import value_text
-from rebecsim.explore import Path, PathStep
+from rebecsim.exploration import Path, PathStep
 from rebecsim.report.svg import document, element, shortened, text
 
 __all__ = ["sequence_diagram"]

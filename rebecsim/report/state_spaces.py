@@ -15,7 +15,7 @@ from rebecsim.files import replacing_text
 from rebecsim.report.svg import shortened
 
 if TYPE_CHECKING:
-    from rebecsim.explore.space import Edge, QueuedMessage, RebecState, StateSpace
+    from rebecsim.exploration.space import Edge, QueuedMessage, RebecState, StateSpace
 
 __all__ = ["MOST_DOT_STATES", "check_ending", "edge_label", "state_lines", "write_state_space"]
 

@@ -71,11 +71,11 @@ class ThisProcess:
 _SIMULATION = (
     "concurrent.futures.process",
     "multiprocessing.queues",
-    "rebecsim.simulate.montecarlo",
+    "rebecsim.simulation.montecarlo",
     "rebecsim.studies.simulated",
 )
 _PYTHON = (*_SIMULATION, "rebecsim.generate", "rebecsim.lang.checker")
-_NATIVE = (*_SIMULATION, "rebecsim.simulate.kept_models", "rebecsim.simulate.native")
+_NATIVE = (*_SIMULATION, "rebecsim.simulation.kept_models", "rebecsim.simulation.native")
 """What workers need; those of the native engine hardly ever have to read a model."""
 _SAFE_PATH = "PYTHONSAFEPATH"
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rebecsim.simulate import OUTCOMES
-from rebecsim.simulate.batch import Batch
-from rebecsim.simulate.task import Task, run_task
+from rebecsim.simulation import OUTCOMES
+from rebecsim.simulation.batch import Batch
+from rebecsim.simulation.task import Task, run_task
 from rebecsim.studies.rows import REPLICATION, Coded, Rows
 
 __all__ = ["OUTCOME", "TRACES", "TRACE_COLUMNS", "simulated_rows"]
@@ -35,7 +35,7 @@ TRACE_COLUMNS: Mapping[str, str] = {
     "choices": "string",
     "changed": "string",
 }
-"""A row for each message served; see `rebecsim.simulate.Event`."""
+"""A row for each message served; see `rebecsim.simulation.Event`."""
 
 
 def simulated_rows(task: Task, counters: Mapping[str, str]) -> Rows:

@@ -52,7 +52,7 @@ BARE = DRAWING | DATA | COMPILING | PARAMETERS | VERSIONS
         (["--help"], 0, BARE | LANGUAGE | {"rebecsim.lang"}),
         (["explore", "--help"], 0, BARE | LANGUAGE | {"rebecsim.lang"}),
         (["check", TICKETS], 0, BARE | PRETTY | {"rebecsim.actors", "rebecsim.lang.printer"}),
-        (["explore", TICKETS], 0, BARE | PRETTY | {"rebecsim.explore.races"}),
+        (["explore", TICKETS], 0, BARE | PRETTY | {"rebecsim.exploration.races"}),
         (["explore", TICKETS, "--max-states", "5", "--json"], 3, BARE | PRETTY),
         (["explore", TICKETS, "--invariant", "ann.tickets < 1"], 1, BARE),
         (["races", TICKETS], 1, BARE - {"numpy"} | PRETTY),

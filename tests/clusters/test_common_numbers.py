@@ -8,7 +8,7 @@ from rebecsim.clusters import Configuration, NatjamConfiguration, natjam_source,
 from rebecsim.clusters.dispatch.patterns import Bursty, Nondet
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
-from rebecsim.simulate import Observation, run_batch
+from rebecsim.simulation import Observation, run_batch
 
 UNTIL = 40
 

@@ -19,7 +19,7 @@ from rebecsim.clusters.dispatch.patterns import (
 )
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
-from rebecsim.simulate import Observation, run_batch
+from rebecsim.simulation import Observation, run_batch
 from tests.clusters.reference_dispatch import (
     Cluster,
     drawn_between,

@@ -30,7 +30,7 @@ from rebecsim.clusters.dispatch.patterns import MAX_LENGTH
 from rebecsim.clusters.dispatch.utilisation import busy_intervals
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
-from rebecsim.simulate import Tracer, simulate
+from rebecsim.simulation import Tracer, simulate
 
 SPEEDS = st.integers(1, 10_000).map(lambda hundredths: hundredths / 100)
 TICKS = 40

@@ -29,7 +29,7 @@ from rebecsim.clusters.dispatch.patterns import (
 )
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
-from rebecsim.simulate import Observation, run_batch, simulate
+from rebecsim.simulation import Observation, run_batch, simulate
 from tests.clusters import reference_natjam as reference
 
 KEY = (5, 7)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.explore.conformance import SUITE, entries
+from tests.exploration.conformance import SUITE, entries
 
 MODES = {"timed": {"FTTS", "TTS"}, "core": {"core"}}
 

@@ -5,8 +5,8 @@ import pytest
 from rebecsim.actors import RandomScheduler, Streams
 from rebecsim.generate import build_model, python_source
 from rebecsim.lang import RebecaError, check_file
-from rebecsim.simulate import simulate
-from tests.explore.conformance import SUITE, entries
+from rebecsim.simulation import simulate
+from tests.exploration.conformance import SUITE, entries
 
 
 def verdicts(entry):

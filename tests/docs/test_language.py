@@ -11,7 +11,7 @@ import pytest
 from rebecsim.actors import FifoScheduler
 from rebecsim.generate.load import load_model
 from rebecsim.lang import parse_model, syntax, walk
-from rebecsim.simulate import Tracer, simulate
+from rebecsim.simulation import Tracer, simulate
 from tests.docs.grammar import constructs, constructs_in
 from tests.docs.markdown import ROOT, Block, read_document
 from tests.docs.session import model_of

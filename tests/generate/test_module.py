@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rebecsim.actors import enabled, execute
 from rebecsim.generate import build_model, python_source
 from rebecsim.lang import check_source, parse_model
-from rebecsim.simulate import state_of
+from rebecsim.simulation import state_of
 from tests.generate.interpreter import Interpreter
 from tests.generate.programs import PROGRAMS
 

@@ -16,8 +16,8 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from rebecsim import actors
-from rebecsim.explore import absolute_time, explore
-from rebecsim.explore.absolute_time import reads_absolute_time
+from rebecsim.exploration import absolute_time, explore
+from rebecsim.exploration.absolute_time import reads_absolute_time
 from rebecsim.generate import expressions, names, statements, step, step_expressions
 from rebecsim.generate.module import build_model, python_source
 from rebecsim.generate.names import ModelNames

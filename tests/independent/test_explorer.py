@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rebecsim.explore import Limits, explore
+from rebecsim.exploration import Limits, explore
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from tests.independent.drawing import draw, number

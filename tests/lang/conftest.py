@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.explore.conformance import SUITE, entries
+from tests.exploration.conformance import SUITE, entries
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,7 @@ from rebecsim.live import (
     run_live,
     save_log,
 )
-from rebecsim.simulate import Tracer, simulate, state_of
+from rebecsim.simulation import Tracer, simulate, state_of
 from tests.live.models import writers
 
 MODEL = load_model(Path(__file__).resolve().parents[2] / "models/ticket_service.rebeca")

@@ -11,14 +11,14 @@ import pytest
 
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
-from rebecsim.explore.exploring import pose
-from rebecsim.explore.path import step_of
-from rebecsim.explore.space import StateSpace, state_space
+from rebecsim.exploration.exploring import pose
+from rebecsim.exploration.path import step_of
+from rebecsim.exploration.space import StateSpace, state_space
 from rebecsim.generate.load import load_checked, load_model
 from rebecsim.live import Checked, Limits, LiveRun, Log, check_log, run_live
 from rebecsim.live.log import plain
-from rebecsim.simulate import state_of
-from tests.explore.conformance import SUITE
+from rebecsim.simulation import state_of
+from tests.exploration.conformance import SUITE
 from tests.live.models import ring, writers
 
 MODELS = Path(__file__).resolve().parents[2] / "models"

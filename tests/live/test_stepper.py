@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from rebecsim.actors import ReplayScheduler, Run
 from rebecsim.errors import UserError
-from rebecsim.explore import Breach, Recorded, replay
+from rebecsim.exploration import Breach, Recorded, replay
 from rebecsim.generate.load import load_checked
 from rebecsim.lang import RebecaError
 from rebecsim.live import Breakpoint, Stepper
-from rebecsim.simulate import simulate
+from rebecsim.simulation import simulate
 from tests.live.models import troublemaker, writers
 
 TICKETS, CHECKED = load_checked(

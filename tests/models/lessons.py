@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from rebecsim.actors import Model
-from rebecsim.explore import Checks, Mode, Result, explore
+from rebecsim.exploration import Checks, Mode, Result, explore
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, Dialect, check_source, parse_property_file
 

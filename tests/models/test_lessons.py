@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rebecsim.actors import RandomScheduler, ReplayScheduler, Streams
-from rebecsim.explore import Mode, explore
+from rebecsim.exploration import Mode, explore
 from rebecsim.generate.load import load_model
 from rebecsim.lang import parse_model, print_model
 from rebecsim.live import Limits, check_log, run_live

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rebecsim.explore import Limits, explore
+from rebecsim.exploration import Limits, explore
 from rebecsim.generate import build_model
 from rebecsim.lang import Dialect, check_file, check_source, parse_model, print_model
 from tests.models.lessons import MODELS

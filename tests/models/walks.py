@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from rebecsim.actors import Scheduler
-from rebecsim.explore import OnDemand, PathStep
+from rebecsim.exploration import OnDemand, PathStep
 from rebecsim.live.log import plain
-from rebecsim.simulate import Event, RunResult, Tracer, simulate
+from rebecsim.simulation import Event, RunResult, Tracer, simulate
 from tests.models.lessons import Lesson, checked, model_of
 
 

@@ -17,7 +17,7 @@ from rebecsim.generate.step import NotNativeError, step_source
 from rebecsim.lang import check_file, check_source
 from rebecsim.native.cache import is_plain
 from rebecsim.native.layout import native_model
-from rebecsim.simulate import (
+from rebecsim.simulation import (
     ORDERS,
     OUTCOMES,
     EngineError,
@@ -26,9 +26,9 @@ from rebecsim.simulate import (
     run_batch,
     simulate,
 )
-from rebecsim.simulate.native import native_events, run_native
-from rebecsim.simulate.order import scheduler_for
-from tests.explore.conformance import SUITE, entries
+from rebecsim.simulation.native import native_events, run_native
+from rebecsim.simulation.order import scheduler_for
+from tests.exploration.conformance import SUITE, entries
 from tests.native.models import MODELS
 
 VALID = [
@@ -147,7 +147,7 @@ def test_what_the_compiler_cannot_do_runs_in_python(monkeypatch):
     def fail(*functions):
         raise ValueError("no such luck")
 
-    monkeypatch.setattr("rebecsim.simulate.native.prepare", fail)
+    monkeypatch.setattr("rebecsim.simulation.native.prepare", fail)
     checked = check_source(RECURSIVE.replace("down(k - 1)", "k"), "a.rebeca")
     model = build_model(checked, "a.rebeca")
     options = {"key": KEY, "replications": range(30), "until": 3_000, "checked": checked}

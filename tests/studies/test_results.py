@@ -15,7 +15,7 @@ import pytest
 
 from benchmarks.summarise import BYTES_PER_ROW, write_run
 from rebecsim.clusters.scenarios import load, open_run, plan_of_run, plan_scenario
-from rebecsim.simulate import OUTCOMES
+from rebecsim.simulation import OUTCOMES
 from rebecsim.studies import Results, ResultsError, run_plan
 from rebecsim.studies.lock import exclusive
 from rebecsim.studies.parts import content_digest, row_groups

@@ -14,7 +14,7 @@ import pytest
 from rebecsim.clusters.dispatch import study
 from rebecsim.clusters.dispatch.study import DispatchStudy
 from rebecsim.clusters.scenarios import plan_scenario
-from rebecsim.simulate import ORDERS
+from rebecsim.simulation import ORDERS
 from rebecsim.studies import PlannedRun, Results, ResultsError, run_plan, run_plans, runner
 from rebecsim.studies.executors import executor_of
 

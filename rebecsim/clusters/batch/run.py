@@ -18,7 +18,7 @@ from rebecsim.clusters.batch.rebecs import cluster_model
 from rebecsim.clusters.batch.settings import PolicySettings
 from rebecsim.clusters.common.plugin_errors import blaming
 from rebecsim.errors import UserError
-from rebecsim.simulate import simulate
+from rebecsim.simulation import simulate
 from rebecsim.workloads import Schedule, Workload
 from rebecsim.workloads.job import Integers
 

@@ -56,7 +56,7 @@ from rebecsim.clusters.dispatch.patterns import (
 )
 from rebecsim.clusters.dispatch.policies import dispatch_policy
 from rebecsim.metrics import Metric
-from rebecsim.simulate import Order
+from rebecsim.simulation import Order
 from rebecsim.studies.scenario import ListOf, StudyScenario, entry_error, require_no_duplicates
 from rebecsim.studies.toml_lines import FieldPath
 

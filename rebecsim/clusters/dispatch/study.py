@@ -20,9 +20,9 @@ from rebecsim.clusters.dispatch.scenario import ChoiceLaw, Scenario
 from rebecsim.clusters.dispatch.source import busy_time_variables, rebeca_source
 from rebecsim.metrics import Metric
 from rebecsim.native.engines import Engine
-from rebecsim.simulate import ORDERS, Observation, Order
-from rebecsim.simulate.batch import Runs
-from rebecsim.simulate.task import Task
+from rebecsim.simulation import ORDERS, Observation, Order
+from rebecsim.simulation.batch import Runs
+from rebecsim.simulation.task import Task
 from rebecsim.studies.cell import Cell
 from rebecsim.studies.executors import simulation_modules
 from rebecsim.studies.moments import CellMoments

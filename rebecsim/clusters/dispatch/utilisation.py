@@ -17,7 +17,7 @@ __all__ = ["ServedMessage", "busy_intervals", "utilisation", "windows"]
 
 
 class ServedMessage(Protocol):
-    """What is read of a traced event; `rebecsim.simulate.Event` has it."""
+    """What is read of a traced event; `rebecsim.simulation.Event` has it."""
 
     @property
     def rebec(self) -> str:

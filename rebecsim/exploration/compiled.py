@@ -1,0 +1,387 @@
+"""Breadth-first search by the compiled engine: the same states in the same order, faster.
+
+Python begins, so that a small search is over before a compiled one is loaded; a larger one is
+handed over with all it has found. See `rebecsim.native.breadth_first` for how it goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebecsim.exploration.breach_key import key_of_effect, key_of_refused
+from rebecsim.exploration.collapsed import Collapsed
+from rebecsim.exploration.limits import COMPILER
+from rebecsim.exploration.local import Waiting
+from rebecsim.exploration.outcome import Breach
+from rebecsim.exploration.search import Search
+from rebecsim.exploration.servable import can_be_served
+from rebecsim.exploration.serving import ServingPlan
+from rebecsim.exploration.still_edges import still_edges
+from rebecsim.exploration.transitions import State
+from rebecsim.exploration.two_threads import BUDGET, NARROW, TwoThreads
+from rebecsim.exploration.writing import NOTHING_WRITTEN, RecordingWriter
+from rebecsim.lang.checked import CheckedModel
+from rebecsim.native import control as at
+from rebecsim.native import reasons
+from rebecsim.native.answers import EFFECTS
+from rebecsim.native.breadth_first import expand_ahead, expand_states, store_found
+from rebecsim.native.cache import prepare
+from rebecsim.native.errors import TimeTooLargeError
+from rebecsim.native.packing import layout_for, packed, words_of
+from rebecsim.native.serving import expand_and_serve
+from rebecsim.native.stores import CompactStore, ExactStore, Store
+from rebecsim.native.successors import LATEST, NEVER
+from rebecsim.native.tables import fingerprint_of, insert_held
+
+__all__ = ["CompiledSearch", "load_compiled_code"]
+
+Integers = NDArray[np.int64]
+
+_RARE = frozenset({reasons.BUDGET, reasons.ROOM, reasons.WIDTH, reasons.GROW})
+"""Reasons to stop after which clock and memory are looked at."""
+
+_ASKED = 256  # stops for other reasons between two looks
+
+
+def load_compiled_code(threads: int) -> None:
+    """Read the compiled loops from disk, or compile them."""
+    prepare(expand_states)
+    if threads > 1:
+        prepare(expand_ahead, store_found)
+
+
+class PackedStates(Sequence[State]):
+    """The states of a compiled search, unpacked when they are looked at."""
+
+    def __init__(self, search: CompiledSearch) -> None:
+        self._search = search
+
+    def __len__(self) -> int:
+        return int(self._search.control[at.STATES])
+
+    @overload
+    def __getitem__(self, number: int) -> State: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[State]: ...
+    def __getitem__(self, number: int | slice) -> State | list[State]:
+        if isinstance(number, slice):
+            return [self._search.state(each) for each in range(*number.indices(len(self)))]
+        return self._search.state(range(len(self))[number])
+
+
+class CompiledSearch:
+    """Takes over a search that expands states in the order of being found."""
+
+    def __init__(
+        self,
+        search: Search,
+        number: int,
+        checked: CheckedModel | None,
+        compact: bool = False,
+        threads: int = 1,
+    ) -> None:
+        """Take over; `number` is the first state that has not been expanded.
+
+        With hash compaction, `compact`, that must be the initial one. `checked` is the tree of the
+        model, if it was read from Rebeca. Of `threads` up to two are used.
+        """
+        self._search = search
+        self._threads = threads
+        self._threads_from = 0
+        self._asked = 0
+        system = search.system
+        self._plan: ServingPlan | None = None
+        if checked is not None and can_be_served(system, checked):
+            self._plan = ServingPlan(system, checked)
+        self._collapsed = collapsed = Collapsed(system)
+        search.growth = lambda coming: collapsed.growth_ahead(coming)
+        search.sent_by_compiled_code = collapsed.sent_at_once
+        search.still_edges = lambda: None if compact else still_edges(self)
+        self.control = np.zeros(at.LENGTH, dtype=np.int64)
+        limits = search.limits
+        for place, value in {
+            at.STATES: len(search.states),
+            at.TRANSITIONS: search.transitions,
+            at.EXPANDED: search.expanded,
+            at.NUMBER: number,
+            at.ORDINAL: -1,
+            at.REBECS: len(system.runner.rebecs),
+            at.MOST: NEVER if limits.states is None else limits.states,
+            at.HORIZON: NEVER if limits.horizon is None else limits.horizon,
+            at.FLOATING: system.mode == "FTTS",
+            at.TIMED: system.mode == "TTS",
+            at.ABSOLUTE: system.absolute,
+            at.BY_TIME: system.reads_time is not None,
+            at.PROPERTIES: len(search.properties),
+            at.COMPACT: compact,
+        }.items():
+            self.control[place] = value
+        self.store = self._take_over(compact)
+        self._writer = None
+        if search.recording is not None:
+            self._writer = RecordingWriter(search.recording, self._collapsed, self.control)
+        self._use_store()
+
+    def _take_over(self, compact: bool) -> Store:
+        search, collapsed = self._search, self._collapsed
+        states = len(search.states)
+        parts = np.array([collapsed.parts_of(state) for state in search.states], dtype=np.int64)
+        absolute = search.system.absolute
+        self._latest = int(parts[:, -1].max()) if absolute else 0
+        layout = layout_for(collapsed.largest_parts(self._latest))
+        store: Store
+        if compact:
+            numbers = parts[0, :-1] if absolute else parts[0]
+            time = self._latest if absolute else 0
+            fingerprint = int(fingerprint_of(numbers.copy(), time))
+            store = CompactStore(layout, packed(parts, layout), fingerprint)
+        else:
+            store = ExactStore(layout, packed(parts, layout))
+        store.parents[:states] = search.parents
+        store.ordinals[:states] = search.ordinals
+        return store
+
+    def _use_store(self) -> None:
+        """Go on with what the store has become."""
+        store, control = self.store, self.control
+        words = words_of(store.layout)
+        control[at.WORDS] = words
+        control[at.CAPACITY] = store.capacity
+        masks = [
+            self._collapsed.mask_of(sorted(each.reads), store.layout)
+            for each in self._search.properties
+        ]
+        self.masks = np.array(masks, dtype=np.int64).reshape(-1, words)
+        self.held = np.zeros((1024, words + 1), dtype=np.int64)
+        self._answers = 0
+        self._numbers = np.zeros(0, dtype=np.uint32)
+        if self._writer is not None:  # the states by their places
+            states = len(self._search.states)
+            self._numbers = np.zeros(len(store.table), dtype=np.uint32)
+            self._numbers[store.order[:states]] = np.arange(states, dtype=np.uint32)
+        self._search.adopt(PackedStates(self), store.parents, store.ordinals)
+
+    def is_over(self, more: int) -> bool:
+        """Whether a limit is reached, or would be with so many more bytes."""
+        return self._search.reached(lambda: more) is not None
+
+    def state(self, number: int) -> State:
+        """Unpack a state; with hash compaction, one that has not been expanded yet."""
+        return self._collapsed.state_of(self.store.words_at(number), self.store.layout)
+
+    # --- the loop ------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Expand all states. Raises SearchEnded as `Search.expand` does."""
+        self._search.check_limits()
+        reason = reasons.BUDGET
+        while reason != reasons.FINISHED:
+            reason = self._expand()
+            self.note(reason)
+            if reason == reasons.BUDGET and self._can_use_threads():
+                reason = self._run_threads()
+                self.note(reason)
+
+    def note(self, reason: int) -> None:
+        """Take note of how far the search is, and do what a reason to stop asks for."""
+        self._search.transitions = int(self.control[at.TRANSITIONS])
+        self._search.expanded = int(self.control[at.EXPANDED])
+        if self.control[at.BEYOND]:
+            self._search.cut("horizon")
+        if self._writer is not None:
+            self._writer.note()
+        self._answer(reason)
+
+    def _can_use_threads(self) -> bool:
+        """Whether many states wait, and two threads have not been stopped soon of late."""
+        control = self.control
+        return (
+            self._threads > 1
+            and control[at.STATES] - control[at.NUMBER] >= NARROW
+            and control[at.NUMBER] >= self._threads_from
+            and control[at.HORIZON] == NEVER
+        )
+
+    def _run_threads(self) -> int:
+        began = self.control[at.NUMBER]
+        reason = TwoThreads(self).run()
+        if self.control[at.NUMBER] - began < BUDGET:  # it was not worth starting them
+            self._threads_from = 2 * self.control[at.NUMBER]
+        return reason
+
+    def parts(self) -> tuple[Any, ...]:
+        """Give the tables that say what follows from parts of states."""
+        collapsed = self._collapsed
+        return (
+            collapsed.inners.at,
+            collapsed.bags.at,
+            collapsed.capacities,
+            collapsed.inners.array,
+            collapsed.bags.array,
+            collapsed.alternatives.array,
+            collapsed.batches.array,
+            collapsed.effects.array,
+            collapsed.sendings.array,
+            collapsed.keys,
+            collapsed.values,
+        )
+
+    def _expand(self) -> int:
+        store, collapsed, serving = self.store, self._collapsed, self._collapsed.serving
+        self.control[at.BUDGET] = BUDGET
+        tables: tuple[Any, ...] = (
+            self.control,
+            store.layout,
+            *self.parts(),
+            store.table,
+            store.order,
+            store.parents,
+            store.ordinals,
+            store.queue,
+            self.masks,
+            self.held,
+            self._numbers,
+            NOTHING_WRITTEN if self._writer is None else self._writer.edges,
+        )
+        if serving is None:
+            return int(expand_states(*tables))
+        native = serving.native
+        served: tuple[Any, ...] = (
+            collapsed.table_sizes,
+            collapsed.inners.numbers,
+            serving.contents,
+            serving.content_table,
+            serving.messages,
+            serving.message_table,
+            serving.own,
+            native.rebecs,
+            native.servers,
+            serving.arities,
+            self._cells,
+            native.params,
+        )
+        return int(expand_and_serve(native.step, *tables, *served))
+
+    def _answer(self, reason: int) -> None:
+        asked, other, value = self.control[at.ASKED : at.ASKED + 3].tolist()
+        self._asked += 1
+        if reason in _RARE or not self._asked % _ASKED:
+            self._search.check_limits()
+        match reason:
+            case reasons.ANSWER:
+                self._collapsed.answer(asked, other, value)
+                if asked == EFFECTS:
+                    self._consider_serving()
+            case reasons.ROOM:
+                if self._search.meter.would_exceed(self._collapsed.growth(asked)):
+                    self._search.stop("memory")
+                self._collapsed.grow(asked)
+            case reasons.ALTERNATIVES:
+                self._collapsed.list_alternatives(asked)
+            case reasons.WIDTH:
+                self._relay(other)
+            case reasons.GROW:
+                self._grow()
+            case reasons.LIMIT:
+                self._search.stop("states")
+            case reasons.CHECK:
+                self._check(int(self.control[at.STATES]) - 1)
+            case reasons.BREACH:
+                effect = self._collapsed.failing(asked)
+                assert effect.breach is not None
+                if self._writer is not None:
+                    self._writer.breached(key_of_effect(self._search.system.runner, effect))
+                self._breached(effect.breach)
+            case reasons.OVERFLOW:
+                self._overflow(asked, self._collapsed.message(other))
+            case reasons.DEADLOCK:
+                self._search.ends_in(int(self.control[at.NUMBER]))
+
+    def _overflow(self, receiver: int, message: Waiting) -> None:
+        """Note a message from another rebec that finds no place."""
+        runner = self._search.system.runner
+        if self._writer is not None:
+            self._writer.breached(key_of_refused(runner, receiver, message))
+        number = int(self.control[at.NUMBER])
+        time = self.state(number)[-1] if self._search.system.absolute else 0
+        self._breached(runner.overflow(receiver, message, time))
+
+    def _breached(self, breach: Breach) -> None:
+        """Note a breach of the transition that was followed last."""
+        number, ordinal = self.control[[at.NUMBER, at.ORDINAL]].tolist()
+        self._search.breached(breach, number, ordinal - 1)
+
+    # --- serving by compiled code --------------------------------------------------------------
+
+    def _consider_serving(self) -> None:
+        """Let compiled code serve messages, once that is worth compiling the model."""
+        served = self._collapsed.served_in_python
+        if self._plan is None or served < self._plan.next:
+            return
+        meter = self._search.meter
+        if meter.would_exceed(COMPILER):
+            self._plan = None
+            return
+        with meter.leaving_out():
+            serving = self._plan.due(served)
+        if serving is not None:
+            self._collapsed.let_serve(serving)
+            self._cells = serving.native.cells.copy()
+        if self._plan.over:
+            self._plan = None
+
+    # --- properties ----------------------------------------------------------------------------
+
+    def _check(self, number: int) -> None:
+        """Look at the properties of a new state, and remember what was found."""
+        state = self.state(number)
+        store = self.store
+        words = words_of(store.layout)
+        found = store.words_at(number)
+        for place, each in enumerate(self._search.properties):
+            holds = each.holds(state)
+            row = np.zeros((1, words + 1), dtype=np.int64)
+            row[0, :words] = found & self.masks[place]
+            row[0, words] = place + 1 << 1 | holds
+            self._remember(row, words)
+            if not holds:
+                self._search.breached(each.breach, number, None)
+
+    def _remember(self, row: Integers, words: int) -> None:
+        self._answers += 1
+        if 2 * self._answers > len(self.held):
+            held = self.held
+            self.held = np.zeros((2 * len(held), words + 1), dtype=np.int64)
+            insert_held(self.held, held, words)
+        insert_held(self.held, row, words)
+
+    # --- growing -------------------------------------------------------------------------------
+
+    def _grow(self) -> None:
+        """Make room for more states or transitions, if there is memory for it."""
+        states = len(self._search.states)
+        if self._writer is not None and self._writer.is_full:
+            if self._search.meter.would_exceed(self._writer.growth):
+                self._search.stop("memory")
+            self._writer.grow()
+            return
+        if self._search.meter.would_exceed(self.store.growth(states)):
+            self._search.stop("memory")
+        self.store.grow(states, int(self.control[at.NUMBER]))
+        self._use_store()
+
+    def _relay(self, time: int) -> None:
+        """Lay states out for the numbers there are by now, and that time."""
+        if time > LATEST and self.control[at.BY_TIME]:
+            raise TimeTooLargeError
+        self._latest = max(self._latest, 2 * time)
+        layout = layout_for(self._collapsed.largest_parts(self._latest))
+        states = len(self._search.states)
+        if self._search.meter.would_exceed(self.store.growth(states)):
+            self._search.stop("memory")
+        self.store.relay(layout, states, int(self.control[at.NUMBER]))
+        self._use_store()

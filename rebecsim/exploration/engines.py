@@ -1,0 +1,129 @@
+"""The engine that searches: Python, or compiled code for what is large."""
+
+from __future__ import annotations
+
+from rebecsim.errors import UserError
+from rebecsim.exploration.limits import COMPILER
+from rebecsim.exploration.reduction import SymmetricSystem
+from rebecsim.exploration.search import Search
+from rebecsim.exploration.servable import can_be_served
+from rebecsim.exploration.strategies import BreadthFirst, Strategy
+from rebecsim.lang.checked import CheckedModel
+from rebecsim.native.engines import Engine
+
+__all__ = ["HANDED_OVER_AT", "WORTH_COMPILING", "NativeEngineError", "run_search"]
+
+HANDED_OVER_AT = 20_000
+"""The states after which compiled code goes on: by then loading it takes less than it saves."""
+
+WORTH_COMPILING = 200_000
+"""The states after which it goes on if it has to be compiled first, once on every machine."""
+
+COMPILING = 60.0
+"""The seconds that must be left of a limit of time for compiling, which cannot be interrupted."""
+
+_MOST_SERVED = 0.25
+"""The messages that Python may have to serve for each state if compiled code is to be faster."""
+
+
+class NativeEngineError(UserError):
+    """The native engine was asked for something that only the Python engine can do."""
+
+    def __init__(self, obstacle: str) -> None:
+        super().__init__(f"the native engine {obstacle}; use the engine python or auto")
+
+
+def run_search(
+    search: Search,
+    strategy: Strategy,
+    engine: Engine,
+    compact: bool,
+    checked: CheckedModel | None = None,
+    workers: int = 1,
+) -> None:
+    """Let a strategy expand states, in compiled code where that is asked for or worth it.
+
+    Message servers are compiled too, where that is worth it, if the tree `checked` of the model is
+    given. Of the `workers`, compiled code uses up to two.
+
+    Raises SearchEnded as `Search.expand` does, NativeEngineError if compiled code was asked for
+    (as hash compaction does too) and has no such search, TimeTooLargeError where only Python can
+    go on.
+    """
+    if compact and engine == "python":
+        raise UserError("only the native engine has hash compaction")
+    obstacle = _obstacle(search, strategy)
+    needed = compact or engine == "native"
+    if needed and obstacle is not None:
+        raise NativeEngineError(obstacle)
+    if engine == "python" or obstacle is not None:
+        strategy.run(search)
+        return
+    number = 0
+    if not needed:
+        number = _begin_in_python(search, checked)
+        if number == len(search.states):
+            return
+    import numpy as np
+
+    search.engine = "native"
+    with search.meter.leaving_out():
+        from rebecsim.exploration.compiled import CompiledSearch, load_compiled_code
+
+        load_compiled_code(workers)
+    with np.errstate(over="ignore"):  # hashes wrap; without a compiler NumPy would warn of that
+        CompiledSearch(search, number, checked, compact, workers).run()
+
+
+def _begin_in_python(search: Search, checked: CheckedModel | None) -> int:
+    """Expand states until it is worth handing them over; gives the number of the next one."""
+    breadth_first = BreadthFirst()
+    number = breadth_first.run_to(search, HANDED_OVER_AT)
+    if checked is None or not can_be_served(search.system, checked):
+        number = _while_serving(search, number)
+    if number == len(search.states):
+        return number
+    if search.meter.would_exceed(COMPILER):
+        breadth_first.run_from(search, number)
+        return len(search.states)
+    with search.meter.leaving_out():  # the compiler's memory says nothing about states
+        compiled = _is_compiled()
+    if not compiled:
+        number = breadth_first.run_to(search, WORTH_COMPILING, number)
+        if search.meter.would_exceed(COMPILER) or search.meter.seconds_left < COMPILING:
+            breadth_first.run_from(search, number)
+            return len(search.states)
+    return number
+
+
+def _while_serving(search: Search, number: int) -> int:
+    """Go on in Python as long as most of the work is to serve messages, which only Python can do.
+
+    So it is with a chain of states of which each has a time or a value that was never there before.
+    """
+    runner, breadth_first = search.system.runner, BreadthFirst()
+    served, states = 0, 0
+    while number < len(search.states):
+        serving = (runner.runs - served) / (len(search.states) - states)
+        if serving <= _MOST_SERVED:
+            break
+        served, states = runner.runs, len(search.states)
+        number = breadth_first.run_to(search, states + HANDED_OVER_AT, number)
+    return number
+
+
+def _is_compiled() -> bool:
+    """Whether the compiled loop is on disk."""
+    from rebecsim.native.breadth_first import expand_states
+    from rebecsim.native.cache import is_ready
+
+    return is_ready(expand_states)
+
+
+def _obstacle(search: Search, strategy: Strategy) -> str | None:
+    """Say why compiled code cannot do a search, if it cannot."""
+    if not isinstance(strategy, BreadthFirst):
+        return "searches breadth first only"
+    if isinstance(search.system, SymmetricSystem):
+        return "does not reduce by symmetry"
+    return None

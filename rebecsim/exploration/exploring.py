@@ -1,0 +1,354 @@
+"""Exploring a model: a transition system, checks, a strategy and limits in, a result out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from rebecsim.actors import Model, Violation
+from rebecsim.actors.watchdog import PATIENCE, ServerStopped, Watchdog
+from rebecsim.exploration.engines import NativeEngineError, run_search
+from rebecsim.exploration.growth import growing
+from rebecsim.exploration.ignoring import Deciding, decided_by
+from rebecsim.exploration.limits import Bound, Limits, Meter, peak_bytes
+from rebecsim.exploration.outcome import Verdict
+from rebecsim.exploration.path import path_along
+from rebecsim.exploration.properties import (
+    Predicate,
+    Properties,
+    Property,
+    abstraction,
+    not_evaluated,
+)
+from rebecsim.exploration.reduction import SymmetricSystem, reduced
+from rebecsim.exploration.result import Result, Violated
+from rebecsim.exploration.search import Finding, Progress, Search, StopAt
+from rebecsim.exploration.standstill import find_standstill
+from rebecsim.exploration.strategies import BreadthFirst, Strategy
+from rebecsim.exploration.transitions import Mode, TransitionSystem
+from rebecsim.exploration.vocabulary import vocabulary
+from rebecsim.lang import CheckedModel, CheckedProperties, PropertyFile
+from rebecsim.native.engines import FINGERPRINT_BITS, Engine
+from rebecsim.native.errors import TimeTooLargeError
+
+__all__ = ["Checks", "Problem", "explore", "pose"]
+
+
+@dataclass(frozen=True)
+class Checks:
+    """What is looked for besides failed assertions.
+
+    `deadlines`: a message served after its deadline. `overflows`: a message to a full queue;
+    without this check queues have no bounds. `deadlock`: a state without any message, unless one
+    of the expressions `terminal` is true in it. `invariants`: expressions over the variables of
+    rebecs, `rebec.variable`, that must be true in every state but the initial one.
+    `properties`: a property file, of which the `Assertion` sections are checked.
+    """
+
+    deadlines: bool = True
+    overflows: bool = True
+    deadlock: bool = True
+    terminal: Sequence[str] = ()
+    invariants: Sequence[str] = ()
+    properties: PropertyFile | CheckedProperties | None = None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A transition system and what is to be checked of it.
+
+    `left_out` names the variables that are left out of the state, `deciding` those of them that
+    decide something nevertheless.
+    """
+
+    system: TransitionSystem
+    properties: tuple[Property, ...]
+    terminal: tuple[Predicate, ...]
+    left_out: tuple[str, ...]
+    deciding: tuple[Deciding, ...] = ()
+    not_evaluated: tuple[str, ...] = ()
+
+
+def pose(
+    model: Model,
+    *,
+    mode: Mode | None = None,
+    checks: Checks | None = None,
+    checked: CheckedModel | None = None,
+    abstract: Sequence[str] = (),
+    absolute: bool = False,
+    reduce: bool = False,
+    strict: bool = False,
+) -> Problem:
+    """Build the transition system of a model and compile what is to be checked.
+
+    A model that was not read from Rebeca could be more than a function of its state: some of its
+    message servers are run again to see that they do the same, with `strict` all of them.
+
+    Raises Violation if a constructor does, UserError or RebecaError for what does not fit.
+    """
+    wanted = checks or Checks()
+    left_out = abstraction(model, abstract)
+    system = TransitionSystem(
+        model,
+        mode,
+        absolute=absolute,
+        deadlines=wanted.deadlines,
+        overflows=wanted.overflows,
+        abstracted=left_out.attributes,
+        repeats="all" if strict else "sample" if checked is None else "never",
+    )
+    names = Properties(system, checked or vocabulary(model), left_out)
+    properties = [names.invariant(text) for text in wanted.invariants]
+    if wanted.properties is not None:
+        properties += names.assertions(wanted.properties)
+    terminal = tuple(names.condition(text, "<terminal>") for text in wanted.terminal)
+    if reduce:
+        system = reduced(system, wanted, checked, left_out.written)
+    ignored = not_evaluated(wanted.properties)
+    return Problem(
+        system,
+        tuple(properties),
+        terminal,
+        left_out.written,
+        decided_by(model, left_out),
+        ignored,
+    )
+
+
+def explore(
+    model: Model,
+    *,
+    mode: Mode | None = None,
+    strategy: Strategy | None = None,
+    checks: Checks | None = None,
+    checked: CheckedModel | None = None,
+    limits: Limits | None = None,
+    stop_at: StopAt = "first",
+    abstract: Sequence[str] = (),
+    reduce: bool = False,
+    engine: Engine = "auto",
+    compact: bool = False,
+    workers: int = 1,
+    strict: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+    is_interrupted: Callable[[], bool] = lambda: False,
+    patience: float = PATIENCE,
+) -> Result:
+    """Try all orders of messages and all choices of a model.
+
+    `mode` None is floating time for a timed model, core for a core one. `checked` is the model as
+    it was read from Rebeca text, if it was; properties then know its constants and classes.
+    `abstract` names variables, as `rebec.variable` or `Class.variable`, that are left out of the
+    state. With `stop_at` "first" the search ends at the first violation, whose counts are then
+    those so far; "all" goes on behind it. With `reduce`, states that differ by an exchange of
+    interchangeable rebecs are one. The `engine` "native" is compiled code, which there is for
+    breadth-first search without `reduce`; "auto" begins in Python and goes on in compiled code
+    where there are many states. The result is the same. `compact` is hash compaction: the native
+    engine tells states apart by fingerprints; the result says how likely it is that one was missed.
+    With 2 `workers`, compiled code uses two threads where many states wait, with the same result.
+    `strict` as for `pose`. `progress` is called about twice a second. Once `is_interrupted` says
+    so, the search ends with what it has found. A message server or constructor may run for
+    `patience` seconds.
+
+    Raises UserError or RebecaError for a model, property or name that does not fit, EndlessError
+    for a message server or constructor that does not end.
+    """
+    bounds = limits or Limits()
+    meter = Meter(bounds)
+
+    def reached() -> Bound | None:
+        return "interrupt" if is_interrupted() else meter.exceeded()
+
+    dog = Watchdog(patience=patience, is_over=lambda: reached() is not None)
+    try:
+        with dog:
+            problem = pose(
+                model,
+                mode=mode,
+                checks=checks,
+                checked=checked,
+                abstract=abstract,
+                absolute=bounds.horizon is not None,
+                reduce=reduce,
+                strict=strict,
+            )
+    except Violation as violation:
+        return _failed_construction(model, mode, violation, meter, tuple(abstract))
+    except ServerStopped:
+        bound = reached() or "seconds"
+        return _stopped_construction(model, mode, bound, dog.stopped_in, meter, tuple(abstract))
+    chosen = strategy or BreadthFirst()
+
+    def searched(engine: Engine) -> Search:
+        search = Search(
+            problem.system,
+            properties=problem.properties,
+            deadlock=(checks or Checks()).deadlock,
+            terminal=problem.terminal,
+            limits=bounds,
+            meter=meter,
+            stop_at=stop_at,
+            progress=progress,
+            is_interrupted=is_interrupted,
+        )
+        with search.expanding(patience):
+            run_search(search, chosen, engine, compact, checked, workers)
+        return search
+
+    try:
+        search = searched(engine)
+    except TimeTooLargeError as error:
+        if compact or engine == "native":
+            raise NativeEngineError("has no place for times this large") from error
+        search = searched("python")
+    problem.system.runner.finish()
+    if progress is not None:
+        progress(search.progress())
+    return _result(problem, search, chosen, compact)
+
+
+def _result(problem: Problem, search: Search, strategy: Strategy, compact: bool) -> Result:
+    system = problem.system
+    grown = search.meter.memory() - search.meter.before
+    standstill = find_standstill(search)
+    seconds = search.meter.seconds
+    violations = tuple(_violated(system, finding) for finding in search.findings.values())
+    verdict: Verdict = "satisfied"
+    message, path = "", None
+    if violations:
+        first = violations[0]
+        verdict, message, path = first.verdict, first.message, first.path
+    elif search.bounds:
+        verdict, message = "out of bounds", _how_far(search)
+    return Result(
+        model=system.model.name,
+        mode=system.mode,
+        strategy=strategy.name,
+        verdict=verdict,
+        message=message,
+        states=len(search.states),
+        transitions=search.transitions,
+        frontier=search.frontier,
+        seconds=seconds,
+        peak_memory=peak_bytes() or 0,
+        memory_per_state=max(grown, 0) / len(search.states),
+        path=path,
+        violations=violations,
+        bounds=tuple(search.bounds),
+        abstraction=problem.left_out,
+        deciding=problem.deciding,
+        not_evaluated=problem.not_evaluated,
+        absolute_time=_why_absolute(system),
+        symmetries=len(system.group) if isinstance(system, SymmetricSystem) else 1,
+        growing=growing(search) if not compact and _ENDED_BY.intersection(search.bounds) else (),
+        standstill=standstill.found,
+        standstill_decided=standstill.is_decided,
+        engine=search.engine,
+        omission=omission(len(search.states)) if compact else 0.0,
+    )
+
+
+def omission(states: int) -> float:
+    """Bound the probability that hash compaction has taken some state for another.
+
+    Each of these states has met all the others, and two have the same fingerprint of b bits with
+    probability 2**-b; so it is at most states * (states - 1) / 2 / 2**b.
+    """
+    return min(1.0, states * (states - 1) / (2 << FINGERPRINT_BITS))
+
+
+def _violated(system: TransitionSystem, finding: Finding) -> Violated:
+    breach = finding.breach
+    ordinals = finding.ordinals
+    if isinstance(system, SymmetricSystem):
+        ordinals = system.unfolded(ordinals)
+        system = system.full
+    path = path_along(system, ordinals, breach if finding.of_state else None)
+    shown = path.breach or breach
+    return Violated(shown.verdict, shown.text, path, finding.count)
+
+
+def _why_absolute(system: TransitionSystem) -> str | None:
+    if not system.absolute:
+        return None
+    return "horizon" if system.reads_time is None else f"{system.reads_time} reads it"
+
+
+def _failed_construction(
+    model: Model,
+    mode: Mode | None,
+    violation: Violation,
+    meter: Meter,
+    abstract: tuple[str, ...],
+) -> Result:
+    verdict: Verdict = violation.verdict
+    message = f"{violation}, in a constructor" if str(violation) else "in a constructor"
+    result = _without_states(model, mode, meter, abstract)
+    violated = Violated(verdict, message, None, 1)
+    return replace(result, verdict=verdict, message=message, violations=(violated,))
+
+
+def _stopped_construction(
+    model: Model,
+    mode: Mode | None,
+    bound: Bound,
+    stopped_in: str,
+    meter: Meter,
+    abstract: tuple[str, ...],
+) -> Result:
+    message = f"{_STOPPED_BY[bound]}; it was stopped in {stopped_in}"
+    result = _without_states(model, mode, meter, abstract)
+    return replace(result, message=message, bounds=(bound,))
+
+
+def _without_states(
+    model: Model, mode: Mode | None, meter: Meter, abstract: tuple[str, ...]
+) -> Result:
+    """Give what is said of a model of which not even the initial state is known."""
+    return Result(
+        model=model.name,
+        mode=mode or ("core" if model.core else "FTTS"),
+        strategy="",
+        verdict="out of bounds",
+        message="",
+        states=0,
+        transitions=0,
+        frontier=0,
+        seconds=meter.seconds,
+        peak_memory=peak_bytes() or 0,
+        memory_per_state=0.0,
+        path=None,
+        violations=(),
+        bounds=(),
+        abstraction=abstract,
+        absolute_time=None,
+    )
+
+
+_ENDED_BY: frozenset[Bound] = frozenset({"states", "seconds", "memory", "interrupt"})
+_STOPPED_BY: dict[Bound, str] = {
+    "states": "the limit of states was reached",
+    "seconds": "the time was used up",
+    "memory": "the limit of memory was reached",
+    "interrupt": "the search was interrupted",
+    "horizon": "states beyond the horizon were not followed",
+    "depth": "deeper states were not looked at",
+    "walks": "random walks do not cover everything",
+}
+
+
+def _how_far(search: Search) -> str:
+    """Say what an unfinished search has covered."""
+    reasons = " and ".join(_STOPPED_BY[bound] for bound in search.bounds)
+    deepest = len(search.way_to(len(search.states) - 1))
+    text = (
+        f"{reasons}; nothing wrong so far: {len(search.states):,} states found, "
+        f"{search.transitions:,} transitions, {search.frontier:,} states not fully expanded; "
+        f"the last state found is {deepest:,} transitions from the start"
+    )
+    if search.system.absolute:
+        text += f", at time {search.states[-1][-1]:,}"
+    if search.stopped_in:
+        text += f"; it was stopped in {search.stopped_in}"
+    return text

@@ -1,0 +1,159 @@
+"""What can come of serving one message: effects of message servers, and outcomes for a state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from rebecsim.exploration.local import Local, Waiting
+    from rebecsim.exploration.suspension import Suspension
+
+__all__ = ["Breach", "Effect", "Outcome", "Sending", "Verdict"]
+
+Verdict = Literal[
+    "satisfied",
+    "deadlock",
+    "deadline missed",
+    "queue overflow",
+    "assertion failed",
+    "property violated",
+    "out of bounds",
+]
+
+
+class Breach(NamedTuple):
+    """Something forbidden: the verdict and the text that explains it."""
+
+    verdict: Verdict
+    text: str
+
+
+class Sending:
+    """A message to another rebec, one object for equal ones; times are relative."""
+
+    __slots__ = ("message", "receiver")
+
+    def __init__(self, receiver: int, message: Waiting) -> None:
+        self.receiver = receiver
+        self.message = message
+
+
+class Effect:
+    """What a message server does under given choices, whatever else waits in the bag of its rebec.
+
+    `choices` are (index, count) for every choice drawn since the message was taken and `values` the
+    alternatives drawn; the first `drawn_before` of them belong to parts before a delay.
+    `variables`, `clock` and `suspension` are those of the rebec afterwards, before time moves on;
+    after a `breach`, `variables` is what it holds then. `own` are the messages it has sent to
+    itself, in the order of a bag, `sendings` those to others, in the order of sending. `places` is
+    how many places there must be beside the other waiting messages, for it to come to this: one for
+    the message being served, and one for each that was sent, or tried, to itself. `refused` names
+    the message server of a message that found no place in the rebec's own queue.
+    """
+
+    __slots__ = (
+        "breach",
+        "choices",
+        "clock",
+        "drawn_before",
+        "message",
+        "own",
+        "owner",
+        "places",
+        "refused",
+        "resumed",
+        "sendings",
+        "suspension",
+        "values",
+        "variables",
+    )
+
+    def __init__(
+        self,
+        owner: int,
+        message: Waiting,
+        choices: tuple[tuple[int, int], ...],
+        values: tuple[Any, ...],
+        resumed: Suspension | None,
+        variables: tuple[Any, ...],
+        clock: int,
+        suspension: Suspension | None,
+        own: tuple[Waiting, ...],
+        places: int,
+        sendings: tuple[Sending, ...],
+        breach: Breach | None,
+        refused: str = "",
+    ) -> None:
+        self.owner = owner
+        self.message = message
+        self.choices = choices
+        self.values = values
+        self.drawn_before = 0 if resumed is None else len(resumed.recipe.choices)
+        self.resumed = resumed is not None
+        self.variables = variables
+        self.clock = clock
+        self.suspension = suspension
+        self.own = own
+        self.places = places
+        self.sendings = sendings
+        self.breach = breach
+        self.refused = refused
+
+
+class Outcome:
+    """One way in which a rebec in some state serves, or goes on serving, a message.
+
+    `local` is the rebec afterwards, before time moves on; it is None after a breach. The rest is
+    that of the `Effect`.
+    """
+
+    __slots__ = ("effect", "local")
+
+    def __init__(self, effect: Effect, local: Local | None) -> None:
+        self.effect = effect
+        self.local = local
+
+    @property
+    def owner(self) -> int:
+        """The position of the rebec."""
+        return self.effect.owner
+
+    @property
+    def message(self) -> Waiting:
+        """The message that is served."""
+        return self.effect.message
+
+    @property
+    def resumed(self) -> bool:
+        """Whether the message server goes on after a delay."""
+        return self.effect.resumed
+
+    @property
+    def choices(self) -> tuple[tuple[int, int], ...]:
+        """(index, count) for every choice drawn since the message was taken."""
+        return self.effect.choices
+
+    @property
+    def drawn(self) -> tuple[tuple[int, int], ...]:
+        """The choices that were drawn in this part of the message server."""
+        return self.effect.choices[self.effect.drawn_before :]
+
+    @property
+    def drawn_values(self) -> tuple[Any, ...]:
+        """The alternatives that were drawn in this part of the message server."""
+        return self.effect.values[self.effect.drawn_before :]
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        """What the rebec holds afterwards, also after a breach."""
+        return self.effect.variables
+
+    @property
+    def sendings(self) -> tuple[Sending, ...]:
+        """The messages to other rebecs, in the order of sending."""
+        return self.effect.sendings
+
+    @property
+    def breach(self) -> Breach | None:
+        """What the message server does that is forbidden."""
+        return self.effect.breach

@@ -1,0 +1,253 @@
+"""Expressions over the variables of rebecs, compiled to functions of a state.
+
+An expression is parsed and checked by `rebecsim.lang`; only its checked tree is turned into
+Python functions, so no text of a user is ever executed.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from rebecsim.actors import double_quotient, float32, int32, quotient, remainder, truncate
+from rebecsim.actors.kinds import int8, int16
+from rebecsim.errors import UserError
+from rebecsim.exploration.transitions import State, TransitionSystem
+from rebecsim.exploration.values import OddFloat
+from rebecsim.lang import CheckedProperties, syntax
+from rebecsim.lang.types import (
+    BYTE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    NUMERIC,
+    REAL,
+    SHORT,
+    ArrayType,
+    Type,
+    arithmetic_type,
+)
+
+__all__ = ["AbstractedVariableError", "Function", "PredicateCompiler"]
+
+Function = Callable[[State], Any]
+
+_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": quotient,
+    "%": remainder,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "<<": lambda left, right: left << (right & 31),
+    ">>": lambda left, right: left >> (right & 31),
+}
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_FIT: dict[Type, Callable[[Any], Any]] = {
+    INT: int32,
+    SHORT: int16,
+    BYTE: int8,
+    FLOAT: float32,
+    DOUBLE: float,
+}
+
+
+class AbstractedVariableError(UserError):
+    """An expression reads a variable that has been left out of the state."""
+
+
+class PredicateCompiler:
+    """Compiles the expressions of one checked property file for one transition system."""
+
+    def __init__(
+        self,
+        properties: CheckedProperties,
+        system: TransitionSystem,
+        abstracted: tuple[frozenset[str], ...],
+    ) -> None:
+        self._properties = properties
+        self._references = system.runner.values.references
+        self._rebecs = system.runner.rebecs
+        self._names = system.runner.names
+        self._abstracted = abstracted
+        self.reads: set[int] = set()
+        """The rebecs whose part of a state the compiled expressions look at."""
+
+    def compile(self, node: syntax.Expression) -> Function:
+        """Give the function that evaluates an expression in a state.
+
+        The function raises UserError, naming the place, where the expression has no value.
+        """
+        constants = self._properties.constants
+        if id(node) in constants:
+            value = constants[id(node)]
+            return lambda state: value
+        match node:
+            case syntax.Name():
+                return self._name(node)
+            case syntax.Member():
+                return self._member(node)
+            case syntax.Index():
+                return self._index(node)
+            case syntax.Unary():
+                return self._unary(node)
+            case syntax.Binary():
+                return self._binary(node)
+            case syntax.InstanceOf(operand, wanted):
+                return self._instance_of(operand, wanted.name)
+            case syntax.Conditional(condition, then, otherwise):
+                kind = self._type(node)
+                test, first = self.compile(condition), self._as(then, kind)
+                second = self._as(otherwise, kind)
+                return lambda state: first(state) if test(state) else second(state)
+            case syntax.Cast(_, operand):
+                return self._as(operand, self._type(node))
+        raise AssertionError(f"the checker lets no {type(node).__name__} into a property")
+
+    def _type(self, node: syntax.Expression) -> Type:
+        return self._properties.types[id(node)]
+
+    def _as(self, node: syntax.Expression, wanted: Type) -> Function:
+        """Compile an expression whose value is converted to a type."""
+        value, found = self.compile(node), self._type(node)
+        if found == wanted or wanted not in NUMERIC:
+            return value
+        fit = _FIT[wanted]
+        if found in REAL and wanted not in REAL:
+            return _guarded(lambda state: fit(truncate(value(state))), node)
+        return lambda state: fit(value(state))
+
+    # --- names ---------------------------------------------------------------------------------
+
+    def _name(self, node: syntax.Name) -> Function:
+        symbol = self._properties.symbol_of(node)
+        if symbol.kind == "definition":
+            return self.compile(self._properties.definition(symbol.name).expression)
+        reference = next(each for each in self._references if each.name == symbol.name)
+        return lambda state: reference
+
+    def _member(self, node: syntax.Member) -> Function:
+        name, symbol = self._properties.member_of(node)
+        owner = next(each.index for each in self._references if each.name == name)
+        rebec = type(self._rebecs[owner])
+        if symbol.kind == "known":
+            checked = self._properties.model
+            instance = next(each for each in checked.instances if each.name == name)
+            known = checked.classes[instance.class_name].known_rebecs
+            place = [each.name for each in known].index(symbol.name)
+            bound = vars(self._rebecs[owner])[rebec.__known_rebecs__[place].name]
+            reference = self._references[bound._index]
+            return lambda state: reference
+        attribute = next(
+            variable.name
+            for variable in rebec.__state_variables__
+            if variable.rebeca_name == symbol.name
+        )
+        if attribute in self._abstracted[owner]:
+            raise AbstractedVariableError(
+                f"{node.span.file}:{node.span.line}:{node.span.column}: {name}.{symbol.name} is "
+                "left out of the state, so no property can depend on it"
+            )
+        position = self._names[owner].index(attribute)
+        self.reads.add(owner)
+        if symbol.type in REAL:
+            return lambda state: _plain(state[owner].variables[position])
+        return lambda state: state[owner].variables[position]
+
+    def _index(self, node: syntax.Index) -> Function:
+        array, index = self.compile(node.array), self.compile(node.index)
+        kind = self._type(node.array)
+        assert isinstance(kind, ArrayType)
+        length = kind.length
+
+        def element(state: State) -> Any:
+            position = index(state)
+            if not 0 <= position < length:
+                raise _no_value(node, f"the index {position} is outside the array")
+            return _plain(array(state)[position])
+
+        return element
+
+    def _instance_of(self, operand: syntax.Expression, name: str) -> Function:
+        rebec, checked = self.compile(operand), self._properties.model
+        fitting = {
+            instance.name
+            for instance in checked.instances
+            if checked.classes[instance.class_name].is_a(name)
+        }
+
+        def is_one(state: State) -> bool:
+            reference = rebec(state)
+            return reference is not None and reference.name in fitting
+
+        return is_one
+
+    # --- operators -----------------------------------------------------------------------------
+
+    def _unary(self, node: syntax.Unary) -> Function:
+        operand = self.compile(node.operand)
+        if node.operator == "!":
+            return lambda state: not operand(state)
+        if node.operator == "+":
+            return operand
+        fit = _FIT[self._type(node)]
+        if node.operator == "-":
+            return lambda state: fit(-operand(state))
+        return lambda state: fit(~operand(state))
+
+    def _binary(self, node: syntax.Binary) -> Function:
+        symbol, kind = node.operator, self._type(node)
+        if symbol in ("&&", "||"):
+            left, right = self.compile(node.left), self.compile(node.right)
+            if symbol == "&&":
+                return lambda state: left(state) and right(state)
+            return lambda state: left(state) or right(state)
+        operands = self._type(node.left), self._type(node.right)
+        both = set(operands)
+        wanted = arithmetic_type(*operands) if both <= NUMERIC else kind
+        left, right = self._as(node.left, wanted), self._as(node.right, wanted)
+        if symbol in _COMPARISONS:
+            compare = _COMPARISONS[symbol]
+            return lambda state: compare(left(state), right(state))
+        compute = _ARITHMETIC[symbol]
+        if kind in REAL:
+            if symbol == "/":
+                compute = double_quotient
+            fit = _FIT[kind]
+            return lambda state: fit(compute(left(state), right(state)))
+        if kind == INT:
+            return _guarded(lambda state: int32(compute(left(state), right(state))), node)
+        return lambda state: compute(left(state), right(state))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, OddFloat):
+        return float("nan") if value is OddFloat.NAN else -0.0
+    return value
+
+
+def _guarded(function: Function, node: syntax.Expression) -> Function:
+    """Turn an error of arithmetic into one that names the place."""
+
+    def guarded(state: State) -> Any:
+        try:
+            return function(state)
+        except ArithmeticError as error:
+            raise _no_value(node, str(error)) from error
+
+    return guarded
+
+
+def _no_value(node: syntax.Expression, problem: str) -> UserError:
+    span = node.span
+    return UserError(f"{span.file}:{span.line}:{span.column}: {problem} in a reachable state")

@@ -1,0 +1,184 @@
+"""What must hold in every state: invariants and the assertions of property files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rebecsim.actors import Model
+from rebecsim.close_names import suggestion
+from rebecsim.errors import UserError
+from rebecsim.exploration.outcome import Breach
+from rebecsim.exploration.predicates import PredicateCompiler
+from rebecsim.exploration.transitions import State, TransitionSystem
+from rebecsim.lang import (
+    CheckedModel,
+    CheckedProperties,
+    PropertyFile,
+    check_property,
+    parse_expression,
+    syntax,
+)
+from rebecsim.lang.property_syntax import AssertionProperty, LtlProperty, TctlProperty
+
+__all__ = [
+    "Abstraction",
+    "Properties",
+    "Property",
+    "UnsupportedPropertyError",
+    "abstraction",
+    "not_evaluated",
+]
+
+Predicate = Callable[[State], bool]
+
+
+class UnsupportedPropertyError(UserError):
+    """A property that can be written but not checked yet."""
+
+
+@dataclass(frozen=True)
+class Property:
+    """A condition on states, the breach of a state that does not meet it, and which rebecs' parts
+    of the state it looks at.
+    """
+
+    holds: Predicate
+    breach: Breach
+    reads: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Abstraction:
+    """Variables left out of the state: for each rebec their names in Python, and as written.
+
+    `named` says which ones those are: as written, the place of the rebec, the name in Python.
+    """
+
+    attributes: tuple[frozenset[str], ...]
+    written: tuple[str, ...]
+    named: tuple[tuple[str, int, str], ...]
+
+
+def abstraction(model: Model, names: Sequence[str]) -> Abstraction:
+    """Find the variables that `rebec.variable` and `Class.variable` name.
+
+    Raises UserError, naming the variables there are, for one that does not exist.
+    """
+    named: list[tuple[str, int, str]] = []
+    for name in names:
+        owner, _, variable = name.partition(".")
+        before = len(named)
+        for place, instance in enumerate(model.instances):
+            reactive_class = instance.reactive_class
+            if owner not in (instance.name, *(each.__name__ for each in reactive_class.__mro__)):
+                continue
+            named += [
+                (name, place, declared.name)
+                for declared in reactive_class.__state_variables__
+                if declared.rebeca_name == variable
+            ]
+        if len(named) == before:
+            raise UserError(
+                f"abstraction: there is no {name!r}; {_variables_there_are(name, model)}"
+            )
+    attributes = tuple(
+        frozenset(attribute for _, place, attribute in named if place == each)
+        for each in range(len(model.instances))
+    )
+    return Abstraction(attributes, tuple(names), tuple(named))
+
+
+def _variables_there_are(wanted: str, model: Model) -> str:
+    names = [
+        f"{instance.name}.{variable.rebeca_name}"
+        for instance in model.instances
+        for variable in instance.reactive_class.__state_variables__
+    ]
+    if not names:
+        return "the model has no variables"
+    return suggestion(wanted, names, f"the state variables are {', '.join(names)}")
+
+
+Formulas = tuple[LtlProperty, ...] | tuple[TctlProperty, ...]
+
+
+def _formulas(tree: PropertyFile) -> list[tuple[str, Formulas]]:
+    """Give the kinds of temporal formulas in a property file, with the formulas."""
+    kinds: list[tuple[str, Formulas]] = [("LTL", tree.ltl), ("TCTL", tree.tctl)]
+    return [(kind, formulas) for kind, formulas in kinds if formulas]
+
+
+def not_evaluated(properties: PropertyFile | CheckedProperties | None) -> tuple[str, ...]:
+    """Say of which formulas of a property file a verdict says nothing."""
+    if properties is None:
+        return ()
+    tree = properties if isinstance(properties, PropertyFile) else properties.tree
+    return tuple(
+        f"{each.span.file}:{each.span.line}: {kind} {each.name}"
+        for kind, formulas in _formulas(tree)
+        for each in formulas
+    )
+
+
+class Properties:
+    """Checks property texts and files against a model and compiles them for its states.
+
+    `checked` is the model as the language knows it.
+    """
+
+    def __init__(
+        self, system: TransitionSystem, checked: CheckedModel, left_out: Abstraction
+    ) -> None:
+        self._system = system
+        self._checked = checked
+        self._left_out = left_out
+
+    def condition(self, text: str, what: str) -> Predicate:
+        """Compile one condition; `what` says in errors where it was given.
+
+        Raises RebecaError, with the position, for a text that is wrong or does not fit the model.
+        """
+        compiler, expression = self._parsed(text, what)
+        return compiler.compile(expression)
+
+    def _parsed(self, text: str, what: str) -> tuple[PredicateCompiler, syntax.Expression]:
+        expression = parse_expression(text, what)
+        assertion = AssertionProperty(what, expression, span=expression.span)
+        tree = PropertyFile((), (assertion,), (), (), span=expression.span)
+        checked = check_property(tree, self._checked, text)
+        return self._compiler(checked), expression
+
+    def invariant(self, text: str) -> Property:
+        """Make a property of an expression that must be true in every state."""
+        compiler, expression = self._parsed(text, "<invariant>")
+        holds = compiler.compile(expression)
+        return Property(holds, Breach("property violated", text), frozenset(compiler.reads))
+
+    def assertions(self, properties: PropertyFile | CheckedProperties) -> list[Property]:
+        """Make properties of the `Assertion` sections of a property file.
+
+        Formulas of LTL and TCTL are left aside, see `not_evaluated`. Raises RebecaError for a file
+        that does not fit the model, UnsupportedPropertyError for one with such formulas only.
+        """
+        checked = properties
+        if isinstance(checked, PropertyFile):
+            checked = check_property(checked, self._checked)
+        tree = checked.tree
+        for kind, formulas in _formulas(tree):
+            if not tree.assertions:
+                span = formulas[0].span
+                raise UnsupportedPropertyError(
+                    f"{span.file}:{span.line}:{span.column}: {kind} formulas are not supported; "
+                    "take the section out, or write what must hold in every state as an Assertion"
+                )
+        return [self._assertion(each, checked) for each in tree.assertions]
+
+    def _assertion(self, assertion: AssertionProperty, checked: CheckedProperties) -> Property:
+        compiler = self._compiler(checked)
+        holds = compiler.compile(assertion.expression)
+        breach = Breach("assertion failed", assertion.name)
+        return Property(holds, breach, frozenset(compiler.reads))
+
+    def _compiler(self, checked: CheckedProperties) -> PredicateCompiler:
+        return PredicateCompiler(checked, self._system, self._left_out.attributes)

@@ -1,0 +1,154 @@
+"""The state graph of a model as arrays: states, and edges with what is needed to compare orders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebecsim.exploration.breach_key import BreachKey
+from rebecsim.exploration.local import NO_DEADLINE
+from rebecsim.exploration.races.fate import Graph
+from rebecsim.exploration.recording import NO_SERVICE
+from rebecsim.exploration.state_graph import StateGraph
+
+__all__ = ["NO_ACTION", "NO_LIMIT", "Action", "Arrays", "Integers", "arrays_of"]
+
+Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+NO_ACTION = -1
+"""The action of an edge in which only time passes."""
+
+NO_LIMIT = 1 << 61
+"""The deadline of a message without one; later than any time, also after some time has passed."""
+
+
+_BITS = 62
+
+
+class Action(NamedTuple):
+    """What a rebec does in a step, apart from times and choices.
+
+    `resumed`: the message server goes on after a delay.
+    """
+
+    owner: int
+    number: int
+    sender: int
+    arguments: tuple[Any, ...]
+    resumed: bool
+
+    @property
+    def kind(self) -> tuple[int, int, int, bool]:
+        """The action without its arguments."""
+        return self.owner, self.number, self.sender, self.resumed
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """A state graph; the edges of state s are those from `first[s]` up to `first[s + 1]`.
+
+    `target` is a state, or `states + k` for a breach with the key `keys[k]`. `action` numbers
+    `actions`; `arrival` and `deadline` are those of the message, counted from the time of the
+    source; `choice` numbers the outcomes of one message; `duration` is the time that passes.
+    `wrong` gives the numbers of keys of the states in which something is wrong. `cut` are the
+    states that a limit has kept from being expanded. `same` gives the state that stands for a
+    state: of two in which nothing can happen any more and that differ in how long rebecs stay busy,
+    the first.
+    """
+
+    first: Integers
+    target: Integers
+    action: Integers
+    arrival: Integers
+    deadline: Integers
+    choice: Integers
+    duration: Integers
+    actions: tuple[Action, ...]
+    keys: tuple[BreachKey, ...]
+    wrong: dict[int, tuple[int, ...]]
+    cut: Flags
+    same: Integers
+
+    @property
+    def states(self) -> int:
+        """How many states there are."""
+        return len(self.first) - 1
+
+    def is_stuck(self, state: int) -> bool:
+        """Whether nothing can happen in a state any more."""
+        return bool(self.first[state] == self.first[state + 1]) and not self.cut[state]
+
+    def meeting(self, key: int) -> Flags:
+        """Say which targets are a breach with a key, or a state with one."""
+        found = np.zeros(self.states + len(self.keys), dtype=bool)
+        found[[state for state, keys in self.wrong.items() if key in keys]] = True
+        found[self.states + key] = True
+        return found
+
+    @cached_property
+    def graph(self) -> Graph:
+        """Give states and breaches as the nodes of a graph."""
+        first = np.append(self.first, np.full(len(self.keys), len(self.target), dtype=np.int64))
+        # More rebecs than bits share them.
+        bits = [1 << action.owner % _BITS for action in self.actions]
+        owners = np.array([*bits, 0], dtype=np.int64)[self.action]
+        return Graph(first, self.target, owners, self.duration)
+
+
+def arrays_of(graph: StateGraph) -> Arrays:
+    """Say of every edge what is done in it; actions are numbered in the order of the edges."""
+    numbers: dict[Action, int] = {}
+    # One row more: that of NO_SERVICE, which is the last.
+    of_service = np.empty((3, len(graph.services) + 1), dtype=np.int64)
+    of_service[:, NO_SERVICE] = NO_ACTION, 0, NO_LIMIT
+    for service in _in_order(graph.service):
+        owner, message, resumed = graph.services[service]
+        action = Action(owner, message.number, message.sender, message.arguments, resumed)
+        of_service[:, service] = (
+            numbers.setdefault(action, len(numbers)),
+            message.arrival,
+            NO_LIMIT if message.deadline == NO_DEADLINE else int(message.deadline),
+        )
+    action, arrival, deadline = of_service[:, graph.service]
+    return Arrays(
+        graph.first,
+        graph.target,
+        action,
+        arrival,
+        deadline,
+        graph.choice,
+        graph.duration,
+        actions=tuple(numbers),
+        keys=graph.keys,
+        wrong=graph.wrong,
+        cut=graph.cut,
+        same=_same(graph),
+    )
+
+
+def _in_order(services: Integers) -> list[int]:
+    """Give the numbers of services in the order of their first edges."""
+    edges = np.arange(len(services), dtype=np.int64)
+    first = np.full(int(services.max(initial=NO_SERVICE)) + 2, len(services), dtype=np.int64)
+    first[services[::-1]] = edges[::-1]  # of several edges the last one that is written: the first
+    first[NO_SERVICE] = len(services)
+    met = np.count_nonzero(first < len(services))
+    ordered: list[int] = np.argsort(first)[:met].tolist()
+    return ordered
+
+
+def _same(graph: StateGraph) -> Integers:
+    """Take states in which nothing can happen any more for one, whoever is busy in them."""
+    found: dict[tuple[Any, ...], int] = {}
+    same = np.arange(len(graph), dtype=np.int64)
+    rebecs = len(graph.search.system.runner.rebecs)
+    for number in np.flatnonzero((np.diff(graph.first) == 0) & ~graph.cut).tolist():
+        state = graph.search.states[number]
+        held = tuple(local.variables for local in state[:rebecs])
+        same[number] = found.setdefault(held, number)
+    return same

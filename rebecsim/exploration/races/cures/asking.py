@@ -1,0 +1,69 @@
+"""What was asked of a model, to be asked again of changed ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rebecsim.exploration.exploring import Checks, Problem, pose
+from rebecsim.exploration.limits import Limits
+from rebecsim.exploration.races.finding import MOST_FOLLOWED, find_races
+from rebecsim.exploration.races.result import Races
+from rebecsim.exploration.search import Progress
+from rebecsim.exploration.state_graph import StateGraph, build_graph
+from rebecsim.exploration.transitions import Mode
+from rebecsim.generate import build_model
+from rebecsim.lang import CheckedModel
+
+__all__ = ["Asked"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The arguments of `find_races` for a model that was read from Rebeca.
+
+    The limits hold for each model that is explored by itself.
+    """
+
+    mode: Mode | None = None
+    checks: Checks | None = None
+    limits: Limits | None = None
+    abstract: tuple[str, ...] = ()
+    observe: tuple[str, ...] = ()
+    most_followed: int = MOST_FOLLOWED
+    progress: Callable[[Progress], None] | None = None
+    is_interrupted: Callable[[], bool] = lambda: False
+
+    def races(self, checked: CheckedModel, name: str) -> Races:
+        """Find the races of a model."""
+        return find_races(
+            build_model(checked, name),
+            mode=self.mode,
+            checks=self.checks,
+            checked=checked,
+            limits=self.limits,
+            abstract=self.abstract,
+            observe=self.observe,
+            most_followed=self.most_followed,
+            progress=self.progress,
+            is_interrupted=self.is_interrupted,
+        )
+
+    def graph(self, checked: CheckedModel, name: str) -> tuple[Problem, StateGraph]:
+        """Build the state graph of a model."""
+        problem = pose(
+            build_model(checked, name),
+            mode=self.mode,
+            checks=self.checks,
+            checked=checked,
+            abstract=self.abstract,
+            absolute=self.limits is not None and self.limits.horizon is not None,
+        )
+        graph = build_graph(
+            problem,
+            deadlock=(self.checks or Checks()).deadlock,
+            limits=self.limits,
+            progress=self.progress,
+            is_interrupted=self.is_interrupted,
+        )
+        return problem, graph

@@ -1,0 +1,75 @@
+"""The last step that decides a breach: where it became inevitable, and what else could be done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rebecsim.exploration.breach_key import BreachKey
+from rebecsim.exploration.exploring import Problem
+from rebecsim.exploration.outcome import Breach
+from rebecsim.exploration.path import path_along
+from rebecsim.exploration.races.arrays import Arrays
+from rebecsim.exploration.races.futures import Futures
+from rebecsim.exploration.races.result import Decision, Unexplained
+from rebecsim.exploration.search import Search
+
+__all__ = ["breach_of_state", "unexplained"]
+
+
+def unexplained(
+    problem: Problem, search: Search, arrays: Arrays, futures: Futures, keys: Sequence[int]
+) -> tuple[Unexplained, ...]:
+    """Say what decides each of these breaches, if anything does."""
+    source = np.repeat(np.arange(arrays.states, dtype=np.int64), np.diff(arrays.first))
+    found = []
+    for key in keys:
+        must = futures.of_key[key].must_come
+        decision = None
+        # States are numbered in the order of being found: the first edge is one found soonest.
+        into = np.flatnonzero(~must[source] & must[arrays.target])
+        for edge in into[:1].tolist():
+            decision = _decision(search, arrays, int(source[edge]), edge, must)
+        breach = _shown(search, arrays, futures, key)
+        found.append(Unexplained(arrays.keys[key], breach, decision))
+    return tuple(found)
+
+
+def _decision(
+    search: Search, arrays: Arrays, state: int, edge: int, must: np.ndarray
+) -> Decision | None:
+    low, high = int(arrays.first[state]), int(arrays.first[state + 1])
+    out = [each for each in range(low, high) if not must[arrays.target[each]]]
+    if not out:
+        return None
+    same = [each for each in out if _is_same_message(arrays, edge, each)]
+    other = [each for each in out if each not in same]
+    instead = (other or same)[0]
+    way = search.way_to(state)
+    taken, avoided = (path_along(search.system, (*way, each - low)) for each in (edge, instead))
+    return Decision(taken, avoided, by_order=bool(other))
+
+
+def _is_same_message(arrays: Arrays, one: int, other: int) -> bool:
+    columns = arrays.action, arrays.arrival, arrays.deadline
+    return all(each[one] == each[other] for each in columns)
+
+
+def _shown(search: Search, arrays: Arrays, futures: Futures, key: int) -> Breach:
+    """Give the breach as a shortest run shows it."""
+    future = futures.of_key[key]
+    at, ordinals = 0, []
+    while not future.meets[at]:
+        low, high = arrays.first[at], arrays.first[at + 1]
+        ahead = future.distance[arrays.target[low:high]]
+        ordinal = int(np.flatnonzero(ahead == future.distance[at] - 1)[0])
+        ordinals.append(ordinal)
+        at = int(arrays.target[low + ordinal])
+    path = path_along(search.system, ordinals)
+    return path.breach or breach_of_state(arrays.keys[key])
+
+
+def breach_of_state(key: BreachKey) -> Breach:
+    """Give what is wrong with a state from its key."""
+    return Breach(key.verdict, "no message is left" if key.verdict == "deadlock" else key.text)

@@ -1,0 +1,188 @@
+"""Finding the races of a model, and what comes of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rebecsim.actors import Model, Violation
+from rebecsim.exploration.exploring import Checks, Problem, pose
+from rebecsim.exploration.limits import Limits, peak_bytes
+from rebecsim.exploration.outcome import Breach
+from rebecsim.exploration.races.ahead import Ahead
+from rebecsim.exploration.races.arrays import Arrays, arrays_of
+from rebecsim.exploration.races.deciding import unexplained
+from rebecsim.exploration.races.diamonds import find_diamonds
+from rebecsim.exploration.races.folding import alike
+from rebecsim.exploration.races.following import Follower
+from rebecsim.exploration.races.futures import futures_of
+from rebecsim.exploration.races.groups import grouped
+from rebecsim.exploration.races.observed import observed_of
+from rebecsim.exploration.races.pursuing import Pursuit
+from rebecsim.exploration.races.result import RACE_KINDS, Races
+from rebecsim.exploration.races.showing import Shower
+from rebecsim.exploration.search import Progress, Search
+from rebecsim.exploration.state_graph import build_graph
+from rebecsim.exploration.transitions import Mode
+from rebecsim.lang import CheckedModel
+from rebecsim.native.engines import Engine
+
+__all__ = ["MOST_FOLLOWED", "find_races"]
+
+MOST_FOLLOWED = 200_000
+"""The pairs of states that are followed, at most, unless the caller says otherwise."""
+
+
+def find_races(
+    model: Model,
+    *,
+    mode: Mode | None = None,
+    checks: Checks | None = None,
+    checked: CheckedModel | None = None,
+    limits: Limits | None = None,
+    abstract: Sequence[str] = (),
+    observe: Sequence[str] = (),
+    most_followed: int = MOST_FOLLOWED,
+    engine: Engine = "auto",
+    strict: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+    is_interrupted: Callable[[], bool] = lambda: False,
+) -> Races:
+    """Find every race of a model; the arguments are those of `explore`.
+
+    `observe` names what somebody outside looks at: variables, as `rebec.variable`, or the messages
+    of a `rebec`. Then an order is harmful only if they are shown something else, or something
+    goes wrong. `most_followed` limits the pairs of states that are followed.
+
+    Raises UserError or RebecaError for what does not fit the model.
+    """
+    wanted = checks or Checks()
+    try:
+        problem = pose(
+            model,
+            mode=mode,
+            checks=wanted,
+            checked=checked,
+            abstract=abstract,
+            absolute=limits is not None and limits.horizon is not None,
+            strict=strict,
+        )
+    except Violation as violation:
+        return _in_constructor(model, mode, violation, abstract, observe)
+    graph = build_graph(
+        problem,
+        deadlock=wanted.deadlock,
+        checked=checked,
+        limits=limits,
+        engine=engine,
+        progress=progress,
+        is_interrupted=is_interrupted,
+    )
+    arrays = arrays_of(graph)
+    found = _Finder(problem, graph.search, arrays, observe, most_followed).races()
+    problem.system.runner.finish()
+    return found
+
+
+def _in_constructor(
+    model: Model,
+    mode: Mode | None,
+    violation: Violation,
+    abstract: Sequence[str],
+    observe: Sequence[str],
+) -> Races:
+    text = f"{violation}, in a constructor" if str(violation) else "in a constructor"
+    return Races(
+        model=model.name,
+        mode=mode or ("core" if model.core else "FTTS"),
+        groups=(),
+        unexplained=(),
+        states=0,
+        pairs=0,
+        commuting=0,
+        followed=0,
+        bounds=(),
+        abstraction=tuple(abstract),
+        observed=tuple(observe),
+        alike=(),
+        in_constructor=Breach(violation.verdict, text),
+    )
+
+
+class _Finder:
+    """Looks at all races of a graph."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        search: Search,
+        arrays: Arrays,
+        observe: Sequence[str],
+        most_followed: int,
+    ) -> None:
+        self._problem = problem
+        self._search = search
+        self._arrays = arrays
+        self._observe = tuple(observe)
+        self._diamonds = find_diamonds(arrays)
+        self._futures = futures_of(arrays)
+        # What comes whatever is done is decided by no race.
+        self._interesting = {
+            key for key, future in enumerate(self._futures.of_key) if not future.must_come[0]
+        }
+        observed = observed_of(observe, problem.system, search.states, arrays)
+        self._follower = Follower(arrays, self._futures, observed)
+        self._pursuit = Pursuit(
+            self._follower,
+            arrays,
+            self._diamonds,
+            "avoidable" if self._interesting else "observed" if observe else "results",
+            most_followed,
+            search.reached,
+        )
+        self._groups = grouped(problem.system, arrays, self._diamonds)
+
+    def races(self) -> Races:
+        """Give what is to be said."""
+        ahead = Ahead(self._arrays, self._diamonds, self._futures)
+        for group in self._groups:
+            for pair in group.pairs:
+                ahead.look(group, pair)
+        self._pursuit.pursue(self._groups, thorough=False)
+        is_open = bool(self._interesting & set(self._unexplained_keys()))
+        if is_open and not self._pursuit.bounds:
+            self._pursuit.pursue(self._groups, thorough=True)
+        system, search = self._problem.system, self._search
+        ordered = sorted(
+            self._groups, key=lambda each: (RACE_KINDS.index(each.kind or "joins"), each.contenders)
+        )
+        shower = Shower(search, self._arrays, self._diamonds, self._futures, self._pursuit.judged)
+        groups = tuple(shower.shown(each, observing=bool(self._observe)) for each in ordered)
+        return Races(
+            model=system.model.name,
+            mode=system.mode,
+            groups=groups,
+            unexplained=unexplained(
+                self._problem, search, self._arrays, self._futures, self._unexplained_keys()
+            ),
+            states=len(search.states),
+            pairs=len(self._diamonds.left),
+            commuting=int(self._diamonds.commutes.sum()),
+            followed=len(self._follower.nodes),
+            bounds=tuple(dict.fromkeys((*search.bounds, *self._pursuit.bounds))),
+            is_complete=not search.bounds,
+            unfinished=self._pursuit.unfinished,
+            abstraction=self._problem.left_out,
+            observed=self._observe,
+            alike=alike(system, groups),
+            deciding=self._problem.deciding,
+            memory=peak_bytes() or 0,
+        )
+
+    def _unexplained_keys(self) -> list[int]:
+        """Give the breaches that can come and that no group explains."""
+        explained = {key for group in self._groups for keys in group.keys for key in keys}
+        return [
+            key
+            for key, future in enumerate(self._futures.of_key)
+            if key not in explained and future.distance[0] >= 0
+        ]

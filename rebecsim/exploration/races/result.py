@@ -1,0 +1,163 @@
+"""What is said about the races of a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from rebecsim.exploration.breach_key import BreachKey
+from rebecsim.exploration.ignoring import Deciding
+from rebecsim.exploration.limits import Bound
+from rebecsim.exploration.outcome import Breach
+from rebecsim.exploration.path import Path
+from rebecsim.exploration.races.witness import Witness
+from rebecsim.exploration.transitions import Mode
+
+__all__ = [
+    "RACE_KINDS",
+    "Contender",
+    "Decision",
+    "Distance",
+    "RaceBound",
+    "RaceGroup",
+    "RaceKind",
+    "Races",
+    "Unexplained",
+]
+
+RaceKind = Literal["inevitable", "avoidable", "observed", "results", "undecided", "while", "joins"]
+RACE_KINDS: tuple[RaceKind, ...] = (
+    "inevitable",
+    "avoidable",
+    "observed",
+    "results",
+    "undecided",
+    "while",
+    "joins",
+)
+"""What can come of a race, the worst first; see `rebecsim.exploration.races`."""
+
+RaceBound = Bound | Literal["pairs"]
+"""What kept from looking at everything; "pairs" is the limit of pairs of states to follow."""
+
+_VIOLATIONS: frozenset[RaceKind] = frozenset({"inevitable", "avoidable"})
+
+
+class Contender(NamedTuple):
+    """One of two services in a race: the rebec, its message server and who sent the message."""
+
+    rebec: str
+    server: str
+    sender: str
+
+    def __str__(self) -> str:
+        return f"{self.rebec}.{self.server} from {self.sender}"
+
+
+class Distance(NamedTuple):
+    """How far something lies behind the state of a race, in steps and in model time."""
+
+    steps: int
+    time: int
+
+
+@dataclass(frozen=True)
+class RaceGroup:
+    """The races of two kinds of services.
+
+    `kind` is the worst that comes of any of them, `races` how many there are: pairs of messages,
+    over all states. `breaches` are what can go wrong after one order and not after the other,
+    for each of the two orders: the first contender first, and the second one first. `distance` is
+    how far away the first breach of the witness is, or for kind "while" at most how long the
+    orders differ. The witness shows a race of this kind, and of these one that is found soonest.
+    """
+
+    contenders: tuple[Contender, Contender]
+    kind: RaceKind
+    races: int
+    breaches: tuple[tuple[BreachKey, ...], tuple[BreachKey, ...]]
+    distance: Distance | None
+    witness: Witness
+    is_harmful: bool
+
+    @property
+    def id(self) -> str:
+        """A name that stays the same as long as rebecs and message servers keep theirs."""
+        return "~".join(f"{each.rebec}.{each.server}<{each.sender}" for each in self.contenders)
+
+    @property
+    def is_violation(self) -> bool:
+        """Whether something goes wrong after one of the orders."""
+        return self.kind in _VIOLATIONS
+
+
+class Decision(NamedTuple):
+    """The last step that could have kept a breach from coming: what was done, and what instead.
+
+    `by_order`: the two are different messages; otherwise it is a choice.
+    """
+
+    taken: Path
+    instead: Path
+    by_order: bool
+
+
+@dataclass(frozen=True)
+class Unexplained:
+    """A breach that can come and that no race of the list decides.
+
+    Without a `decision` it comes whatever is done. `breach` is what a run to it shows.
+    """
+
+    key: BreachKey
+    breach: Breach
+    decision: Decision | None
+
+
+@dataclass(frozen=True)
+class Races:
+    """The races of a model, the worst groups first, and how much of it was looked at.
+
+    `pairs` counts the pairs of steps that could be taken in both orders, of which `commuting` come
+    to the same. `followed` counts the pairs of states that were followed to see what comes of the
+    others. `bounds` are those that kept from looking further: if there are any, there may be
+    races that were not found. `abstraction` names the variables left out of the state; those in
+    `deciding` decide something, so there may be other races with them. `observed` is what was
+    looked at. `is_complete` says whether all states are known, so that no race is missing;
+    `unfinished` counts the groups that were not followed to the end. `alike` puts groups together
+    that differ by an exchange of rebecs only, as their places in `groups`, the one shown first.
+    `in_constructor` is a breach before anything else happens; there are no races then. `memory` is
+    the most memory the process took up, in bytes.
+    """
+
+    model: str
+    mode: Mode
+    groups: tuple[RaceGroup, ...]
+    unexplained: tuple[Unexplained, ...]
+    states: int
+    pairs: int
+    commuting: int
+    followed: int
+    bounds: tuple[RaceBound, ...]
+    abstraction: tuple[str, ...]
+    observed: tuple[str, ...]
+    alike: tuple[tuple[int, ...], ...]
+    in_constructor: Breach | None = None
+    deciding: tuple[Deciding, ...] = ()
+    is_complete: bool = True
+    unfinished: int = 0
+    memory: int = 0
+
+    @property
+    def is_harmful(self) -> bool:
+        """Whether an order is known to decide something that lasts, or something goes wrong."""
+        return (
+            any(group.is_harmful for group in self.groups)
+            or bool(self.unexplained)
+            or self.in_constructor is not None
+        )
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether everything was looked at that could be harmful."""
+        return not self.bounds and all(group.kind != "undecided" for group in self.groups)

@@ -1,0 +1,323 @@
+"""Counterexamples in files: written down with all that is needed to go the same way again."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any, get_args
+
+from rebecsim.actors import Model, ReplayError, Run
+from rebecsim.exploration.exploring import Checks, Problem, pose
+from rebecsim.exploration.outcome import Breach, Verdict
+from rebecsim.exploration.path import Path, PathStep, path_along, step_of
+from rebecsim.exploration.search import NO_MESSAGE_LEFT
+from rebecsim.exploration.transitions import MODES, Mode, State
+from rebecsim.files import write_json
+from rebecsim.lang import CheckedModel, parse_property
+
+__all__ = ["Question", "Recorded", "load_recorded", "recurring", "replay", "save_recorded"]
+
+FORMAT = "rebecsim counterexample 1"
+
+
+@dataclass(frozen=True)
+class Question:
+    """What was asked of a model; `properties` is the text of a property file, named `file`."""
+
+    mode: Mode
+    deadlines: bool = True
+    overflows: bool = True
+    deadlock: bool = True
+    terminal: tuple[str, ...] = ()
+    invariants: tuple[str, ...] = ()
+    file: str = ""
+    properties: str = ""
+    abstract: tuple[str, ...] = ()
+    absolute: bool = False
+
+    def checks(self) -> Checks:
+        """Give the checks. Raises RebecaError for a property file that is wrong."""
+        return Checks(
+            deadlines=self.deadlines,
+            overflows=self.overflows,
+            deadlock=self.deadlock,
+            terminal=self.terminal,
+            invariants=self.invariants,
+            properties=parse_property(self.properties, self.file) if self.file else None,
+        )
+
+    def problem(self, model: Model, checked: CheckedModel | None = None) -> Problem:
+        """Ask a model.
+
+        Raises Violation if a constructor does, UserError or RebecaError for what does not fit.
+        """
+        return pose(
+            model,
+            mode=self.mode,
+            checks=self.checks(),
+            checked=checked,
+            abstract=self.abstract,
+            absolute=self.absolute,
+        )
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A run that violates something: what was asked, which way it goes, what it shows.
+
+    `ordinals` is the transition taken in each state. `steps` describes each of them in plain
+    values, by which a model that has changed is recognised.
+    """
+
+    model: str
+    question: Question
+    breach: Breach
+    ordinals: tuple[int, ...]
+    steps: tuple[dict[str, Any], ...]
+    run: Run | None
+
+    @classmethod
+    def of(cls, path: Path, question: Question) -> Recorded:
+        """Record a path to a breach. Raises ValueError for a path without one."""
+        if path.breach is None:
+            raise ValueError("a path on which nothing is violated is no counterexample")
+        steps = tuple(map(step_to_json, path.steps))
+        return cls(path.model, question, path.breach, path.ordinals, steps, path.run)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give plain values.
+
+        With a run, they are also a run that `rebecsim simulate --replay` does.
+        """
+        return {
+            "format": FORMAT,
+            "model": self.model,
+            "question": vars(self.question)
+            | {
+                "terminal": list(self.question.terminal),
+                "invariants": list(self.question.invariants),
+                "abstract": list(self.question.abstract),
+            },
+            "verdict": self.breach.verdict,
+            "message": self.breach.text,
+            "ordinals": list(self.ordinals),
+            "steps": list(self.steps),
+            **({} if self.run is None else self.run.to_json()),
+        }
+
+    @classmethod
+    def from_json(cls, data: object) -> Recorded:
+        """Read what `to_json` gave. Raises ReplayError, naming the place, for anything else."""
+        match data:
+            case {
+                "format": str(form),
+                "model": str(model),
+                "question": dict(question),
+                "verdict": str(verdict),
+                "message": str(message),
+                "ordinals": list(ordinals),
+                "steps": list(steps),
+            } if form == FORMAT and len(ordinals) == len(steps):
+                pass
+            case {"format": str(form)} if form != FORMAT:
+                raise ReplayError(f"`format` is {form!r}, not {FORMAT!r}")
+            case {"choices": list(), **others} if "format" not in others:
+                raise ReplayError(
+                    "this is a run of the simulator; `rebecsim simulate --replay` does it again"
+                )
+            case _:
+                raise ReplayError(
+                    "a recorded counterexample is an object with `format`, `model`, `question`, "
+                    "`verdict`, `message`, and as many `ordinals` as `steps`"
+                )
+        if verdict not in get_args(Verdict):
+            raise ReplayError(f"`verdict`: there is no verdict {verdict!r}")
+        for place, (ordinal, step) in enumerate(zip(ordinals, steps, strict=True), 1):
+            if type(ordinal) is not int or ordinal < 0 or not isinstance(step, dict):
+                raise ReplayError(f"step {place}: is not a number of a transition and an object")
+        run = Run.from_json(data) if isinstance(data, dict) and "choices" in data else None
+        return cls(
+            model,
+            _question(question),
+            Breach(verdict, message),  # type: ignore[arg-type]  # looked at above
+            tuple(ordinals),
+            tuple(steps),
+            run,
+        )
+
+
+def _question(data: dict[Any, Any]) -> Question:
+    defaults = vars(Question("FTTS"))
+    for name, value in data.items():
+        if name not in defaults:
+            raise ReplayError(f"`question`: there is no key {name!r}")
+        wanted = defaults[name]
+        if isinstance(wanted, tuple):
+            fits = isinstance(value, list) and all(isinstance(each, str) for each in value)
+        else:
+            fits = isinstance(value, type(wanted))
+        if not fits:
+            raise ReplayError(f"`question`: {name!r} cannot be {value!r}")
+    if data.get("mode") not in MODES:
+        raise ReplayError(f"`question`: the mode must be one of {', '.join(MODES)}")
+    fields: dict[str, Any] = {
+        str(name): tuple(value) if isinstance(value, list) else value
+        for name, value in data.items()
+    }
+    return Question(**fields)
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def save_recorded(path: FilePath, recorded: Recorded) -> None:
+    """Write a counterexample as JSON. Raises OSError."""
+    write_json(path, recorded.to_json(), indent=1)
+
+
+def load_recorded(path: FilePath) -> Recorded:
+    """Read a counterexample. Raises ReplayError, naming the file, when it is none; OSError."""
+    try:
+        return Recorded.from_json(json.loads(path.read_text(encoding="utf-8")))
+    except ValueError as error:
+        raise ReplayError(f"{path}: is not JSON: {error}") from error
+    except ReplayError as error:
+        raise ReplayError(f"{path}: {error}") from error
+
+
+def step_to_json(step: PathStep) -> dict[str, Any]:
+    """Give a step as plain values."""
+    return {
+        "kind": step.kind,
+        "time": step.time,
+        "finished": step.finished,
+        "sender": step.sender,
+        "rebec": step.rebec,
+        "server": step.server,
+        "arguments": [_plain(argument) for argument in step.arguments],
+        "arrival": step.arrival,
+        "deadline": step.deadline,
+        "choices": [list(choice) for choice in step.choices],
+        "changed": {name: _plain(value) for name, value in step.changed},
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Give what JSON has a form for; other values become text."""
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    return value if value is None or type(value) in (bool, int, str) else str(value)
+
+
+# --- doing it again ------------------------------------------------------------------------------
+
+
+def replay(recorded: Recorded, model: Model, checked: CheckedModel | None = None) -> Path:
+    """Go the recorded way through a model, checking every step.
+
+    Raises ReplayError, naming the step, where the model does something else, and when the
+    violation does not come; UserError or RebecaError if the question does not fit the model.
+    """
+    problem = recorded.question.problem(model, checked)
+    breach = _follow(recorded, problem)
+    path = path_along(problem.system, recorded.ordinals, breach)
+    if path.breach != recorded.breach:
+        found = "nothing" if path.breach is None else _shown(path.breach)
+        raise ReplayError(
+            f"after step {len(path)}, the last one: the record ends with "
+            f"{_shown(recorded.breach)}, the model with {found}; has the model been changed?"
+        )
+    return path
+
+
+def recurring(
+    recorded: Recorded, model: Model, checked: CheckedModel | None = None
+) -> Breach | None:
+    """Serve the recorded messages in a model that may have changed, and give what goes wrong.
+
+    The same messages are served in the same order, with the same choices, whatever else has
+    become of them; None if that is no longer possible, or violates something else or nothing.
+    Raises UserError or RebecaError if the question does not fit the model any more.
+    """
+    problem = recorded.question.problem(model, checked)
+    system = problem.system
+    states = {system.initial}
+    for place, step in enumerate(recorded.steps, 1):
+        reached: set[State] = set()
+        for state in states:
+            for cause, target in system.expand(state):
+                if not _is_alike(step, step_to_json(step_of(system, state, cause, 0))):
+                    continue
+                if not isinstance(target, Breach):
+                    reached.add(target)
+                elif place == len(recorded.steps) and target.verdict == recorded.breach.verdict:
+                    return target
+        states = reached
+    for state in states:
+        if recorded.breach in _wrong_with(problem, state, deadlock=recorded.question.deadlock):
+            return recorded.breach
+    return None
+
+
+def _wrong_with(problem: Problem, state: State, *, deadlock: bool) -> list[Breach]:
+    """Give all that is wrong with a state itself: properties, or a deadlock."""
+    wrong = [each.breach for each in problem.properties if not each.holds(state)]
+    may_end = not deadlock or any(allowed(state) for allowed in problem.terminal)
+    return wrong if may_end or problem.system.expand(state) else [*wrong, NO_MESSAGE_LEFT]
+
+
+_ALIKE = ("kind", "rebec", "server", "sender", "arguments", "choices")
+
+
+def _is_alike(recorded: dict[str, Any], found: dict[str, Any]) -> bool:
+    return all(recorded.get(name) == found[name] for name in _ALIKE)
+
+
+def _follow(recorded: Recorded, problem: Problem) -> Breach | None:
+    """Take every recorded step, and say what is wrong with the last state."""
+    system = problem.system
+    state, time = system.initial, system.start_time
+    for place, (ordinal, step) in enumerate(zip(recorded.ordinals, recorded.steps, strict=True), 1):
+        found = system.expand(state)
+        if ordinal >= len(found):
+            raise ReplayError(
+                f"step {place} of {len(recorded.steps)}: the record takes transition "
+                f"{ordinal + 1}, the model has {len(found)}; is it a run of this model?"
+            )
+        cause, target = found[ordinal]
+        if isinstance(target, Breach) and place < len(recorded.steps):
+            raise ReplayError(
+                f"step {place} of {len(recorded.steps)}: the model ends here with "
+                f"{_shown(target)}; has it been changed?"
+            )
+        _same(step, step_to_json(step_of(system, state, cause, time)), place, len(recorded.steps))
+        if isinstance(target, Breach):
+            return target
+        time += system.elapsed(state, cause, target)
+        state = target
+    wrong = _wrong_with(problem, state, deadlock=recorded.question.deadlock)
+    if recorded.breach in wrong:
+        return recorded.breach
+    return wrong[0] if wrong else None
+
+
+def _same(recorded: dict[str, Any], found: dict[str, Any], place: int, steps: int) -> None:
+    for name, value in found.items():
+        if name not in recorded or recorded[name] != value:
+            raise ReplayError(
+                f"step {place} of {steps}: the record has {name} {recorded.get(name)!r} in "
+                f"{_named(recorded)}, the model {value!r} in {_named(found)}; "
+                "is it a run of this model?"
+            )
+
+
+def _named(step: dict[str, Any]) -> str:
+    return f"{step.get('rebec') or 'time'}.{step.get('server') or 'passes'}"
+
+
+def _shown(breach: Breach) -> str:
+    return f"{breach.verdict} ({breach.text})"

@@ -1,0 +1,83 @@
+"""The transitions of a search, written down as numbers while they are followed.
+
+It begins in Python; where compiled code goes on, it writes rows of its own, which are put behind
+the others at the end.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from rebecsim.exploration.breach_key import BreachKey
+from rebecsim.exploration.local import Waiting
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["NO_SERVICE", "Recording", "Service"]
+
+NO_SERVICE = -1
+"""In the place of the number of a service: only time passes."""
+
+_WIDTH = 5
+
+
+class Service(NamedTuple):
+    """A message that a rebec serves; `resumed`: its message server goes on after a delay."""
+
+    owner: int
+    message: Waiting
+    resumed: bool
+
+
+class Recording:
+    """Rows of source, target, service, choice and time units that pass, in the order of sources.
+
+    A choice is which of the outcomes of the service it is. Where something goes wrong there is no
+    target; `breached` then says what it is, as row and key. `expanded` is the first state of which
+    not all transitions may have been followed.
+    """
+
+    def __init__(self) -> None:
+        self._rows = array("q")
+        self._services: dict[Service, int] = {}
+        self.breached: list[tuple[int, BreachKey]] = []
+        self.expanded = 0
+        self.go_on: Callable[[], Iterator[NDArray[np.integer]]] | None = None
+        """Gives the columns that compiled code has written."""
+
+    @property
+    def services(self) -> tuple[Service, ...]:
+        """The services by their numbers."""
+        return tuple(self._services)
+
+    def __len__(self) -> int:
+        return len(self._rows) // _WIDTH
+
+    def service(self, service: Service) -> int:
+        """Give the number of a service."""
+        return self._services.setdefault(service, len(self._services))
+
+    def append(self, source: int, target: int, service: int, choice: int, units: int) -> None:
+        """Write down a transition."""
+        self._rows.extend((source, target, service, choice, units))
+
+    def breach(self, source: int, service: int, choice: int, key: BreachKey) -> None:
+        """Write down a transition in which something goes wrong."""
+        self.breached.append((len(self), key))
+        self.append(source, 0, service, choice, 0)
+
+    def columns(self) -> list[NDArray[np.int64]]:
+        """Give the columns of all rows whose source was expanded."""
+        import numpy as np
+
+        rows = np.frombuffer(self._rows, dtype=np.int64).reshape(-1, _WIDTH)
+        found = list(rows.T)
+        if self.go_on is not None:
+            pairs = zip(found, self.go_on(), strict=True)
+            found = [np.concatenate(pair, dtype=np.int64) for pair in pairs]
+        known = int(np.searchsorted(found[0], self.expanded))
+        return [column[:known] for column in found]

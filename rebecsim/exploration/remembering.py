@@ -1,0 +1,239 @@
+"""What comes of serving messages: outcomes for the state of a rebec.
+
+What a message server does depends on the variables of its rebec and on the message, and on the
+other messages in the bag only as far as they leave too few places for what it sends to its own
+rebec. So a message server is run once for all bags that leave enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sized
+from typing import Any
+
+from rebecsim.actors import Model
+from rebecsim.exploration.local import Local, LocalStore, Waiting
+from rebecsim.exploration.outcome import Effect, Outcome, Sending
+from rebecsim.exploration.repeating import Repeats, Repetition, Start
+from rebecsim.exploration.runner import Choices, Runner
+from rebecsim.exploration.suspension import Suspension
+
+__all__ = ["RememberingRunner"]
+
+
+Place = tuple[int, int]
+"""A rebec and the number of one of its message servers."""
+
+SentAtOnce = tuple[Place, Place]
+"""A message that arrives at once, sent while one was served that had arrived at once: both.
+
+A message server that waits without time passing, in a `delay(0)`, has sent itself, so to speak.
+"""
+
+
+class RememberingRunner(Runner):
+    """Serves messages in states of rebecs and puts messages into their bags.
+
+    It `remembers` what message servers do, which must be false if they can read the absolute
+    time, and `repeats` some of them or all, to see that they always do the same. `store` is set
+    when it is known. The other arguments are those of `Runner`.
+    """
+
+    store: LocalStore
+    look: Callable[[], None]
+    """Called from time to time while message servers are run: a search ends itself by it."""
+    look_every: int = 0
+    """The runs of message servers between two such calls; 0: it is not called."""
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        remembers: bool,
+        splits: bool,
+        deadlines: bool = True,
+        overflows: bool = True,
+        start_matters: frozenset[int] = frozenset(),
+        repeats: Repeats = "never",
+    ) -> None:
+        super().__init__(
+            model,
+            splits=splits,
+            deadlines=deadlines,
+            overflows=overflows,
+            start_matters=start_matters,
+        )
+        self._remembers = remembers
+        self.sent_at_once: set[SentAtOnce] = set()
+        """Which message servers have sent which messages that may be served at the same time."""
+        self.runs = 0
+        """How many times a message server has been run."""
+        self._remembered: list[dict[tuple[Any, ...], tuple[Effect, ...]]] = [
+            {} for _ in self.rebecs
+        ]
+        self._repetition: Repetition | None = None
+        if repeats != "never":
+            self._repetition = Repetition(self, everything=repeats == "all")
+            self._repetition.compare_constructors(Runner(model, splits=splits))
+
+    def finish(self) -> None:
+        """Run message servers once more at the end of a search; see `Repetition.finish`."""
+        if self._repetition is not None:
+            self._repetition.finish()
+
+    def tables(self) -> Iterator[Sized]:
+        """Give the dictionaries that grow with what message servers do."""
+        yield from super().tables()
+        yield from self._remembered
+
+    def outcomes(self, local: Local, time: int) -> tuple[Outcome, ...]:
+        """Give every outcome of every message that the rebec may serve; it must be its turn.
+
+        `time` is the absolute time of the state. The order is that of the bag, then of the
+        choices, the last one drawn moving fastest.
+        """
+        suspension, bag = local.suspension, local.bag
+        if suspension is not None:
+            return self._of_message(local, suspension.message, bag, time)
+        if len(bag) == 1:
+            return self._of_message(local, bag[0], (), time)
+        return tuple(
+            outcome
+            for place, message in enumerate(self.store.first_of(bag))
+            for outcome in self._of_message(local, message, bag[:place] + bag[place + 1 :], time)
+        )
+
+    def again(self, local: Local, outcome: Outcome, time: int) -> Effect:
+        """Serve a message as an outcome of this state does, at another absolute time."""
+        others = len(local.bag) - (local.suspension is None)
+        return self.run(
+            local.owner,
+            local.variables,
+            outcome.message,
+            local.suspension,
+            outcome.choices,
+            time,
+            self.capacities[local.owner] - others,
+        )
+
+    def receive(self, local: Local, sending: Sending) -> Local | None:
+        """Give the receiver's state with the message in its bag; None if the bag is full."""
+        taken = len(local.bag) + (local.suspension is not None)
+        after = None
+        if taken < self.capacities[local.owner]:
+            bag = self.store.arrange((*local.bag, sending.message))
+            after = self.store.intern(
+                local.owner, local.variables, local.clock, local.suspension, bag
+            )
+        local.add_received(sending, after)
+        return after
+
+    def _of_message(
+        self, local: Local, message: Waiting, others: tuple[Waiting, ...], time: int
+    ) -> tuple[Outcome, ...]:
+        owner, suspension = local.owner, local.suspension
+        room = self.capacities[owner] - len(others)
+        effects = self._known_effects(owner, local.variables, message, suspension, time)
+        if effects is None or (others and any(effect.places > room for effect in effects)):
+            effects = self._run_all(owner, local.variables, message, suspension, time, room)
+        arrange, intern = self.store.arrange, self.store.intern
+        outcomes = []
+        for effect in effects:
+            after = None
+            if effect.breach is None:
+                bag = arrange((*others, *effect.own)) if effect.own else others
+                after = intern(owner, effect.variables, effect.clock, effect.suspension, bag)
+            outcomes.append(Outcome(effect, after))
+        return tuple(outcomes)
+
+    def effects(
+        self,
+        owner: int,
+        variables: tuple[Any, ...],
+        message: Waiting,
+        suspension: Suspension | None,
+        time: int,
+        room: int,
+    ) -> tuple[Effect, ...]:
+        """Give what comes of serving a message, in the order of `outcomes`.
+
+        `room` is how many places the other waiting messages leave. It is not remembered: this is
+        for those who ask once.
+        """
+        if room == self.capacities[owner]:
+            identity = None if suspension is None else suspension.identity
+            known = self._remembered[owner].get((variables, message, identity))
+            if known is not None:
+                return known
+        return self._run_all(owner, variables, message, suspension, time, room)
+
+    def _note_sent_at_once(self, effect: Effect) -> None:
+        place = effect.owner, effect.message.number
+        waits = effect.suspension
+        if waits is not None and not waits.resume:
+            self.sent_at_once.add((place, place))  # it goes on at once, perhaps to wait again
+        if effect.message.arrival:
+            return
+        for message in effect.own:
+            if not message.arrival:
+                self.sent_at_once.add((place, (effect.owner, message.number)))
+        for sending in effect.sendings:
+            if not sending.message.arrival:
+                self.sent_at_once.add((place, (sending.receiver, sending.message.number)))
+
+    def _known_effects(
+        self,
+        owner: int,
+        variables: tuple[Any, ...],
+        message: Waiting,
+        suspension: Suspension | None,
+        time: int,
+    ) -> tuple[Effect, ...] | None:
+        """Give what comes of serving a message with an empty bag, if that can be remembered."""
+        if not self._remembers:
+            return None
+        remembered = self._remembered[owner]
+        key = variables, message, None if suspension is None else suspension.identity
+        known = remembered.get(key)
+        if known is None:
+            known = remembered[key] = self._run_all(
+                owner, variables, message, suspension, time, self.capacities[owner]
+            )
+        return known
+
+    def _run_all(
+        self,
+        owner: int,
+        variables: tuple[Any, ...],
+        message: Waiting,
+        suspension: Suspension | None,
+        time: int,
+        room: int,
+    ) -> tuple[Effect, ...]:
+        """Run a message server with all choices."""
+        fixed: Choices = () if suspension is None else suspension.recipe.choices
+        prefix: Choices | None = fixed
+        found = []
+        while prefix is not None:
+            start = Start(owner, variables, message, suspension, prefix, time, room)
+            effect = self.run(*start)
+            self.runs += 1
+            if self.look_every and not self.runs % self.look_every:
+                self.look()
+            if self._repetition is not None:
+                self._repetition.consider(start, effect)
+            found.append(effect)
+            self._note_sent_at_once(effect)
+            prefix = _next_choices(effect.choices, len(fixed))
+        return tuple(found)
+
+
+def _next_choices(taken: Choices, fixed: int) -> Choices | None:
+    """Turn the odometer: the last choice that has another alternative takes it.
+
+    The first `fixed` choices stay. None if there is nothing left.
+    """
+    for position in range(len(taken) - 1, fixed - 1, -1):
+        index, count = taken[position]
+        if index + 1 < count:
+            return (*taken[:position], (index + 1, count))
+    return None

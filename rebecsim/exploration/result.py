@@ -1,0 +1,109 @@
+"""What came of an exploration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rebecsim.exploration.ignoring import Deciding
+from rebecsim.exploration.limits import Bound
+from rebecsim.exploration.outcome import Verdict
+from rebecsim.exploration.path import Path
+from rebecsim.exploration.standstill import Standstill
+from rebecsim.exploration.transitions import Mode
+from rebecsim.native.engines import EngineUsed
+
+__all__ = ["Result", "Violated"]
+
+
+@dataclass(frozen=True)
+class Violated:
+    """Something forbidden that can happen, the path to it, and how often it was met."""
+
+    verdict: Verdict
+    message: str
+    path: Path | None
+    count: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """The verdict on a model and how it was reached.
+
+    `transitions` counts as RMC does: the edges explored, and one for the initial state. `seconds`
+    is wall time; `peak_memory` the most memory that the process has ever taken up, before the
+    search too, and `memory_per_state` its growth by the search per state, both in bytes.
+    `violations` are all that were found, the first one also being verdict, message and path.
+    `bounds` are those that kept the search from covering everything. `abstraction` names the
+    variables left out of the state: what the verdict says, it says of the model without them.
+    `deciding` are those of them that decide something, so that it may be another one with them.
+    `absolute_time` is why states were not compared modulo time (a message server that reads it, or
+    the horizon), otherwise None. `symmetries` is how many exchanges of rebecs, the trivial one
+    included, were used to reduce the state space; the counts are those of the reduced one.
+    `growing` names what had ever new values when a search was cut off, see
+    `rebecsim.exploration.growth`. `standstill` is a cycle without time among the states that were
+    expanded; None if there is none, or if that is not decided. `engine` is "native" if compiled
+    code did the search, or went on with it. `omission` bounds the probability that hash compaction
+    missed states; it is 0 without. `not_evaluated` names formulas of the property file that the
+    verdict says nothing of.
+    """
+
+    model: str
+    mode: Mode
+    strategy: str
+    verdict: Verdict
+    message: str
+    states: int
+    transitions: int
+    frontier: int
+    seconds: float
+    peak_memory: int
+    memory_per_state: float
+    path: Path | None
+    violations: tuple[Violated, ...]
+    bounds: tuple[Bound, ...]
+    abstraction: tuple[str, ...]
+    absolute_time: str | None
+    symmetries: int = 1
+    growing: tuple[str, ...] = ()
+    standstill: Standstill | None = None
+    standstill_decided: bool = True
+    engine: EngineUsed = "python"
+    omission: float = 0.0
+    deciding: tuple[Deciding, ...] = ()
+    not_evaluated: tuple[str, ...] = ()
+
+    @property
+    def has_reservation(self) -> bool:
+        """Whether nothing is wrong as far as was asked, but something left aside may be."""
+        return self.verdict == "satisfied" and bool(self.deciding or self.not_evaluated)
+
+    @property
+    def is_violation(self) -> bool:
+        """Whether the model can do what it must not."""
+        return self.verdict not in ("satisfied", "out of bounds")
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the verdict and the figures as plain values."""
+        return {
+            "model": self.model,
+            "mode": self.mode,
+            "strategy": self.strategy,
+            "engine": self.engine,
+            "omission": self.omission,
+            "verdict": self.verdict,
+            "message": self.message,
+            "states": self.states,
+            "transitions": self.transitions,
+            "frontier": self.frontier,
+            "seconds": self.seconds,
+            "peak_memory": self.peak_memory,
+            "memory_per_state": self.memory_per_state,
+            "bounds": list(self.bounds),
+            "abstraction": list(self.abstraction),
+            "deciding": list(map(vars, self.deciding)),
+            "not_evaluated": list(self.not_evaluated),
+            "absolute_time": self.absolute_time,
+            "growing": list(self.growing),
+            "standstill_decided": self.standstill_decided,
+        }

@@ -1,0 +1,438 @@
+"""Running message servers on given states of rebecs, to find out what they do.
+
+The rebecs of one `rebecsim.actors.System` are used again and again: a rebec is given the variables
+of a state, `rebecsim.actors.execute` serves a message, and what has changed is read off. Outboxes
+in place of the bags catch what is sent.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence, Sized
+from operator import itemgetter
+from types import FrameType
+from typing import Any, NamedTuple
+
+from rebecsim.actors import (
+    Message,
+    MessageServer,
+    Model,
+    ModelError,
+    QueueOverflowError,
+    Rebec,
+    Since,
+    Step,
+    System,
+    Timer,
+    Violation,
+    execute,
+)
+from rebecsim.actors.attributes import refuse_attributes
+from rebecsim.actors.message import NOBODY
+from rebecsim.exploration.isolation import hidden_class
+from rebecsim.exploration.local import NEVER, NO_DEADLINE, NOBODY_INDEX, Waiting
+from rebecsim.exploration.outbox import Outbox
+from rebecsim.exploration.outcome import Breach, Effect, Sending
+from rebecsim.exploration.suspension import Recipe, Suspended, Suspension, place_of
+from rebecsim.exploration.values import PLAIN, UnsuitableValueError, Values, rank
+
+__all__ = ["Choices", "Runner"]
+
+_ENGINE = frozenset({"_system", "_bag", "_now", "_name", "_index", "_priority", "delay"})
+
+Choices = tuple[tuple[int, int], ...]
+
+
+class _Start(NamedTuple):
+    """Where a message server is run from, and how many places its rebec has for its messages.
+
+    If it is `suspended`, it is run again up to where it stopped.
+    """
+
+    owner: int
+    variables: tuple[Any, ...]
+    message: Waiting
+    suspended: Suspension | None
+    time: int
+    room: int
+
+
+class _End(NamedTuple):
+    """What a message server has come to, at its end or at a delay."""
+
+    variables: tuple[Any, ...]
+    clock: int
+    suspension: Suspension | None
+    own: tuple[Waiting, ...]
+    places: int
+    sendings: tuple[Sending, ...]
+
+
+class Runner:
+    """Runs the message servers of one model.
+
+    `splits`: a delay ends the run of a message server, as in the timed transition system;
+    otherwise it only moves the clock of the rebec. `deadlines` and `overflows` say whether these
+    are checked; without the second, bags have no bounds. `start_matters` holds the rebecs that
+    ask how long their message had waited, which is counted to the start of the message server.
+
+    Raises Violation if a constructor does, ModelError for a model that cannot be explored.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        splits: bool,
+        deadlines: bool = True,
+        overflows: bool = True,
+        start_matters: frozenset[int] = frozenset(),
+    ) -> None:
+        self.system = system = System(model)
+        self.rebecs = system.rebecs
+        self.values = Values(self.rebecs)
+        self.names = tuple(_variable_names(rebec) for rebec in self.rebecs)
+        self.timers = tuple(map(_timers, self.rebecs))
+        """The positions of the variables that are timers."""
+        self.capacities = tuple(
+            rebec._bag.capacity if overflows else NEVER for rebec in self.rebecs
+        )
+        self._deadlines = deadlines
+        self._start_matters = start_matters
+        self._floating = not (splits or model.core)
+        self._shown = tuple(type(rebec) for rebec in self.rebecs)
+        self._hidden = tuple(
+            hidden_class(shown, names) for shown, names in zip(self._shown, self.names, strict=True)
+        )
+        self._servers = tuple(tuple(shown.__servers__.values()) for shown in self._shown)
+        self._numbers = {
+            server: number for servers in self._servers for number, server in enumerate(servers)
+        }
+        known = [[each.name for each in shown.__known_rebecs__] for shown in self._shown]
+        self._get_variables = tuple(map(_getter, self.names))
+        self._get_known = tuple(map(_getter, known))
+        self._known = tuple(
+            get(vars(rebec)) for get, rebec in zip(self._get_known, self.rebecs, strict=True)
+        )
+        engine = len(_ENGINE) - (not splits)
+        self._attributes = tuple(
+            len(names) + len(bound) + engine
+            for names, bound in zip(self.names, self._known, strict=True)
+        )
+        self._same: list[dict[tuple[Any, ...], tuple[Any, ...]]] = [{} for _ in self.rebecs]
+        self._sendings: dict[tuple[int, Waiting], Sending] = {}
+        self._orders: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+        self.initial_bags = tuple(tuple(rebec._bag.messages) for rebec in self.rebecs)
+        self._sent: list[tuple[int, Message]] = []
+        self._outboxes = tuple(Outbox(rebec._index, NEVER, self._sent) for rebec in self.rebecs)
+        system.choose = self._choose
+        # of the message server that runs:
+        self._start: _Start
+        self._taken: list[tuple[int, int]] = []
+        self._values: list[Any] = []
+        self._prefix: Choices = ()
+        self._delays = 0
+        self._stopped: _End | None = None
+        for rebec, outbox in zip(self.rebecs, self._outboxes, strict=True):
+            rebec._bag = outbox
+            if splits:
+                rebec.__dict__["delay"] = self._splitting_delay(rebec)
+        self.initial_variables = tuple(self._variables(rebec._index) for rebec in self.rebecs)
+        for rebec, hidden in zip(self.rebecs, self._hidden, strict=True):
+            rebec.__class__ = hidden
+
+    def run(
+        self,
+        owner: int,
+        variables: tuple[Any, ...],
+        message: Waiting,
+        suspended: Suspension | None,
+        prefix: Choices,
+        time: int,
+        room: int,
+    ) -> Effect:
+        """Serve a message, or go on with a suspended one, with these choices and then first ones.
+
+        It must be the rebec's turn at the absolute `time`. `room` is how many places the other
+        waiting messages leave. Raises ModelError if the message server does what exploration
+        cannot follow.
+        """
+        rebec = self.rebecs[owner]
+        self._start = start = _Start(owner, variables, message, suspended, time, room)
+        taken: list[tuple[int, int]] = []
+        values: list[Any] = []
+        self._taken, self._values = taken, values
+        self._prefix, self._delays, self._stopped = prefix, 0, None
+        self._enter(start)
+        began = time if suspended is None else suspended.recipe.times[0] + suspended.recipe.elapsed
+        served = self._decode(owner, message, 0, began)
+        breach, refused = None, ""
+        try:
+            execute(self.system, Step(rebec, served), self._deadlines)
+        except Suspended:
+            pass
+        except QueueOverflowError as violation:
+            text = str(QueueOverflowError(violation.message, self.capacities[owner]))
+            breach, refused = Breach(violation.verdict, text), violation.message.server.name
+        except Violation as violation:
+            breach = Breach(violation.verdict, str(violation))
+        end: _End | None = self._stopped
+        if end is not None:  # also if a `finally` of the model raised something after it
+            breach = None
+        else:
+            end = self._end(rebec._now, None)
+        rebec.__class__ = self._hidden[owner]
+        self._sent.clear()
+        return Effect(
+            owner,
+            message,
+            tuple(taken),
+            tuple(values),
+            suspended,
+            end.variables,
+            end.clock,
+            end.suspension,
+            end.own,
+            end.places,
+            end.sendings,
+            breach,
+            refused,
+        )
+
+    def tables(self) -> Iterator[Sized]:
+        """Give the dictionaries that grow with what message servers do."""
+        yield from self._same
+        yield self._sendings
+        yield self._orders
+
+    def overflow(self, receiver: int, message: Waiting, time: int) -> Breach:
+        """Give the breach of a message that finds the receiver's bag full."""
+        capacity = self.capacities[receiver]
+        error = QueueOverflowError(self._decode(receiver, message, 0, time), capacity)
+        return Breach("queue overflow", str(error))
+
+    # --- choices and delays ----------------------------------------------------------------------
+
+    def _choose(self, rebec: Rebec, alternatives: Sequence[Any], site: int) -> int:
+        position = len(self._taken)
+        index = self._prefix[position][0] if position < len(self._prefix) else 0
+        self._taken.append((index, len(alternatives)))
+        self._values.append(_plain(alternatives[index]))
+        return index
+
+    def _splitting_delay(self, rebec: Rebec) -> Callable[[int], None]:
+        """Make the `delay` of a rebec whose message servers stop there."""
+        advance = type(rebec).delay
+
+        def delay(duration: int) -> None:
+            advance(rebec, duration)
+            self._delays += 1
+            suspended = self._start.suspended
+            if suspended is not None and self._delays <= suspended.recipe.delays:
+                self._pass(rebec, suspended.recipe)
+                return
+            self._stop(rebec, sys._getframe(1))
+            raise Suspended
+
+        return delay
+
+    def _pass(self, rebec: Rebec, recipe: Recipe) -> None:
+        """Go on behind a delay that is over.
+
+        The next part is run at the time at which it was run before, or now if it is the one to be
+        run. What the parts before that one have sent is dropped: it was sent when they were run.
+        """
+        is_last = self._delays == recipe.delays
+        system, message = self.system, self.system.message
+        units = (self._start.time if is_last else recipe.times[self._delays]) - rebec._now
+        rebec._now += units
+        system.started += units
+        for place in self.timers[rebec._index]:
+            name = self.names[rebec._index][place]
+            setattr(rebec, name, _started_later(getattr(rebec, name), units))
+        deadline = message.deadline
+        system.message = message._replace(
+            arrival=message.arrival + units,
+            deadline=None if deadline is None else deadline + units,
+        )
+        if is_last:
+            self._sent.clear()
+            outbox = self._outboxes[self._start.owner]
+            outbox.tried, outbox.capacity = 0, self._start.room
+
+    def _stop(self, rebec: Rebec, caller: FrameType) -> None:
+        """Note the rebec as it is now, before `finally` clauses of the model can change it."""
+        owner, variables, message, suspended, time, _ = self._start
+        held = [rebec.__dict__[name] for name in self.names[owner]]
+        before: tuple[int, ...] = ()
+        if suspended is not None:
+            variables, before = suspended.recipe.variables, suspended.recipe.times
+        elapsed = rebec._now - self.system.started
+        recipe = Recipe(variables, tuple(self._taken), (*before, time), elapsed)
+        place = place_of(caller, execute.__code__, held, self.values)
+        if place is None:
+            place = recipe  # its whole history tells it apart, if nothing less can
+        elif owner in self._start_matters:
+            place = (place, elapsed)
+        self._stopped = self._end(time, Suspension(rebec._now - time, message, place, recipe))
+
+    # --- states of rebecs in and out -----------------------------------------------------------
+
+    def _enter(self, start: _Start) -> None:
+        """Make a rebec be at the start of a message server, and able to see its variables."""
+        owner, variables, _, suspended, time, room = start
+        rebec = self.rebecs[owner]
+        rebec.__class__ = self._shown[owner]
+        outbox = self._outboxes[owner]
+        outbox.tried = 0
+        if suspended is None:
+            outbox.capacity = room
+            rebec._now = self.values.time = time
+        else:
+            variables = suspended.recipe.variables
+            outbox.capacity = NEVER
+            rebec._now = self.values.time = suspended.recipe.times[0]
+        attributes = rebec.__dict__
+        decode = self.values.decode
+        for name, value in zip(self.names[owner], variables, strict=True):
+            attributes[name] = value if type(value) in PLAIN else decode(value)
+        self.values.time = time
+
+    def _end(self, now: int, suspension: Suspension | None) -> _End:
+        """Read off what the rebec has come to."""
+        owner, _, _, _, time, _ = self._start
+        own: tuple[Waiting, ...] = ()
+        sendings: tuple[Sending, ...] = ()
+        if self._sent:
+            sent = [(receiver, self.encode(message, time)) for receiver, message in self._sent]
+            own = tuple([message for receiver, message in sent if receiver == owner])
+            sendings = tuple([self._sending(each) for each in sent if each[0] != owner])
+        return _End(
+            self._variables(owner),
+            now - time if self._floating else 0,
+            suspension,
+            own,
+            1 + self._outboxes[owner].tried,
+            sendings,
+        )
+
+    def _sending(self, sent: tuple[int, Waiting]) -> Sending:
+        """Give the one object for a message to a rebec."""
+        known = self._sendings.get(sent)
+        if known is None:
+            known = self._sendings[sent] = Sending(*sent)
+        return known
+
+    def _variables(self, owner: int) -> tuple[Any, ...]:
+        """Give the variables of a rebec, encoded."""
+        attributes = self.rebecs[owner].__dict__
+        if (
+            len(attributes) != self._attributes[owner]
+            or self._get_known[owner](attributes) != self._known[owner]
+        ):
+            refuse_attributes(self.rebecs[owner], self._known[owner])
+        found = self._get_variables[owner](attributes)
+        encode = self.values.encode
+        try:
+            if not PLAIN.issuperset(map(type, found)):
+                found = tuple([value if type(value) in PLAIN else encode(value) for value in found])
+            return self._same[owner].setdefault(found, found)
+        except UnsuitableValueError:
+            for name, value in zip(self.names[owner], found, strict=True):
+                self._check_suitable(owner, name, value)
+            raise
+
+    def _check_suitable(self, owner: int, name: str, value: object) -> None:
+        try:
+            self.values.encode(value)
+        except UnsuitableValueError as error:
+            raise ModelError(f"{self.rebecs[owner]}: `{name}`: {error}") from error
+
+    def encode(self, message: Message, time: int) -> Waiting:
+        """Give a message as part of a state at that time."""
+        arguments: tuple[Any, ...] = ()
+        order: tuple[Any, ...] = ()
+        if message.arguments:
+            try:
+                arguments = tuple(map(self.values.encode, message.arguments))
+            except UnsuitableValueError as error:
+                raise ModelError(f"an argument of {message}: {error}") from error
+            known = self._orders.get(arguments)
+            if known is None:
+                known = self._orders[arguments] = tuple(map(rank, arguments))
+            order = known
+        return Waiting(
+            message.arrival - time,
+            message.priority,
+            self._numbers[message.server],
+            NOBODY_INDEX if message.sender is None else message.sender._index,
+            NO_DEADLINE if message.deadline is None else message.deadline - time,
+            order,
+            arguments,
+        )
+
+    def server_of(self, owner: int, message: Waiting) -> MessageServer:
+        """Give the message server of a message to that rebec."""
+        return self.server_at(owner, message.number)
+
+    def server_at(self, owner: int, number: int) -> MessageServer:
+        """Give a message server of that rebec by its number."""
+        return self._servers[owner][number]
+
+    def sender_of(self, message: Waiting) -> str:
+        """Name the sender of a message."""
+        return self.name_of(message.sender)
+
+    def name_of(self, position: int) -> str:
+        """Name a rebec, or nobody, by its position."""
+        return NOBODY if position == NOBODY_INDEX else str(self.rebecs[position])
+
+    def _decode(self, owner: int, message: Waiting, sequence: int, time: int) -> Message:
+        deadline = message.deadline
+        return Message(
+            message.arrival + time,
+            message.priority,
+            sequence,
+            self._servers[owner][message.number],
+            None if message.sender == NOBODY_INDEX else self.rebecs[message.sender],
+            tuple(map(self.values.decode, message.arguments)),
+            None if deadline == NO_DEADLINE else int(deadline) + time,
+        )
+
+
+def _variable_names(rebec: Rebec) -> tuple[str, ...]:
+    """Name what a rebec remembers: declared variables first, then whatever else it was given."""
+    declared = [variable.name for variable in type(rebec).__state_variables__]
+    bound = {known.name for known in type(rebec).__known_rebecs__}
+    others = [
+        name
+        for name in rebec.__dict__
+        if name not in _ENGINE and name not in bound and name not in declared
+    ]
+    return (*declared, *others)
+
+
+def _timers(rebec: Rebec) -> tuple[int, ...]:
+    kinds = [variable.kind for variable in type(rebec).__state_variables__]
+    return tuple(
+        place for place, kind in enumerate(kinds) if kind.name.partition("[")[0] == Timer.name
+    )
+
+
+def _started_later(value: Any, units: int) -> Any:
+    if isinstance(value, Since):
+        return Since(value.start + units)
+    return [_started_later(each, units) for each in value] if isinstance(value, list) else value
+
+
+def _getter(names: Sequence[str]) -> Callable[[dict[str, Any]], tuple[Any, ...]]:
+    """Make a function that gives the values of these names as a tuple, quickly."""
+    if len(names) > 1:
+        return itemgetter(*names)
+    return lambda attributes: tuple([attributes[name] for name in names])
+
+
+def _plain(alternative: Any) -> Any:
+    """Give an alternative of a choice as it is shown; one that is no plain value becomes text."""
+    plain = alternative is None or type(alternative) in (bool, int, float, str)
+    return alternative if plain else str(alternative)

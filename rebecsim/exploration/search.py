@@ -1,0 +1,346 @@
+"""A search in progress: the states found so far, how each was reached, what was found wrong."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from rebecsim.actors.watchdog import PATIENCE, ServerStopped, Watchdog
+from rebecsim.exploration.collection import collecting_rarely
+from rebecsim.exploration.limits import Bound, Limits, Meter, bytes_to_grow
+from rebecsim.exploration.outcome import Breach
+from rebecsim.exploration.properties import Predicate, Property
+from rebecsim.exploration.recording import Recording
+from rebecsim.exploration.remembering import SentAtOnce
+from rebecsim.exploration.transitions import Cause, State, TransitionSystem
+from rebecsim.native.engines import EngineUsed
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Integers = array[int] | NDArray[np.int64]
+
+__all__ = [
+    "NO_MESSAGE_LEFT",
+    "Finding",
+    "Progress",
+    "Search",
+    "SearchEnded",
+    "StillEdges",
+    "StopAt",
+]
+
+StopAt = Literal["first", "all"]
+
+StillEdges = tuple["Integers", "Integers", "Integers"]
+"""Transitions that take no time: from which states to which, and by which ordinals."""
+
+NO_MESSAGE_LEFT = Breach("deadlock", "no message is left")
+
+_CHECK_EVERY = 256  # expanded states, or messages served, between two looks at clock and memory
+_COMING = 16 * _CHECK_EVERY  # states that may be found between them
+_REPORT_EVERY = 0.5  # seconds between two reports of progress
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a search is. `frontier`: states found but not yet (fully) expanded."""
+
+    states: int
+    transitions: int
+    frontier: int
+    seconds: float
+
+    @property
+    def states_per_second(self) -> float:
+        """States found per second of wall time."""
+        return self.states / self.seconds if self.seconds > 0 else 0.0
+
+
+@dataclass
+class Finding:
+    """A breach, the way to it as the transition taken in each state, and how often it was met.
+
+    Breaches of the same kind and text are one finding, with the way to the first one met.
+    `of_state`: the breach is of the state that the way leads to, not of its last transition.
+    """
+
+    breach: Breach
+    ordinals: tuple[int, ...]
+    of_state: bool
+    count: int = 1
+
+
+class SearchEnded(Exception):  # noqa: N818 - no error: the search has nothing more to do
+    """A search stops before it has covered everything; caught by `explore`."""
+
+
+class Search:
+    """Stores states and checks them; a strategy says which one is expanded next.
+
+    States are numbered as they are found, the initial one is 0. `deadlock` tells whether a state
+    without transitions is a breach, unless a predicate of `terminal` allows it. The `meter` may
+    have been running before; `is_interrupted` is asked whether somebody wants the search to end.
+    """
+
+    def __init__(
+        self,
+        system: TransitionSystem,
+        *,
+        properties: Sequence[Property] = (),
+        deadlock: bool = True,
+        terminal: Sequence[Predicate] = (),
+        limits: Limits | None = None,
+        meter: Meter | None = None,
+        stop_at: StopAt = "first",
+        progress: Callable[[Progress], None] | None = None,
+        is_interrupted: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.system = system
+        self.limits = limits or Limits()
+        self.meter = meter or Meter(self.limits)
+        self.stopped_in = ""
+        """The message server that ran when a limit was reached, if it had to be stopped."""
+        self._is_interrupted = is_interrupted
+        self._states: list[State] = [system.initial]
+        self._parents = array("L", [0])
+        self._ordinals = array("L", [0])
+        self.states: Sequence[State] = self._states
+        self.parents: Sequence[int] | NDArray[np.uint32] = self._parents
+        self.ordinals: Sequence[int] | NDArray[np.uint32] = self._ordinals
+        self.transitions = 1  # as the reference counts: storing the initial state is one
+        self.expanded = 0
+        self.done: int | None = None
+        """How many states have been followed to the end, where that is done in their order."""
+        self.engine: EngineUsed = "python"
+        self.recording: Recording | None = None
+        """Where transitions are written down, if they are."""
+        self._followed = 0
+        self.findings: dict[Breach, Finding] = {}
+        self.bounds: list[Bound] = []
+        self._numbers: dict[State, int] = {system.initial: 0}
+        self.still_edges: Callable[[], StillEdges | None] = self._still_edges
+        """Gives the transitions that take no time; None if a limit is reached before."""
+        self.sent_by_compiled_code: Callable[[], set[SentAtOnce]] = set
+        self.growth: Callable[[int], int] = self._growth
+        """Gives the bytes that tables need when so many entries may come to each."""
+        self.properties = properties
+        self._deadlock = deadlock
+        self._terminal = terminal
+        self._stop_at = stop_at
+        self._progress = progress
+        self._reported = 0.0
+        self._most = self.limits.states
+
+    def sent_at_once(self) -> set[SentAtOnce]:
+        """Give which message servers send which messages that may be served at the same time."""
+        return self.system.runner.sent_at_once | self.sent_by_compiled_code()
+
+    def _still_edges(self) -> StillEdges | None:
+        """Work the transitions that take no time out again, see `still_edges`."""
+        source, targets, ordinals = array("L"), array("L"), array("L")
+        for number, state in enumerate(self._states[: self.done]):
+            if not number % _CHECK_EVERY and self.reached() is not None:
+                return None
+            if self.is_beyond(state):
+                continue
+            for ordinal, (cause, target) in enumerate(self.system.expand(state)):
+                known = None if isinstance(target, Breach) else self._numbers.get(target)
+                if known is not None and not self.system.elapsed(state, cause, target):
+                    source.append(number)
+                    targets.append(known)
+                    ordinals.append(ordinal)
+        return source, targets, ordinals
+
+    @property
+    def frontier(self) -> int:
+        """How many states have been found of which not every transition has been followed."""
+        return len(self.states) - self.expanded
+
+    def expand(self, number: int) -> list[int]:
+        """Follow every transition of a state and give the numbers of the states that are new.
+
+        Raises SearchEnded when a limit is reached or the first breach was wanted.
+        """
+        if not self.expanded % _CHECK_EVERY:
+            self.check_limits()
+        self.expanded += 1
+        return [] if self.is_beyond(self.states[number]) else self._follow_all(number)
+
+    def _follow_all(self, number: int) -> list[int]:
+        found = self.system.expand(self.states[number])
+        if not found:
+            self.ends_in(number)
+            return []
+        numbers = self._numbers
+        new: list[int] = []
+        for ordinal, (_, target) in enumerate(found):
+            if type(target) is Breach:
+                self.breached(target, number, ordinal)
+                continue
+            self.transitions += 1
+            if target not in numbers:
+                assert not isinstance(target, Breach)
+                new.append(self._store(target, number, ordinal))
+        return new
+
+    def follow(self, number: int, pick: Callable[[int], int]) -> int | None:
+        """Follow one transition of a state, the one that `pick` gives when told their number.
+
+        Gives the number of the state it leads to, None if there is none. Raises SearchEnded as
+        `expand` does.
+        """
+        if not self._followed % _CHECK_EVERY:
+            self.check_limits()
+        state = self.states[number]
+        self._followed += 1
+        if self.is_beyond(state):
+            return None
+        found = self.system.expand(state)
+        if not found:
+            self.ends_in(number)
+            return None
+        ordinal = pick(len(found))
+        _, target = found[ordinal]
+        if isinstance(target, Breach):
+            self.breached(target, number, ordinal)
+            return None
+        self.transitions += 1
+        return self.number_of(target, number, ordinal)
+
+    def successors(self, number: int) -> list[tuple[Cause, int | Breach]]:
+        """Give every transition of a state with the number of the state it leads to."""
+        return [
+            (
+                cause,
+                target if isinstance(target, Breach) else self.number_of(target, number, ordinal),
+            )
+            for ordinal, (cause, target) in enumerate(self.system.expand(self.states[number]))
+        ]
+
+    def adopt(
+        self, states: Sequence[State], parents: NDArray[np.uint32], ordinals: NDArray[np.uint32]
+    ) -> None:
+        """Let another store keep the states and how each was found; `expand` is over then."""
+        self.states, self.parents, self.ordinals = states, parents, ordinals
+        self._states, self._numbers = [], {}
+
+    def number_of(self, state: State, parent: int, ordinal: int) -> int:
+        """Give the number of a state reached from another, which is new if it was not known."""
+        known = self._numbers.get(state)
+        return self._store(state, parent, ordinal) if known is None else known
+
+    def way_to(self, number: int) -> tuple[int, ...]:
+        """Give the transition to take in each state on the way to a state."""
+        ordinals = []
+        while number:
+            ordinals.append(int(self.ordinals[number]))
+            number = int(self.parents[number])
+        return tuple(reversed(ordinals))
+
+    # --- what goes wrong -----------------------------------------------------------------------
+
+    def breached(self, breach: Breach, number: int, ordinal: int | None) -> None:
+        """Note a breach in a state, or in one of its transitions."""
+        known = self.findings.get(breach)
+        if known is not None:
+            known.count += 1
+        else:
+            way = self.way_to(number)
+            if ordinal is not None:
+                way = (*way, ordinal)
+            self.findings[breach] = Finding(breach, way, ordinal is None)
+        if self._stop_at == "first":
+            raise SearchEnded
+
+    def ends_in(self, number: int) -> None:
+        """Judge a state without transitions."""
+        if not self._deadlock:
+            return
+        state = self.states[number]
+        if not any(allowed(state) for allowed in self._terminal):
+            self.breached(NO_MESSAGE_LEFT, number, None)
+
+    def _store(self, state: State, parent: int, ordinal: int) -> int:
+        number = len(self.states)
+        if number == self._most:
+            self.stop("states")
+        self._parents.append(parent)
+        self._ordinals.append(ordinal)
+        self._states.append(state)
+        self._numbers[state] = number
+        for each in self.properties:
+            if not each.holds(state):
+                self.breached(each.breach, number, None)
+        return number
+
+    # --- limits --------------------------------------------------------------------------------
+
+    def _growth(self, coming: int) -> int:
+        return bytes_to_grow([self._numbers, *self.system.tables()], coming)
+
+    def stop(self, bound: Bound) -> None:
+        """End the search because a bound is reached."""
+        self.bounds.append(bound)
+        raise SearchEnded
+
+    def cut(self, bound: Bound) -> None:
+        """Note that a bound has kept something out of the search, which goes on."""
+        if bound not in self.bounds:
+            self.bounds.append(bound)
+
+    @contextmanager
+    def expanding(self, patience: float = PATIENCE) -> Iterator[None]:
+        """Let a strategy expand states until it is done or a limit is reached.
+
+        Limits hold in message servers that take long, too. Raises EndlessError for one that has
+        been running for longer than `patience` seconds.
+        """
+        runner = self.system.runner
+        runner.look, runner.look_every = self.check_limits, _CHECK_EVERY
+        dog = Watchdog(runner.system, patience=patience, is_over=lambda: self.reached() is not None)
+        try:
+            with collecting_rarely(), dog:
+                yield
+        except SearchEnded:
+            pass
+        except MemoryError:
+            self.cut("memory")
+        except ServerStopped:
+            self.stopped_in = dog.stopped_in
+            self.cut(self.reached() or "seconds")
+        finally:
+            runner.look_every = 0
+
+    def check_limits(self) -> None:
+        """Report progress, and end the search if a limit is reached."""
+        seconds = self.meter.seconds
+        if self._progress is not None and seconds - self._reported >= _REPORT_EVERY:
+            self._reported = seconds
+            self._progress(self.progress())
+        bound = self.reached(lambda: self.growth(_COMING))
+        if bound is not None:
+            self.stop(bound)
+
+    def reached(self, growth: Callable[[], int] = lambda: 0) -> Bound | None:
+        """Say which limit of time or memory is reached, or that somebody wants it to end.
+
+        `growth` gives the bytes that are needed before the next look.
+        """
+        return "interrupt" if self._is_interrupted() else self.meter.exceeded(growth)
+
+    def progress(self) -> Progress:
+        """Say how far the search is."""
+        return Progress(len(self.states), self.transitions, self.frontier, self.meter.seconds)
+
+    def is_beyond(self, state: State) -> bool:
+        """Say whether a state lies behind the horizon, and note that there is one."""
+        horizon = self.limits.horizon
+        if horizon is None or not self.system.absolute or state[-1] <= horizon:
+            return False
+        self.cut("horizon")
+        return True

@@ -1,0 +1,228 @@
+"""What the compiled search needs to let a compiled step serve messages: parts as integers.
+
+The meaning of a model stays where it is: what goes wrong, and messages that were never sent
+before, are worked out by the Python engine, here everything else is.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebecsim.exploration.local import NEVER, NO_DEADLINE, Waiting
+from rebecsim.exploration.runner import Runner
+from rebecsim.exploration.transitions import TransitionSystem
+from rebecsim.generate.cells import Place, flat_length
+from rebecsim.generate.step import NotNativeError
+from rebecsim.lang.checked import CheckedModel
+from rebecsim.lang.types import BOOLEAN, ArrayType, RebecType, Type
+from rebecsim.native import columns
+from rebecsim.native.cache import is_ready, prepare
+from rebecsim.native.layout import BASE, OWN_CLASS, NativeModel, flat_cells, native_model
+from rebecsim.native.serving import (
+    CELLS_CLOCK,
+    CELLS_FIRST,
+    CELLS_OWNER,
+    OWN_CELLS,
+    OWN_EMPTY_BAG,
+    OWN_ROOM,
+    OWN_WIDTH,
+    enter_row,
+    expand_and_serve,
+    find_row,
+)
+from rebecsim.native.tables import ABSENT
+
+__all__ = ["WORTH_COMPILING", "WORTH_LOADING", "Serving", "ServingPlan"]
+
+WORTH_LOADING = 2_000
+"""The messages served in Python, each in one state of its rebec, after which compiled code goes on
+if it is on disk."""
+
+WORTH_COMPILING = 40_000
+"""The messages after which it is worth compiling the message servers of a model."""
+
+Integers = NDArray[np.int64]
+
+
+class ServingPlan:
+    """When to let a compiled step serve messages."""
+
+    def __init__(self, system: TransitionSystem, checked: CheckedModel) -> None:
+        self._system = system
+        self._checked = checked
+        self._native: NativeModel | None = None
+        self.next = WORTH_LOADING
+        """How many messages Python has to serve before it is asked again."""
+        self.over = False
+        """Whether it is decided."""
+
+    def due(self, served: int) -> Serving | None:
+        """Say whether the time has come, after so many messages have been served in Python."""
+        if self.over or served < self.next:
+            return None
+        try:
+            self._native = self._native or native_model(self._system.model, self._checked)
+        except NotNativeError:
+            self.over = True
+            return None
+        functions = self._native.step, expand_and_serve
+        if served < WORTH_COMPILING and not all(is_ready(each) for each in functions):
+            self.next = WORTH_COMPILING
+            return None
+        self.over = True
+        try:
+            prepare(*functions)
+        except Exception as error:  # whatever a compiler raises: Python can go on as before
+            text = f"the message servers run in Python: compiling gave {type(error).__name__}"
+            warnings.warn(f"{text}: {error}", RuntimeWarning, stacklevel=2)
+            return None
+        return Serving(self._native, self._system.runner)
+
+
+class Serving:
+    """Inner states and messages as integers.
+
+    Attributes:
+        native: the model that was compiled.
+        contents, content_table, messages, message_table, own, arities: see
+            `rebecsim.native.serving.expand_and_serve`.
+    """
+
+    def __init__(self, native: NativeModel, runner: Runner) -> None:
+        self.native = native
+        self._runner = runner
+        self._bases: list[int] = native.rebecs[:, BASE].tolist()
+        instances = native.checked.instances
+        cells = [native.source.cells[each.class_name] for each in instances]
+        self._sizes = [each.size for each in cells]
+        self._places = [_places(runner, owner, each.places) for owner, each in enumerate(cells)]
+        self._kinds = [
+            [tuple(symbol.type for symbol in server.parameters) for server in own.servers]
+            for own in (native.checked.classes[each.class_name] for each in instances)
+        ]
+        width = CELLS_FIRST + max(self._sizes)
+        self.contents: Integers = np.zeros((64, width), np.int64)
+        self.content_table: Integers = np.full(256, ABSENT, np.int64)
+        self.messages: Integers = np.zeros((64, native.row_width), np.int64)
+        self.message_table: Integers = np.full(256, ABSENT, np.int64)
+        self._wanted = np.zeros((1, width), np.int64)
+        self.own: Integers = np.zeros((len(instances), OWN_WIDTH), np.int64)
+        self.own[:, OWN_CELLS] = self._sizes
+        self.own[:, OWN_ROOM] = [min(each, NEVER) - 1 for each in runner.capacities]
+        self.arities: Integers = np.zeros(native.servers.shape[:2], np.int64)
+        for own_class, kinds in zip(native.rebecs[:, OWN_CLASS], self._kinds, strict=True):
+            self.arities[own_class, : len(kinds)] = [len(each) for each in kinds]
+
+    def set_empty_bag(self, owner: int, row: int) -> None:
+        """Say which row the empty bag of a rebec is."""
+        self.own[owner, OWN_EMPTY_BAG] = row
+
+    # --- inner states --------------------------------------------------------------------------
+
+    def find(self, owner: int, variables: Sequence[Any], clock: int) -> int:
+        """Give the row of an inner state, ABSENT if there is none."""
+        self._fill(self._wanted[0], owner, variables, clock)
+        return int(find_row(self.content_table, self.contents, self._wanted))
+
+    def enter(self, row: int, owner: int, variables: Sequence[Any], clock: int) -> None:
+        """Enter an inner state that is not there yet."""
+        self.make_room(row + 1)
+        self._fill(self.contents[row], owner, variables, clock)
+        enter_row(self.content_table, self.contents, row)
+
+    def make_room(self, rows: int) -> None:
+        """Make room for inner states of so many rows."""
+        self.contents = _with_room(self.contents, rows)
+        if 2 * rows > len(self.content_table):
+            held = self.content_table[self.content_table != ABSENT]
+            self.content_table = _table_of(self.contents, np.sort(held), 2 * len(self.contents))
+
+    def inner_at(self, row: int) -> tuple[int, tuple[Any, ...], int]:
+        """Give the rebec, the variables and the clock of an inner state."""
+        contents = self.contents[row].tolist()
+        owner = contents[CELLS_OWNER]
+        variables = tuple(
+            self._encoded(contents[CELLS_FIRST + place.offset :], place.type)
+            for place in self._places[owner]
+        )
+        return owner, variables, contents[CELLS_CLOCK]
+
+    def _fill(self, row: Integers, owner: int, variables: Sequence[Any], clock: int) -> None:
+        base, size = self._bases[owner], self._sizes[owner]
+        cells = self.native.cells[base : base + size].tolist()  # for the known rebecs
+        for place, value in zip(self._places[owner], variables, strict=True):
+            flat = flat_cells(self._runner.values.decode(value), place.type)
+            cells[place.offset : place.offset + len(flat)] = flat
+        row[CELLS_OWNER] = owner
+        row[CELLS_CLOCK] = clock
+        row[CELLS_FIRST : CELLS_FIRST + size] = cells
+        row[CELLS_FIRST + size :] = 0
+
+    def _encoded(self, cells: Sequence[int], kind: Type) -> Any:
+        return self._runner.values.encode(_value(cells, kind, self._runner))
+
+    # --- messages ------------------------------------------------------------------------------
+
+    def enter_message(self, number: int, receiver: int, waiting: Waiting | None) -> None:
+        """Enter a message; None: one that is none for a step."""
+        self.messages = _with_room(self.messages, number + 1)
+        row = self.messages[number]
+        row[:] = 0
+        row[columns.RECEIVER] = ABSENT
+        if waiting is None:
+            return
+        row[columns.ARRIVAL] = waiting.arrival
+        row[columns.PRIORITY] = waiting.priority
+        row[columns.RECEIVER] = receiver
+        row[columns.SERVER] = waiting.number
+        row[columns.SENDER] = waiting.sender
+        no_deadline = waiting.deadline == NO_DEADLINE
+        row[columns.DEADLINE] = columns.NEVER if no_deadline else waiting.deadline
+        kinds = self._kinds[receiver][waiting.number]
+        for place, (value, kind) in enumerate(zip(waiting.arguments, kinds, strict=True)):
+            argument = flat_cells(self._runner.values.decode(value), kind)
+            row[columns.ARGUMENTS + place] = argument[0]
+        if 2 * (number + 1) > len(self.message_table):
+            held = self.message_table[self.message_table != ABSENT]
+            self.message_table = _table_of(self.messages, np.sort(held), 4 * len(self.messages))
+        enter_row(self.message_table, self.messages, number)
+
+
+def _places(runner: Runner, owner: int, places: dict[str, Place]) -> list[Place]:
+    """Give where the variables of a rebec lie, in their order in its states."""
+    declared = {
+        each.name: each.rebeca_name for each in type(runner.rebecs[owner]).__state_variables__
+    }
+    return [places[declared[name]] for name in runner.names[owner]]
+
+
+def _value(cells: Sequence[int], kind: Type, runner: Runner) -> Any:
+    """Give the value that starts at the first of these cells, as message servers see it."""
+    if isinstance(kind, ArrayType):
+        width = flat_length(kind.element)
+        return [_value(cells[width * each :], kind.element, runner) for each in range(kind.length)]
+    cell = cells[0]
+    if isinstance(kind, RebecType):
+        return None if cell < 0 else runner.rebecs[cell]
+    return cell != 0 if kind == BOOLEAN else cell
+
+
+def _with_room(rows: Integers, needed: int) -> Integers:
+    if needed <= len(rows):
+        return rows
+    larger = np.zeros((max(needed, 2 * len(rows)), rows.shape[1]), np.int64)
+    larger[: len(rows)] = rows
+    return larger
+
+
+def _table_of(contents: Integers, rows: Integers, places: int) -> Integers:
+    """Make a table of so many places at least, a power of two."""
+    table = np.full(1 << max(places - 1, 1).bit_length(), ABSENT, np.int64)
+    for row in rows.tolist():
+        enter_row(table, contents, row)
+    return table

@@ -1,0 +1,164 @@
+"""Cycles without time: what a timed model can do for ever at one moment.
+
+Such a cycle is legal (a Zeno run), but hardly ever meant: a simulation of it never gets any
+further. It is looked for in two steps. What goes on for ever without time is a cycle of messages,
+each sent while the one before it was served and served at once. If message servers, as far as they
+have been run, have no such cycle, states have none either; that costs next to nothing and settles
+nearly all models. Otherwise the transitions without time are worked out once more, and the
+strongly connected components of the graph that they make are looked at.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from rebecsim.exploration.components import on_cycles
+from rebecsim.exploration.path import Path, PathStep, path_along
+from rebecsim.exploration.reduction import SymmetricSystem
+from rebecsim.exploration.remembering import Place
+from rebecsim.exploration.search import Search, StillEdges
+from rebecsim.exploration.transitions import TransitionSystem
+
+__all__ = ["Standstill", "Verdict", "find_standstill"]
+
+_LOOKS = 1_000_000
+"""The most transitions that are looked at to find a shorter cycle."""
+
+_MANY = 100_000
+"""Transitions from which on it pays to leave out in arrays what lies on no cycle."""
+
+_WORTH = 0.9
+"""It is done again while less than this part is left."""
+
+Edges = dict[int, list[tuple[int, int]]]
+"""(Target, ordinal) of the transitions without time of each state."""
+
+
+class Standstill(NamedTuple):
+    """A cycle without time: the path once around it, of which `before` steps lead to it."""
+
+    path: Path
+    before: int
+
+    @property
+    def steps(self) -> tuple[PathStep, ...]:
+        """The steps of the cycle."""
+        return self.path.steps[self.before :]
+
+
+class Verdict(NamedTuple):
+    """What was found, and whether all states that were expanded have been looked at."""
+
+    found: Standstill | None
+    is_decided: bool
+
+
+def find_standstill(search: Search) -> Verdict:
+    """Look for a cycle without time among the states that were expanded."""
+    system = search.system
+    if system.mode == "core" or not _has_cycle(search.sent_at_once()):
+        return Verdict(None, is_decided=True)
+    edges = search.still_edges()
+    if edges is None:
+        return Verdict(None, is_decided=False)
+    graph = _in_components(edges)
+    if not graph:
+        return Verdict(None, is_decided=True)
+    cycle = _shortest_cycle(graph)
+    way = search.way_to(cycle[0][0])
+    ordinals = (*way, *(ordinal for _, ordinal in cycle))
+    return Verdict(_shown(system, ordinals, len(way)), is_decided=True)
+
+
+def _shown(system: TransitionSystem, ordinals: tuple[int, ...], before: int) -> Standstill:
+    if isinstance(system, SymmetricSystem):
+        ordinals, system = system.unfolded(ordinals), system.full
+    return Standstill(path_along(system, ordinals), before)
+
+
+def _has_cycle(pairs: Iterable[tuple[Place, Place]]) -> bool:
+    ordered = sorted(pairs)
+    places = sorted({place for pair in ordered for place in pair})
+    numbers = {place: number for number, place in enumerate(places)}
+    return bool(on_cycles([numbers[by] for by, _ in ordered], [numbers[to] for _, to in ordered]))
+
+
+def _in_components(edges: StillEdges) -> Edges:
+    """Keep the edges that lie on cycles."""
+    if len(edges[0]) >= _MANY:
+        edges = _trimmed(edges)
+    source, target, ordinal = (each.tolist() for each in edges)
+    graph: Edges = {}
+    for place in on_cycles(source, target):
+        graph.setdefault(source[place], []).append((target[place], ordinal[place]))
+    return graph
+
+
+def _trimmed(edges: StillEdges) -> StillEdges:
+    """Leave out most edges that lie on no cycle, and fast.
+
+    Such are those from a state that no other leads to, and those to a state that leads to none, as
+    often as that is worth it.
+    """
+    import numpy as np
+
+    source, target, ordinal = (np.asarray(each, np.int64) for each in edges)
+    before = len(source) + 1
+    while 0 < len(source) < _WORTH * before:
+        before = len(source)
+        nodes = int(max(source.max(), target.max())) + 1
+        leads, is_led_to = np.zeros((2, nodes), np.bool_)
+        leads[source] = is_led_to[target] = True
+        kept = is_led_to[source] & leads[target]
+        source, target, ordinal = source[kept], target[kept], ordinal[kept]
+    return source, target, ordinal
+
+
+def _shortest_cycle(graph: Edges) -> list[tuple[int, int]]:
+    """Give a cycle as (state, ordinal): the shortest, if not too many have to be looked at.
+
+    It begins with the state of the smallest number.
+    """
+    best: list[tuple[int, int]] = []
+    left = _LOOKS
+    for start in sorted(graph):
+        found, looks = _cycle_from(graph, start, len(best) - 1 if best else len(graph))
+        if found:
+            best = found
+        left -= looks
+        if len(best) == 1 or (best and left < 0):
+            break
+    first = best.index(min(best))
+    return best[first:] + best[:first]
+
+
+def _cycle_from(graph: Edges, start: int, most: int) -> tuple[list[tuple[int, int]], int]:
+    """Give a shortest cycle through a state, of at most so many steps, and how many were tried."""
+    came: dict[int, tuple[int, int]] = {}
+    depth = {start: 0}
+    pending = deque([start])
+    looks = 0
+    while pending:
+        at = pending.popleft()
+        if depth[at] == most:
+            break
+        for to, by in graph.get(at, ()):
+            looks += 1
+            if to == start:
+                return list(_back(came, start, (at, by))), looks
+            if to not in depth:
+                depth[to] = depth[at] + 1
+                came[to] = at, by
+                pending.append(to)
+    return [], looks
+
+
+def _back(
+    came: dict[int, tuple[int, int]], start: int, last: tuple[int, int]
+) -> Iterator[tuple[int, int]]:
+    steps = [last]
+    while steps[-1][0] != start:
+        steps.append(came[steps[-1][0]])
+    yield from reversed(steps)

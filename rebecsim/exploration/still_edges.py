@@ -1,0 +1,76 @@
+"""The transitions of a compiled search that take no time, worked out again when it is over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebecsim.exploration.search import StillEdges
+from rebecsim.native import control as at
+from rebecsim.native import reasons
+from rebecsim.native.breadth_first import expand_ahead
+from rebecsim.native.cache import prepare
+from rebecsim.native.packing import words_of
+from rebecsim.native.successors import (
+    FOUND_BY_WIDTH,
+    FOUND_ORDINAL,
+    FOUND_SOURCE,
+    FOUND_UNITS,
+)
+from rebecsim.native.tables import ABSENT, find_states
+
+if TYPE_CHECKING:
+    from rebecsim.exploration.compiled import CompiledSearch
+
+__all__ = ["still_edges"]
+
+_BATCH = 1 << 16  # successors
+_BYTES = 80  # of an edge, on the way to its component
+
+_ASKING = frozenset({reasons.ANSWER, reasons.ALTERNATIVES, reasons.WIDTH, reasons.ROOM})
+"""Reasons to stop that there are for states only that were not expanded to the end."""
+
+
+def still_edges(search: CompiledSearch) -> StillEdges | None:
+    """Give the transitions without time between states that were expanded.
+
+    None if they cannot be had within the limits of time and memory.
+    """
+    prepare(expand_ahead, find_states)
+    with np.errstate(over="ignore"):  # hashes wrap; without a compiler NumPy would warn of that
+        return _edges(search)
+
+
+def _edges(search: CompiledSearch) -> StillEdges | None:
+    store, control = search.store, search.control.copy()
+    states, words = int(control[at.STATES]), words_of(store.layout)
+    numbers = np.empty(len(store.table), np.uint32)
+    numbers[store.order[:states]] = np.arange(states, dtype=np.uint32)
+    control[at.END] = min(control[at.NUMBER], states)
+    control[at.NUMBER], control[at.ORDINAL] = 0, -1
+    targets = np.empty((_BATCH, words), np.int64)
+    none = np.empty((1, 1), np.int64)
+    found_by = np.empty((_BATCH, FOUND_BY_WIDTH), np.int64)
+    places = np.empty(_BATCH, np.int64)
+    found: list[NDArray[np.int64]] = []
+    edges = 0
+    arrays: tuple[Any, ...] = (control, store.layout, *search.parts(), store.table, store.order)
+    arrays += (store.queue, targets, none, found_by)
+    while control[at.NUMBER] < control[at.END]:
+        if search.is_over(_BYTES * edges):
+            return None
+        control[at.FOUND] = 0
+        reason = expand_ahead(*arrays)
+        if reason in _ASKING:
+            return None
+        count = int(control[at.FOUND])
+        find_states(store.table, targets, places, count, words)
+        still = (found_by[:count, FOUND_UNITS] == 0) & (places[:count] != ABSENT)
+        to = numbers[places[:count][still]].astype(np.int64)
+        part = found_by[:count][still]
+        found.append(np.stack([part[:, FOUND_SOURCE], to, part[:, FOUND_ORDINAL]]))
+        edges += len(to)
+    together = np.concatenate(found, axis=1) if found else np.empty((3, 0), np.int64)
+    return together[0], together[1], together[2]

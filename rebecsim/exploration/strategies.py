@@ -1,0 +1,123 @@
+"""In which order states are expanded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from rebecsim.actors import Streams
+from rebecsim.errors import UserError
+from rebecsim.exploration.search import Search
+
+__all__ = ["BreadthFirst", "DepthBounded", "DepthFirst", "RandomWalks", "Strategy"]
+
+_WALK_STREAM = 0
+
+
+class Strategy(Protocol):
+    """Expands the states of a search until none is left, or the search ends itself."""
+
+    @property
+    def name(self) -> str:
+        """What the strategy is called in results."""
+
+    def run(self, search: Search) -> None:
+        """Expand states."""
+
+
+@dataclass(frozen=True)
+class BreadthFirst:
+    """States in the order in which they were found: the first breach is a shortest one."""
+
+    name: str = "breadth first"
+
+    def run(self, search: Search) -> None:
+        """Expand every state."""
+        self.run_from(search, 0)
+
+    def run_from(self, search: Search, number: int) -> None:
+        """Expand every state from the one with that number on."""
+        search.done = number
+        while number < len(search.states):
+            search.expand(number)
+            search.done = number = number + 1
+
+    def run_to(self, search: Search, states: int, number: int = 0) -> int:
+        """Expand states from that one on until so many are found; gives the number of the next."""
+        search.done = number
+        while number < len(search.states) < states:
+            search.expand(number)
+            search.done = number = number + 1
+        return number
+
+
+@dataclass(frozen=True)
+class DepthFirst:
+    """The state found last comes first: deep states are reached soon."""
+
+    name: str = "depth first"
+
+    def run(self, search: Search) -> None:
+        """Expand every state."""
+        pending = [0]
+        while pending:
+            new = search.expand(pending.pop())
+            new.reverse()
+            pending.extend(new)
+
+
+@dataclass(frozen=True)
+class DepthBounded:
+    """Breadth first, up to states that are `depth` transitions away from the initial one.
+
+    Raises UserError for a depth below 0.
+    """
+
+    depth: int
+    name: str = "depth bounded"
+
+    def __post_init__(self) -> None:
+        if self.depth < 0:
+            raise UserError(f"the depth must be 0 or more, not {self.depth}")
+
+    def run(self, search: Search) -> None:
+        """Expand every state that is not too deep."""
+        level = [0]
+        for _ in range(self.depth):
+            level = [new for number in level for new in search.expand(number)]
+        if level:
+            search.cut("depth")
+
+
+@dataclass(frozen=True)
+class RandomWalks:
+    """Walks from the initial state, each transition equally likely; for spaces that are too large.
+
+    Walk number i of a seed is the same however many there are. They prove nothing but what they
+    find. Raises UserError for numbers below 1.
+    """
+
+    walks: int = 100
+    length: int = 10_000
+    seed: int = 0
+    name: str = "random walks"
+
+    def __post_init__(self) -> None:
+        if self.walks < 1 or self.length < 1:
+            raise UserError("there must be at least 1 random walk of at least 1 transition")
+
+    def run(self, search: Search) -> None:
+        """Walk."""
+        search.cut("walks")
+        import numpy as np  # what draws nothing need not load it
+
+        words = np.random.SeedSequence(self.seed).generate_state(2, np.uint64)
+        key = int(words[0]), int(words[1])
+        for walk in range(self.walks):
+            stream = Streams(key, walk)[_WALK_STREAM]
+            number = 0
+            for _ in range(self.length):
+                following = search.follow(number, stream.below)
+                if following is None:
+                    break
+                number = following

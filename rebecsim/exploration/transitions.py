@@ -1,0 +1,226 @@
+"""The transition systems of a model: what a state is and which states follow it.
+
+* core: no time; queues
+* floating time (FTTS): one transition serves one message to the end of its message server; clocks
+  of rebecs run ahead of each other
+* timed (TTS): all rebecs share the time; a delay ends a transition, and time passes in transitions
+  of its own
+
+The theory: Khamespanah, Sirjani, Sabahi-Kaviani, Khosravi, Izadi, "Timed Rebeca schedulability and
+deadlock freedom analysis using bounded floating time transition system", Science of Computer
+Programming 98 (2015). Shift equivalence is exact here: all times of all rebecs are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Sized
+from typing import Any, Literal
+
+from rebecsim.actors import Model
+from rebecsim.errors import UserError
+from rebecsim.exploration.absolute_time import reads_absolute_time, reads_waiting_time
+from rebecsim.exploration.local import NEVER, Local, LocalStore
+from rebecsim.exploration.outcome import Breach, Outcome, Sending
+from rebecsim.exploration.remembering import RememberingRunner
+from rebecsim.exploration.repeating import Repeats
+
+__all__ = ["MODES", "TIME", "Cause", "Mode", "State", "TimePasses", "TransitionSystem"]
+
+Mode = Literal["core", "FTTS", "TTS"]
+MODES: tuple[Mode, ...] = ("core", "FTTS", "TTS")
+
+State = tuple[Any, ...]
+"""The `Local` of every rebec, in the order of main; then the time, where it is kept."""
+
+
+class TimePasses:
+    """The cause of a transition that only moves time."""
+
+    __slots__ = ()
+
+
+TIME = TimePasses()
+Cause = Outcome | TimePasses
+
+
+class TransitionSystem:
+    """The states of a model and the transitions between them.
+
+    `mode` None is FTTS for a timed model, core for a core one. States are compared modulo a shift
+    of time unless the model reads absolute time or `absolute` asks for times to be kept.
+    `abstracted` names, for each rebec, Python attributes that are left out of identity. The checks
+    of deadlines and queue bounds can be switched off. `repeats` says which message servers are run
+    again, to see whether they are functions of the state.
+
+    Raises Violation if a constructor does, UserError if the model has no such transition system.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        mode: Mode | None = None,
+        *,
+        absolute: bool = False,
+        deadlines: bool = True,
+        overflows: bool = True,
+        abstracted: tuple[frozenset[str], ...] | None = None,
+        repeats: Repeats = "never",
+    ) -> None:
+        self.model = model
+        self.mode: Mode = mode or ("core" if model.core else "FTTS")
+        if model.core != (self.mode == "core"):
+            kind = "core" if model.core else "timed"
+            raise UserError(
+                f"{model.name} is a {kind} model; it cannot be explored in mode {self.mode}"
+            )
+        timed = not model.core
+        self.reads_time = reads_absolute_time(model) if timed else None
+        self.absolute = timed and (absolute or self.reads_time is not None)
+        self.runner = RememberingRunner(
+            model,
+            remembers=self.reads_time is None,
+            splits=self.mode == "TTS",
+            deadlines=deadlines,
+            overflows=overflows,
+            start_matters=reads_waiting_time(model) if self.mode == "TTS" else frozenset(),
+            repeats=repeats,
+        )
+        left_out = abstracted or (frozenset(),) * len(self.runner.rebecs)
+        self.runner.store = self.locals = LocalStore(
+            self.runner.rebecs,
+            [
+                frozenset(place for place, name in enumerate(names) if name in hidden)
+                for names, hidden in zip(self.runner.names, left_out, strict=True)
+            ],
+            model.core,
+            model.uses_global_priority,
+            self.runner.timers,
+        )
+        self.start_time = 0
+        self.initial = self._initial()
+
+    def tables(self) -> Iterator[Sized]:
+        """Give the dictionaries that grow while states are met."""
+        yield from self.locals.tables()
+        yield from self.runner.tables()
+
+    def _initial(self) -> State:
+        runner = self.runner
+        bags = runner.initial_bags
+        if self.mode == "FTTS":
+            self.start_time = min((bag[0].arrival for bag in bags if bag), default=0)
+        parts: list[Any] = [
+            self.locals.intern(
+                owner,
+                self.locals.later(owner, variables, self.start_time),
+                0,
+                None,
+                self.locals.arrange(
+                    tuple([runner.encode(message, self.start_time) for message in bag])
+                ),
+            )
+            for owner, (variables, bag) in enumerate(
+                zip(runner.initial_variables, bags, strict=True)
+            )
+        ]
+        if self.absolute:
+            parts.append(self.start_time)
+        return tuple(parts)
+
+    # --- transitions ---------------------------------------------------------------------------
+
+    def expand(self, state: State) -> list[tuple[Cause, State | Breach]]:
+        """Give every transition of a state: its cause, and the state or breach it leads to.
+
+        They come in a fixed order: by rebec, message and choices. No transition: a deadlock.
+        """
+        parts = state[:-1] if self.absolute else state
+        enabled = [local for local in parts if not local.next]
+        if len(enabled) > 1:
+            first = min([local.urgency for local in enabled])
+            enabled = [local for local in enabled if local.urgency == first]
+        if self.mode == "TTS" and not enabled:
+            return self._time_step(state)
+        return self._messages(state, parts, enabled)
+
+    def _messages(
+        self, state: State, parts: State, enabled: list[Local]
+    ) -> list[tuple[Cause, State | Breach]]:
+        time = state[-1] if self.absolute else 0
+        read_at = time if self.reads_time is not None else 0
+        floating, absolute = self.mode == "FTTS", self.absolute
+        found: list[tuple[Cause, State | Breach]] = []
+        for local in enabled:
+            outcomes = local.outcomes
+            if outcomes is None or local.outcomes_at != read_at:
+                outcomes = local.outcomes = self.runner.outcomes(local, read_at)
+                local.outcomes_at = read_at
+            owner = local.owner
+            for outcome in outcomes:
+                effect = outcome.effect
+                breach = effect.breach
+                after: list[Any] = list(parts)
+                after[owner] = outcome.local
+                if effect.sendings:
+                    breach = self._deliver(effect.sendings, after, time) or breach
+                if breach is not None:
+                    found.append((outcome, breach))
+                    continue
+                units = self._settle(after) if floating else 0
+                if absolute:
+                    after.append(time + units)
+                found.append((outcome, tuple(after)))
+        return found
+
+    def _deliver(self, sendings: tuple[Sending, ...], parts: list[Any], time: int) -> Breach | None:
+        """Put messages into the bags of their receivers; give the breach if one is full."""
+        for sending in sendings:
+            receiver = sending.receiver
+            before = parts[receiver]
+            try:
+                after = before.received[sending]
+            except KeyError:
+                after = self.runner.receive(before, sending)
+            if after is None:
+                return self.runner.overflow(receiver, sending.message, time)
+            parts[receiver] = after
+        return None
+
+    def _settle(self, parts: list[Any]) -> int:
+        """Move the time of the parts to the next event and give by how many units it was moved."""
+        units = _due(parts)
+        if units:
+            parts[:] = [
+                local.shifted.get(units) or self.locals.shift(local, units) for local in parts
+            ]
+        return units
+
+    def _time_step(self, state: State) -> list[tuple[Cause, State | Breach]]:
+        parts = list(state[:-1] if self.absolute else state)
+        if min([local.next for local in parts]) == NEVER:
+            return []
+        units = self._settle(parts)
+        if self.absolute:
+            parts.append(state[-1] + units)
+        return [(TIME, tuple(parts))]
+
+    def elapsed(self, before: State, cause: Cause, after: State) -> int:
+        """Give how many time units lie between two states, of which the second follows."""
+        if self.absolute:
+            return int(after[-1] - before[-1])
+        if isinstance(cause, TimePasses):
+            return _due(before)
+        if self.mode != "FTTS":
+            return 0
+        assert cause.local is not None
+        moved: list[Any] = list(before)
+        moved[cause.owner] = cause.local
+        for sending in cause.sendings:
+            moved[sending.receiver] = moved[sending.receiver].received[sending]
+        return _due(moved)
+
+
+def _due(parts: Sequence[Any]) -> int:
+    """Give when the next event is, or without any when the first rebec is free."""
+    units: int = min([local.next for local in parts])
+    return min([local.clock for local in parts]) if units == NEVER else units

@@ -1,0 +1,282 @@
+"""Replications on the native engine, told as the Python engine tells them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rebecsim.actors import ChoiceLaw
+from rebecsim.actors.message import NOBODY
+from rebecsim.actors.semantics import MOST_AT_ONE_TIME
+from rebecsim.actors.watchdog import EndlessError
+from rebecsim.generate.step import NotNativeError
+from rebecsim.lang import CheckedModel, syntax, walk
+from rebecsim.native.bags import STATE_WIDTH
+from rebecsim.native.cache import prepare
+from rebecsim.native.choosing import ANY, FIFO, RANKED
+from rebecsim.native.columns import ARGUMENTS, NEVER, SITE_SHIFT, SLOTS
+from rebecsim.native.layout import (
+    BASE,
+    CAPACITY,
+    Integers,
+    NativeModel,
+)
+from rebecsim.native.simulation import (
+    DEADLINE_MISSED,
+    EVENT_ARGUMENTS,
+    NO_ROOM,
+    NOT_ENDING,
+    OUTCOME,
+    SETTINGS,
+    STEPS,
+    TIME,
+    TIME_STANDS_STILL,
+    run_replications,
+)
+from rebecsim.native.violations import endless_text, failure_text, missed_text
+from rebecsim.simulation.order import Order
+from rebecsim.simulation.simulator import OUTCOMES, RunResult
+from rebecsim.simulation.trace import Event, changes
+
+__all__ = ["NativeRuns", "native_events", "require_compiled", "run_native", "simulate_native"]
+
+_ORDERS = {"random": ANY, "updates-first": RANKED, "ticks-first": RANKED, "fifo": FIFO}
+_ROOM = 1_000  # events of a traced run at first; more are made room for when they come
+_INDEX = (1 << SITE_SHIFT) - 1  # of an alternative, in what is noted of a choice
+_MOST_STEPS = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, eq=False)
+class NativeRuns:
+    """What replications have come to.
+
+    Attributes:
+        ends: outcome (index into `OUTCOMES`), steps and last time of each; shape (runs, 3).
+        values: the observed variables; shape (runs, variables).
+        detail: the text of the violation that ended the last of them, or empty.
+        events: the trace of the last of them, where it was wanted; see `native_events`.
+        choices: the indices of the alternatives drawn in it, with their sites.
+    """
+
+    ends: Integers
+    values: Integers
+    detail: str
+    events: Integers
+    choices: Integers
+
+
+def require_compiled(native: NativeModel) -> None:
+    """Compile the step of a model and the loop around it, unless that is done.
+
+    Raises NotNativeError if it is impossible.
+    """
+    try:
+        prepare(native.step, run_replications)
+    except Exception as error:  # whatever a compiler that fails may raise
+        raise NotNativeError(
+            f"{native.model.name}: its message servers cannot be compiled ({type(error).__name__} "
+            "in Numba); use the engine python or auto"
+        ) from error
+
+
+def run_native(
+    native: NativeModel,
+    *,
+    key: tuple[int, int],
+    replications: range,
+    until: int | None,
+    max_steps: int | None = None,
+    choice_law: ChoiceLaw = "fair",
+    order: Order = "random",
+    tick: str = "",
+    observed: Sequence[int] = (),
+    trace: bool = False,
+) -> NativeRuns:
+    """Run replications; `observed` are the cells of the variables to read when a run is over.
+
+    `tick` names the message server that passes time, for the orders that go by it. The trace is
+    that of the last replication. Raises NotNativeError if the model cannot be compiled and
+    EndlessError for a message server that does not end.
+    """
+    require_compiled(native)
+    streams = native.streams(key)
+    ranks = _ticks(native, tick)
+    capacity = int(native.rebecs[:, CAPACITY].sum())
+    width = EVENT_ARGUMENTS + native.row_width - ARGUMENTS + _widest(native)
+    room = _ROOM
+    rebecs = len(native.rebecs)
+    while True:
+        ctx = np.zeros(SLOTS, np.int64)
+        message = np.zeros(native.row_width, np.int64)
+        sends = np.zeros((capacity + 1, native.row_width), np.int64)
+        choices = np.zeros(room if trace else 0, np.int64)
+        events = np.zeros((room, width) if trace else (0, 0), np.int64)
+        ends = np.zeros((len(replications) + 1, 3), np.int64)
+        values = np.zeros((len(replications) + 1, len(observed)), np.int64)
+        values[0] = observed
+        with np.errstate(all="ignore"):  # as IEEE says; without a compiler NumPy would warn of it
+            run_replications(
+                native.step,
+                _settings(native, replications, until, max_steps, choice_law, order),
+                native.rebecs,
+                native.servers,
+                ranks,
+                native.cells,
+                native.bags,
+                native.counts,
+                native.params,
+                streams,
+                ctx,
+                native.cells.copy(),
+                native.bags.copy(),
+                np.zeros(len(native.bags), np.int64),
+                np.zeros((rebecs, STATE_WIDTH), np.int64),
+                np.zeros(rebecs, np.int64),
+                message,
+                sends,
+                choices,
+                events,
+                ends,
+                values,
+            )
+        if (ends[:-1, OUTCOME] == NOT_ENDING).any():
+            raise EndlessError(endless_text(native, ctx, message))
+        if not (trace and (ends[:-1, OUTCOME] == NO_ROOM).any()):
+            break
+        room *= 4
+    detail = ""
+    if len(replications):
+        outcome = ends[-2, OUTCOME]
+        if outcome == DEADLINE_MISSED:
+            detail = missed_text(native, message, int(ends[-2, TIME]))
+        elif outcome == TIME_STANDS_STILL:
+            time = int(ends[-2, TIME])
+            detail = f"{MOST_AT_ONE_TIME:,} messages were served at time {time}"
+        elif outcome > DEADLINE_MISSED:
+            detail = failure_text(native, ctx, message, sends)
+    steps = int(ends[-2, STEPS]) if len(replications) else 0
+    return NativeRuns(ends[:-1], values[1:], detail, events[:steps], choices)
+
+
+def _settings(
+    native: NativeModel,
+    replications: range,
+    until: int | None,
+    max_steps: int | None,
+    choice_law: ChoiceLaw,
+    order: Order,
+) -> Integers:
+    settings = np.array(
+        [
+            _ORDERS[order],
+            order == "ticks-first",
+            order == "fifo" or choice_law != "rmc",
+            native.model.uses_global_priority,
+            native.model.core,
+            replications.start,
+            len(replications),
+            _MOST_STEPS if until is None else until,
+            -1 if max_steps is None else max_steps,
+            choice_law == "rmc",
+            native.sequence,
+        ],
+        np.int64,
+    )
+    assert len(settings) == SETTINGS
+    return settings
+
+
+def _ticks(native: NativeModel, tick: str) -> Integers:
+    """Give 1 for the message servers that pass time, by class and number."""
+    ranks = np.zeros(native.servers.shape[:2], np.int64)
+    for place, name in enumerate(native.source.cells):
+        for server in native.checked.classes[name].servers:
+            ranks[place, server.number] = server.name == tick
+    return ranks
+
+
+def _widest(native: NativeModel) -> int:
+    return max((cells.size for cells in native.source.cells.values()), default=0)
+
+
+def simulate_native(
+    native: NativeModel,
+    *,
+    key: tuple[int, int],
+    choice_law: ChoiceLaw = "fair",
+    order: Order = "random",
+    until: int | None = None,
+    max_steps: int | None = None,
+) -> tuple[RunResult, tuple[Event, ...]]:
+    """Do what `simulate` does with the streams of replication 0; also gives the trace.
+
+    The result holds no system.
+    """
+    runs = run_native(
+        native,
+        key=key,
+        replications=range(1),
+        until=until,
+        max_steps=max_steps,
+        choice_law=choice_law,
+        order=order,
+        trace=True,
+    )
+    outcome, steps, time = runs.ends[0].tolist()
+    result = RunResult(OUTCOMES[outcome], steps, time, runs.detail, None)
+    return result, native_events(native, runs)
+
+
+# --- traces --------------------------------------------------------------------------------------
+
+
+def native_events(native: NativeModel, runs: NativeRuns) -> tuple[Event, ...]:
+    """Give the trace of the last replication as the events that the Python engine notes."""
+    views = native.views
+    cells = [native.cells[int(row[BASE]) :].tolist() for row in native.rebecs]
+    alternatives = _alternatives(native.checked)
+    found = []
+    drawn = 0
+    arguments_end = EVENT_ARGUMENTS + native.row_width - ARGUMENTS
+    for step, row in enumerate(runs.events.tolist()):
+        time, finished, index, number, sender, arrival, deadline, choices = row[:EVENT_ARGUMENTS]
+        view = views[index]
+        before, cells[index] = cells[index], row[arguments_end:]
+        places = runs.choices[drawn:choices].tolist()
+        owner = native.checked.classes[native.checked.instances[index].class_name]
+        values = alternatives[owner.name]
+        found.append(
+            Event(
+                step=step,
+                time=time,
+                finished=finished,
+                rebec=view.name,
+                server=view.servers[number][0],
+                sender=views[sender].name if sender >= 0 else NOBODY,
+                arrival=arrival,
+                deadline=None if deadline == NEVER else deadline,
+                arguments=view.arguments(number, row[EVENT_ARGUMENTS:]),
+                choices=tuple(place & _INDEX for place in places),
+                changed=changes(view.state(before, time), view.state(cells[index], finished)),
+                drawn=tuple(values[place >> SITE_SHIFT][place & _INDEX] for place in places),
+                parameters=tuple(each.name for each in owner.servers[number].parameters),
+            )
+        )
+        drawn = choices
+    return tuple(found)
+
+
+def _alternatives(checked: CheckedModel) -> dict[str, dict[int, tuple[Any, ...]]]:
+    """Give, for each class, the alternatives of the choices at each of its sites."""
+    found: dict[str, dict[int, tuple[Any, ...]]] = {}
+    for name, each in checked.classes.items():
+        found[name] = {} if each.base is None else dict(found[each.base])
+        for server in each.tree.message_servers:
+            for node in walk(server):
+                if isinstance(node, syntax.Choice):
+                    values = tuple(map(checked.constant_of, node.alternatives))
+                    found[name][checked.choice_site(node)] = values
+    return found

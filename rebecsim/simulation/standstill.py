@@ -1,0 +1,46 @@
+"""Runs of which the time does not advance."""
+
+from __future__ import annotations
+
+from rebecsim.actors import System
+from rebecsim.simulation.trace import state_of
+
+__all__ = ["Repetition"]
+
+_MOST = 10_000
+"""The most states that are remembered."""
+
+
+class Repetition:
+    """Notices that a run has come back to where it was, at the same time and with no way out.
+
+    Only what had to happen counts: where a message or a value was drawn, another run may go on.
+    """
+
+    def __init__(self, system: System) -> None:
+        self._system = system
+        self._seen: dict[str, int] = {}
+        self._time = -1
+
+    def look(self, steps: int, time: int, *, was_drawn: bool) -> int | None:
+        """Look at what a step has led to; gives the number of steps in the circle, if there is one.
+
+        `was_drawn`: the step, or something in it, could have been another.
+        """
+        if was_drawn or time != self._time:
+            self._seen.clear()
+            self._time = time
+        state = repr([self._rebec(index) for index in range(len(self._system.rebecs))])
+        before = self._seen.get(state)
+        if before is None and len(self._seen) < _MOST:
+            self._seen[state] = steps
+        return None if before is None else steps - before
+
+    def _rebec(self, index: int) -> object:
+        """Give all that a rebec's future depends on, as values that can be written."""
+        rebec = self._system.rebecs[index]
+        bag = [
+            (each.arrival, each.server.name, str(each.sender), str(each.arguments), each.deadline)
+            for each in rebec._bag.messages
+        ]
+        return rebec._now, state_of(rebec), bag

@@ -1,0 +1,251 @@
+"""The commands explore, replay, draw and conformance as a user meets them."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from rebecsim.cli.app import console
+from rebecsim.cli.asking import showing_progress
+from rebecsim.cli.consoles import PlainTextConsole
+from rebecsim.exploration import Progress
+from tests.conftest import Run
+
+TICKETS = Path(__file__).resolve().parents[2] / "models" / "ticket_service.rebeca"
+NEVER_BOTH = "ann.tickets != 2 || bob.tickets != 2"
+
+
+def test_a_satisfied_model(run: Run) -> None:
+    code, printed, _ = run("explore", TICKETS)
+    assert code == 0
+    assert "ticket_service (FTTS): satisfied\n8,028 states, 15,715 transitions" in printed
+
+
+def test_json_is_one_object(run: Run) -> None:
+    code, printed, _ = run("explore", TICKETS, "--tts", "--json")
+    assert code == 0
+    result = json.loads(printed)
+    assert (result["model"], result["mode"]) == ("ticket_service", "TTS")
+    assert (result["verdict"], result["message"]) == ("satisfied", "")
+    assert (result["states"], result["transitions"]) == (20043, 28828)
+    assert result["seconds"] > 0
+    assert result["peak_memory"] > 1_000_000
+    assert "one for the initial state" in result["transitions_counted_as"]
+
+
+def test_a_violation_is_shown_saved_drawn_and_done_again(run: Run, tmp_path: Path) -> None:
+    saved, svg = tmp_path / "run.json", tmp_path / "run.svg"
+    test = tmp_path / "test_run.py"
+    files = ("--save", saved, "--svg", svg, "--as-test", test)
+    code, printed, errors = run("explore", TICKETS, "--invariant", NEVER_BOTH, *files)
+    assert code == 1
+    assert f"property violated: {NEVER_BOTH}" in printed
+    assert "office: buy(customer=bob)" in printed
+    assert all(str(file) in errors for file in (saved, svg, test))
+    code, printed, _ = run("replay", saved, TICKETS, "--svg", tmp_path / "again.svg")
+    assert code == 1
+    assert "office: buy(customer=bob)" in printed
+    assert (tmp_path / "again.svg").read_text() == svg.read_text()
+
+
+def test_a_verdict_that_says_all_has_no_empty_tail(run: Run, tmp_path: Path) -> None:
+    file, saved = tmp_path / "never.rebeca", tmp_path / "run.json"
+    file.write_text(
+        "reactiveclass A(3) { A() { self.go(); } msgsrv go() { assertion(false); } }"
+        " main { A a():(); }"
+    )
+    code, printed, _ = run("explore", file, "--save", saved)
+    assert code == 1
+    assert "\nassertion failed\n" in printed
+    code, printed, _ = run("replay", saved, file)
+    assert code == 1
+    assert printed.splitlines()[-1] == "assertion failed"
+
+
+CORE = (
+    "reactiveclass A(3) { knownrebecs { A b; } A() { self.go(); } msgsrv go() { b.go(); } }"
+    " main { A a(b):(); A b(a):(); }"
+)
+
+
+def test_json_says_how_many_symmetries_were_used(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "core.rebeca"
+    file.write_text(f"// rebeca: core\n{CORE}")
+    code, printed, _ = run("explore", file, "--reduce", "--json")
+    assert code == 0
+    assert json.loads(printed)["symmetries"] == 2
+
+
+@pytest.mark.parametrize("command", ["explore", "races"])
+def test_a_core_model_that_is_read_as_timed_says_what_to_do(
+    run: Run, tmp_path: Path, command: str
+) -> None:
+    file = tmp_path / "core.rebeca"
+    file.write_text(CORE)
+    _, _, errors = run(command, file)
+    assert "With --core, or `// rebeca: core` in its first line, it is Core Rebeca" in errors
+    file.write_text(f"// rebeca: core\n{CORE}")
+    code, printed, errors = run(command, file)
+    assert (code, errors) == (0, "")
+    assert "core (core): " in printed
+    for option in (["--tts"], ["--horizon", "5"]):
+        code, _, errors = run(command, file, *option)
+        assert code == 2
+        assert "Core Rebeca" in errors
+
+
+def test_step_waits_after_each_step(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved = tmp_path / "run.json"
+    run("explore", TICKETS, "--invariant", "ann.tickets == 0", "--save", saved)
+    waited: list[None] = []
+    monkeypatch.setattr(console(), "input", lambda: waited.append(None))
+    code, printed, _ = run("replay", saved, TICKETS, "--step")
+    steps = json.loads(saved.read_text())["steps"]
+    assert code == 1
+    assert len(waited) == len(steps) - 1
+    assert f"{len(steps)}/{len(steps)} " in printed
+
+
+def test_out_of_bounds_is_neither_satisfied_nor_violated(run: Run) -> None:
+    code, printed, _ = run("explore", TICKETS, "--max-states", 100)
+    assert code == 3
+    assert "out of bounds: the limit of states was reached; nothing wrong so far" in printed
+    code, printed, _ = run("explore", TICKETS, "--strategy", "walks", "--walks", 2, "--depth", 5)
+    assert code == 3
+    code, printed, _ = run("explore", TICKETS, "--strategy", "bounded", "--depth", 3)
+    assert code == 3
+
+
+def test_what_was_left_out_is_said(run: Run) -> None:
+    ignored = ("--ignore", "Customer.tickets")
+    code, printed, _ = run("explore", TICKETS, "--horizon", 20, *ignored)
+    assert code == 3
+    assert "left out of the state: Customer.tickets" in printed
+    assert "states of different times are kept apart: horizon" in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--invariant", "ann.nothing > 0"), "<invariant>:1:1: error: `ann` has no state variable"),
+        (("--invariant", "ann.tickets >"), "<invariant>:1:"),
+        (("--terminal", "nobody.x == 1"), "<terminal>:1:1"),
+        (("--ignore", "ann.nothing"), "there is no 'ann.nothing'"),
+        (("--property", "missing.property"), "missing.property"),
+        (("--export", "space.png"), "space.png: must end in one of"),
+        (("--strategy", "bounded"), "--depth"),
+        (("--depth", "3"), "--depth"),
+        (("--seed", "3"), "--seed"),
+        (("--core",), "error"),
+    ],
+)
+def test_bad_input_gives_2(run: Run, arguments: tuple[str, ...], message: str) -> None:
+    code, printed, errors = run("explore", TICKETS, *arguments)
+    assert code == 2
+    assert printed == ""
+    assert message in errors
+
+
+def test_a_property_file_for_another_model(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "other.property"
+    file.write_text("property {\n  define { p = kiosk.cups > 0; }\n  Assertion { A: p; }\n}\n")
+    code, _, errors = run("explore", TICKETS, "--property", file)
+    assert code == 2
+    assert f"{file}:2:" in errors
+    assert "before the dot there must be the name of an instance" in errors
+
+
+def test_a_run_of_another_model(run: Run, tmp_path: Path) -> None:
+    saved, other = tmp_path / "run.json", tmp_path / "other.rebeca"
+    run("explore", TICKETS, "--invariant", "ann.tickets == 0", "--save", saved)
+    other.write_text(TICKETS.read_text().replace("office.buy(self) after(1)", "office.buy(self)"))
+    code, _, errors = run("replay", saved, other)
+    assert code == 2
+    assert f"{saved}: step 2 of " in errors
+
+
+def test_exports_and_drawings(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "space.aut"
+    code, _, errors = run("explore", TICKETS, "--max-states", 50, "--export", file)
+    assert code == 3
+    assert "50 states" in errors
+    assert "cut off at a limit" in errors
+    assert file.read_text().startswith("des (0, ")
+    code, _, _ = run("draw", TICKETS, "--out", tmp_path / "topology.svg")
+    assert code == 0
+    code, _, errors = run("draw", TICKETS, "--states", "--out", tmp_path / "space.svg")
+    assert code == 2
+    assert "up to 60 states" in errors
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    """A suite of one small model, of which the reference is wrong."""
+    (tmp_path / "lamp.rebeca").write_text(
+        "reactiveclass Lamp(2) { Lamp() { self.on(); } msgsrv on() { self.on() after(1); } }\n"
+        "main { Lamp lamp():(); }\n"
+    )
+    ideal = {"verdict": "satisfied", "states": 1, "transitions": 2}
+    results = [
+        {"mode": "FTTS", "verdict": "deadlock", "states": 7, "transitions": 8, "ideal": ideal},
+        {"mode": "TTS", "verdict": "satisfied", "states": 2, "transitions": 3},
+    ]
+    entry = {"file": "lamp.rebeca", "language": "timed", "results": results}
+    (tmp_path / "manifest.json").write_text(json.dumps({"models": [entry]}))
+    return tmp_path
+
+
+def test_conformance_prefers_the_ideal(run: Run, suite: Path) -> None:
+    code, printed, _ = run("conformance", suite)
+    assert code == 0
+    assert "satisfied 1/2 (ideal)" in printed
+    assert "2 agree, 0 differ" in printed
+
+
+def test_conformance_notices_a_difference(run: Run, suite: Path) -> None:
+    manifest = suite / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"states": 2', '"states": 3'))
+    code, printed, _ = run("conformance", suite)
+    assert code == 1
+    assert "DIFFERS" in printed
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"models": [{"file": "x"}]}'])
+def test_a_wrong_manifest_is_refused(run: Run, suite: Path, text: str) -> None:
+    (suite / "manifest.json").write_text(text)
+    code, _, errors = run("conformance", suite)
+    assert code == 2
+    assert "manifest.json: " in errors
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("patience", "shown"), [(0.0, True), (60.0, False)])
+def test_progress_is_shown_of_searches_that_take_a_while(
+    patience: float, shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("rebecsim.cli.asking._PATIENCE", patience)
+    own = PlainTextConsole(stderr=True)  # the other one may show what a test before left there
+    monkeypatch.setattr("rebecsim.cli.asking.error_console", lambda: own)
+    with showing_progress() as progress:
+        assert progress is not None
+        progress(Progress(states=1234, transitions=5, frontier=6, seconds=2.0))
+    assert ("1,234 states, 5 transitions, frontier 6, 617 states/s" in screen.getvalue()) is shown
+
+
+def test_progress_is_not_shown_to_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with showing_progress() as progress:
+        assert progress is None

@@ -1,0 +1,271 @@
+"""The compiled search gives what the one in Python gives."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from models import ticket_service
+from rebecsim.actors import Model
+from rebecsim.errors import UserError
+from rebecsim.exploration import Checks, DepthFirst, Limits, Result, engines, explore
+from rebecsim.exploration.engines import NativeEngineError
+from rebecsim.exploration.limits import Meter
+from rebecsim.generate import build_model
+from rebecsim.lang import check_source
+from tests.exploration.conformance import entries, load
+from tests.exploration.random_models import Drawn, models
+
+pytestmark = pytest.mark.large
+
+STATES = 1500
+
+
+WITH_STATES = ("standstill", "standstill_decided")
+"""What is not known where only fingerprints of states are kept."""
+
+
+def everything(found: Result) -> dict[str, Any]:
+    """What must not depend on the engine: all but time, memory and the engine's name."""
+    shown = found.to_json() | {
+        "path": found.path,
+        "violations": found.violations,
+        "standstill": found.standstill,
+    }
+    return {
+        name: value
+        for name, value in shown.items()
+        if name not in ("seconds", "peak_memory", "memory_per_state", "engine")
+    }
+
+
+def assert_same(model: Model, **options: Any) -> Result:
+    by_python = explore(model, engine="python", **options)
+    natively = explore(model, engine="native", **options)
+    assert natively.engine == "native"
+    assert everything(natively) == everything(by_python)
+    return natively
+
+
+@pytest.mark.parametrize("stop_at", ["first", "all"])
+@pytest.mark.parametrize("file", [each["file"] for each in entries()])
+def test_conformance(file: str, stop_at: Any) -> None:
+    entry = next(each for each in entries() if each["file"] == file)
+    if all(each["verdict"] == "compile error" for each in entry["results"]):
+        pytest.skip("the checker refuses the model")
+    checked, model = load(file, entry["language"])
+    for mode in ("core",) if model.core else ("FTTS", "TTS"):
+        options = {"mode": mode, "checked": checked, "limits": Limits(states=STATES)}
+        assert_same(model, stop_at=stop_at, **options)
+
+
+@settings(max_examples=200, suppress_health_check=list(HealthCheck))
+@given(drawn=models(), stop_at=st.sampled_from(["first", "all"]), deadlines=st.booleans())
+def test_random_models(drawn: Drawn, stop_at: Any, deadlines: bool) -> None:
+    model = _built(drawn)
+    for mode in ("core",) if drawn.core else ("FTTS", "TTS"):
+        assert_same(
+            model,
+            mode=mode,
+            stop_at=stop_at,
+            limits=Limits(states=STATES),
+            checks=Checks(deadlines=deadlines, invariants=["r0.a < 3", "r0.b != 2 || r1.a != 2"]),
+        )
+
+
+def _built(drawn: Drawn) -> Model:
+    dialect: Any = "core" if drawn.core else "timed"
+    return build_model(check_source(drawn.source, "drawn.rebeca", dialect), "drawn.rebeca")
+
+
+def test_random_models_are_of_all_kinds() -> None:
+    """Guards against a generator that draws only what ends at once."""
+    verdicts: Counter[str] = Counter()
+    sizes: list[int] = []
+
+    @settings(max_examples=150, database=None, derandomize=True)
+    @given(drawn=models())
+    def look(drawn: Drawn) -> None:
+        found = explore(_built(drawn), engine="python", limits=Limits(states=STATES))
+        verdicts[found.verdict] += 1
+        sizes.append(found.states)
+
+    look()
+    assert len(verdicts) >= 4, verdicts
+    assert sum(size > 20 for size in sizes) > 20, sorted(sizes)
+
+
+@pytest.mark.parametrize("mode", ["FTTS", "TTS"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"limits": Limits(horizon=9)},
+        {"limits": Limits(states=700)},
+        {"abstract": ["Customer.tickets"]},
+        {"checks": Checks(overflows=False, deadlock=False)},
+        {"checks": Checks(invariants=["ann.tickets < 2"]), "stop_at": "all"},
+        {"checks": Checks(invariants=["ann.tickets + bob.tickets < 3"])},
+    ],
+    ids=lambda options: "-".join(options),
+)
+def test_options(mode: Any, options: dict[str, Any]) -> None:
+    assert assert_same(ticket_service.model, mode=mode, **options).states > 10
+
+
+@pytest.mark.parametrize("mode", ["FTTS", "TTS"])
+@pytest.mark.parametrize("at", [1, 2, 50, 1000])
+def test_a_search_that_is_handed_over_goes_on_where_it_was(
+    monkeypatch: pytest.MonkeyPatch, mode: Any, at: int
+) -> None:
+    monkeypatch.setattr(engines, "HANDED_OVER_AT", at)
+    whole = explore(ticket_service.model, mode=mode, engine="python")
+    found = explore(ticket_service.model, mode=mode)
+    assert found.engine == "native"
+    assert everything(found) == everything(whole)
+
+
+def test_a_small_search_stays_in_python() -> None:
+    assert explore(ticket_service.model).engine == "python"
+
+
+def test_compiling_must_be_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "HANDED_OVER_AT", 50)
+    monkeypatch.setattr(engines, "_is_compiled", lambda: False)
+    assert explore(ticket_service.model).engine == "python"
+    monkeypatch.setattr(engines, "WORTH_COMPILING", 500)
+    found = explore(ticket_service.model)
+    assert found.engine == "native"
+    assert everything(found) == everything(explore(ticket_service.model, engine="python"))
+
+
+def test_a_search_short_of_memory_compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There was enough at first, and is not when compiling would be worth it."""
+    monkeypatch.setattr(engines, "HANDED_OVER_AT", 50)
+    monkeypatch.setattr(engines, "WORTH_COMPILING", 500)
+    monkeypatch.setattr(engines, "_is_compiled", lambda: False)
+    answers = iter([False, True])
+    monkeypatch.setattr(Meter, "would_exceed", lambda meter, more: next(answers))
+    found = explore(ticket_service.model)
+    assert (found.engine, found.verdict) == ("python", "satisfied")
+
+
+def test_a_search_short_of_memory_stays_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "HANDED_OVER_AT", 50)
+    monkeypatch.setattr(engines, "COMPILER", 10**15)
+    found = explore(ticket_service.model, limits=Limits(memory=10**6))
+    assert (found.engine, found.verdict) == ("python", "satisfied")
+    assert everything(found) == everything(explore(ticket_service.model, engine="python"))
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"strategy": DepthFirst()}, "searches breadth first only"),
+        ({"reduce": True}, "does not reduce by symmetry"),
+    ],
+)
+def test_what_there_is_no_compiled_code_for(options: dict[str, Any], reason: str) -> None:
+    checked, model = load("ticket3.rebeca")
+    with pytest.raises(NativeEngineError, match=reason):
+        explore(model, engine="native", checked=checked, **options)
+    bounded = Limits(states=500)
+    assert explore(model, checked=checked, limits=bounded, **options).engine == "python"
+
+
+FAR = """
+reactiveclass Sleeper(2) {
+  statevars { int rounds; }
+  Sleeper() { self.wake(); }
+  msgsrv wake() { delay(2000000000); delay(2000000000); delay(2000000000);
+                  rounds = (rounds + 1) % 3; self.wake(); }
+}
+main { Sleeper one():(); Sleeper two():(); }
+"""
+
+
+@pytest.mark.parametrize("handed_over_at", [1, 4])
+def test_times_too_large_for_compiled_code(
+    monkeypatch: pytest.MonkeyPatch, handed_over_at: int
+) -> None:
+    model = build_model(check_source(FAR, "far.rebeca", "timed"), "far.rebeca")
+    with pytest.raises(NativeEngineError, match="times this large"):
+        explore(model, engine="native")
+    monkeypatch.setattr(engines, "HANDED_OVER_AT", handed_over_at)
+    found = explore(model)
+    assert (found.engine, found.verdict) == ("python", "satisfied")
+    assert everything(found) == everything(explore(model, engine="python"))
+
+
+def test_a_limit_of_memory_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Meter, "would_exceed", lambda meter, more: more > 10**6)
+    found = explore(load("ticket3.rebeca")[1], engine="native")
+    assert (found.verdict, found.bounds) == ("out of bounds", ("memory",))
+    assert 1000 < found.states < 206_928
+    assert f"{found.states:,} states found" in found.message
+
+
+@pytest.mark.parametrize("test", ["test_options", "test_conformance[ticket1.rebeca-all]"])
+def test_without_a_compiler(test: str) -> None:
+    """The same code as plain Python."""
+    found = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "--no-cov", f"{__file__}::{test}"],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        cwd=Path(__file__).resolve().parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+@pytest.mark.parametrize("file", ["ticket1", "philosophers2", "nondet_in_loop", "now_in_statevar"])
+def test_hash_compaction_finds_the_same_states(file: str) -> None:
+    entry = next((each for each in entries() if each["file"] == f"{file}.rebeca"), None)
+    model = load(f"{file}.rebeca", entry["language"] if entry else "timed")[1]
+    bounds = Limits(states=STATES)
+    whole = explore(model, engine="native", stop_at="all", limits=bounds)
+    found = explore(model, compact=True, stop_at="all", limits=bounds)
+    assert found.engine == "native"
+    assert whole.omission == 0
+    expected = found.states * (found.states - 1) / 2 / 2**62
+    assert found.omission == pytest.approx(expected)
+    shown = everything(found)
+    assert shown.pop("omission") == found.omission
+    for name in ("growing", *WITH_STATES):  # no states are kept that could tell
+        shown.pop(name, None)
+    assert shown == {name: value for name, value in everything(whole).items() if name in shown}
+
+
+@settings(max_examples=50, suppress_health_check=list(HealthCheck))
+@given(drawn=models())
+def test_hash_compaction_of_random_models(drawn: Drawn) -> None:
+    model = _built(drawn)
+    checks = Checks(invariants=["r0.a < 3", "r0.b != 2 || r1.a != 2"])
+    options: dict[str, Any] = {"stop_at": "all", "limits": Limits(states=STATES), "checks": checks}
+    found = everything(explore(model, compact=True, **options))
+    whole = everything(explore(model, engine="python", **options))
+    for each in (found, whole):
+        for name in ("omission", *WITH_STATES):
+            each.pop(name)
+    assert found == whole
+
+
+def test_hash_compaction_with_many_states_waiting() -> None:
+    model = load("ticket3.rebeca")[1]
+    found = explore(model, compact=True)
+    assert (found.states, found.transitions) == (206_928, 461_782)
+
+
+def test_hash_compaction_is_not_for_python() -> None:
+    with pytest.raises(UserError, match="only the native engine has hash compaction"):
+        explore(ticket_service.model, engine="python", compact=True)
+    with pytest.raises(NativeEngineError, match="searches breadth first only"):
+        explore(ticket_service.model, strategy=DepthFirst(), compact=True)

@@ -1,0 +1,131 @@
+"""What is said of races, against a check by brute force from the definition."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from rebecsim.exploration import Checks, Limits, Mode
+from rebecsim.exploration.exploring import pose
+from rebecsim.exploration.races import Races, find_races
+from rebecsim.exploration.space import state_space
+from rebecsim.generate import build_model
+from rebecsim.lang import CheckedModel, check_source
+from rebecsim.native.engines import Engine
+from tests.exploration.brute_races import Brute
+from tests.exploration.race_models import race_models
+from tests.exploration.random_models import Drawn
+
+pytestmark = pytest.mark.large
+
+STATES = 250
+ENGINES: tuple[Engine, ...] = ("python", "native")
+INVARIANTS = st.sampled_from([[], [], ["r0.a < 2"], ["r0.a < 2 || r1.flag", "!r0.flag"]])
+
+
+def _kinds(found: Races) -> dict[tuple[Any, ...], tuple[str, int]]:
+    return {tuple(map(tuple, each.contenders)): (each.kind, each.races) for each in found.groups}
+
+
+def _compare(checked: CheckedModel, mode: Mode | None, checks: Checks) -> bool:
+    """Compare a model with the check by brute force; False if it is too large for that."""
+    model = build_model(checked, "drawn.rebeca")
+    space = state_space(
+        pose(model, mode=mode, checks=checks, checked=checked),
+        Limits(states=STATES),
+        deadlock=checks.deadlock,
+    )
+    if not space.complete:
+        return False
+    found, natively = (
+        find_races(
+            model, mode=mode, checks=checks, checked=checked, most_followed=20_000, engine=engine
+        )
+        for engine in ENGINES
+    )
+    assert replace(natively, memory=found.memory) == found
+    if found.bounds:
+        return False
+    pairs, commuting, groups = Brute(space).verdicts()
+    assert (found.pairs, found.commuting) == (pairs, commuting)
+    assert _kinds(found) == {key: (each.kind, each.races) for key, each in groups.items()}
+    explained = set()
+    for group in found.groups:
+        shown = {(side, str(key)) for side in (0, 1) for key in group.breaches[side]}
+        of_brute = groups[tuple(map(tuple, group.contenders))].breaches
+        assert shown <= of_brute
+        assert bool(shown) == bool(of_brute)
+        explained |= {key for _, key in of_brute}
+    reachable = {str(key) for keys in space.wrong.values() for key in keys}
+    assert {str(each.key) for each in found.unexplained} == reachable - explained
+    assert found.is_harmful == (
+        bool(reachable) or any(each.kind == "results" for each in groups.values())
+    )
+    return True
+
+
+def _check(drawn: Drawn, tts: bool, deadlock: bool, invariants: list[str]) -> None:
+    dialect: Any = "core" if drawn.core else "timed"
+    checked = check_source(drawn.source, "drawn.rebeca", dialect)
+    mode: Mode | None = None if drawn.core else "TTS" if tts else "FTTS"
+    checks = Checks(deadlock=deadlock, invariants=invariants)
+    assume(_compare(checked, mode, checks))
+
+
+@settings(max_examples=75, suppress_health_check=list(HealthCheck))
+@given(drawn=race_models(), tts=st.booleans(), deadlock=st.booleans(), invariants=INVARIANTS)
+def test_some_random_models(drawn: Drawn, tts: bool, deadlock: bool, invariants: list[str]) -> None:
+    _check(drawn, tts, deadlock, invariants)
+
+
+@pytest.mark.slow
+@settings(max_examples=500, suppress_health_check=list(HealthCheck))
+@given(drawn=race_models(), tts=st.booleans(), deadlock=st.booleans(), invariants=INVARIANTS)
+def test_many_random_models(drawn: Drawn, tts: bool, deadlock: bool, invariants: list[str]) -> None:
+    _check(drawn, tts, deadlock, invariants)
+
+
+TICKER = {
+    True: "reactiveclass Ticker(2) { Ticker() { self.beat(); } msgsrv beat() { self.beat(); } }",
+    False: "reactiveclass Ticker(2) { statevars { boolean on; } Ticker() { self.beat(); } "
+    "msgsrv beat() { on = !on; self.beat() after(2); } }",
+}
+
+
+def _with_ticker(drawn: Drawn) -> str:
+    """Add a rebec that shares nothing with the others."""
+    return f"{TICKER[drawn.core]}\n{drawn.source[:-1]}  Ticker ticker():();\n}}"
+
+
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@given(drawn=race_models(), tts=st.booleans())
+def test_a_rebec_that_shares_nothing_changes_no_class(drawn: Drawn, tts: bool) -> None:
+    mode: Mode | None = None if drawn.core else "TTS" if tts else "FTTS"
+    found = []
+    for source in (drawn.source, _with_ticker(drawn)):
+        dialect: Any = "core" if drawn.core else "timed"
+        checked = check_source(source, "drawn.rebeca", dialect)
+        model = build_model(checked, "drawn.rebeca")
+        # A deadlock of the others is none any more.
+        checks = Checks(deadlock=False)
+        found.append(
+            find_races(
+                model, mode=mode, checks=checks, checked=checked, limits=Limits(states=4_000)
+            )
+        )
+        assume(not found[-1].bounds)
+    alone, beside = found
+    kinds = {key: kind for key, (kind, _) in _kinds(alone).items()}
+    for key, (kind, _) in _kinds(beside).items():
+        if any("ticker" in rebec for rebec, *_ in key):
+            assert kind == "joins"
+        else:
+            assert kind == kinds.pop(key)
+    assert not kinds
+    assert [str(each.key) for each in alone.unexplained] == [
+        str(each.key) for each in beside.unexplained
+    ]

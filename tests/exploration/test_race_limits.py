@@ -1,0 +1,115 @@
+"""Races as far as limits allow, and what the command says then."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from rebecsim.cli import app
+from rebecsim.errors import UserError
+from rebecsim.exploration import Checks, Limits, find_races
+from rebecsim.exploration.races.following import Follower
+from rebecsim.generate import build_model
+from rebecsim.lang import check_file
+from rebecsim.report.race_text import race_lines
+from tests.exploration.first_come import FIRST_COME, kinds_of, races_of
+
+pytestmark = pytest.mark.large
+
+RACES = Path(__file__).resolve().parents[2] / "models" / "races"
+MIRROR = RACES / "mirror.property"
+NATJAM = ("natjam_race.rebeca", "natjam_no_lock.rebeca", "natjam_last_unit.rebeca")
+
+# --- bounds ---------------------------------------------------------------------------------------
+
+
+def test_what_lies_behind_the_bounds_is_not_decided() -> None:
+    found = races_of("winner = who; met++;", limits=Limits(states=40))
+    assert found.bounds == ("states",)
+    assert set(kinds_of(found)) == {"undecided"}
+    assert "not everything was looked at" in list(race_lines(found))[-1]
+
+
+def test_what_is_decided_within_the_bounds_stays() -> None:
+    found = races_of(
+        "winner = who; met++;",
+        limits=Limits(horizon=20),
+        checks=Checks(invariants=["j.winner != 1 || j.met != 2"]),
+    )
+    assert found.bounds == ("horizon",)
+    (group,) = found.groups
+    assert group.is_violation
+
+
+def test_no_races_is_never_said_of_a_part() -> None:
+    found = races_of("met++;", limits=Limits(states=2))
+    last = list(race_lines(found))[-1]
+    assert "no race was found so far" in last
+    assert "there may be others" in last
+
+
+SLEEPERS = RACES.parent / "teaching" / "solutions" / "leader_election_sleepers.rebeca"
+
+
+def test_every_kind_of_race_gets_its_share_of_what_is_followed() -> None:
+    checked = check_file(SLEEPERS)
+    found = find_races(build_model(checked), checked=checked, most_followed=2_000)
+    assert found.bounds == ("pairs",)
+    assert found.is_complete
+    assert found.unfinished == len(found.groups) == 8
+    assert list(race_lines(found))[-1].startswith(
+        "all races are listed, but 8 of 8 kinds were not followed to the end, so worse may come of "
+        "them: the limit of pairs of states to follow was reached (`--max-pairs`); so far "
+    )
+
+
+def test_following_can_be_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    began: list[bool] = []
+    follow = Follower.follow
+
+    def following(*arguments: Any, **options: Any) -> bool:
+        began.append(True)
+        return follow(*arguments, **options)
+
+    monkeypatch.setattr(Follower, "follow", following)
+    checked = check_file(SLEEPERS)
+    found = find_races(build_model(checked), checked=checked, is_interrupted=lambda: bool(began))
+    assert found.bounds == ("interrupt",)
+    assert found.followed < 1_000
+    assert found.unfinished == len(found.groups)
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def test_the_command_gives_text_and_json() -> None:
+    arguments = ["races", str(RACES / NATJAM[1]), "--property", str(MIRROR)]
+    shown = CliRunner().invoke(app, arguments)
+    assert shown.exit_code == 1
+    assert "! assertion failed: mirror" in shown.output
+    data = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).output)
+    assert data["harmful"]
+    assert {group["kind"] for group in data["groups"]} <= {"inevitable", "avoidable"}
+    for group in data["groups"]:
+        assert all(order["steps"] for order in group["witness"]["orders"])
+
+
+def test_the_exit_code_says_whether_anything_is_left_open(tmp_path: Path) -> None:
+    file = tmp_path / "judge.rebeca"
+    file.write_text(
+        FIRST_COME.replace("BODY", "winner = who;").replace("AGAIN", "self.run(who) after(5);")
+    )
+    assert CliRunner().invoke(app, ["races", str(file)]).exit_code == 0
+    assert CliRunner().invoke(app, ["races", str(file), "--max-states", "4"]).exit_code == 3
+
+
+def test_bad_input_is_an_error() -> None:
+    model = check_file(RACES / NATJAM[0], "timed")
+    with pytest.raises(UserError, match="<invariant>:1:1"):
+        find_races(build_model(model), checked=model, checks=Checks(invariants=["rm.job == 1"]))
+    with pytest.raises(UserError, match="abstraction"):
+        find_races(build_model(model), checked=model, abstract=["rm.job"])
