@@ -4,7 +4,7 @@ from importlib import import_module
 
 import pytest
 
-PACKAGES = ["studies", "explore", "lang", "report", "simulate"]
+PACKAGES = ["studies", "exploration", "lang", "report", "simulation"]
 
 
 @pytest.mark.parametrize("package", PACKAGES)
