@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rebecsim.clusters.dispatch.published import PublishedTable
-    from rebecsim.clusters.dispatch.report.reproduce import Reproduction
+    from rebecsim.clusters.dispatch.report.reproduction import Reproduction
     from rebecsim.clusters.dispatch.report.reproduction_page import PageSettings
     from rebecsim.clusters.dispatch.scenario import Scenario
     from rebecsim.report import WrittenReport
@@ -195,8 +195,10 @@ def reproduce(
     --out, a run that was interrupted goes on where it stopped.
     """
     from rebecsim.clusters.dispatch.published import tables_of
-    from rebecsim.clusters.dispatch.report.reproduce import reproduction_rows
-    from rebecsim.clusters.dispatch.report.reproduction import reproduction_table
+    from rebecsim.clusters.dispatch.report.reproduction import (
+        reproduction_rows,
+        reproduction_table,
+    )
     from rebecsim.clusters.dispatch.report.reproduction_page import reproduction_page
     from rebecsim.clusters.dispatch.study import STUDY
     from rebecsim.files import write_atomically
@@ -239,11 +241,13 @@ def _reproduced(
     with_page: bool,
 ) -> _Reproduced:
     """Run a published scenario in every variant that is wanted."""
-    from rebecsim.clusters.dispatch.report.reproduce import Reproduction, reproduction_scenarios
-    from rebecsim.clusters.scenarios import plan_scenario
+    from rebecsim.clusters.dispatch.published import reproduction_scenarios
+    from rebecsim.clusters.dispatch.report.reproduction import Reproduction
+    from rebecsim.clusters.scenarios import load_scenario, plan_scenario
     from rebecsim.studies.comparing import planned
 
-    scenarios = reproduction_scenarios(table, replications, corrected=with_page)
+    built_in = load_scenario(table.scenario).replace(replications=replications)
+    scenarios = reproduction_scenarios(built_in, corrected=with_page)
     runs = {
         variant: _kept(plan_scenario(scenario), directory / f"{table.scenario}_{variant}")
         for variant, scenario in scenarios.items()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
-from math import sqrt
+from math import hypot, sqrt
 from statistics import mean, stdev
 
 import pytest
 
-from rebecsim.clusters.dispatch.published import MEASURED_RUNS, PUBLISHED_TABLES, tables_of
+from rebecsim.clusters.dispatch.published import MEASURED_RUNS, PUBLISHED_TABLES
+from tests.clusters.measured import by_size, misses_error_of
 from tests.clusters.reference_dispatch import (
     Cluster,
     Outcome,
@@ -71,22 +72,26 @@ def test_the_reference_gives_the_misses_measured_with_the_original_tools(table):
             outcome for size in SIZES for outcome in runs(table.scenario, row.policy, size, count)
         ]
         misses, request_success, app_master_success = pooled(outcomes)
-        error = sqrt(row.misses_error_of(count) ** 2 + row.misses_error_of(MEASURED_RUNS) ** 2)
-        assert misses == pytest.approx(row.measured.misses, abs=4 * error + ROUNDING), row.policy
-        assert request_success == pytest.approx(row.measured.request_success, abs=1.5), row.policy
-        assert app_master_success == pytest.approx(row.measured.app_master_success, abs=2.5)
+        error = hypot(
+            *(misses_error_of(table.scenario, row.policy, n) for n in (count, MEASURED_RUNS))
+        )
+        measured = row.measured
+        expected = pytest.approx(measured["deadline_misses"], abs=4 * error + ROUNDING)
+        assert misses == expected, row.policy
+        assert request_success == pytest.approx(measured["job_request_success"], abs=1.5)
+        assert app_master_success == pytest.approx(measured["am_job_success"], abs=2.5)
 
 
 @pytest.mark.parametrize("policy", ["EDF", "PRIORITY"])
 def test_the_reference_gives_the_measured_means_by_cluster_size(policy):
-    by_size = tables_of("for_edf")[0].row(policy).by_size
+    means = by_size("for_edf", policy)
     for size in (1, 3, 4):
         outcomes = runs("for_edf", policy, size, 60)
         for values, measured in (
-            ([outcome.misses for outcome in outcomes], by_size.misses),
-            ([outcome.completions for outcome in outcomes], by_size.completions),
-            ([outcome.update_misses for outcome in outcomes], by_size.app_master_misses),
-            ([outcome.dropped for outcome in outcomes], by_size.dropped),
+            ([outcome.misses for outcome in outcomes], means["misses"]),
+            ([outcome.completions for outcome in outcomes], means["completions"]),
+            ([outcome.update_misses for outcome in outcomes], means["app_master_misses"]),
+            ([outcome.dropped for outcome in outcomes], means["dropped"]),
         ):
             error = stdev(values) * sqrt(1 / len(values) + 1 / MEASURED_RUNS)
             assert mean(values) == pytest.approx(measured[size - 1], abs=4 * error + 0.05)
@@ -97,7 +102,7 @@ def test_the_reference_gives_the_measured_means_by_cluster_size(policy):
 )
 def test_a_fair_choice_misses_fewer_deadlines(policy, misses):
     outcomes = [outcome for size in SIZES for outcome in runs("for_edf", policy, size, 50, fair)]
-    error = tables_of("for_edf")[0].row(policy).misses_error_of(50)
+    error = misses_error_of("for_edf", policy, 50)
     assert pooled(outcomes)[0] == pytest.approx(misses, abs=4 * error)
 
 

@@ -7,14 +7,19 @@ the cluster sizes 1 to 6. Errors are standard errors of the pooled misses of 100
 from __future__ import annotations
 
 import random
-from dataclasses import fields
 from functools import cache
 from math import hypot, sqrt
 from statistics import mean, stdev
 
 import pytest
 
-from rebecsim.clusters.dispatch.published import MEASURED_RUNS, PUBLISHED_TABLES, PublishedRow
+from rebecsim.clusters.dispatch.published import (
+    MEASURED_RUNS,
+    PUBLISHED_TABLES,
+    PublishedRow,
+    PublishedTable,
+)
+from tests.clusters.measured import by_size, misses_error_of
 from tests.clusters.reference_natjam import Cluster, Outcome, fair, one_job, rmc, simulate
 
 RUNS = 30
@@ -28,10 +33,7 @@ TABLES = {
 """Lengths and checkpoint overhead."""
 
 ROWS = [
-    (table.number, row)
-    for table in PUBLISHED_TABLES
-    if table.kind == "eviction"
-    for row in table.rows
+    (table, row) for table in PUBLISHED_TABLES if table.kind == "eviction" for row in table.rows
 ]
 
 
@@ -43,31 +45,32 @@ def runs(table: str, policy: str, size: int) -> list[Outcome]:
     return [simulate(cluster, rmc(generator), generator) for _ in range(RUNS)]
 
 
-def row_name(value: str | PublishedRow) -> str:
-    return value if isinstance(value, str) else value.policy
+def row_name(value: PublishedTable | PublishedRow) -> str:
+    return value.policy if isinstance(value, PublishedRow) else value.number
 
 
 @pytest.mark.parametrize(("table", "row"), ROWS, ids=row_name)
 def test_the_reference_gives_the_figures_measured_with_the_original_tools(table, row):
-    outcomes = [outcome for size in SIZES for outcome in runs(table, row.policy, size)]
+    outcomes = [outcome for size in SIZES for outcome in runs(table.number, row.policy, size)]
     completions = sum(outcome.completions for outcome in outcomes)
     misses = sum(outcome.misses for outcome in outcomes)
     late = sum(outcome.app_master_misses for outcome in outcomes)
-    error = hypot(row.misses_error_of(RUNS), row.misses_error_of(MEASURED_RUNS))
-    assert misses / len(outcomes) == pytest.approx(row.measured.misses, abs=4 * error)
+    error = hypot(*(misses_error_of(table.scenario, row.policy, n) for n in (RUNS, MEASURED_RUNS)))
+    assert misses / len(outcomes) == pytest.approx(row.measured["deadline_misses"], abs=4 * error)
     request_success = 100 * completions / (completions + misses)
-    assert request_success == pytest.approx(row.measured.request_success, abs=4.5 * error)
+    assert request_success == pytest.approx(row.measured["job_request_success"], abs=4.5 * error)
     app_master_success = 100 * completions / (completions + late)
-    assert app_master_success == pytest.approx(row.measured.app_master_success, abs=6 * error)
+    assert app_master_success == pytest.approx(row.measured["am_job_success"], abs=6 * error)
 
 
-@pytest.mark.parametrize("row", [row for _, row in ROWS if row.by_size], ids=row_name)
-def test_the_reference_gives_the_measured_means_by_cluster_size(row):
-    for field in fields(row.by_size):
-        name = "drops" if field.name == "dropped" else field.name
-        measured = getattr(row.by_size, field.name)
+@pytest.mark.parametrize("policy", ["MDF", "MLF"])
+def test_the_reference_gives_the_measured_means_by_cluster_size(policy):
+    means = by_size("natjam_for_mdf", policy)
+    assert len(means) == 5
+    for counter, measured in means.items():
+        name = "drops" if counter == "dropped" else counter
         for size in SIZES:
-            values = [getattr(outcome, name) for outcome in runs("4.17", row.policy, size)]
+            values = [getattr(outcome, name) for outcome in runs("4.17", policy, size)]
             error = stdev(values) * sqrt(1 / RUNS + 1 / MEASURED_RUNS)
             expected = pytest.approx(measured[size - 1], abs=4 * error + ROUNDING)
             assert mean(values) == expected, f"{name} {size}"

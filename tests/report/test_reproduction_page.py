@@ -14,16 +14,15 @@ from rebecsim.cli import app
 from rebecsim.clusters.dispatch.natjam import NATJAM_COUNTERS
 from rebecsim.clusters.dispatch.published import (
     PUBLISHED_TABLES,
-    Figures,
     PublishedTable,
+    reproduction_scenarios,
     tables_of,
 )
-from rebecsim.clusters.dispatch.report.reproduce import (
+from rebecsim.clusters.dispatch.report.reproduction import (
+    CONSPICUOUS,
     Reproduction,
     reproduction_rows,
-    reproduction_scenarios,
 )
-from rebecsim.clusters.dispatch.report.reproduction import CONSPICUOUS
 from rebecsim.clusters.dispatch.report.reproduction_page import (
     NO_REASON_KNOWN,
     PageSettings,
@@ -155,9 +154,7 @@ def test_a_known_reason_is_for_figures_that_the_original_tools_do_not_give_eithe
         for r in reproduction_rows(made_up)
     }
     rows = tuple(
-        replace(
-            row, measured=Figures(*(ours[row.policy, name] for name, _ in row.measured.items()))
-        )
+        replace(row, measured={name: ours[row.policy, name] for name in row.measured})
         for row in table.rows
     )
     page = reproduction_page([replace(made_up, table=replace(table, rows=rows))], SETTINGS)
@@ -194,8 +191,8 @@ def test_single_runs_give_dashes_for_differences():
 
 @pytest.mark.parametrize("table", PUBLISHED_TABLES, ids=lambda table: table.number)
 def test_the_original_is_run_with_its_law_and_its_mistake(table):
-    variants = reproduction_scenarios(table, 7, corrected=True)
-    assert {scenario.replications for scenario in variants.values()} == {7}
+    built_in = load_scenario(table.scenario)
+    variants = reproduction_scenarios(built_in, corrected=True)
     laws = [(variant, scenario.choice_law) for variant, scenario in variants.items()]
     mistakes = [s.eviction and s.eviction.as_published for s in variants.values()]
     if table.kind == "dispatch":
@@ -204,7 +201,7 @@ def test_the_original_is_run_with_its_law_and_its_mistake(table):
     else:
         assert laws == [("rmc", "rmc"), ("fair", "fair"), ("corrected", "fair")]
         assert mistakes == [True, True, False]
-        assert len(reproduction_scenarios(table)) == 2
+        assert len(reproduction_scenarios(built_in)) == 2
 
 
 def test_the_page_of_the_documentation_is_what_the_command_writes():
@@ -239,7 +236,7 @@ def test_the_command_writes_the_page(tmp_path, monkeypatch):
     def small(name: str) -> Scenario:
         return load_scenario(name).replace(app_masters=[1])
 
-    monkeypatch.setattr("rebecsim.clusters.dispatch.report.reproduce._built_in", small)
+    monkeypatch.setattr("rebecsim.clusters.scenarios.load_scenario", small)
     command = ["reproduce", "against_mdf", "--replications", "2", "--workers", "1"]
     command += ["--out", str(tmp_path / "out"), "--page", str(tmp_path / "page.md")]
     done = CliRunner().invoke(app, command, catch_exceptions=False)

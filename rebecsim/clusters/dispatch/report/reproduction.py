@@ -11,6 +11,14 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from rebecsim.clusters.dispatch.eviction_measures import NATJAM_METRICS
+from rebecsim.clusters.dispatch.measures import DISPATCH_METRICS
+from rebecsim.clusters.dispatch.published import (
+    MEASURED_RUNS,
+    PUBLISHED_RUNS,
+    PublishedRow,
+    PublishedTable,
+)
 from rebecsim.metrics import Metric
 from rebecsim.report.numbers import DASH, display_scale, format_estimate, format_value
 from rebecsim.studies.moments import CellMoments
@@ -19,9 +27,10 @@ from rebecsim.studies.statistics import Estimate, estimate, standard_error_for
 __all__ = [
     "CONSPICUOUS",
     "PRINTED_DECIMALS",
+    "Reproduction",
     "ReproductionRow",
     "is_conspicuous",
-    "reproduce_figure",
+    "reproduction_rows",
     "reproduction_table",
 ]
 
@@ -30,6 +39,28 @@ CONSPICUOUS = 3.0
 
 PRINTED_DECIMALS = 2
 """Digits after the point of a published figure."""
+
+_METRICS = {"dispatch": DISPATCH_METRICS, "eviction": NATJAM_METRICS}
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """A published table and the cells of our runs of its scenario.
+
+    Attributes:
+        table: as published.
+        ours: under the choice law of the original, with its mistakes.
+        fair: under the fair law, otherwise the same.
+        corrected: under the fair law without the original's mistake; empty when it has none or
+            this was not run.
+        orders: message order -> like `ours` in that order; empty when not run.
+    """
+
+    table: PublishedTable
+    ours: Sequence[CellMoments]
+    fair: Sequence[CellMoments]
+    corrected: Sequence[CellMoments] = ()
+    orders: Mapping[str, Sequence[CellMoments]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +74,12 @@ class ReproductionRow:
         metric: the column.
         published: the figure, as a fraction of 1 for a share.
         published_error: its standard error with that of its rounding; None when ours has none.
+        remeasured: what the original tools give when run again.
         ours: under the choice law of the original tool.
+        fair: the same under the fair choice law.
         difference_in_standard_errors: (ours - published) over the standard error of that
             difference; None when ours has no standard error or the figure is undefined.
-        remeasured: what the original tools give when run again, or None when that is not known.
         difference_from_remeasured: the same for (ours - remeasured).
-        fair: the same under the fair choice law, or None when it was not computed.
         corrected: under the fair law without a mistake of the original, where it has one.
         by_order: message order -> figure under the law of the original, for other orders than the
             random one of `ours`.
@@ -61,11 +92,11 @@ class ReproductionRow:
     metric: Metric
     published: float
     published_error: float | None
+    remeasured: float
     ours: Estimate
-    difference_in_standard_errors: float | None
-    remeasured: float | None = None
+    fair: Estimate
+    difference_in_standard_errors: float | None = None
     difference_from_remeasured: float | None = None
-    fair: Estimate | None = None
     corrected: Estimate | None = None
     by_order: Mapping[str, Estimate] = field(default_factory=dict)
     remark: str = ""
@@ -86,24 +117,8 @@ def is_conspicuous(difference: float | None) -> bool:
     return difference is not None and abs(difference) > CONSPICUOUS
 
 
-def reproduce_figure(
-    *,
-    table: str,
-    scenario: str,
-    policy: str,
-    metric: Metric,
-    printed: float,
-    moments: Sequence[CellMoments],
-    published_runs: int = 100,
-    remeasured: float | None = None,
-    remeasured_runs: int = 500,
-    fair_moments: Sequence[CellMoments] = (),
-    corrected_moments: Sequence[CellMoments] = (),
-    order_moments: Mapping[str, Sequence[CellMoments]] | None = None,
-    remark: str = "",
-    level: float = 0.95,
-) -> ReproductionRow:
-    """Compare a published figure with our runs of the same scenario.
+def reproduction_rows(reproduction: Reproduction) -> list[ReproductionRow]:
+    """Compare every figure of a published table with our runs of its scenario.
 
     The difference is (ours - published) / sqrt(se_ours^2 + se_published^2). Nothing is published
     on the spread of the original's runs, so se_published is the spread of ours scaled to the
@@ -111,46 +126,43 @@ def reproduce_figure(
     (without it, a figure that hardly varies between runs would differ by its rounding alone). The
     same holds for the figure that the original tools give when run again.
 
-    Args:
-        table: number of the published table.
-        scenario: its name.
-        policy: the row.
-        metric: the column.
-        printed: the figure as printed with two decimals: 25.96, or 70.37 for 70.37 %.
-        moments: of our cells of this policy, under the choice law of the original.
-        published_runs: runs per cell behind the published figure.
-        remeasured: what the original tools give when run again, written like `printed`.
-        remeasured_runs: runs per cell behind that.
-        fair_moments: of the same cells under the fair law; empty when it was not run.
-        corrected_moments: the same without the original's mistake; empty when it was not run.
-        order_moments: message order -> of the same cells under the law of the original.
-        remark: why the two differ, where they do.
-        level: confidence level of our intervals.
-
-    Raises:
-        ValueError: when there is no cell, or a cell without runs.
+    Raises ValueError when there is no cell of a policy, or a cell without runs.
     """
-    scale = display_scale(metric)
-    ours = estimate(metric, moments, level)
-    published_error = _printed_error(metric, moments, published_runs)
-    again = None if remeasured is None else remeasured / scale
+    table = reproduction.table
+    return [
+        _compared(reproduction, row, metric)
+        for row in table.rows
+        for metric in _METRICS[table.kind]
+    ]
+
+
+def _compared(reproduction: Reproduction, row: PublishedRow, metric: Metric) -> ReproductionRow:
+    def of_policy(cells: Sequence[CellMoments]) -> list[CellMoments]:
+        return [each for each in cells if each.cell.policy == row.policy]
+
+    def estimated(cells: Sequence[CellMoments]) -> Estimate:
+        return estimate(metric, of_policy(cells))
+
+    table, scale, moments = reproduction.table, display_scale(metric), of_policy(reproduction.ours)
+    ours = estimate(metric, moments)
+    published, remeasured = row.published[metric.name] / scale, row.measured[metric.name] / scale
+    published_error = _printed_error(metric, moments, PUBLISHED_RUNS)
+    remeasured_error = _printed_error(metric, moments, MEASURED_RUNS)
     return ReproductionRow(
-        table=table,
-        scenario=scenario,
-        policy=policy,
+        table=table.number,
+        scenario=table.scenario,
+        policy=row.policy,
         metric=metric,
-        published=printed / scale,
+        published=published,
         published_error=published_error,
+        remeasured=remeasured,
         ours=ours,
-        difference_in_standard_errors=_standardised(ours, printed / scale, published_error),
-        remeasured=again,
-        difference_from_remeasured=_standardised(
-            ours, again, _printed_error(metric, moments, remeasured_runs)
-        ),
-        fair=estimate(metric, fair_moments, level) if fair_moments else None,
-        corrected=estimate(metric, corrected_moments, level) if corrected_moments else None,
-        by_order={o: estimate(metric, cells, level) for o, cells in (order_moments or {}).items()},
-        remark=remark,
+        fair=estimated(reproduction.fair),
+        difference_in_standard_errors=_standardised(ours, published, published_error),
+        difference_from_remeasured=_standardised(ours, remeasured, remeasured_error),
+        corrected=estimated(reproduction.corrected) if reproduction.corrected else None,
+        by_order={order: estimated(cells) for order, cells in reproduction.orders.items()},
+        remark=table.remark if metric.name in row.unmet else "",
     )
 
 
@@ -163,8 +175,8 @@ def _printed_error(metric: Metric, moments: Sequence[CellMoments], runs: int) ->
     return math.hypot(sampling, unit / math.sqrt(12))
 
 
-def _standardised(ours: Estimate, other: float | None, error: float | None) -> float | None:
-    if other is None or error is None or ours.standard_error is None:
+def _standardised(ours: Estimate, other: float, error: float | None) -> float | None:
+    if error is None or ours.standard_error is None:
         return None
     return (ours.value - other) / math.hypot(ours.standard_error, error)
 
@@ -172,8 +184,7 @@ def _standardised(ours: Estimate, other: float | None, error: float | None) -> f
 def reproduction_table(rows: Sequence[ReproductionRow], title: str | None = None) -> Group:
     """Published figures beside ours for the terminal, a block for each published table.
 
-    A conspicuous difference is bold and carries an exclamation mark; its remark stands below. The
-    column for the fair law appears when some row has one.
+    A conspicuous difference is bold and carries an exclamation mark; its remark stands below.
     """
     parts: list[RenderableType] = [] if title is None else [Text(title, style="bold"), Text()]
     for (number, scenario), block in groupby(rows, key=lambda row: (row.table, row.scenario)):
@@ -195,21 +206,18 @@ def _block(rows: Sequence[ReproductionRow]) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("Policy")
     table.add_column("Figure")
-    has_fair = any(row.fair is not None for row in rows)
-    for name in ("Published", "Ours", "Diff.", *(["Fair law"] if has_fair else [])):
+    for name in ("Published", "Ours", "Diff.", "Fair law"):
         table.add_column(name, justify="right", no_wrap=True)
     for position, row in enumerate(rows):
         repeated = position > 0 and rows[position - 1].policy == row.policy
-        cells = [
+        table.add_row(
             Text("" if repeated else row.policy),
             Text(row.metric.title),
             Text(format_value(row.metric, row.published, PRINTED_DECIMALS)),
             Text(_shown(row.metric, row.ours)),
             _difference(row),
-        ]
-        if has_fair:
-            cells.append(Text(DASH if row.fair is None else _shown(row.metric, row.fair)))
-        table.add_row(*cells)
+            Text(_shown(row.metric, row.fair)),
+        )
     return table
 
 

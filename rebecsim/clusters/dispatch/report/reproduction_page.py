@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rebecsim.clusters.dispatch.report.reproduce import Reproduction, reproduction_rows
 from rebecsim.clusters.dispatch.report.reproduction import (
     CONSPICUOUS,
     PRINTED_DECIMALS,
+    Reproduction,
     ReproductionRow,
     is_conspicuous,
+    reproduction_rows,
 )
 from rebecsim.clusters.dispatch.report.reproduction_summary import (
     BestPolicies,
@@ -221,12 +222,12 @@ def _verdict(best: Sequence[BestPolicies]) -> str:
     )
 
 
-def _names(policies: Iterable[str] | None) -> str:
-    return DASH if policies is None else ", ".join(policies)
+def _names(policies: Iterable[str]) -> str:
+    return ", ".join(policies)
 
 
-def _plain(metric: Metric, value: float | None) -> str:
-    return DASH if value is None else format_value(metric, value, PRINTED_DECIMALS)
+def _plain(metric: Metric, value: float) -> str:
+    return format_value(metric, value, PRINTED_DECIMALS)
 
 
 def _estimate(metric: Metric, value: Estimate | None) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from statistics import fmean
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from rebecsim.clusters.dispatch.report.reproduction import CONSPICUOUS, ReproductionRow
 from rebecsim.metrics import Metric
@@ -17,16 +16,12 @@ __all__ = ["Agreement", "BestPolicies", "MeanFigures", "best_policies", "mean_fi
 
 Agreement = Literal["yes", "partly", "no"]
 
-_Figure: TypeAlias = tuple[float, float | None]
-"""A value and its standard error."""
-
 
 @dataclass(frozen=True, slots=True)
 class BestPolicies:
     """Which policies are best in one scenario by one figure.
 
-    Several are when their figures cannot be told apart from the best one. `fair` is None when the
-    fair law was not run.
+    Several are when their figures cannot be told apart from the best one.
     """
 
     table: str
@@ -34,7 +29,7 @@ class BestPolicies:
     metric: Metric
     published: tuple[str, ...]
     ours: tuple[str, ...]
-    fair: tuple[str, ...] | None
+    fair: tuple[str, ...]
 
     @property
     def agreement(self) -> Agreement:
@@ -46,14 +41,14 @@ class BestPolicies:
 
 @dataclass(frozen=True, slots=True)
 class MeanFigures:
-    """A figure of one policy, averaged over the scenarios; None where one of them has none."""
+    """A figure of one policy, averaged over the scenarios."""
 
     policy: str
     metric: Metric
     published: float
-    remeasured: float | None
+    remeasured: float
     ours: float
-    fair: float | None
+    fair: float
 
 
 def best_policies(rows: Sequence[ReproductionRow]) -> list[BestPolicies]:
@@ -63,61 +58,44 @@ def best_policies(rows: Sequence[ReproductionRow]) -> list[BestPolicies]:
     behind the best figure. The two errors are added as if the policies were run independently,
     which is cautious, since they share random numbers.
     """
-
-    def place(row: ReproductionRow) -> tuple[str, str, str]:
-        return row.table, row.scenario, row.metric.name
-
-    found = []
-    order = {place(row): position for position, row in reversed(list(enumerate(rows)))}
-    by_place = sorted(rows, key=lambda row: order[place(row)])
-    for _, group in groupby(by_place, key=place):
-        figures = list(group)
-        first = figures[0]
-        fair = {r.policy: _figure(r.fair) for r in figures if r.fair is not None}
-        found.append(
-            BestPolicies(
-                table=first.table,
-                scenario=first.scenario,
-                metric=first.metric,
-                published=_best(
-                    first.metric, {r.policy: (r.published, r.published_error) for r in figures}
-                ),
-                ours=_best(first.metric, {r.policy: _figure(r.ours) for r in figures}),
-                fair=_best(first.metric, fair) if fair else None,
-            )
+    groups: dict[tuple[str, str, Metric], list[ReproductionRow]] = {}
+    for row in rows:
+        groups.setdefault((row.table, row.scenario, row.metric), []).append(row)
+    return [
+        BestPolicies(
+            *(table, scenario, metric),
+            published=_best(metric, {r.policy: (r.published, r.published_error) for r in figures}),
+            ours=_best(metric, {r.policy: _figure(r.ours) for r in figures}),
+            fair=_best(metric, {r.policy: _figure(r.fair) for r in figures}),
         )
-    return found
+        for (table, scenario, metric), figures in groups.items()
+    ]
 
 
 def mean_figures(rows: Sequence[ReproductionRow]) -> list[MeanFigures]:
     """Average each figure of each policy over the scenarios, all with the same weight."""
-    keys = dict.fromkeys((row.policy, row.metric) for row in rows)
+    groups: dict[tuple[str, Metric], list[ReproductionRow]] = {}
+    for row in rows:
+        groups.setdefault((row.policy, row.metric), []).append(row)
     return [
-        _mean(policy, metric, [r for r in rows if (r.policy, r.metric) == (policy, metric)])
-        for policy, metric in keys
+        MeanFigures(
+            policy,
+            metric,
+            published=fmean(row.published for row in figures),
+            remeasured=fmean(row.remeasured for row in figures),
+            ours=fmean(row.ours.value for row in figures),
+            fair=fmean(row.fair.value for row in figures),
+        )
+        for (policy, metric), figures in groups.items()
     ]
 
 
-def _mean(policy: str, metric: Metric, rows: Sequence[ReproductionRow]) -> MeanFigures:
-    def over(value: Callable[[ReproductionRow], float | None]) -> float | None:
-        values = [each for row in rows if (each := value(row)) is not None]
-        return fmean(values) if len(values) == len(rows) else None
-
-    return MeanFigures(
-        policy=policy,
-        metric=metric,
-        published=fmean(row.published for row in rows),
-        remeasured=over(lambda row: row.remeasured),
-        ours=fmean(row.ours.value for row in rows),
-        fair=over(lambda row: None if row.fair is None else row.fair.value),
-    )
-
-
-def _figure(estimate: Estimate) -> _Figure:
+def _figure(estimate: Estimate) -> tuple[float, float | None]:
+    """A value and its standard error."""
     return estimate.value, estimate.standard_error
 
 
-def _best(metric: Metric, figures: Mapping[str, _Figure]) -> tuple[str, ...]:
+def _best(metric: Metric, figures: Mapping[str, tuple[float, float | None]]) -> tuple[str, ...]:
     """Policies that are not told apart from the best one, in the order of the table."""
     sign = 1 if metric.better == "higher" else -1
     defined = {policy: each for policy, each in figures.items() if not math.isnan(each[0])}
