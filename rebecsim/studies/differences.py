@@ -148,13 +148,7 @@ def pairwise_differences(
         compared
         for metric in metrics
         for compared in _decided(
-            [
-                _tested(metric, paired, *pair, level)
-                if has_chance
-                else _certain(metric, paired, *pair, level)
-                for pair in pairs
-            ],
-            paired,
+            [_compared(metric, paired, pair, level, has_chance) for pair in pairs], paired
         )
     )
 
@@ -192,36 +186,22 @@ def _difference_form(
     return None if one is None or other is None else one.minus(other)
 
 
-def _tested(
-    metric: Metric, paired: Sequence[PairedMoments], first: str, second: str, level: float
+def _compared(
+    metric: Metric,
+    paired: Sequence[PairedMoments],
+    policies: tuple[str, str],
+    level: float,
+    has_chance: bool,
 ) -> PairDifference:
+    """Compare two policies; of models without chance, what one run shows holds for all."""
+    estimate = difference(metric, paired, *policies, level)
     runs = min(moments.replications for moments in paired)
-    estimate = difference(metric, paired, first, second, level)
-    return PairDifference(
-        metric=metric,
-        first=first,
-        second=second,
-        runs=runs,
-        estimate=estimate,
-        p_value=_p_value(estimate, runs),
-        is_identical=_identical(metric, paired, first, second),
-    )
-
-
-def _certain(
-    metric: Metric, paired: Sequence[PairedMoments], first: str, second: str, level: float
-) -> PairDifference:
-    """A difference of models without chance: what one run shows holds for all."""
-    estimate = difference(metric, paired, first, second, level)
-    return PairDifference(
-        metric=metric,
-        first=first,
-        second=second,
-        runs=min(moments.replications for moments in paired),
-        estimate=estimate,
-        p_value=(1.0 if estimate.value == 0 else 0.0) if estimate.is_defined else None,
-        is_certain=True,
-    )
+    pair = PairDifference(metric, *policies, runs, estimate)
+    if has_chance:
+        is_identical = _identical(metric, paired, *policies)
+        return replace(pair, p_value=_p_value(estimate, runs), is_identical=is_identical)
+    p_value = (1.0 if estimate.value == 0 else 0.0) if estimate.is_defined else None
+    return replace(pair, p_value=p_value, is_certain=True)
 
 
 def _identical(metric: Metric, paired: Sequence[PairedMoments], first: str, second: str) -> bool:

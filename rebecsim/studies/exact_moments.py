@@ -8,67 +8,85 @@ nor the size of a batch can change a result.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from rebecsim.metrics import Weights
 
-__all__ = ["Exact", "ExactMoments", "NumberColumn", "Products", "added", "exact_sums"]
+__all__ = ["Exact", "ExactMoments", "NumberColumn", "Products"]
 
 NumberColumn = npt.NDArray[np.integer[Any]] | npt.NDArray[np.floating[Any]]
 Exact = int | Fraction
 Products = tuple[tuple[Exact, ...], ...]
+Subject = TypeVar("Subject", bound=Hashable)
 
 
-class ExactMoments(ABC):
-    """Moments of k counters over n runs; a subclass says what the runs are of.
+@dataclass(frozen=True)
+class ExactMoments(Generic[Subject]):
+    """Moments of k counters over n runs, exact and mergeable.
 
     Attributes:
+        subject: what the runs are of; error messages show it.
         counters: names of the k counters.
         replications: number of runs n.
         sums: sum of each counter over the runs, k exact numbers.
         products: sums of x_i * x_j over the runs, k x k exact numbers, symmetric.
     """
 
+    subject: Subject
     counters: tuple[str, ...]
     replications: int
     sums: tuple[Exact, ...]
     products: Products
 
-    @property
-    @abstractmethod
-    def subject(self) -> object:
-        """What the runs are of; a hashable value that error messages can show."""
+    def __post_init__(self) -> None:
+        k = len(self.counters)
+        if len(set(self.counters)) != k:
+            raise ValueError(f"{self.subject}: a counter is named twice in {self.counters}")
+        if len(self.sums) != k or [len(row) for row in self.products] != [k] * k:
+            raise ValueError(f"{self.subject}: {k} counters need {k} sums and {k} x {k} products")
+        if self.replications < 0:
+            raise ValueError(f"{self.subject}: the number of runs cannot be {self.replications}")
 
-    @property
-    def means(self) -> npt.NDArray[np.float64]:
-        """Mean of each counter per run, shape (k,).
+    @classmethod
+    def of_columns(cls, subject: Subject, columns: Mapping[str, NumberColumn], **more: Any) -> Self:
+        """Sum up a batch of runs.
 
-        Raises:
-            ValueError: when there are no runs.
-        """
-        self._require(1, "a mean")
-        means = [float(total / self.replications) for total in self.sums]
-        return np.array(means, dtype=np.float64)
-
-    @property
-    def covariance(self) -> npt.NDArray[np.float64]:
-        """Sample covariance of the counters (divisor n - 1), shape (k, k).
+        Args:
+            subject: what the runs are of.
+            columns: counter name -> array of shape (n,), one finite number per run.
+            more: what else a subclass has.
 
         Raises:
-            ValueError: when there are fewer than two runs.
+            ValueError: when there is no column, or an array is not one-dimensional, not of finite
+                numbers or not as long as the others.
         """
-        self._require(2, "a covariance")
-        scale = self.replications * (self.replications - 1)
-        return np.array(
-            [[float(self._scatter(i, j) / scale) for j in self._indices] for i in self._indices],
-            dtype=np.float64,
-        ).reshape(len(self.counters), len(self.counters))
+        return cls(subject, tuple(columns), *_exact_sums(subject, columns), **more)
+
+    def merged(self, other: Self) -> Self:
+        """The moments of the runs of both; exact, so order and grouping do not matter.
+
+        Raises:
+            ValueError: when the two are of different subjects or counters.
+        """
+        return replace(self, **self._sums_with(other))
+
+    def _sums_with(self, other: Self) -> dict[str, Any]:
+        if (self.subject, self.counters) != (other.subject, other.counters):
+            raise ValueError(
+                f"cannot merge {self.subject} {self.counters} with {other.subject} {other.counters}"
+            )
+        products = zip(self.products, other.products, strict=True)
+        return {
+            "replications": self.replications + other.replications,
+            "sums": _plus(self.sums, other.sums),
+            "products": tuple(_plus(*rows) for rows in products),
+        }
 
     def mean_of(self, weights: Weights) -> Fraction:
         """Exact mean per run of the linear combination `sum(weight * counter)`.
@@ -99,10 +117,6 @@ class ExactMoments(ABC):
         scatter = sum(v * w * self._scatter(i, j) for i, v in located for j, w in located)
         return Fraction(scatter) / (scale**2 * self.replications * (self.replications - 1))
 
-    @property
-    def _indices(self) -> range:
-        return range(len(self.counters))
-
     def _scatter(self, i: int, j: int) -> Exact:
         """n times the sum of products of deviations of counters i and j from their means."""
         return self.replications * self.products[i][j] - self.sums[i] * self.sums[j]
@@ -122,33 +136,11 @@ class ExactMoments(ABC):
                 f"{what} needs at least {runs} run(s), {self.subject} has {self.replications}"
             )
 
-    def _check(self) -> None:
-        """Refuse moments whose parts do not fit together."""
-        k = len(self.counters)
-        if len(set(self.counters)) != k:
-            raise ValueError(f"{self.subject}: a counter is named twice in {self.counters}")
-        if len(self.sums) != k or [len(row) for row in self.products] != [k] * k:
-            raise ValueError(f"{self.subject}: {k} counters need {k} sums and {k} x {k} products")
-        if self.replications < 0:
-            raise ValueError(f"{self.subject}: the number of runs cannot be {self.replications}")
 
-
-def exact_sums(
+def _exact_sums(
     subject: object, columns: Mapping[str, NumberColumn]
 ) -> tuple[int, tuple[Exact, ...], Products]:
-    """Sum up a batch of runs.
-
-    Args:
-        subject: what the runs are of, for error messages.
-        columns: counter name -> array of shape (n,), one finite number per run.
-
-    Returns:
-        The number of runs, the sums and the sums of products, in the order of the columns.
-
-    Raises:
-        ValueError: when there is no column, or an array is not one-dimensional, not of finite
-            numbers or not as long as the others.
-    """
+    """The number of runs, the sums and the sums of products, in the order of the columns."""
     shapes = {np.shape(column) for column in columns.values()}
     if len(shapes) != 1 or len(next(iter(shapes))) != 1:
         raise ValueError(f"{subject}: counters need arrays of one shape (n,), not {shapes}")
@@ -184,23 +176,6 @@ def _whole(column: npt.NDArray[Any], scale: int) -> npt.NDArray[Any]:
 
 def _divided(total: int, scale: int) -> Exact:
     return total if scale == 1 else Fraction(total, scale)
-
-
-def added(one: ExactMoments, other: ExactMoments) -> tuple[int, tuple[Exact, ...], Products]:
-    """Number of runs, sums and sums of products of the runs of both.
-
-    Raises:
-        ValueError: when the two are of different subjects or counters.
-    """
-    if (one.subject, one.counters) != (other.subject, other.counters):
-        raise ValueError(
-            f"cannot merge {one.subject} {one.counters} with {other.subject} {other.counters}"
-        )
-    return (
-        one.replications + other.replications,
-        _plus(one.sums, other.sums),
-        tuple(_plus(*rows) for rows in zip(one.products, other.products, strict=True)),
-    )
 
 
 def _plus(mine: Sequence[Exact], theirs: Sequence[Exact]) -> tuple[Exact, ...]:

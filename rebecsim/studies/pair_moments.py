@@ -17,14 +17,7 @@ import numpy as np
 
 from rebecsim.metrics import Weights
 from rebecsim.studies.cell import Condition
-from rebecsim.studies.exact_moments import (
-    Exact,
-    ExactMoments,
-    NumberColumn,
-    Products,
-    added,
-    exact_sums,
-)
+from rebecsim.studies.exact_moments import ExactMoments, NumberColumn
 from rebecsim.studies.rows import REPLICATION
 
 __all__ = ["PairedMoments", "RunBatch", "UnpairedRunsError", "pair_up"]
@@ -38,62 +31,37 @@ class UnpairedRunsError(ValueError):
 
 
 @dataclass(frozen=True)
-class PairedMoments(ExactMoments):
+class PairedMoments(ExactMoments[Condition]):
     """Exact moments of the counters of all policies in the same runs of one condition.
 
+    The counters are joint ones: `of_policy` gives weights on them.
+
     Attributes:
-        condition: what all policies ran on.
         policies: their names.
-        counters: names of the joint counters; `of_policy` gives weights on them.
-        replications: number of runs n of each policy.
-        sums: sum of each joint counter over the runs.
-        products: sums of products of every two joint counters, those of different policies too.
     """
 
-    condition: Condition
-    policies: tuple[str, ...]
-    counters: tuple[str, ...]
-    replications: int
-    sums: tuple[Exact, ...]
-    products: Products
-
-    def __post_init__(self) -> None:
-        self._check()
+    policies: tuple[str, ...] = ()
 
     @property
-    def subject(self) -> Condition:
-        """The condition."""
-        return self.condition
+    def condition(self) -> Condition:
+        """What all policies ran on."""
+        return self.subject
 
     @classmethod
     def from_columns(
         cls, condition: Condition, columns: Mapping[str, Mapping[str, NumberColumn]]
     ) -> PairedMoments:
-        """Summarise a batch of runs.
+        """Summarise a batch of runs; raises as `of_columns`.
 
-        Args:
-            condition: what was run.
-            columns: policy -> counter -> array of shape (n,); place r of every array is
-                the same replication.
-
-        Raises:
-            ValueError: when an array is not one-dimensional, not of integers or not as long as the
-                others, or there is none.
+        `columns` are policy -> counter -> array of shape (n,); place r of every array is the same
+        replication.
         """
         joint = {
             _joint(policy, counter): column
             for policy, counters in columns.items()
             for counter, column in counters.items()
         }
-        return cls(condition, tuple(columns), tuple(joint), *exact_sums(condition, joint))
-
-    def merged(self, other: PairedMoments) -> PairedMoments:
-        """The moments of the runs of both; exact, so order and grouping do not matter.
-
-        Raises:
-            ValueError: when the two are of different conditions, policies or counters.
-        """
-        return PairedMoments(self.condition, self.policies, self.counters, *added(self, other))
+        return cls.of_columns(condition, joint, policies=tuple(columns))
 
     @staticmethod
     def of_policy(policy: str, weights: Weights) -> Weights:

@@ -19,12 +19,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 from rebecsim.metrics import Metric, Weights
 from rebecsim.studies.exact_moments import ExactMoments
 from rebecsim.studies.moments import CellMoments
 
+AnyMoments = ExactMoments[Any]
+"""Of cells, or of pairs."""
+
 __all__ = [
+    "AnyMoments",
     "Estimate",
     "LinearForm",
     "estimate",
@@ -32,8 +37,6 @@ __all__ = [
     "linear_form",
     "satterthwaite",
     "standard_error_for",
-    "stratified_mean",
-    "stratified_ratio",
     "student_estimate",
     "student_quantile",
     "undefined",
@@ -111,47 +114,18 @@ def student_estimate(
     )
 
 
-def stratified_mean(
-    moments: Sequence[CellMoments], weights: Weights, level: float = 0.95
-) -> Estimate:
-    """Mean over cells of the cells' means per run of `sum(weight * counter)`.
+def estimate(metric: Metric, moments: Sequence[CellMoments], level: float = 0.95) -> Estimate:
+    """A metric pooled over H >= 1 different cells.
 
-    With the same number of runs in each of H cells this is the sum over all runs divided by runs
-    and cells. Variance: sum(s_h^2 / n_h) / H^2 (Cochran, section 5.4). One cell gives Student's
-    interval.
+    A mean is that over cells of the cells' means per run of `sum(weight * counter)`. With the same
+    number of runs in each cell it is the sum over all runs divided by runs and cells. Variance:
+    sum(s_h^2 / n_h) / H^2 (Cochran, section 5.4). One cell gives Student's interval.
 
-    Args:
-        moments: of H >= 1 different cells.
-        weights: counter name -> weight.
-        level: confidence level, in (0, 1).
-
-    Raises:
-        ValueError: when there is no cell, or a cell without runs.
-        KeyError: when a weight is for a counter that was not recorded.
-    """
-    return estimate_of(_mean_form(moments, weights), moments, level)
-
-
-def stratified_ratio(
-    moments: Sequence[CellMoments],
-    numerator: Weights,
-    denominator: Weights,
-    level: float = 0.95,
-    within: tuple[float, float] = (-math.inf, math.inf),
-) -> Estimate:
-    """Ratio R of two pooled sums, with the variance of its linearisation.
-
-    R = sum(mean_h y) / sum(mean_h x) over H cells, y and x being the two linear combinations of
+    A ratio is R = sum(mean_h y) / sum(mean_h x), y and x being the two linear combinations of
     counters: the combined ratio estimate (Cochran, section 6.11); with the same number of runs in
     each cell, the ratio of the sums over all runs. By the delta method its variance is
     sum(s_dh^2 / n_h) / (sum(mean_h x))^2, where s_dh^2 is the variance of d = y - R x in cell h.
-
-    Args:
-        moments: of H >= 1 different cells.
-        numerator: counter name -> weight, for y.
-        denominator: counter name -> weight, for x.
-        level: confidence level, in (0, 1).
-        within: range of possible values; the interval is clipped to it.
+    The interval of a share is clipped to [0, 1].
 
     Returns:
         The estimate; value NaN and no interval when the denominator is zero.
@@ -160,19 +134,9 @@ def stratified_ratio(
         ValueError: when there is no cell, or a cell without runs.
         KeyError: when a weight is for a counter that was not recorded.
     """
-    form = _ratio_form(moments, numerator, denominator)
-    return undefined(level) if form is None else estimate_of(form, moments, level, within)
-
-
-def estimate(metric: Metric, moments: Sequence[CellMoments], level: float = 0.95) -> Estimate:
-    """A metric pooled over cells: `stratified_mean` or `stratified_ratio` as it is defined.
-
-    The interval of a share is clipped to [0, 1].
-    """
-    if metric.denominator is None:
-        return stratified_mean(moments, metric.numerator, level)
+    form = linear_form(moments, metric.numerator, metric.denominator)
     within = (0.0, 1.0) if metric.is_share else (-math.inf, math.inf)
-    return stratified_ratio(moments, metric.numerator, metric.denominator, level, within)
+    return undefined(level) if form is None else estimate_of(form, moments, level, within)
 
 
 def standard_error_for(metric: Metric, moments: Sequence[CellMoments], runs: int) -> float | None:
@@ -224,7 +188,7 @@ class LinearForm:
 
 
 def linear_form(
-    moments: Sequence[ExactMoments], numerator: Weights, denominator: Weights | None
+    moments: Sequence[AnyMoments], numerator: Weights, denominator: Weights | None
 ) -> LinearForm | None:
     """The pooled mean, or the ratio of pooled sums, with its linearisation.
 
@@ -236,13 +200,21 @@ def linear_form(
         KeyError: when a weight is for a counter that was not recorded.
     """
     if denominator is None:
-        return _mean_form(moments, numerator)
-    return _ratio_form(moments, numerator, denominator)
+        strata = Fraction(len(moments))
+        return LinearForm(_sum_of_means(moments, numerator) / strata, numerator, strata)
+    total = _sum_of_means(moments, denominator)
+    if total == 0:
+        return None
+    ratio = _sum_of_means(moments, numerator) / total
+    residual = {name: Fraction(weight) for name, weight in numerator.items()}
+    for name, weight in denominator.items():
+        residual[name] = residual.get(name, Fraction(0)) - ratio * Fraction(weight)
+    return LinearForm(ratio, residual, total)
 
 
 def estimate_of(
     form: LinearForm,
-    moments: Sequence[ExactMoments],
+    moments: Sequence[AnyMoments],
     level: float = 0.95,
     within: tuple[float, float] = (-math.inf, math.inf),
 ) -> Estimate:
@@ -273,26 +245,7 @@ def satterthwaite(variances: Sequence[Fraction], degrees: Sequence[int]) -> floa
     return float(total**2 / sum(v**2 / f for v, f in zip(variances, degrees, strict=True)))
 
 
-def _mean_form(moments: Sequence[ExactMoments], weights: Weights) -> LinearForm:
-    strata = Fraction(len(moments))
-    return LinearForm(_sum_of_means(moments, weights) / strata, weights, strata)
-
-
-def _ratio_form(
-    moments: Sequence[ExactMoments], numerator: Weights, denominator: Weights
-) -> LinearForm | None:
-    """The ratio with the weights of d = y - R x; None when the denominator is zero."""
-    total = _sum_of_means(moments, denominator)
-    if total == 0:
-        return None
-    ratio = _sum_of_means(moments, numerator) / total
-    residual = {name: Fraction(weight) for name, weight in numerator.items()}
-    for name, weight in denominator.items():
-        residual[name] = residual.get(name, Fraction(0)) - ratio * Fraction(weight)
-    return LinearForm(ratio, residual, total)
-
-
-def _sum_of_means(moments: Sequence[ExactMoments], weights: Weights) -> Fraction:
+def _sum_of_means(moments: Sequence[AnyMoments], weights: Weights) -> Fraction:
     if not moments:
         raise ValueError("an estimate needs the runs of at least one cell")
     if len({stratum.subject for stratum in moments}) != len(moments):

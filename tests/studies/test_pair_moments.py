@@ -41,11 +41,9 @@ def test_however_the_runs_are_cut_the_moments_are_the_same(edf, fifo, mdf) -> No
     assert pair_up(HERE, {p: iter(cut(batch, places)) for (p, batch), places in cuts}) == in_one
 
 
-def test_the_covariance_reaches_across_policies() -> None:
+def test_the_variance_reaches_across_policies() -> None:
     edf, fifo = runs(40, 1), runs(40, 2)
     moments = pair_up(HERE, {"EDF": [edf], "FIFO": [fifo]})
-    raw = np.stack([edf["y"], edf["x"], fifo["y"], fifo["x"]])
-    np.testing.assert_allclose(moments.covariance, np.cov(raw), rtol=1e-12)
     weights = {**moments.of_policy("EDF", {"y": 1}), **moments.of_policy("FIFO", {"y": -2})}
     combined = edf["y"] - 2 * fifo["y"]
     assert float(moments.mean_of(weights)) == pytest.approx(combined.mean(), rel=1e-14)

@@ -14,16 +14,14 @@ from rebecsim.studies.statistics import (
     Estimate,
     estimate,
     standard_error_for,
-    stratified_mean,
-    stratified_ratio,
     student_estimate,
     student_quantile,
 )
 
 Raw = np.ndarray
-Y, X = {"y": 1}, {"x": 1}
 SHARE = Metric("share", "Share", "jobs", "higher", {"y": 1}, {"y": 1, "x": 1})
 MEAN = Metric("mean", "Mean", "jobs", "lower", {"y": 1})
+RATIO = Metric("ratio", "Ratio", "", "lower", {"y": 1}, {"x": 1})
 RUNS = st.lists(st.tuples(st.integers(0, 50), st.integers(1, 50)), min_size=2, max_size=12)
 
 
@@ -51,7 +49,7 @@ def covered(truth: float, interval: Estimate) -> bool:
 
 def test_one_cell_gives_the_interval_of_scipy() -> None:
     raw = np.random.default_rng(1).integers(0, 90, size=(25, 2))
-    found = stratified_mean(cells(raw)[:1], Y, 0.9)
+    found = estimate(MEAN, cells(raw)[:1], 0.9)
     y = raw[:, 0]
     expected = stats.t.interval(0.9, len(y) - 1, y.mean(), stats.sem(y))
     assert (found.low, found.high) == pytest.approx(expected, rel=1e-12)
@@ -72,7 +70,7 @@ def test_the_quantile_is_that_of_scipy() -> None:
 def test_two_cells_have_the_degrees_of_freedom_of_welchs_test() -> None:
     rng = np.random.default_rng(2)
     a, b = rng.integers(0, 10, size=(8, 2)), rng.integers(0, 60, size=(21, 2))
-    found = stratified_mean(cells(a, b), Y)
+    found = estimate(MEAN, cells(a, b))
     # The pooled mean is half a sum, Welch's statistic a difference: the same variance up to 1/4.
     welch = stats.ttest_ind(a[:, 0], -b[:, 0], equal_var=False).confidence_interval(0.95)
     assert found.low == pytest.approx(welch.low / 2, rel=1e-12)
@@ -82,7 +80,7 @@ def test_two_cells_have_the_degrees_of_freedom_of_welchs_test() -> None:
 def test_the_ratio_and_its_error_are_those_of_the_textbook_formula() -> None:
     rng = np.random.default_rng(4)
     raw = [rng.integers(1, 40, size=(30, 2)) for _ in range(3)]
-    found = stratified_ratio(cells(*raw), Y, X)
+    found = estimate(RATIO, cells(*raw))
     pooled = np.concatenate(raw)
     ratio = pooled[:, 0].sum() / pooled[:, 1].sum()
     residuals = [r[:, 0] - ratio * r[:, 1] for r in raw]
@@ -117,7 +115,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say(level: float) -> None:
             done = rng.binomial(total, share)
             raw.append(np.stack([done, total - done], axis=1))
         group = cells(*raw)
-        mean_hits += covered((4 * 0.3 + 30 * 0.8) / 2, stratified_mean(group, Y, level))
+        mean_hits += covered((4 * 0.3 + 30 * 0.8) / 2, estimate(MEAN, group, level))
         ratio_hits += covered((4 * 0.3 + 30 * 0.8) / 34, estimate(SHARE, group, level))
     # Three binomial standard errors, and a point of tolerance for skewness and linearisation.
     tolerance = 3 * math.sqrt(level * (1 - level) / trials) + 0.01
@@ -128,7 +126,9 @@ def test_intervals_cover_the_truth_as_often_as_they_say(level: float) -> None:
 @settings(max_examples=50)
 @given(runs=RUNS, factor=st.integers(1, 9))
 def test_scaling_a_counter_scales_its_mean_and_interval(runs, factor) -> None:
-    plain, scaled = (stratified_mean(cells(runs), {"y": f}) for f in (1, factor))
+    plain, scaled = (
+        estimate(Metric("mean", "Mean", "", "lower", {"y": f}), cells(runs)) for f in (1, factor)
+    )
     assert scaled.value == pytest.approx(factor * plain.value)
     assert scaled.half_width == pytest.approx(factor * (plain.half_width or 0), abs=1e-12)
     assert scaled.degrees_of_freedom == plain.degrees_of_freedom
@@ -139,8 +139,8 @@ def test_scaling_a_counter_scales_its_mean_and_interval(runs, factor) -> None:
 def test_the_order_of_cells_does_not_matter(groups, randomness) -> None:
     group = cells(*groups)
     shuffled = randomness.sample(group, len(group))
-    assert stratified_mean(shuffled, Y) == stratified_mean(group, Y)
-    assert stratified_ratio(shuffled, Y, X) == stratified_ratio(group, Y, X)
+    assert estimate(MEAN, shuffled) == estimate(MEAN, group)
+    assert estimate(RATIO, shuffled) == estimate(RATIO, group)
 
 
 @settings(max_examples=50)
@@ -152,11 +152,11 @@ def test_a_ratio_over_a_constant_is_a_mean(groups) -> None:
 
 
 def _ratio(group: list[CellMoments]) -> Estimate:
-    return stratified_ratio(group, Y, X)
+    return estimate(RATIO, group)
 
 
 def _mean(group: list[CellMoments]) -> Estimate:
-    return stratified_mean(group, Y)
+    return estimate(MEAN, group)
 
 
 @settings(max_examples=50)
@@ -177,7 +177,7 @@ def test_clipping_changes_the_ends_but_not_the_standard_error() -> None:
 
 def test_no_interval_from_a_single_run_even_if_other_cells_have_more() -> None:
     for group in (cells([(3, 4)]), cells([(3, 4)], [(1, 2), (2, 2)])):
-        for found in (stratified_mean(group, Y), stratified_ratio(group, Y, X)):
+        for found in (estimate(MEAN, group), estimate(RATIO, group)):
             assert found.is_defined
             assert (found.standard_error, found.low, found.high) == (None, None, None)
             assert found.half_width is None
@@ -185,20 +185,20 @@ def test_no_interval_from_a_single_run_even_if_other_cells_have_more() -> None:
 
 
 def test_runs_that_agree_give_an_interval_of_no_width() -> None:
-    found = stratified_ratio(cells([(1, 3)] * 4, [(2, 7)] * 5), Y, X)
+    found = estimate(RATIO, cells([(1, 3)] * 4, [(2, 7)] * 5))
     assert found.value == pytest.approx(3 / 10)
     assert found.low == found.high == found.value
     assert found.degrees_of_freedom == 7
     # Counters vary, their ratio does not: exact arithmetic finds no spread at all.
-    assert stratified_ratio(cells([(1, 3), (2, 6), (5, 15)]), Y, X).standard_error == 0
+    assert estimate(RATIO, cells([(1, 3), (2, 6), (5, 15)])).standard_error == 0
 
 
 def test_a_ratio_over_zero_is_undefined() -> None:
-    found = stratified_ratio(cells([(0, 0)] * 3), Y, X)
+    found = estimate(RATIO, cells([(0, 0)] * 3))
     assert math.isnan(found.value)
     assert not found.is_defined
     assert found.low is None
-    nothing = Metric("r", "R", "", "higher", Y, X)
+    nothing = Metric("r", "R", "", "higher", {"y": 1}, {"x": 1})
     assert standard_error_for(nothing, cells([(0, 0)] * 3), 100) is None
 
 
@@ -215,6 +215,6 @@ def test_the_standard_error_for_other_numbers_of_runs_shrinks_with_their_root() 
 
 def test_nothing_and_the_same_cell_twice_are_errors() -> None:
     with pytest.raises(ValueError, match="at least one cell"):
-        stratified_mean([], Y)
+        estimate(MEAN, [])
     with pytest.raises(ValueError, match="given twice"):
-        stratified_mean(cells([(1, 1)]) * 2, Y)
+        estimate(MEAN, cells([(1, 1)]) * 2)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from rebecsim.clusters.dispatch.hardware import Power, cycled
-from rebecsim.studies.exact_moments import ExactMoments
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.statistics import Estimate, LinearForm, estimate_of, linear_form
 
@@ -135,7 +134,7 @@ def _energy(
 
 
 def _mean(
-    cells: Sequence[ExactMoments], weights: dict[str, Fraction], constant: Fraction = Fraction(0)
+    cells: Sequence[CellMoments], weights: dict[str, Fraction], constant: Fraction = Fraction(0)
 ) -> LinearForm:
     """The mean over cells of `constant + sum(weight * counter)` per run."""
     form = linear_form(cells, weights, None)
