@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import gc
 import signal
-import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-from rebecsim.cli import main
-from rebecsim.cli.app import console
+from tests.program import Ended, fresh_consoles, in_this_process
 
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
-Run = Callable[..., tuple[int, str, str]]
+Run = Callable[..., Ended]
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -31,18 +30,16 @@ def shared_data() -> Path:
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+def run(capfd: pytest.CaptureFixture[str]) -> Run:
     """Run the program in this process: exit code, standard output and standard error."""
+    return partial(in_this_process, capfd)
 
-    def program(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["rebecsim", *map(str, arguments)])
-        monkeypatch.setattr(console(), "_width", 100)
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capfd.readouterr()
-        return int(ended.value.code or 0), printed.out, printed.err
 
-    return program
+@pytest.fixture(autouse=True)
+def own_consoles() -> Iterator[None]:
+    """Leave no test the consoles of another, made for another terminal."""
+    with fresh_consoles():
+        yield
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 """Doing what a document says: its blocks, from top to bottom, in one directory.
 
-* `console`: every line `$ command` is run by the shell, and what it prints must be what stands
-  below it. A line `...` there stands for any number of lines, `...` within a line for any text.
+* `console`: every line `$ command` is run, and what it prints must be what stands below it:
+  `rebecsim` and its arguments by what the session is given for that, anything else by the shell.
+  A line `...` there stands for any number of lines, `...` within a line for any text.
   `exit=N` is the exit code of the commands, 0 if it is not given.
 * `toml`, `rebeca`, `python`, `text` with `file=NAME`: the text is written to that file first.
 * `toml`: the text is a valid scenario; with `invalid`, it is refused.
@@ -23,8 +24,10 @@ import contextlib
 import io
 import os
 import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,15 +38,16 @@ from rebecsim.lang import Dialect, RebecaError, check_source
 from rebecsim.studies.scenario_errors import ScenarioError
 from tests.docs.markdown import ROOT, Block, Document
 from tests.docs.pictures import require_pictures
+from tests.program import COLUMNS, Ended
 
-WIDTH = "100"
-"""Columns of the terminal in the documents."""
+Run = Callable[..., Ended]
 
 
 class Session:
     """A directory with a link to the repository's models, and what has been done in it."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, run: Run | None = None) -> None:
+        self._run = run
         self.home = directory / "home"
         self.home.mkdir()
         (self.home / "models").symlink_to(ROOT / "models")
@@ -91,24 +95,32 @@ class Session:
     def _console(self, block: Block) -> None:
         expected_exit = int(block.options.get("exit", 0))
         for command, expected in commands_of(block):
-            run = subprocess.run(
-                ["/bin/sh", "-c", command],
-                cwd=self.home,
-                env={
-                    **os.environ,
-                    "COLUMNS": WIDTH,
-                    "PATH": f"{self._programs}{os.pathsep}{os.environ['PATH']}",
-                    "PYTHONUTF8": "1",
-                },
-                capture_output=True,
-                text=True,
-                encoding="utf-8",
-                timeout=120,
-                check=False,
-            )
-            printed = run.stdout + run.stderr
-            assert run.returncode == expected_exit, f"{block}: $ {command}\n{printed}"
+            done = self._done(command)
+            printed = done.stdout + done.stderr
+            assert done.returncode == expected_exit, f"{block}: $ {command}\n{printed}"
             _expect(block, printed, expected)
+
+    def _done(self, command: str) -> Ended | subprocess.CompletedProcess[str]:
+        words = words_of(command)
+        if self._run is None or words is None:
+            return self._shell(command)
+        return self._run(*words, cwd=self.home)
+
+    def _shell(self, command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["/bin/sh", "-c", command],
+            cwd=self.home,
+            env={
+                **os.environ,
+                "COLUMNS": str(COLUMNS),
+                "PATH": f"{self._programs}{os.pathsep}{os.environ['PATH']}",
+                "PYTHONUTF8": "1",
+            },
+            capture_output=True,
+            encoding="utf-8",
+            timeout=120,
+            check=False,
+        )
 
     def _scenario(self, block: Block) -> None:
         file = self.home / block.options.get("file", "unnamed.toml")
@@ -165,6 +177,17 @@ def commands_of(block: Block) -> list[tuple[str, str]]:
             command = f"{command[:-1]} {more.strip()}"
         commands.append((command, output))
     return commands
+
+
+_FOR_THE_SHELL = re.compile(r"[|&;<>()$`*?\[\]{}~#\\]")
+
+
+def words_of(command: str) -> tuple[str, ...] | None:
+    """Give the arguments of `rebecsim`; None if that is not all that the shell would do."""
+    if _FOR_THE_SHELL.search(re.sub(r"'[^']*'|\"[^\"$`\\]*\"", "", command)):
+        return None
+    program, *words = shlex.split(command)
+    return tuple(words) if program == "rebecsim" else None
 
 
 def _expect(block: Block, printed: str, expected: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.docs.markdown import DOCUMENTS, ROOT, read_document
 from tests.docs.pictures import IMAGES, pictures_of
-from tests.docs.session import Session
+from tests.docs.session import Run, Session
 
 
 def name_of(path: Path) -> str:
@@ -31,8 +31,8 @@ SLOW = {
         for path in DOCUMENTS
     ],
 )
-def test_the_blocks_of_a_document_are_right(path: Path, tmp_path: Path) -> None:
-    Session(tmp_path).follow(read_document(path))
+def test_the_blocks_of_a_document_are_right(path: Path, tmp_path: Path, run: Run) -> None:
+    Session(tmp_path, run).follow(read_document(path))
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.markdown import ROOT, Block, read_document
-from tests.docs.session import Session, commands_of, matches
+from tests.docs.session import Run, Session, commands_of, matches, words_of
 
 LAMP = "reactiveclass Lamp(2) {\n  // STATEMENTS\n}\nmain { Lamp lamp():(); }\n"
 
@@ -70,10 +70,26 @@ def test_a_document_is_read(tmp_path: Path):
     ],
     ids=lambda wrong: f"{wrong.language}-{'-'.join(wrong.options)}",
 )
-def test_a_wrong_block_is_noticed(wrong: Block, tmp_path: Path):
+def test_a_wrong_block_is_noticed(wrong: Block, tmp_path: Path, run: Run):
     with pytest.raises((AssertionError, Exception)) as caught:
-        Session(tmp_path).do(wrong)
+        Session(tmp_path, run).do(wrong)
     assert not isinstance(caught.value, KeyError)
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("rebecsim check a.rebeca", ("check", "a.rebeca")),
+        ("rebecsim query 'select a > 2' \"x; $y\"", None),
+        ("rebecsim query 'select a > 2 -- $' \"a | b\"", ("query", "select a > 2 -- $", "a | b")),
+        ("rebecsim check a.rebeca | tail -1", None),
+        ("rebecsim check *.rebeca", None),
+        ("X=1 rebecsim cache", None),
+        ("ls models", None),
+    ],
+)
+def test_only_what_needs_no_shell_is_run_without_one(command: str, words: tuple[str, ...] | None):
+    assert words_of(command) == words
 
 
 def test_parts_go_into_the_frame(tmp_path: Path):

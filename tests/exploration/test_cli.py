@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from rebecsim.cli.app import console
 from rebecsim.cli.asking import showing_progress
 from rebecsim.cli.consoles import PlainTextConsole
 from rebecsim.exploration import Progress
@@ -104,7 +103,7 @@ def test_step_waits_after_each_step(
     saved = tmp_path / "run.json"
     run("explore", TICKETS, "--invariant", "ann.tickets == 0", "--save", saved)
     waited: list[None] = []
-    monkeypatch.setattr(console(), "input", lambda: waited.append(None))
+    monkeypatch.setattr(PlainTextConsole, "input", lambda _: waited.append(None))
     code, printed, _ = run("replay", saved, TICKETS, "--step")
     steps = json.loads(saved.read_text())["steps"]
     assert code == 1
@@ -237,8 +236,6 @@ def test_progress_is_shown_of_searches_that_take_a_while(
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr("rebecsim.cli.asking._PATIENCE", patience)
-    own = PlainTextConsole(stderr=True)  # the other one may show what a test before left there
-    monkeypatch.setattr("rebecsim.cli.asking.error_console", lambda: own)
     with showing_progress() as progress:
         assert progress is not None
         progress(Progress(states=1234, transitions=5, frontier=6, seconds=2.0))
