@@ -125,6 +125,7 @@ def compare(
     from rebecsim.studies.comparing import compare as run_comparison
     from rebecsim.studies.results import Results
     from rebecsim.studies.runner import PlannedRun
+    from rebecsim.studies.study import How
 
     use_plugins(plugin)
     loaded = load(text)
@@ -138,7 +139,8 @@ def compare(
     _require_meaning(loaded.study, given)
     changes = {"choice_law": law and law.value, "order": order and order.value}
     plan = loaded.plan(replications=replications, seed=seed, precision=precision, **changes)
-    plan.study.prepare(plan, complain)  # what is wrong shows before anything is written
+    # What is wrong shows before anything is written.
+    plan.study.prepare(plan, How(engine.value, trace), complain)
     run = PlannedRun(plan, Results.open(out, plan, resume), trace)
     # Whoever simulates, this process has time for what it needs afterwards.
     later = DRAWING_MODULES[-1] if count == 1 else "scipy.special"

@@ -16,7 +16,12 @@ from rebecsim.studies.results import Results
 from rebecsim.studies.results_error import ResultsError
 from rebecsim.studies.run_directory import RECORD
 from rebecsim.studies.scenario import StudyScenario, validated
-from rebecsim.studies.scenario_errors import Problem, ScenarioError
+from rebecsim.studies.scenario_errors import (
+    FieldError,
+    Problem,
+    ScenarioError,
+    field_problems,
+)
 from rebecsim.studies.scenario_files import ScenarioText, read_scenario_text
 from rebecsim.studies.store import StoredRun, stored_run
 from rebecsim.studies.study import Study
@@ -63,10 +68,13 @@ def load(source: str | Path | ScenarioText) -> LoadedScenario:
     text = source if isinstance(source, ScenarioText) else read_scenario_text(source)
     study = _kind_of(text)
     scenario = validated(study.scenario, text.origin, text.values, text.lines)
-    folder = text.folder or Path()
+    folder = text.folder
     if missing := tuple(_missing_files(study, scenario, folder, text)):
         raise ScenarioError(text.origin, missing)
-    return LoadedScenario(scenario, folder)
+    try:
+        return LoadedScenario(study.completed(scenario, folder), folder)
+    except FieldError as error:
+        raise ScenarioError(text.origin, field_problems(error, text.lines)) from error
 
 
 def load_scenario(source: str | Path) -> Any:

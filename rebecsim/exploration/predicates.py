@@ -1,5 +1,7 @@
 """Expressions over the variables of rebecs, compiled to functions of a state.
 
+What a state is, is up to whoever asks: a `PredicateCompiler` reads those of a search.
+
 An expression is parsed and checked by `rebecsim.lang`; only its checked tree is turned into
 Python functions, so no text of a user is ever executed.
 """
@@ -7,15 +9,16 @@ Python functions, so no text of a user is ever executed.
 from __future__ import annotations
 
 import operator
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
 from rebecsim.actors import double_quotient, float32, int32, quotient, remainder, truncate
 from rebecsim.actors.kinds import int8, int16
 from rebecsim.errors import UserError
-from rebecsim.exploration.transitions import State, TransitionSystem
+from rebecsim.exploration.transitions import TransitionSystem
 from rebecsim.exploration.values import OddFloat
-from rebecsim.lang import CheckedProperties, syntax
+from rebecsim.lang import CheckedProperties, Symbol, syntax
 from rebecsim.lang.types import (
     BYTE,
     DOUBLE,
@@ -29,9 +32,10 @@ from rebecsim.lang.types import (
     arithmetic_type,
 )
 
-__all__ = ["AbstractedVariableError", "Function", "PredicateCompiler"]
+__all__ = ["AbstractedVariableError", "ExpressionCompiler", "Function", "PredicateCompiler"]
 
-Function = Callable[[State], Any]
+Function = Callable[[Any], Any]
+"""What an expression is in a state."""
 
 _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
@@ -66,22 +70,23 @@ class AbstractedVariableError(UserError):
     """An expression reads a variable that has been left out of the state."""
 
 
-class PredicateCompiler:
-    """Compiles the expressions of one checked property file for one transition system."""
+class ExpressionCompiler(ABC):
+    """Compiles the expressions of one checked property file; a subclass says how to read states."""
 
-    def __init__(
-        self,
-        properties: CheckedProperties,
-        system: TransitionSystem,
-        abstracted: tuple[frozenset[str], ...],
-    ) -> None:
+    def __init__(self, properties: CheckedProperties) -> None:
         self._properties = properties
-        self._references = system.runner.values.references
-        self._rebecs = system.runner.rebecs
-        self._names = system.runner.names
-        self._abstracted = abstracted
-        self.reads: set[int] = set()
-        """The rebecs whose part of a state the compiled expressions look at."""
+
+    @abstractmethod
+    def _rebec(self, name: str) -> Function:
+        """Give what refers to the rebec of this name."""
+
+    @abstractmethod
+    def _variable(self, node: syntax.Member, rebec: str, symbol: Symbol) -> Function:
+        """Give what reads a state variable, or a known rebec, of the rebec of this name."""
+
+    @abstractmethod
+    def _name_of(self, reference: Any) -> str:
+        """Give the name of the rebec that a value refers to."""
 
     def compile(self, node: syntax.Expression) -> Function:
         """Give the function that evaluates an expression in a state.
@@ -133,36 +138,17 @@ class PredicateCompiler:
         symbol = self._properties.symbol_of(node)
         if symbol.kind == "definition":
             return self.compile(self._properties.definition(symbol.name).expression)
-        reference = next(each for each in self._references if each.name == symbol.name)
-        return lambda state: reference
+        return self._rebec(symbol.name)
 
     def _member(self, node: syntax.Member) -> Function:
         name, symbol = self._properties.member_of(node)
-        owner = next(each.index for each in self._references if each.name == name)
-        rebec = type(self._rebecs[owner])
         if symbol.kind == "known":
             checked = self._properties.model
             instance = next(each for each in checked.instances if each.name == name)
             known = checked.classes[instance.class_name].known_rebecs
             place = [each.name for each in known].index(symbol.name)
-            bound = vars(self._rebecs[owner])[rebec.__known_rebecs__[place].name]
-            reference = self._references[bound._index]
-            return lambda state: reference
-        attribute = next(
-            variable.name
-            for variable in rebec.__state_variables__
-            if variable.rebeca_name == symbol.name
-        )
-        if attribute in self._abstracted[owner]:
-            raise AbstractedVariableError(
-                f"{node.span.file}:{node.span.line}:{node.span.column}: {name}.{symbol.name} is "
-                "left out of the state, so no property can depend on it"
-            )
-        position = self._names[owner].index(attribute)
-        self.reads.add(owner)
-        if symbol.type in REAL:
-            return lambda state: _plain(state[owner].variables[position])
-        return lambda state: state[owner].variables[position]
+            return self._rebec(instance.bindings[place])
+        return self._variable(node, name, symbol)
 
     def _index(self, node: syntax.Index) -> Function:
         array, index = self.compile(node.array), self.compile(node.index)
@@ -170,7 +156,7 @@ class PredicateCompiler:
         assert isinstance(kind, ArrayType)
         length = kind.length
 
-        def element(state: State) -> Any:
+        def element(state: Any) -> Any:
             position = index(state)
             if not 0 <= position < length:
                 raise _no_value(node, f"the index {position} is outside the array")
@@ -186,9 +172,9 @@ class PredicateCompiler:
             if checked.classes[instance.class_name].is_a(name)
         }
 
-        def is_one(state: State) -> bool:
+        def is_one(state: Any) -> bool:
             reference = rebec(state)
-            return reference is not None and reference.name in fitting
+            return reference is not None and self._name_of(reference) in fitting
 
         return is_one
 
@@ -230,6 +216,49 @@ class PredicateCompiler:
         return lambda state: compute(left(state), right(state))
 
 
+class PredicateCompiler(ExpressionCompiler):
+    """Compiles the expressions of one checked property file for one transition system."""
+
+    def __init__(
+        self,
+        properties: CheckedProperties,
+        system: TransitionSystem,
+        abstracted: tuple[frozenset[str], ...],
+    ) -> None:
+        super().__init__(properties)
+        self._references = system.runner.values.references
+        self._rebecs = system.runner.rebecs
+        self._names = system.runner.names
+        self._abstracted = abstracted
+        self.reads: set[int] = set()
+        """The rebecs whose part of a state the compiled expressions look at."""
+
+    def _rebec(self, name: str) -> Function:
+        reference = next(each for each in self._references if each.name == name)
+        return lambda state: reference
+
+    def _variable(self, node: syntax.Member, rebec: str, symbol: Symbol) -> Function:
+        owner = next(each.index for each in self._references if each.name == rebec)
+        attribute = next(
+            variable.name
+            for variable in type(self._rebecs[owner]).__state_variables__
+            if variable.rebeca_name == symbol.name
+        )
+        if attribute in self._abstracted[owner]:
+            raise AbstractedVariableError(
+                f"{node.span.file}:{node.span.line}:{node.span.column}: {rebec}.{symbol.name} is "
+                "left out of the state, so no property can depend on it"
+            )
+        position = self._names[owner].index(attribute)
+        self.reads.add(owner)
+        if symbol.type in REAL:
+            return lambda state: _plain(state[owner].variables[position])
+        return lambda state: state[owner].variables[position]
+
+    def _name_of(self, reference: Any) -> str:
+        return str(reference.name)
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, OddFloat):
         return float("nan") if value is OddFloat.NAN else -0.0
@@ -239,7 +268,7 @@ def _plain(value: Any) -> Any:
 def _guarded(function: Function, node: syntax.Expression) -> Function:
     """Turn an error of arithmetic into one that names the place."""
 
-    def guarded(state: State) -> Any:
+    def guarded(state: Any) -> Any:
         try:
             return function(state)
         except ArithmeticError as error:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from importlib.abc import ExecutionLoader
 from pathlib import Path
 
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
 from rebecsim.generate.module import build_model
 from rebecsim.lang import CheckedModel, Dialect, check_file
+from rebecsim.lang.parser import read_source
 
-__all__ = ["LoadError", "load_checked", "load_model"]
+__all__ = ["LoadError", "load_checked", "load_model", "python_model"]
 
 
 class LoadError(UserError):
@@ -44,9 +46,33 @@ def load_checked(path: Path, dialect: Dialect = "timed") -> tuple[Model, Checked
 def _from_python(path: Path) -> Model:
     if not path.is_file():
         raise LoadError(f"{path}: there is no such file")
-    spec = importlib.util.spec_from_file_location(f"rebecsim_model_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise LoadError(f"{path}: cannot be imported")
+    return python_model(read_source(path), path)
+
+
+class _Text(ExecutionLoader):
+    """Loads a module from its text."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        self._path = path
+        self._text = text
+
+    def get_filename(self, fullname: str) -> str:
+        return str(self._path)
+
+    def get_source(self, fullname: str) -> str:
+        return self._text
+
+
+def python_model(text: str, path: Path) -> Model:
+    """Load the model of a module with this text, a program of the user's own, which is executed.
+
+    `path` is where it comes from. Raises LoadError.
+    """
+    name = f"rebecsim_model_{path.stem}"
+    spec = importlib.util.spec_from_loader(name, _Text(path, text), origin=str(path))
+    assert spec is not None
+    assert spec.loader is not None
+    spec.has_location = True
     module = importlib.util.module_from_spec(spec)
     writes_bytecode = sys.dont_write_bytecode
     sys.dont_write_bytecode = True  # reading a model leaves nothing beside it

@@ -26,7 +26,7 @@ class Metric:
         name: identifier, used for columns and file names (`deadline_misses`).
         title: how a reader calls it, as in "Deadline misses".
         unit: unit of a mean ("jobs per run"); for a ratio, what it is a share of.
-        better: whether the lower or the higher value is the better one.
+        better: whether the lower or the higher value is the better one, or neither.
         numerator: counter name -> weight.
         denominator: counter name -> weight, or None for a mean.
         note: what the figure counts and what it leaves out, one or two sentences for a report.
@@ -39,7 +39,7 @@ class Metric:
     name: str
     title: str
     unit: str
-    better: Literal["lower", "higher"]
+    better: Literal["lower", "higher", "neither"]
     numerator: Weights = field(hash=False)
     denominator: Weights | None = field(default=None, hash=False)
     note: str = ""
@@ -88,14 +88,15 @@ class Metric:
         """Say that one policy does better than another by an amount, without a full stop.
 
         Args:
-            better: name of the policy with the better value.
+            better: name of the policy with the better value; where neither is, with the higher.
             worse: name of the other one.
             amount: the difference as text, with "percentage points" for a share.
         """
         if self.advantage:
             return self.advantage.format(better=better, worse=worse, amount=amount)
         unit = "" if self.is_share else f" {self.unit}"
-        return f"{self.title}: {self.better} with {better} than with {worse} by {amount}{unit}"
+        how = "higher" if self.better == "neither" else self.better
+        return f"{self.title}: {how} with {better} than with {worse} by {amount}{unit}"
 
     @property
     def counters(self) -> frozenset[str]:

@@ -53,6 +53,8 @@ def report_input(
         precision=plan.precision,
         normal_outcomes=study.normal_outcomes,
         sections=study.sections(plan, results, moments),
+        compared=study.compared,
+        order_notes=study.order_notes,
     )
 
 

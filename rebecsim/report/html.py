@@ -20,8 +20,8 @@ from rebecsim.report.numbers import (
     level_text,
 )
 from rebecsim.report.orders import (
-    ORDER_NOTES,
     no_orders_note,
+    order_notes,
     order_sentences,
     order_tables,
 )
@@ -36,7 +36,7 @@ from rebecsim.report.precision import precision_notes
 from rebecsim.report.report_input import ReportInput
 from rebecsim.report.series import ChartData
 from rebecsim.report.templates import page_template
-from rebecsim.studies.cell import Condition
+from rebecsim.studies.cell import Compared, Condition
 from rebecsim.studies.differences import PairDifference
 from rebecsim.studies.sections import TextTable
 from rebecsim.studies.summary import Summary, SummaryRow
@@ -68,6 +68,7 @@ class _Row:
 class _Results:
     """The table of policies: a row for each, or a column where there are many measures."""
 
+    corner: str
     headings: tuple[tuple[str, str], ...]
     rows: tuple[_Row, ...]
 
@@ -137,7 +138,7 @@ def render_html(
         metrics=report.metrics,
         sections=[each for each in report.sections if each.is_shown],
         sources={name: _svg_address(content) for name, content in pictures.items()},
-        axis_tables=_axis_tables(by_axis) if by_axis else (),
+        axis_tables=_axis_tables(by_axis, report.compared) if by_axis else (),
         axis_notes=_axis_notes(report, by_axis) if by_axis else (),
         figures=[_figure(c, s) for c, s in zip(charts, stills, strict=True)],
         plotly_config=script_json(CONFIG),
@@ -147,10 +148,11 @@ def render_html(
         abnormal_notes=[
             note for each in comparisons.values() for note in abnormal_notes(each.summary)
         ],
-        interval_notes=interval_notes(first.summary) + method_notes(first.differences),
+        interval_notes=interval_notes(first.summary)
+        + method_notes(first.differences, report.compared),
         order_tables=order_tables(envelopes),
-        order_sentences=order_sentences(envelopes, report.order_differences),
-        order_notes=ORDER_NOTES,
+        order_sentences=order_sentences(envelopes, report.order_differences, report.compared),
+        order_notes=[*report.order_notes, *order_notes(envelopes, report.compared)],
         no_orders_note=report.order and no_orders_note(report.order),
     )
 
@@ -166,20 +168,20 @@ def _comparison(condition: Condition, report: ReportInput) -> _Comparison:
     summary, differences = report.summary, report.differences
     notes = reading_notes(summary, report.has_chance)
     if report.precision is not None:
-        notes = [*precision_notes(report.precision, report.reached), *notes]
+        notes = [*precision_notes(report.precision, report.reached, report.compared), *notes]
     return _Comparison(
         title=str(condition),
         results=_results(report),
         notes=tuple(notes),
         pair_lists=tuple(_pair_lists(differences)),
-        pair_notes=tuple(pair_notes(differences)),
+        pair_notes=tuple(pair_notes(differences, report.compared)),
     )
 
 
 def _facts(report: ReportInput) -> tuple[str, ...]:
     """How much there is: policies, places of the axis, conditions, runs."""
     first = next(iter(report.comparisons.values())).summary
-    counts = [(len(first.policies), "policy", "policies")]
+    counts = [(len(first.policies), *report.compared)]
     if (along := report.by_axis) is not None and report.axis is not None:
         by = report.axis.name.replace("_", " ")
         counts.append((len(along.places), by, f"{by}s"))
@@ -244,6 +246,7 @@ def _results(report: ReportInput) -> _Results:
     if len(columns) > MOST_COLUMNS:
         headings = tuple((policy, "") for policy in summary.policies)
         return _Results(
+            "Figure",
             headings,
             tuple(
                 _Row(column_heading(summary.metrics[c]), tuple(value(r, c) for r in summary.rows))
@@ -251,6 +254,7 @@ def _results(report: ReportInput) -> _Results:
             ),
         )
     return _Results(
+        report.compared.one.capitalize(),
         tuple((metric.title, _unit(metric)) for metric in summary.metrics),
         tuple(_Row(row.policy, tuple(value(row, c) for c in columns)) for row in summary.rows),
     )
@@ -258,10 +262,11 @@ def _results(report: ReportInput) -> _Results:
 
 def _unit(metric: Metric) -> str:
     of = "% of " if metric.is_share else ""
-    return f"{of}{metric.unit}, {metric.better} is better"
+    better = "" if metric.better == "neither" else f"{metric.better} is better"
+    return ", ".join(filter(None, (f"{of}{metric.unit}", better)))
 
 
-def _axis_tables(summary: Summary) -> tuple[TextTable, ...]:
+def _axis_tables(summary: Summary, compared: Compared) -> tuple[TextTable, ...]:
     """A table of each measure: a row per policy, a column per place of the axis."""
     tables = []
     for c, metric in enumerate(summary.metrics):
@@ -276,7 +281,7 @@ def _axis_tables(summary: Summary) -> tuple[TextTable, ...]:
             )
             for policy in summary.policies
         )
-        headings = ("Policy", *(f"{place:g}" for place in summary.places))
+        headings = (compared.one.capitalize(), *(f"{place:g}" for place in summary.places))
         tables.append(TextTable(metric.title, headings, rows))
     return tuple(tables)
 

@@ -17,7 +17,7 @@ def reading_notes(summary: Summary, has_chance: bool = True) -> list[str]:
     """How to read the table: what the mark means, and what an interval and a dash stand for."""
     estimates = [estimate for row in summary.rows for estimate in row.estimates]
     notes = []
-    if len(summary.rows) > 1:
+    if len(summary.rows) > 1 and any(each.better != "neither" for each in summary.metrics):
         notes.append(
             "* marks the best value of a column. Whether it is better than another one by more "
             "than chance is said by the differences, run by run, and not by whether intervals "
@@ -35,7 +35,7 @@ def reading_notes(summary: Summary, has_chance: bool = True) -> list[str]:
     if has_chance and any(e.half_width is None and e.is_defined for e in estimates):
         notes.append("No interval: some model was run fewer than two times.")
     if any(not e.is_defined for e in estimates):
-        notes.append(f"{DASH} means undefined: no job of the kind that is counted was decided.")
+        notes.append(f"{DASH} means undefined: nothing of the kind that is counted happened.")
     return notes
 
 
@@ -75,8 +75,8 @@ def interval_notes(summary: Summary) -> list[str]:
     """How the intervals are computed, with the sources of the formulas."""
     level = level_text(summary.level)
     return [
-        f"All intervals are two-sided {level} intervals from Student's t. Every pair of cluster "
-        "size and workload is a stratum of independent runs, and all strata weigh the same.",
+        f"All intervals are two-sided {level} intervals from Student's t. Every cell is a "
+        "stratum of independent runs, and all strata weigh the same.",
         "A mean is the average of the strata's means; its variance is the sum of the strata's "
         "s²/n divided by the square of their number (Cochran, Sampling Techniques, 1977, "
         "chapter 5).",

@@ -72,9 +72,11 @@ def format_estimate(metric: Metric, estimate: Estimate, decimals: int) -> str:
 def best_rows(summary: Summary, column: int) -> frozenset[str]:
     """Policies with the best value of a metric; several when their shown values are equal.
 
-    Nobody is best when no two policies can be told apart.
+    Nobody is best when no two policies can be told apart, or no value is better than another.
     """
     metric = summary.metrics[column]
+    if metric.better == "neither":
+        return frozenset()
     estimates = {row.policy: row.estimates[column] for row in summary.rows}
     decimals = decimals_for(metric, list(estimates.values()))
     shown = {p: round(display_scale(metric) * e.value, decimals) for p, e in estimates.items()}

@@ -14,32 +14,23 @@ from rebecsim.report.numbers import (
     format_estimate,
     format_value,
 )
+from rebecsim.studies.cell import POLICIES, Compared
 from rebecsim.studies.differences import PairDifference
 from rebecsim.studies.order_sensitivity import REFERENCE_ORDER, OrderEnvelope
 
 __all__ = [
-    "ORDER_NOTES",
     "OrderRow",
     "OrderTable",
     "no_orders_note",
+    "order_notes",
     "order_sentences",
     "order_tables",
 ]
 
-ORDER_NOTES = (
-    "Messages that are due at the same time may be served in any order, and the model does not say "
-    "which. An update is the message of an AppMaster that its job has ended; the tick is the "
-    "message of the ResourceManager to itself, once per time unit, in which it hands out jobs and "
-    "takes in new ones. updates-first serves all updates of a time unit before its tick, so an "
-    "AppMaster that has just become free gets a job at once; ticks-first serves the tick before, "
-    "so it waits for a time unit; fifo serves messages as they were sent; random draws their "
-    "order.",
-    "A policy may be best under an order unless another one is shown to be better there, run by "
-    "run as under Differences. Each figure is pooled as in the table of policies.",
+_BY_CHANCE = (
     "The lowest and the highest of several figures differ a little by chance even where the order "
-    "has no effect; compare their distance with the intervals.",
+    "has no effect; compare their distance with the intervals."
 )
-"""How to read the figures by order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +77,21 @@ def order_tables(envelopes: Sequence[OrderEnvelope]) -> list[OrderTable]:
     ]
 
 
+def order_notes(envelopes: Sequence[OrderEnvelope], compared: Compared = POLICIES) -> list[str]:
+    """How to read the figures by order."""
+    judged = any(each.metric.better != "neither" for each in envelopes)
+    best = (
+        f"A {compared.one} may be best under an order unless another one is shown to be better "
+        "there, run by run as under Differences. Each figure is pooled as in the table of "
+        f"{compared.many}."
+    )
+    return [*([best] if judged else []), _BY_CHANCE]
+
+
 def order_sentences(
-    envelopes: Sequence[OrderEnvelope], differences: Mapping[str, Sequence[PairDifference]]
+    envelopes: Sequence[OrderEnvelope],
+    differences: Mapping[str, Sequence[PairDifference]],
+    compared: Compared = POLICIES,
 ) -> list[str]:
     """For each metric how far order and policy move the figure, and which policy is best when.
 
@@ -96,7 +100,7 @@ def order_sentences(
     rarely makes the best policy depend on the order.
     """
     return [
-        f"{metric.title}: {_sentence(metric, group, _of_metric(metric, differences))}"
+        f"{metric.title}: {_sentence(metric, group, _of_metric(metric, differences), compared)}"
         for metric, group in _by_metric(envelopes)
     ]
 
@@ -151,31 +155,35 @@ def _envelope(metric: Metric, each: OrderEnvelope, decimals: int) -> str:
 
 
 def _sentence(
-    metric: Metric, group: Sequence[OrderEnvelope], differences: Mapping[str, list[PairDifference]]
+    metric: Metric,
+    group: Sequence[OrderEnvelope],
+    differences: Mapping[str, list[PairDifference]],
+    compared: Compared,
 ) -> str:
     widest = max(group, key=lambda each: each.width)
-    moved = (
-        f"the order of messages moves a policy's figure by up to {_amount(metric, widest.width)}"
-    )
+    width = _amount(metric, widest.width)
+    moved = f"the order of messages moves a {compared.one}'s figure by up to {width}"
     named = f" ({widest.policy})" if widest.width > 0 and len(group) > 1 else ""
     values = [each.reference.value for each in group if each.reference.is_defined]
     if len(values) < 2:
         return f"{moved}{named}."
     apart = _amount(metric, max(values) - min(values))
-    return (
-        f"{moved}{named}, the choice of policy by up to {apart} in {REFERENCE_ORDER} order; "
-        f"{_best_clause(group, differences)}."
-    )
+    by_policy = f"the choice of {compared.one} by up to {apart} in {REFERENCE_ORDER} order"
+    if metric.better == "neither":
+        return f"{moved}{named}, {by_policy}."
+    return f"{moved}{named}, {by_policy}; {_best_clause(group, differences, compared)}."
 
 
 def _best_clause(
-    group: Sequence[OrderEnvelope], differences: Mapping[str, list[PairDifference]]
+    group: Sequence[OrderEnvelope],
+    differences: Mapping[str, list[PairDifference]],
+    compared: Compared,
 ) -> str:
     """Which policy is best under which order, as far as differences are shown."""
     best = {o: _unbeaten(group, o, differences.get(o, [])) for o in group[0].by_order}
     told = {order: names for order, names in best.items() if names}
     if not told:
-        return "which policy is best cannot be told from one run of each cell"
+        return f"which {compared.one} is best cannot be told from one run of each cell"
     # In the order of the policies, to name them always alike.
     always = [each.policy for each in group if all(each.policy in n for n in told.values())]
     if always:
@@ -188,7 +196,7 @@ def _best_clause(
         f"{_listed(names, 'or')} under {_listed(orders, 'and')}"
         for names, orders in by_names.items()
     )
-    return f"which policy is best depends on the order: {found}"
+    return f"which {compared.one} is best depends on the order: {found}"
 
 
 def _unbeaten(

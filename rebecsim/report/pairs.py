@@ -8,6 +8,7 @@ from itertools import groupby
 
 from rebecsim.metrics import Metric
 from rebecsim.report.numbers import display_scale, level_text
+from rebecsim.studies.cell import POLICIES, Compared
 from rebecsim.studies.differences import PairDifference
 from rebecsim.studies.power import MOST_RUNS, POWER
 
@@ -78,24 +79,24 @@ def power_sentence(pair: PairDifference) -> str | None:
     return f"{could}; one as large as {_observed(pair)} would need about {needed:,}."
 
 
-def pair_notes(differences: Sequence[PairDifference]) -> list[str]:
+def pair_notes(differences: Sequence[PairDifference], compared: Compared = POLICIES) -> list[str]:
     """How to read the sentences: what is paired, what an interval is for, what was corrected."""
     if not differences:
         return []
-    compared = max(pair.compared for pair in differences)
+    pairs = max(pair.compared for pair in differences)
     if all(pair.is_certain for pair in differences):
         return [
             "Nothing is drawn in these models, so these differences are exact and need no interval."
         ]
     level = level_text(differences[0].estimate.level)
     notes = [
-        f"Policies are compared run by run, with the same random numbers. Each {level} interval "
-        "is for its own pair."
+        f"{compared.many.capitalize()} are compared run by run, with the same random numbers. "
+        f"Each {level} interval is for its own pair."
     ]
-    if compared > 1:
+    if pairs > 1:
         chance = level_text(1 - differences[0].estimate.level)
         notes.append(
-            f"Whether a difference is shown is decided for all {compared} pairs of a metric "
+            f"Whether a difference is shown is decided for all {pairs} pairs of a metric "
             f"together (Holm): the chance of any false claim in a metric is at most {chance}. So "
             "no difference may be shown although an interval leaves out zero."
         )
@@ -107,16 +108,16 @@ def pair_notes(differences: Sequence[PairDifference]) -> list[str]:
     return notes
 
 
-def method_notes(differences: Sequence[PairDifference]) -> list[str]:
+def method_notes(differences: Sequence[PairDifference], compared: Compared = POLICIES) -> list[str]:
     """How differences are computed, with the sources of the formulas."""
     if all(pair.is_certain for pair in differences):
         return []
     level = level_text(differences[0].estimate.level)
     return [
-        "Run number r of a workload and cluster size has the same seeds under every policy (common "
-        "random numbers), so its difference between two policies is one observation (Law, "
-        "Simulation Modeling and Analysis, 2015, sections 10.2 and 11.2). Differences are pooled "
-        "over cells as means are. A difference of success rates is that of two ratios of pooled "
+        f"Run number r has the same seeds under every {compared.one} (common random numbers), so "
+        f"its difference between two {compared.many} is one observation (Law, Simulation "
+        "Modeling and Analysis, 2015, sections 10.2 and 11.2). Differences are pooled over cells "
+        "as means are. A difference of success rates is that of two ratios of pooled "
         "sums; its variance is that of the two linearised ratios, their covariance included.",
         f"Each pair has a {level} interval of its own, from Student's t; the intervals of several "
         "pairs do not hold jointly with that probability. The verdicts do: p-values are adjusted "
@@ -131,9 +132,9 @@ def method_notes(differences: Sequence[PairDifference]) -> list[str]:
 
 
 def _advantage(pair: PairDifference) -> str:
-    estimate, better = pair.estimate, pair.better
+    estimate, better = pair.estimate, pair.ahead
     if better is None:
-        raise ValueError("a difference that is shown has a better policy")
+        raise ValueError("a difference that is shown is not zero")
     worse = pair.second if better == pair.first else pair.first
     decimals = _decimals(pair)
     amount = _amount(pair.metric, abs(estimate.value), decimals)

@@ -6,24 +6,27 @@ import math
 from collections.abc import Sequence
 
 from rebecsim.report.numbers import level_text
+from rebecsim.studies.cell import POLICIES, Compared
 from rebecsim.studies.precision import Precision, Reached
 
 __all__ = ["precision_notes"]
 
 
-def precision_notes(target: Precision, reached: Sequence[Reached]) -> list[str]:
+def precision_notes(
+    target: Precision, reached: Sequence[Reached], compared: Compared = POLICIES
+) -> list[str]:
     """Say which policies reached the target, after how many runs, and what the others have."""
     replications = min((each.replications for each in reached), default=0)
     after = f"{replications:,} runs of each cell"
     missing = [each for each in reached if not each.is_reached]
     if not missing:
-        notes = [f"Precision: {target.text}, reached by every policy after {after}."]
+        notes = [f"Precision: {target.text}, reached by every {compared.one} after {after}."]
     else:
         found = ", ".join(f"{each.policy} ({_amount(target, each)})" for each in missing)
         others = len(reached) - len(missing)
         notes = [
             f"Precision: {target.text} was NOT reached by {found}, as {after} were the limit"
-            + (f"; {others} of {len(reached)} policies reached it." if others else ".")
+            + (f"; {others} of {len(reached)} {compared.many} reached it." if others else ".")
             + " A higher --max-replications goes further."
         ]
     notes += [_without_case(target, each) for each in reached if each.without_case]

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from rebecsim.metrics import Metric
-from rebecsim.studies.cell import Condition
+from rebecsim.studies.cell import POLICIES, Compared, Condition
 from rebecsim.studies.differences import PairDifference, pairwise_differences
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.order_sensitivity import (
@@ -57,6 +57,8 @@ class ReportInput:
         precision: what the runs were to reach, where that was asked for.
         normal_outcomes: the ends of runs that are not worth a warning.
         sections: what the kind adds.
+        compared: what policies are called.
+        order_notes: what the orders of messages are.
     """
 
     title: str
@@ -81,6 +83,8 @@ class ReportInput:
     precision: Precision | None = None
     normal_outcomes: frozenset[str] = frozenset({"time limit"})
     sections: Sequence[Section] = ()
+    compared: Compared = POLICIES
+    order_notes: tuple[str, ...] = ()
 
     @cached_property
     def comparisons(self) -> dict[Condition, ReportInput]:

@@ -18,15 +18,16 @@ from rebecsim.report.numbers import (
     format_estimate,
 )
 from rebecsim.report.orders import (
-    ORDER_NOTES,
     OrderTable,
     no_orders_note,
+    order_notes,
     order_sentences,
     order_tables,
 )
 from rebecsim.report.pairs import by_metric, pair_notes, pair_sentence, power_sentence
 from rebecsim.report.precision import precision_notes
 from rebecsim.report.report_input import ReportInput
+from rebecsim.studies.cell import POLICIES, Compared
 from rebecsim.studies.differences import PairDifference
 from rebecsim.studies.order_sensitivity import OrderEnvelope
 from rebecsim.studies.sections import TextTable
@@ -43,7 +44,9 @@ __all__ = [
 ]
 
 
-def policy_table(summary: Summary, title: str | None = None) -> Table:
+def policy_table(
+    summary: Summary, title: str | None = None, compared: Compared = POLICIES
+) -> Table:
     """One row per policy with every metric and its interval; many metrics have rows themselves.
 
     The best value of a metric is bold and carries an asterisk, so that it stands out without
@@ -58,7 +61,7 @@ def policy_table(summary: Summary, title: str | None = None) -> Table:
     else:
         headings, rows = [metric.title for metric in summary.metrics], _transposed(figures)
         names = list(summary.policies)
-    table.add_column("Policy" if names == list(summary.policies) else "")
+    table.add_column(compared.one.capitalize() if names == list(summary.policies) else "")
     for heading in headings:
         table.add_column(Text(heading), justify="right")
     for name, row in zip(names, rows, strict=True):
@@ -84,15 +87,22 @@ def _transposed(figures: Sequence[Sequence[Text]]) -> list[list[Text]]:
     return [list(row) for row in zip(*figures, strict=True)]
 
 
-def summary_view(summary: Summary, title: str | None = None, has_chance: bool = True) -> Group:
+def summary_view(
+    summary: Summary,
+    title: str | None = None,
+    has_chance: bool = True,
+    compared: Compared = POLICIES,
+) -> Group:
     """The table of policies with the notes that a reader needs, ready for `console.print`."""
     warnings = [Text(f"Warning: {note}", style="yellow") for note in abnormal_notes(summary)]
     return Group(
-        policy_table(summary, title), *_notes(reading_notes(summary, has_chance)), *warnings
+        policy_table(summary, title, compared),
+        *_notes(reading_notes(summary, has_chance)),
+        *warnings,
     )
 
 
-def pairs_view(differences: Sequence[PairDifference]) -> Group:
+def pairs_view(differences: Sequence[PairDifference], compared: Compared = POLICIES) -> Group:
     """A sentence for each pair of policies, under the name of each metric, with notes."""
     lines: list[RenderableType] = []
     for metric, pairs in by_metric(differences):
@@ -101,13 +111,13 @@ def pairs_view(differences: Sequence[PairDifference]) -> Group:
             lines.append(_hanging(Text(pair_sentence(pair)), 2))
             if power := power_sentence(pair):
                 lines.append(_hanging(Text(power, style="dim"), 4))
-    return Group(*lines, *_notes(pair_notes(differences)))
+    return Group(*lines, *_notes(pair_notes(differences, compared)))
 
 
-def order_table(order: OrderTable) -> Table:
+def order_table(order: OrderTable, compared: Compared = POLICIES) -> Table:
     """For each policy the figure in random order, the lowest and the highest."""
     table = Table(title=Text(f"{order.metric.title} by order of messages", style="table.title"))
-    table.add_column("Policy")
+    table.add_column(compared.one.capitalize())
     for heading in ("Random order", "Lowest (order)", "Highest (order)"):
         table.add_column(heading, justify="right")
     for row in order.rows:
@@ -116,13 +126,17 @@ def order_table(order: OrderTable) -> Table:
 
 
 def order_view(
-    envelopes: Sequence[OrderEnvelope], differences: Mapping[str, Sequence[PairDifference]]
+    envelopes: Sequence[OrderEnvelope],
+    differences: Mapping[str, Sequence[PairDifference]],
+    compared: Compared = POLICIES,
+    notes: Sequence[str] = (),
 ) -> Group:
     """The figures by message order with sentences on what order and policy do; empty for none."""
     if not envelopes:
         return Group()
-    sentences = [Text(sentence) for sentence in order_sentences(envelopes, differences)]
-    return Group(*map(order_table, order_tables(envelopes)), *sentences, *_notes(ORDER_NOTES))
+    tables = [order_table(each, compared) for each in order_tables(envelopes)]
+    sentences = map(Text, order_sentences(envelopes, differences, compared))
+    return Group(*tables, *sentences, *_notes([*notes, *order_notes(envelopes, compared)]))
 
 
 def text_table(shown: TextTable) -> Table:
@@ -145,19 +159,24 @@ def report_view(report: ReportInput) -> Group:
     parts: list[RenderableType] = []
     for condition, each in report.comparisons.items():
         title = ": ".join(filter(None, (report.title, str(condition))))
-        parts += [*([""] if parts else []), summary_view(each.summary, title, each.has_chance)]
+        parts += [*([""] if parts else []), _summary_of(each, title)]
         if each.precision is not None:
-            parts += map(Text, precision_notes(each.precision, each.reached))
+            parts += map(Text, precision_notes(each.precision, each.reached, each.compared))
         if differences := [pair for pair in each.differences if pair.metric == first]:
-            parts += ["", pairs_view(differences)]
+            parts += ["", pairs_view(differences, report.compared)]
     if envelopes := [each for each in report.envelopes if each.metric == first]:
-        parts += ["", order_view(envelopes, report.order_differences)]
+        others, compared = report.order_differences, report.compared
+        parts += ["", order_view(envelopes, others, compared, report.order_notes)]
     elif report.order and (note := no_orders_note(report.order)):
         parts += ["", *_notes([note])]
     for section in report.sections:
         if section.terminal is not None:
             parts += ["", section.terminal]
     return Group(*parts)
+
+
+def _summary_of(report: ReportInput, title: str) -> Group:
+    return summary_view(report.summary, title, report.has_chance, report.compared)
 
 
 def _notes(notes: Sequence[str]) -> list[Text]:

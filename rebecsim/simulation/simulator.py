@@ -78,13 +78,15 @@ def simulate(
     tracer: Tracer | None = None,
     watchdog: Watchdog | None = None,
     stop_at_repeats: bool = False,
+    deadlines: bool = True,
 ) -> RunResult:
     """Run a model once.
 
     Every message that can be served at a time up to and including `until` (model time units) is
     served, at most `max_steps` messages in all. Violations end the run; they are a result and
-    not raised. Core models have no time, so they need `max_steps`. With a tracer, a message server
-    that makes an attribute is refused with ModelError. The `watchdog`, if there is one, watches the
+    not raised. Without `deadlines` a message whose deadline has passed is served like others. Core
+    models have no time, so they need `max_steps`. With a tracer, a message server that makes an
+    attribute is refused with ModelError. The `watchdog`, if there is one, watches the
     message servers. With `stop_at_repeats` and a tracer, a run also ends that has come back to
     where it was at the same time, with nothing drawn in between.
     """
@@ -122,9 +124,9 @@ def simulate(
         steps += 1
         try:
             if tracer is None:
-                execute(system, step)
+                execute(system, step, deadlines)
             else:
-                _traced(system, step, tracer)
+                _traced(system, step, tracer, deadlines)
                 attributes[step.rebec._index].check()
         except Violation as violation:
             return RunResult(violation.verdict, steps, time, str(violation), system)
@@ -139,9 +141,9 @@ def simulate(
     return RunResult("step limit", steps, time, "", system)
 
 
-def _traced(system: System, step: Step, tracer: Tracer) -> None:
+def _traced(system: System, step: Step, tracer: Tracer, deadlines: bool) -> None:
     tracer.before(step)
     try:
-        execute(system, step)
+        execute(system, step, deadlines)
     finally:
         tracer.after(step)

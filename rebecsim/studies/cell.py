@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
-__all__ = ["Cell", "Condition", "Value"]
+__all__ = ["POLICIES", "Cell", "Compared", "Condition", "Value"]
 
 Value = str | int | float
 """What a coordinate may be."""
+
+
+class Compared(NamedTuple):
+    """What cells are compared by, in words: one of them, several of them."""
+
+    one: str
+    many: str
+
+
+POLICIES = Compared("policy", "policies")
+"""What is compared in most studies."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -73,7 +73,17 @@ class PairDifference:
 
     @property
     def better(self) -> str | None:
-        """The policy with the better figure; None when they are equal or undefined."""
+        """The policy with the better figure; None when they are equal, undefined, or neither is."""
+        if self.metric.better == "neither":
+            return None
+        return self.ahead
+
+    @property
+    def ahead(self) -> str | None:
+        """The policy with the better figure, or with the higher one where neither is better.
+
+        None when they are equal or undefined.
+        """
         if not self.estimate.is_defined or self.estimate.value == 0:
             return None
         first_is_better = (self.estimate.value < 0) == (self.metric.better == "lower")

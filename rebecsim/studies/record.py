@@ -89,6 +89,7 @@ def described(plan: Plan) -> dict[str, Any]:
                 "most": each.most,
                 "random": each.is_random,
                 "key": list(each.key),
+                "parameters": dict(each.parameters),
             }
             for each in plan.cells
         ],
@@ -115,6 +116,7 @@ class Contents:
                 key=tuple(each["key"]),
                 most=each["most"],
                 is_random=each["random"],
+                parameters=dict(each.get("parameters", {})),  # runs of earlier versions have none
             )
             for each in record["cells"]
         )
@@ -216,13 +218,6 @@ def require_same_run(path: Path, record: Mapping[str, Any], plan: Plan) -> None:
     Another scenario is another run, but for more replications, and other versions of rebecsim may
     give other results, as may other inputs.
     """
-    before: Any = recorded_scenario(path, record, type(plan.scenario))
-    wanted = plan.scenario.replications
-    if before.replace(replications=wanted) != plan.scenario or before.replications > wanted:
-        raise ResultsError(
-            f"{path.parent}: holds a run of another scenario or seed, or with more replications; "
-            "resume it with the same ones, or choose another directory"
-        )
     for name, digest in plan.fingerprints().items():
         if record.get(name) != digest:
             raise ResultsError(
@@ -230,6 +225,13 @@ def require_same_run(path: Path, record: Mapping[str, Any], plan: Plan) -> None:
                 "was begun with, its checksum is another; put that one back, or choose another "
                 "directory"
             )
+    before: Any = recorded_scenario(path, record, type(plan.scenario))
+    wanted = plan.scenario.replications
+    if before.replace(replications=wanted) != plan.scenario or before.replications > wanted:
+        raise ResultsError(
+            f"{path.parent}: holds a run of another scenario or seed, or with more replications; "
+            "resume it with the same ones, or choose another directory"
+        )
     theirs, ours = record["versions"]["rebecsim"], versions()["rebecsim"]
     if theirs != ours:
         raise ResultsError(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
-__all__ = ["Problem", "ScenarioError", "problems_of"]
+__all__ = ["FieldError", "Problem", "ScenarioError", "field_problems", "problems_of"]
 
 _LONGEST_QUOTE = 40
 
@@ -40,6 +40,25 @@ class ScenarioError(UserError):
         self.origin = origin
         self.problems = tuple(problems)
         super().__init__("\n".join(_sentence(origin, problem) for problem in self.problems))
+
+
+class FieldError(UserError):
+    """Keys of a scenario that do not fit what it names.
+
+    Attributes:
+        problems: which key, by its path, and what is wrong with it.
+    """
+
+    def __init__(self, problems: Sequence[tuple[FieldPath, str]]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(f"{_field(path)}: {message}" for path, message in problems))
+
+
+def field_problems(error: FieldError, lines: Mapping[FieldPath, int]) -> tuple[Problem, ...]:
+    """Say on which line of its file each key stands."""
+    return tuple(
+        Problem(message, _field(path), line_of(path, lines)) for path, message in error.problems
+    )
 
 
 def _sentence(origin: str, problem: Problem) -> str:

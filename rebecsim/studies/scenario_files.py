@@ -29,13 +29,13 @@ class ScenarioText:
         origin: how messages call it.
         values: its keys.
         lines: on which line each of them stands.
-        folder: what paths in it start from; None for a built-in scenario, which names no files.
+        folder: what paths in it start from.
     """
 
     origin: str
     values: Mapping[str, object]
     lines: Mapping[FieldPath, int]
-    folder: Path | None
+    folder: Path
 
 
 def builtin_scenarios() -> tuple[str, ...]:
@@ -49,13 +49,13 @@ def read_scenario_text(source: str | Path) -> ScenarioText:
     Raises ScenarioError when there is none, or when it is no TOML.
     """
     origin = str(source)
-    folder = None
+    folder = Path(source).parent
     if isinstance(source, str) and source in _builtin_names():
         origin = f"{source}.toml"
         content = (_builtin_folder() / origin).read_bytes()
+        folder = Path(str(_builtin_folder()))
     else:
         content = _read_file(Path(source))
-        folder = Path(source).parent
     text = _decoded(origin, content)
     return ScenarioText(origin, _parsed(origin, text), key_lines(text), folder)
 

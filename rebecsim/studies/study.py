@@ -19,7 +19,7 @@ import numpy as np
 
 from rebecsim.metrics import Metric
 from rebecsim.native.engines import Engine
-from rebecsim.studies.cell import Cell, Condition
+from rebecsim.studies.cell import POLICIES, Cell, Compared, Condition, Value
 from rebecsim.studies.rows import Rows
 from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.toml_lines import FieldPath
@@ -67,6 +67,8 @@ class PlannedCell:
         key: of its random numbers, the same for all policies under one condition.
         most: how many replications make sense, where that is fewer than the scenario asks for.
         is_random: whether anything is drawn in it.
+        parameters: what the policy consists of, where it is a choice of several values: they are
+            columns of SQL.
     """
 
     cell: Cell
@@ -76,6 +78,7 @@ class PlannedCell:
     key: tuple[int, ...] = ()
     most: int | None = None
     is_random: bool = True
+    parameters: Mapping[str, Value] = field(default_factory=dict, hash=False, compare=False)
 
     def replications(self, wanted: int) -> int:
         """Give how many replications it gets when so many are wanted."""
@@ -113,6 +116,12 @@ class Study(ABC):
 
     apart: ClassVar[tuple[str, ...]] = ()
     """Coordinates whose values are compared apart; over all others, figures are pooled."""
+
+    compared: ClassVar[Compared] = POLICIES
+    """What cells are compared by, as reports call it."""
+
+    order_notes: ClassVar[tuple[str, ...]] = ()
+    """What the orders of messages are, where it has several: see `beside`."""
 
     normal_outcomes: ClassVar[frozenset[str]] = frozenset()
     """How runs end that are not worth a warning, in the column `outcome`."""
@@ -188,7 +197,14 @@ class Study(ABC):
         """Give the files that a scenario names: the key that does -> the path from its folder."""
         return {}
 
-    def prepare(self, plan: Plan, tell: Callable[[str], None]) -> None:  # noqa: B027
+    def completed(self, scenario: Any, folder: Path) -> Any:
+        """Give a scenario as its record is to hold it, with what it needs of the files it names.
+
+        Those are there. Raises FieldError for keys that do not fit what is in them.
+        """
+        return scenario
+
+    def prepare(self, plan: Plan, how: How, tell: Callable[[str], None]) -> None:  # noqa: B027
         """Raise now what would go wrong later; tell what a user should know."""
 
     def sections(

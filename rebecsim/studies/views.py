@@ -117,7 +117,7 @@ def _coordinates(runs: Sequence[StoredRun]) -> list[tuple[str, pa.DataType]]:
     kinds: dict[str, set[type]] = {}
     for run in runs:
         for cell in run.cells:
-            for name, value in cell.cell.condition.coordinates:
+            for name, value in _values(cell).items():
                 kinds.setdefault(name, set()).add(type(value))
     found = [(name, pa.string()) for name in ("run", "cell", "policy")]
     for name, types in kinds.items():
@@ -216,7 +216,12 @@ def _dataset(name: str, runs: Sequence[StoredRun]) -> ds.Dataset:
 
 def _named(run: StoredRun, cell: PlannedCell) -> dict[str, Value]:
     where = {"run": run.name, "cell": cell.name, "policy": cell.cell.policy}
-    return {**where, **dict(cell.cell.condition.coordinates)}
+    return {**where, **_values(cell)}
+
+
+def _values(cell: PlannedCell) -> dict[str, Value]:
+    """What a cell is, beside its policy: what that consists of, and its coordinates."""
+    return {**cell.parameters, **dict(cell.cell.condition.coordinates)}
 
 
 def _partition(coordinates: Mapping[str, Value], schema: pa.Schema) -> ds.Expression:

@@ -29,7 +29,7 @@ from rebecsim.studies.rows import Rows
 from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.sections import Section
 from rebecsim.studies.store import StoredRun
-from rebecsim.studies.study import Axis, PlannedCell, Study, seed_sequence
+from rebecsim.studies.study import Axis, How, PlannedCell, Study, seed_sequence
 from rebecsim.studies.toml_lines import FieldPath
 from rebecsim.workloads import CleaningRules, Workload, generate, read_swf, transform
 from rebecsim.workloads.cleaning import skipped_lines
@@ -159,7 +159,7 @@ class BatchStudy(Study):
         log = scenario.workload.log
         return {} if log is None else {_LOG: log}
 
-    def prepare(self, plan: Plan, tell: Callable[[str], None]) -> None:
+    def prepare(self, plan: Plan, how: How, tell: Callable[[str], None]) -> None:
         """Read the jobs once, see whether they can be run, and say what is skipped of the log.
 
         Of the jobs that ask for the same, one is tried on the empty machine.

@@ -61,6 +61,16 @@ too few."""
 _CHOICE = re.compile(r"\?\([^)]*,")
 """A choice between two alternatives or more."""
 
+_ORDER_NOTE = (
+    "Messages that are due at the same time may be served in any order, and the model does not say "
+    "which. An update is the message of an AppMaster that its job has ended; the tick is the "
+    "message of the ResourceManager to itself, once per time unit, in which it hands out jobs and "
+    "takes in new ones. updates-first serves all updates of a time unit before its tick, so an "
+    "AppMaster that has just become free gets a job at once; ticks-first serves the tick before, "
+    "so it waits for a time unit; fifo serves messages as they were sent; random draws their "
+    "order."
+)
+
 _AXIS = Axis(
     coordinate="app_masters",
     name="cluster_size",
@@ -124,6 +134,7 @@ class DispatchStudy(Study):
 
     kind: ClassVar[str] = "dispatch"
     scenario: ClassVar[type[StudyScenario]] = Scenario
+    order_notes: ClassVar[tuple[str, ...]] = (_ORDER_NOTE,)
     normal_outcomes: ClassVar[frozenset[str]] = frozenset({"time limit"})
     options: ClassVar[frozenset[str]] = frozenset({"law", "order", "orders", "trace", "engine"})
 

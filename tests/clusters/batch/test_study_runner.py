@@ -14,6 +14,7 @@ from rebecsim.clusters.batch.schedules import first_schedule, read_schedules
 from rebecsim.errors import UserError
 from rebecsim.metrics import expected_ends
 from rebecsim.studies import Results, ResultsError, run_plan, runner
+from rebecsim.studies.study import How
 from rebecsim.workloads import WorkloadError, read_swf
 from tests.clusters.batch.scenarios import DRAWN, LOG, SCENARIO, plan_of, written
 
@@ -202,7 +203,7 @@ def test_a_run_that_is_not_complete_has_no_report(tmp_path):
 
 
 def fitting(plan):
-    plan.study.prepare(plan, lambda line: None)
+    plan.study.prepare(plan, How(), lambda line: None)
 
 
 def test_jobs_that_do_not_fit_and_users_that_are_unknown_are_named(tmp_path):
