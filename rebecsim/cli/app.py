@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Core",
-    "EngineChoice",
     "EngineName",
     "Law",
     "Plugins",
@@ -39,23 +37,12 @@ __all__ = [
 ]
 
 
-class Law(StrEnum):
-    """How `?(...)` draws: see the choice law of scenario files."""
-
-    fair = "fair"
-    rmc = "rmc"
-
-
-class EngineChoice(StrEnum):
-    """What runs the models."""
-
-    auto = "auto"
-    python = "python"
-    native = "native"
-
+Law = Literal["fair", "rmc"]
+"""How `?(...)` draws: see the choice law of scenario files."""
 
 EngineName = Annotated[
-    EngineChoice, typer.Option("--engine", help="What runs the models; the results are the same.")
+    Literal["auto", "python", "native"],
+    typer.Option("--engine", help="What runs the models; the results are the same."),
 ]
 Core = Annotated[bool, typer.Option("--core", help="Read the models as Core Rebeca (untimed).")]
 Strict = Annotated[

@@ -2,53 +2,32 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from rebecsim.cli.app import Plugins, app, complain, console, say, use_plugins
+from rebecsim.cli.logs import Log, Processors, Size, Sort, read_log, told
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from rebecsim.clusters.batch import BatchPolicy, Machine, NodeGroup
     from rebecsim.clusters.batch.estimates import Estimates
-    from rebecsim.workloads import Schedule, Workload
+    from rebecsim.workloads import Schedule
 
 
-class Believed(StrEnum):
-    """Estimates by name."""
+Believed = Literal["requested", "exact"]
+"""Estimates by name."""
 
-    requested = "requested"
-    exact = "exact"
-
-
-class Sizes(StrEnum):
-    """Which field of a log says how many processors a job takes."""
-
-    requested = "requested"
-    allocated = "allocated"
-
-
-class Fit(StrEnum):
-    """How nodes are chosen."""
-
-    first_fit = "first-fit"
-    best_fit = "best-fit"
-
-
-class Backfill(StrEnum):
-    """In which order EASY backfills."""
-
-    queue = "queue"
-    shortest = "shortest"
+Fit = Literal["first-fit", "best-fit"]
+"""How nodes are chosen."""
 
 
 @app.command()
 def batch(
-    log: Annotated[Path, typer.Argument(help="A log (.swf, .swf.gz).")],
+    log: Log,
     policy: Annotated[str, typer.Option(help="Name of a batch policy.")] = "EASY",
     processors: Annotated[
         int | None, typer.Option(min=1, help="Pooled processors, instead of the header's.")
@@ -59,17 +38,17 @@ def batch(
             help="Nodes instead, as COUNT:processors=N,memory=KB,...; repeatable for other nodes."
         ),
     ] = None,
-    placement: Annotated[Fit, typer.Option(help="Which nodes a job gets.")] = Fit.first_fit,
+    placement: Annotated[Fit, typer.Option(help="Which nodes a job gets.")] = "first-fit",
     estimates: Annotated[
         Believed, typer.Option(help="Estimates: the requested times, or the run times.")
-    ] = Believed.requested,
+    ] = "requested",
     error: Annotated[
         float | None,
         typer.Option(min=0, help="Estimates from the run time to 1 + ERROR times it, at random."),
     ] = None,
     backfill_order: Annotated[
-        Backfill, typer.Option(help="EASY: which jobs are tried first.")
-    ] = Backfill.queue,
+        Literal["queue", "shortest"], typer.Option(help="EASY: which jobs are tried first.")
+    ] = "queue",
     half_life: Annotated[
         int | None, typer.Option(min=1, help="Fairshare: seconds until usage counts half.")
     ] = None,
@@ -79,12 +58,8 @@ def batch(
     refresh: Annotated[
         int, typer.Option(min=1, help="Fairshare: seconds between two looks at the usage.")
     ] = 3600,
-    size: Annotated[
-        Sizes, typer.Option(help="Processors of a job: as requested, or as allocated.")
-    ] = Sizes.requested,
-    sort: Annotated[
-        bool, typer.Option("--sort", help="Sort by submission, instead of skipping what goes back.")
-    ] = False,
+    size: Size = "requested",
+    sort: Sort = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the error of estimates.")] = 0,
     out: Annotated[
         Path | None, typer.Option(help="Write the schedule: .swf, .swf.gz; field 3 is the wait.")
@@ -99,16 +74,17 @@ def batch(
 
     use_plugins(plugin)
     chosen = _known_policy(policy)
-    believed: Estimates = estimates.value
+    believed: Estimates = estimates
     if error is not None:
-        if estimates is Believed.exact:
+        if estimates == "exact":
             raise UserError("--error is an error of the estimates; leave out --estimates exact")
         believed = InflatedEstimates(error)
     machine = _machine(processors, nodes, placement)
     settings = PolicySettings(
-        backfill_order=backfill_order.value, half_life=half_life, window=window, refresh=refresh
+        backfill_order=backfill_order, half_life=half_life, window=window, refresh=refresh
     )
-    workload = _read_log(log, processors if machine is None else machine.processors, size, sort)
+    capacity = processors if machine is None else machine.processors
+    workload = told(log, read_log(log, capacity, size, sort))
     schedule = run_schedule(
         workload, machine, chosen, estimates=believed, settings=settings, seed=seed
     )
@@ -123,9 +99,7 @@ def validate(
     schedule: Annotated[
         Path, typer.Argument(help="A schedule (.swf, .swf.gz): a log with the wait in field 3.")
     ],
-    processors: Annotated[
-        int | None, typer.Option(min=1, help="Processors of the machine, instead of the header's.")
-    ] = None,
+    processors: Processors = None,
     fcfs: Annotated[
         bool, typer.Option("--fcfs", help="Also: jobs start in the order of submission.")
     ] = False,
@@ -137,7 +111,7 @@ def validate(
     ] = False,
     estimates: Annotated[
         Believed, typer.Option(help="--easy: what reservations were made by.")
-    ] = Believed.requested,
+    ] = "requested",
 ) -> None:
     """Check that a machine could have run a schedule, ours or another tool's."""
     import rebecsim.clusters.batch as rules
@@ -149,7 +123,7 @@ def validate(
     if fcfs:
         checks.append(rules.check_start_order(read))
     if easy:
-        estimate = workload.estimate if estimates is Believed.requested else read.duration
+        estimate = workload.estimate if estimates == "requested" else read.duration
         checks.append(rules.check_head_reservations(read, capacity, estimate))
     say(f"{schedule}: {len(read):,} jobs on {capacity:,} processors")
     for check in checks:
@@ -180,12 +154,12 @@ def _machine(processors: int | None, nodes: list[str] | None, placement: Fit) ->
     from rebecsim.clusters.batch import Nodes, Pool
 
     if not nodes:
-        if placement is not Fit.first_fit:
+        if placement != "first-fit":
             raise UserError("--placement is about nodes; give them with --nodes")
         return None if processors is None else Pool(processors)
     if processors is not None:
         raise UserError("a machine has --processors or --nodes, not both")
-    return Nodes(*map(_node_group, nodes), placement=placement.value)
+    return Nodes(*map(_node_group, nodes), placement=placement)
 
 
 def _node_group(text: str) -> NodeGroup:
@@ -204,13 +178,6 @@ def _node_group(text: str) -> NodeGroup:
     return NodeGroup(int(count), amounts.pop("processors"), amounts)
 
 
-def _read_log(log: Path, processors: int | None, size: Sizes, sort: bool) -> Workload:
-    from rebecsim.workloads import CleaningRules, read_swf
-
-    rules = CleaningRules(size=size.value, sort=sort)
-    return _told(log, read_swf(log, processors=processors, rules=rules))
-
-
 def _read_validated(path: Path, processors: int | None) -> Schedule:
     """Read a schedule as it is: with jobs that start too early or are larger than the machine.
 
@@ -223,7 +190,7 @@ def _read_validated(path: Path, processors: int | None) -> Schedule:
     from rebecsim.workloads.job import UNKNOWN
 
     rules = CleaningRules(size="allocated", sort=True, fits_machine=False)
-    workload = _told(path, read_swf(path, processors=processors, rules=rules))
+    workload = told(path, read_swf(path, processors=processors, rules=rules))
     known = workload.wait != UNKNOWN
     if not known.any():
         raise UserError(f"{path}: no job has a wait, so that this is a log and no schedule")
@@ -232,12 +199,3 @@ def _read_validated(path: Path, processors: int | None) -> Schedule:
     order = np.lexsort((workload.job, workload.submit))
     jobs = workload.select(order[known[order]])
     return Schedule(jobs, jobs.submit + jobs.wait, policy=path.name)
-
-
-def _told(path: Path, workload: Workload) -> Workload:
-    """Say what is skipped of a log."""
-    from rebecsim.workloads.cleaning import skipped_lines
-
-    for line in skipped_lines(workload.skipped):
-        complain(f"{path}: {line}")
-    return workload

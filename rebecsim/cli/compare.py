@@ -7,16 +7,14 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
 from rebecsim.cli.app import (
-    EngineChoice,
     EngineName,
     Law,
     Plugins,
@@ -49,15 +47,6 @@ _MOST_REPLICATIONS = 10_000
 """Runs per cell after which a wanted precision is given up, unless the user says otherwise."""
 
 
-class MessageOrder(StrEnum):
-    """Which messages of one time unit go first."""
-
-    random = "random"
-    updates_first = "updates-first"
-    ticks_first = "ticks-first"
-    fifo = "fifo"
-
-
 @app.command()
 def scenarios(plugin: Plugins = None) -> None:
     """List the built-in scenarios; with --plugin, see whether plug-ins can be loaded."""
@@ -84,7 +73,7 @@ def compare(
     seed: Annotated[int | None, typer.Option(min=0, help="Instead of the scenario's.")] = None,
     law: Annotated[Law | None, typer.Option(help="Instead of the scenario's.")] = None,
     order: Annotated[
-        MessageOrder | None,
+        Literal["random", "updates-first", "ticks-first", "fifo"] | None,
         typer.Option(help="Which messages of one time unit go first, instead of the scenario's."),
     ] = None,
     orders: Annotated[
@@ -99,7 +88,7 @@ def compare(
         typer.Option(min=2, help="Most runs per cell with --precision.  [default: 10000]"),
     ] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Keep every message served.")] = False,
-    engine: EngineName = EngineChoice.auto,
+    engine: EngineName = "auto",
     plugin: Plugins = None,
 ) -> None:
     """Compare policies: tables, charts, data and a report of a scenario."""
@@ -115,7 +104,7 @@ def compare(
     count = workers or available_workers()
     text = read_scenario_text(scenario)
     if text.values.get("kind") == "dispatch":  # while this process imports other things
-        start_server(count, (*simulation_modules(engine.value), *DRAWING_MODULES))
+        start_server(count, (*simulation_modules(engine), *DRAWING_MODULES))
 
     from rebecsim.clusters.scenarios import load
     from rebecsim.report import report_view, write_report
@@ -134,20 +123,21 @@ def compare(
         "order": order,
         "orders": not orders,
         "trace": trace,
-        "engine": engine is not EngineChoice.auto,
+        "engine": engine != "auto",
     }
     _require_meaning(loaded.study, given)
-    changes = {"choice_law": law and law.value, "order": order and order.value}
-    plan = loaded.plan(replications=replications, seed=seed, precision=precision, **changes)
+    plan = loaded.plan(
+        replications=replications, seed=seed, precision=precision, choice_law=law, order=order
+    )
     # What is wrong shows before anything is written.
-    plan.study.prepare(plan, How(engine.value, trace), complain)
+    plan.study.prepare(plan, How(engine, trace), complain)
     run = PlannedRun(plan, Results.open(out, plan, resume), trace)
     # Whoever simulates, this process has time for what it needs afterwards.
     later = DRAWING_MODULES[-1] if count == 1 else "scipy.special"
     threading.Thread(target=import_module, args=(later,), daemon=True).start()
     with _executor(count, plan.study, engine) as executor:
         showing = partial(_progress, f"{out}: go on with --resume")
-        runner = Runner(executor, engine.value, showing, complain)
+        runner = Runner(executor, engine, showing, complain)
         run_comparison(run, runner, orders)
         stored = stored_companions(plan, run.results) if orders else None
         report = report_input(plan, run.results, stored)
@@ -157,7 +147,7 @@ def compare(
 
 
 @contextmanager
-def _executor(workers: int, study: Study, engine: EngineChoice) -> Iterator[Executor]:
+def _executor(workers: int, study: Study, engine: EngineName) -> Iterator[Executor]:
     """Start worker processes that have the plug-ins of this one."""
     from rebecsim.clusters.loading import load_plugins, loaded_plugin_files, loaded_plugins
     from rebecsim.studies.executors import executor_of
@@ -165,7 +155,7 @@ def _executor(workers: int, study: Study, engine: EngineChoice) -> Iterator[Exec
     prepare: Callable[[], object] | None = None
     if loaded_plugins():
         prepare = partial(load_plugins, [Path(file) for file in loaded_plugin_files()])
-    with executor_of(workers, study.modules(engine.value), prepare) as executor:
+    with executor_of(workers, study.modules(engine), prepare) as executor:
         yield executor
 
 
@@ -189,7 +179,7 @@ def reproduce(
     ] = None,
     workers: Workers = None,
     replications: Replications = None,
-    engine: EngineName = EngineChoice.auto,
+    engine: EngineName = "auto",
 ) -> None:
     """Run the published scenarios and put the figures beside the published ones.
 
@@ -212,7 +202,7 @@ def reproduce(
     count = workers or available_workers()
     with _directory(out) as directory, _executor(count, STUDY, engine) as executor:
         showing = partial(_progress, f"{directory}: go on with the same command")
-        runner = Runner(executor, engine.value, showing, complain)
+        runner = Runner(executor, engine, showing, complain)
         found = [
             _reproduced(table, directory, runner, replications, with_page=page is not None)
             for table in tables_of(name)

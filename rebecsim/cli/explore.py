@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json as json_format
 from contextlib import suppress
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from rebecsim.cli.app import (
     Core,
-    EngineChoice,
     EngineName,
     Patience,
     Strict,
@@ -55,20 +53,8 @@ if TYPE_CHECKING:
     from rebecsim.lang import CheckedModel
 
 
-class Search(StrEnum):
-    """The order in which states are looked at."""
-
-    breadth = "breadth"
-    depth = "depth"
-    bounded = "bounded"
-    walks = "walks"
-
-
-class StopAt(StrEnum):
-    """When to stop looking."""
-
-    first = "first"
-    all = "all"
+Search = Literal["breadth", "depth", "bounded", "walks"]
+"""The order in which states are looked at."""
 
 
 @app.command()
@@ -82,9 +68,7 @@ def explore(
     overflow: Overflow = True,
     deadlock: Deadlock = True,
     terminal: Terminal = None,
-    strategy: Annotated[
-        Search, typer.Option(help="Which state is looked at next.")
-    ] = Search.breadth,
+    strategy: Annotated[Search, typer.Option(help="Which state is looked at next.")] = "breadth",
     depth: Annotated[
         int | None,
         typer.Option(min=1, help="Transitions from the start, for `bounded`, or in a walk."),
@@ -101,12 +85,13 @@ def explore(
     horizon: Horizon = None,
     ignore: Ignored = None,
     stop_at: Annotated[
-        StopAt, typer.Option("--stop-at", help="Stop at the first violation, or find all.")
-    ] = StopAt.first,
+        Literal["first", "all"],
+        typer.Option("--stop-at", help="Stop at the first violation, or find all."),
+    ] = "first",
     reduce: Annotated[
         bool, typer.Option("--reduce", help="Take states that differ by equal rebecs for one.")
     ] = False,
-    engine: EngineName = EngineChoice.auto,
+    engine: EngineName = "auto",
     compact: Annotated[
         bool,
         typer.Option(
@@ -176,10 +161,10 @@ def explore(
             checks=question.checks(),
             checked=checked,
             limits=limits,
-            stop_at=stop_at.value,
+            stop_at=stop_at,
             abstract=question.abstract,
             reduce=reduce,
-            engine=engine.value,
+            engine=engine,
             compact=compact,
             workers=workers,
             strict=strict,
@@ -213,21 +198,21 @@ def _strategy(search: Search, depth: int | None, walks: int | None, seed: int | 
     """Give the strategy; an option that it has no use for is refused."""
     from rebecsim.exploration import BreadthFirst, DepthBounded, DepthFirst, RandomWalks
 
-    if search is not Search.walks and (walks, seed) != (None, None):
+    if search != "walks" and (walks, seed) != (None, None):
         hint = "--seed" if walks is None else "--walks"
         raise typer.BadParameter("only `--strategy walks` has it", param_hint=hint)
     match search:
-        case Search.bounded:
+        case "bounded":
             if depth is None:
                 raise typer.BadParameter("`--strategy bounded` needs it", param_hint="--depth")
             return DepthBounded(depth)
-        case Search.walks:
+        case "walks":
             return RandomWalks(walks=walks or 100, length=depth or 10_000, seed=seed or 0)
     if depth is not None:
         raise typer.BadParameter(
             "only `--strategy bounded` and `walks` have it", param_hint="--depth"
         )
-    return BreadthFirst() if search is Search.breadth else DepthFirst()
+    return BreadthFirst() if search == "breadth" else DepthFirst()
 
 
 # --- results -------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,7 +10,6 @@ import typer
 
 from rebecsim.cli.app import (
     Core,
-    EngineChoice,
     EngineName,
     Law,
     Patience,
@@ -32,18 +30,8 @@ _REPEATED = 1_000
 """Messages of a run of a model in Python that are served again, unless all are asked for."""
 
 
-class Form(StrEnum):
-    """What to generate."""
-
-    rebeca = "rebeca"
-    python = "python"
-
-
-class Scheduling(StrEnum):
-    """How the next message is picked."""
-
-    random = "random"
-    fifo = "fifo"
+Scheduling = Literal["random", "fifo"]
+"""How the next message is picked."""
 
 
 @app.command()
@@ -110,7 +98,9 @@ def _count(number: int, one: str, many: str = "") -> str:
 def generate(
     scenario: ScenarioName,
     out: Annotated[Path, typer.Option(help="Directory for the models.")],
-    form: Annotated[Form, typer.Option(help="Timed Rebeca, or Python.")] = Form.rebeca,
+    form: Annotated[
+        Literal["rebeca", "python"], typer.Option(help="Timed Rebeca, or Python.")
+    ] = "rebeca",
     force: Annotated[bool, typer.Option(help="Replace files that differ.")] = False,
     plugin: Plugins = None,
 ) -> None:
@@ -123,7 +113,7 @@ def generate(
     loaded = load_scenario(scenario)
     if not isinstance(loaded, Scenario):
         raise UserError(f"{scenario}: scenarios of the kind {loaded.kind} have no models in Rebeca")
-    models = generate_models(loaded, form.value)
+    models = generate_models(loaded, form)
     write_models(models, out, replace=force)
     say(f"{len(models)} models in {out}")
     if loaded.order != "random":
@@ -147,7 +137,7 @@ def simulate(
     ] = None,
     save: Annotated[Path | None, typer.Option(help="Write the choices of the run (JSON).")] = None,
     replay: Annotated[Path | None, typer.Option(help="Do a saved run again.")] = None,
-    engine: EngineName = EngineChoice.auto,
+    engine: EngineName = "auto",
     strict: Strict = False,
     patience: Patience = 10,
     core: Core = False,
@@ -160,19 +150,17 @@ def simulate(
     from rebecsim.simulation.again import require_repeatable
     from rebecsim.simulation.saved import load_run, make_scheduler, save_run
 
-    if engine is EngineChoice.native:
+    if engine == "native":
         if save is not None or replay is not None:
             hint = "--engine"
             raise typer.BadParameter("choices are kept by the python engine only", param_hint=hint)
-        order: Literal["random", "fifo"] = (scheduler or Scheduling.random).value
+        order: Scheduling = scheduler or "random"
         with Watchdog(patience=patience):  # of constructors; compiled code counts its loops
-            _simulate_natively(model, seed or 0, (law or Law.fair).value, order, until, steps, core)
+            _simulate_natively(model, seed or 0, law or "fair", order, until, steps, core)
         return
     built, checked = open_model(model, "core" if core else "timed")
     if replay is None:
-        chosen = make_scheduler(
-            (scheduler or Scheduling.random).value, seed or 0, (law or Law.fair).value
-        )
+        chosen = make_scheduler(scheduler or "random", seed or 0, law or "fair")
     elif (seed, law, scheduler) == (None, None, None):
         chosen = load_run(replay)
     else:
@@ -207,8 +195,8 @@ def simulate(
 def _simulate_natively(
     path: Path,
     seed: int,
-    law: Literal["fair", "rmc"],
-    order: Literal["random", "fifo"],
+    law: Law,
+    order: Scheduling,
     until: int | None,
     steps: int,
     core: bool,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from rebecsim.cli.app import app, complain, console, say
+from rebecsim.cli.app import app, console, say
+from rebecsim.cli.logs import Log, Processors, Size, Sort, read_log, told
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
@@ -23,47 +23,28 @@ workload_app = typer.Typer(
 app.add_typer(workload_app, name="workload")
 
 
-class Size(StrEnum):
-    """Which field of a log says how many processors a job takes."""
+Group = Literal["user", "queue"]
+"""By what metrics are shown."""
 
-    requested = "requested"
-    allocated = "allocated"
-
-
-class Group(StrEnum):
-    """By what metrics are shown."""
-
-    user = "user"
-    queue = "queue"
-
-
-Log = Annotated[Path, typer.Argument(help="A log (.swf, .swf.gz).", show_default=False)]
 Out = Annotated[Path, typer.Option(help="The new file: .swf, .swf.gz, .csv, .csv.gz, .parquet.")]
-Machine = Annotated[
-    int | None, typer.Option(min=1, help="Processors of the machine, instead of the header's.")
-]
-Sizes = Annotated[Size, typer.Option(help="Processors of a job: as requested, or as allocated.")]
 Users = Annotated[list[int] | None, typer.Option("--user", help="Only this user; repeatable.")]
 Queues = Annotated[list[int] | None, typer.Option("--queue", help="Only this queue; repeatable.")]
 Load = Annotated[float | None, typer.Option(help="Stretch arrivals to this offered load.")]
-Sort = Annotated[
-    bool, typer.Option("--sort", help="Sort by submission, instead of skipping what goes back.")
-]
 
 
 @workload_app.command()
 def info(
     log: Log,
     chart: Annotated[Path | None, typer.Option(help="Draw distributions: .png or .svg.")] = None,
-    processors: Machine = None,
-    size: Sizes = Size.requested,
+    processors: Processors = None,
+    size: Size = "requested",
     sort: Sort = False,
 ) -> None:
     """Show what a workload is like: jobs, users, load, distributions."""
     from rebecsim.clusters.batch.report.text import workload_view
     from rebecsim.workloads.summary import summarise
 
-    workload = _read(log, processors, size, sort)
+    workload = read_log(log, processors, size, sort)
     if chart is not None:
         from rebecsim.clusters.batch.report.log_chart import write_workload_chart
 
@@ -101,7 +82,7 @@ def generate(
     if like is None:
         made = draw(jobs or 10_000, processors or 128, seed=seed, users=users or 1)
     elif jobs is None:
-        made = resample(_read_said(like, processors, Size.requested), seed=seed, users=users)
+        made = resample(told(like, read_log(like, processors, "requested")), seed=seed, users=users)
     else:
         raise UserError("--jobs and --like: a workload like a log has the jobs of its users")
     if load is not None:
@@ -127,8 +108,8 @@ def slice_(
         float | None, typer.Option(help="Submit jobs so many times as fast.")
     ] = None,
     load: Load = None,
-    processors: Machine = None,
-    size: Sizes = Size.requested,
+    processors: Processors = None,
+    size: Size = "requested",
     sort: Sort = False,
 ) -> None:
     """Cut a workload: a time, some users or queues; and change its load."""
@@ -138,7 +119,7 @@ def slice_(
     require_form(out)
     if load is not None and load_factor is not None:
         raise UserError("--load and --load-factor: give one of the two")
-    workload = _read_said(log, processors, size, sort)
+    workload = told(log, read_log(log, processors, size, sort))
     if begin or until is not None:
         workload = transform.window(workload, begin, until)
     if user:
@@ -159,15 +140,15 @@ def slice_(
 def convert(
     log: Log,
     out: Out,
-    processors: Machine = None,
-    size: Sizes = Size.requested,
+    processors: Processors = None,
+    size: Size = "requested",
     sort: Sort = False,
 ) -> None:
     """Clean a log and write it as SWF, or as a table for other programs."""
     from rebecsim.workloads.export import require_form, write_workload
 
     require_form(out)
-    workload = _read_said(log, processors, size, sort)
+    workload = told(log, read_log(log, processors, size, sort))
     write_workload(workload, out)
     _say_written(workload, out)
 
@@ -192,7 +173,7 @@ def metrics(
     heatmap: Annotated[
         Path | None, typer.Option(help="Draw overdue jobs of users over time: .png or .svg.")
     ] = None,
-    processors: Machine = None,
+    processors: Processors = None,
 ) -> None:
     """Judge schedules: wait, slowdown, utilisation, and how users fared."""
     from rebecsim.report.figures import require_picture_name
@@ -221,8 +202,8 @@ def _show_classical(
         return
     for schedule, view in pairs:
         say(schedule.policy)
-        groups = batch_metrics_by(schedule, getattr(schedule.workload, by.value), only=view)
-        console().print(group_table(by.value.capitalize(), groups))
+        groups = batch_metrics_by(schedule, getattr(schedule.workload, by), only=view)
+        console().print(group_table(by.capitalize(), groups))
 
 
 def _show_user_aware(
@@ -247,7 +228,7 @@ def _show_user_aware(
         figures = user_metrics(schedule.end, ends, jobs.user, jobs.processors, only=view)
         judged.append((schedule.policy, figures))
     console().print(user_quartile_table(judged))
-    if by is Group.user:
+    if by == "user":
         for policy, figures in judged:
             say(policy)
             console().print(user_table(figures))
@@ -268,32 +249,12 @@ def _show_user_aware(
 _WINDOWS = 700
 
 
-def _read(log: Path, processors: int | None, size: Size, sort: bool = False) -> Workload:
-    from rebecsim.workloads import CleaningRules, read_swf
-
-    return read_swf(log, processors=processors, rules=CleaningRules(size=size.value, sort=sort))
-
-
-def _read_said(log: Path, processors: int | None, size: Size, sort: bool = False) -> Workload:
-    """Read a log and say what is skipped of it."""
-    workload = _read(log, processors, size, sort)
-    _complain_skipped(log, workload)
-    return workload
-
-
 def _read_schedule(path: Path, processors: int | None) -> Schedule:
     from rebecsim.workloads import read_schedule
 
     schedule = read_schedule(path, processors=processors)
-    _complain_skipped(path, schedule.workload)
+    told(path, schedule.workload)
     return schedule
-
-
-def _complain_skipped(path: Path, workload: Workload) -> None:
-    from rebecsim.workloads.cleaning import skipped_lines
-
-    for line in skipped_lines(workload.skipped):
-        complain(f"{path}: {line}")
 
 
 def _view(

@@ -7,6 +7,7 @@ from any thread. The same data give the same bytes.
 from __future__ import annotations
 
 import io
+import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BLUE",
+    "DURATIONS",
     "FORMS",
     "GREEN",
     "GREY",
@@ -42,7 +44,7 @@ _METADATA = {".svg": {"Date": None}, ".png": {"Software": None}}
 FORMS = tuple(_METADATA)
 """How the names of pictures may end."""
 _HOUR, _DAY = 3600, 86_400
-_DURATIONS = {
+DURATIONS = {
     1: "1 s",
     10: "10 s",
     60: "1 min",
@@ -96,8 +98,11 @@ def render_figure(
     return contents
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """Make an empty figure, sizes in inches."""
+def new_figure(width: float, height: float, heading: str = "", wrap: int = 110) -> Figure:
+    """Make an empty figure, sizes in inches.
+
+    A heading stands over it as it is (no mathematics), in lines of so many characters.
+    """
     # Imported here: reading a workload should not wait for matplotlib.
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -105,6 +110,8 @@ def new_figure(width: float, height: float) -> Figure:
 
     figure = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.08))
     FigureCanvasAgg(figure)
+    if heading:
+        figure.suptitle("\n".join(textwrap.wrap(heading, wrap)), fontsize=12, parse_math=False)
     return figure
 
 
@@ -122,7 +129,7 @@ def duration_ticks(axes: Axes, longest: float) -> None:
     """Make the x axis one of durations from a second to the longest, logarithmic."""
     axes.set_xscale("log")
     axes.set_xlim(1, max(longest, 10))
-    shown = {at: text for at, text in _DURATIONS.items() if at <= max(longest, 10)}
+    shown = {at: text for at, text in DURATIONS.items() if at <= max(longest, 10)}
     axes.set_xticks(list(shown), list(shown.values()), fontsize=8)
     axes.minorticks_off()
 

@@ -6,6 +6,7 @@ import base64
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from rebecsim.metrics import Metric
@@ -13,11 +14,11 @@ from rebecsim.report.interactive import CONFIG, plotly_figure
 from rebecsim.report.notes import abnormal_notes, interval_notes, rare_notes, reading_notes
 from rebecsim.report.numbers import (
     MOST_COLUMNS,
-    best_rows,
+    Shown,
     column_heading,
-    decimals_for,
-    format_estimate,
+    format_estimates,
     level_text,
+    shown_figures,
 )
 from rebecsim.report.orders import (
     no_orders_note,
@@ -39,7 +40,7 @@ from rebecsim.report.templates import page_template
 from rebecsim.studies.cell import Compared, Condition
 from rebecsim.studies.differences import PairDifference
 from rebecsim.studies.sections import TextTable
-from rebecsim.studies.summary import Summary, SummaryRow
+from rebecsim.studies.summary import Summary
 
 __all__ = ["choice_law_text", "render_html", "scenario_rows", "script_json"]
 
@@ -53,39 +54,12 @@ _CHOICE_LAWS = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Value:
-    text: str
-    is_best: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    heading: str
-    values: tuple[_Value, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class _Results:
     """The table of policies: a row for each, or a column where there are many measures."""
 
     corner: str
     headings: tuple[tuple[str, str], ...]
-    rows: tuple[_Row, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    sentence: str
-    power: str | None
-    is_shown: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _PairList:
-    """One metric: a sentence for every two policies."""
-
-    title: str
-    pairs: tuple[_Pair, ...]
+    rows: tuple[tuple[str, Sequence[Shown]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +77,7 @@ class _Comparison:
     title: str
     results: _Results
     notes: tuple[str, ...]
-    pair_lists: tuple[_PairList, ...]
+    pairs: list[tuple[Metric, list[PairDifference]]]
     pair_notes: tuple[str, ...]
 
 
@@ -136,9 +110,11 @@ def render_html(
         level=level_text(report.level),
         comparisons=[_comparison(condition, each) for condition, each in comparisons.items()],
         metrics=report.metrics,
+        pair_sentence=pair_sentence,
+        power_sentence=power_sentence,
         sections=[each for each in report.sections if each.is_shown],
         sources={name: _svg_address(content) for name, content in pictures.items()},
-        axis_tables=_axis_tables(by_axis, report.compared) if by_axis else (),
+        axis_tables=list(_axis_tables(by_axis, report.compared)) if by_axis else (),
         axis_notes=_axis_notes(report, by_axis) if by_axis else (),
         figures=[_figure(c, s) for c, s in zip(charts, stills, strict=True)],
         plotly_config=script_json(CONFIG),
@@ -150,7 +126,7 @@ def render_html(
         ],
         interval_notes=interval_notes(first.summary)
         + method_notes(first.differences, report.compared),
-        order_tables=order_tables(envelopes),
+        order_tables=order_tables(envelopes, report.compared),
         order_sentences=order_sentences(envelopes, report.order_differences, report.compared),
         order_notes=[*report.order_notes, *order_notes(envelopes, report.compared)],
         no_orders_note=report.order and no_orders_note(report.order),
@@ -171,9 +147,9 @@ def _comparison(condition: Condition, report: ReportInput) -> _Comparison:
         notes = [*precision_notes(report.precision, report.reached, report.compared), *notes]
     return _Comparison(
         title=str(condition),
-        results=_results(report),
+        results=_results(summary, report.compared),
         notes=tuple(notes),
-        pair_lists=tuple(_pair_lists(differences)),
+        pairs=by_metric(differences),
         pair_notes=tuple(pair_notes(differences, report.compared)),
     )
 
@@ -229,35 +205,16 @@ def _plain(value: Any) -> str:
     return str(value)
 
 
-def _results(report: ReportInput) -> _Results:
+def _results(summary: Summary, compared: Compared) -> _Results:
     """The figures of all policies, a row for each policy, or for each measure if there are many."""
-    summary = report.summary
-    columns = range(len(summary.metrics))
-    best = [best_rows(summary, column) for column in columns]
-    decimals = [
-        decimals_for(summary.metrics[c], [row.estimates[c] for row in summary.rows])
-        for c in columns
-    ]
-
-    def value(row: SummaryRow, c: int) -> _Value:
-        text = format_estimate(summary.metrics[c], row.estimates[c], decimals[c])
-        return _Value(text, row.policy in best[c])
-
-    if len(columns) > MOST_COLUMNS:
+    figures, metrics = shown_figures(summary), summary.metrics
+    if len(metrics) > MOST_COLUMNS:
         headings = tuple((policy, "") for policy in summary.policies)
-        return _Results(
-            "Figure",
-            headings,
-            tuple(
-                _Row(column_heading(summary.metrics[c]), tuple(value(r, c) for r in summary.rows))
-                for c in columns
-            ),
-        )
-    return _Results(
-        report.compared.one.capitalize(),
-        tuple((metric.title, _unit(metric)) for metric in summary.metrics),
-        tuple(_Row(row.policy, tuple(value(row, c) for c in columns)) for row in summary.rows),
-    )
+        rows = tuple(zip(map(column_heading, metrics), figures, strict=True))
+        return _Results("Figure", headings, rows)
+    headings = tuple((metric.title, _unit(metric)) for metric in metrics)
+    of_policies = zip(summary.policies, zip(*figures, strict=True), strict=True)
+    return _Results(compared.one.capitalize(), headings, tuple(of_policies))
 
 
 def _unit(metric: Metric) -> str:
@@ -266,39 +223,21 @@ def _unit(metric: Metric) -> str:
     return ", ".join(filter(None, (f"{of}{metric.unit}", better)))
 
 
-def _axis_tables(summary: Summary, compared: Compared) -> tuple[TextTable, ...]:
+def _axis_tables(summary: Summary, compared: Compared) -> Iterator[TextTable]:
     """A table of each measure: a row per policy, a column per place of the axis."""
-    tables = []
+    headings = (compared.one.capitalize(), *(f"{place:g}" for place in summary.places))
     for c, metric in enumerate(summary.metrics):
-        decimals = decimals_for(metric, [point.estimates[c] for point in summary.points])
+        texts = iter(format_estimates(metric, [point.estimates[c] for point in summary.points]))
         rows = tuple(
-            (
-                policy,
-                tuple(
-                    format_estimate(metric, point.estimates[c], decimals)
-                    for point in summary.points_of(policy)
-                ),
-            )
+            (policy, tuple(islice(texts, len(summary.points_of(policy)))))
             for policy in summary.policies
         )
-        headings = (compared.one.capitalize(), *(f"{place:g}" for place in summary.places))
-        tables.append(TextTable(metric.title, headings, rows))
-    return tuple(tables)
+        yield TextTable(metric.title, headings, rows)
 
 
 def _axis_notes(report: ReportInput, summary: Summary) -> list[str]:
     points = [(f"{p.policy} with {p.at:g}", p.estimates) for p in summary.points]
     return rare_notes(summary.metrics, points) if report.has_chance else []
-
-
-def _pair_lists(differences: Sequence[PairDifference]) -> list[_PairList]:
-    return [
-        _PairList(
-            metric.title,
-            tuple(_Pair(pair_sentence(p), power_sentence(p), p.is_shown) for p in pairs),
-        )
-        for metric, pairs in by_metric(differences)
-    ]
 
 
 def _figure(chart: ChartData, still: bytes) -> _Figure:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rebecsim.metrics import Metric
 from rebecsim.studies.statistics import Estimate
@@ -12,13 +13,16 @@ from rebecsim.studies.summary import Summary
 __all__ = [
     "DASH",
     "MOST_COLUMNS",
+    "Shown",
     "best_rows",
     "column_heading",
     "decimals_for",
     "display_scale",
     "format_estimate",
+    "format_estimates",
     "format_value",
     "level_text",
+    "shown_figures",
 ]
 
 DASH = "–"  # noqa: RUF001, what a reader expects for "no value"
@@ -67,6 +71,31 @@ def format_estimate(metric: Metric, estimate: Estimate, decimals: int) -> str:
     if half_width > 0 and float(shown.replace(",", "")) == 0:
         shown = f"<{10.0**-decimals:.{decimals}f}"
     return f"{value} ± {shown}"
+
+
+def format_estimates(metric: Metric, estimates: Sequence[Estimate]) -> list[str]:
+    """Values with half-widths, all with the same number of digits."""
+    decimals = decimals_for(metric, estimates)
+    return [format_estimate(metric, each, decimals) for each in estimates]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A figure of a policy as text, and whether it is the best."""
+
+    text: str
+    is_best: bool
+
+
+def shown_figures(summary: Summary) -> list[list[Shown]]:
+    """For each metric the figures of all policies."""
+    figures = []
+    for column, metric in enumerate(summary.metrics):
+        texts = format_estimates(metric, [row.estimates[column] for row in summary.rows])
+        best = best_rows(summary, column)
+        pairs = zip(texts, summary.policies, strict=True)
+        figures.append([Shown(text, policy in best) for text, policy in pairs])
+    return figures
 
 
 def best_rows(summary: Summary, column: int) -> frozenset[str]:

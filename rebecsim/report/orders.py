@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from collections.abc import Iterator, Mapping, Sequence
 
 from rebecsim.metrics import Metric
 from rebecsim.report.numbers import (
@@ -14,13 +12,14 @@ from rebecsim.report.numbers import (
     format_estimate,
     format_value,
 )
+from rebecsim.report.pairs import by_metric
 from rebecsim.studies.cell import POLICIES, Compared
 from rebecsim.studies.differences import PairDifference
 from rebecsim.studies.order_sensitivity import REFERENCE_ORDER, OrderEnvelope
+from rebecsim.studies.sections import TextTable
 
 __all__ = [
-    "OrderRow",
-    "OrderTable",
+    "extreme_tables",
     "no_orders_note",
     "order_notes",
     "order_sentences",
@@ -33,48 +32,35 @@ _BY_CHANCE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class OrderRow:
-    """One policy: its figures as text, and which orders give the lowest and the highest.
-
-    Attributes:
-        policy: its name.
-        reference: the figure under random order.
-        lowest: the lowest figure and its order.
-        highest: the highest one likewise.
-        envelope: from the lowest to the highest figure.
-        by_order: message order -> figure.
-    """
-
-    policy: str
-    reference: str
-    lowest: str
-    highest: str
-    envelope: str
-    by_order: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class OrderTable:
-    """One metric under all message orders.
-
-    Attributes:
-        metric: which one.
-        orders: names of the orders.
-        rows: one per policy.
-    """
-
-    metric: Metric
-    orders: tuple[str, ...]
-    rows: tuple[OrderRow, ...]
-
-
-def order_tables(envelopes: Sequence[OrderEnvelope]) -> list[OrderTable]:
-    """The figures by order, one table per metric."""
+def order_tables(
+    envelopes: Sequence[OrderEnvelope], compared: Compared = POLICIES
+) -> list[TextTable]:
+    """The figures by order: a table per metric, a row per policy."""
     return [
-        OrderTable(metric, tuple(group[0].by_order), _rows(metric, group))
-        for metric, group in _by_metric(envelopes)
+        _table(
+            metric,
+            (compared.one.capitalize(), "Lowest to highest", *group[0].by_order),
+            [(each.policy, (_ends(metric, each, decimals), *texts)) for each, texts in rows],
+        )
+        for metric, group, decimals, rows in _written(envelopes)
     ]
+
+
+def extreme_tables(
+    envelopes: Sequence[OrderEnvelope], compared: Compared = POLICIES
+) -> list[TextTable]:
+    """For each policy the figure in random order, the lowest and the highest."""
+    tables = []
+    for metric, _, _, rows in _written(envelopes):
+        shown = []
+        for each, texts in rows:
+            by_order = dict(zip(each.by_order, texts, strict=True))
+            ends = (f"{by_order[o]} ({o})" if o else DASH for o in (each.lowest, each.highest))
+            shown.append((each.policy, (by_order[REFERENCE_ORDER], *ends)))
+        first = compared.one.capitalize()
+        headings = (first, "Random order", "Lowest (order)", "Highest (order)")
+        tables.append(_table(metric, headings, shown))
+    return tables
 
 
 def order_notes(envelopes: Sequence[OrderEnvelope], compared: Compared = POLICIES) -> list[str]:
@@ -101,7 +87,7 @@ def order_sentences(
     """
     return [
         f"{metric.title}: {_sentence(metric, group, _of_metric(metric, differences), compared)}"
-        for metric, group in _by_metric(envelopes)
+        for metric, group in by_metric(envelopes)
     ]
 
 
@@ -122,32 +108,26 @@ def _of_metric(
     return {order: [d for d in each if d.metric == metric] for order, each in differences.items()}
 
 
-def _by_metric(envelopes: Sequence[OrderEnvelope]) -> list[tuple[Metric, list[OrderEnvelope]]]:
-    return [(m, list(group)) for m, group in groupby(envelopes, key=lambda each: each.metric)]
+def _table(
+    metric: Metric, headings: tuple[str, ...], rows: Sequence[tuple[str, tuple[str, ...]]]
+) -> TextTable:
+    title = f"{metric.title} by order of messages"
+    return TextTable(title, headings, tuple(rows))
 
 
-def _rows(metric: Metric, group: Sequence[OrderEnvelope]) -> tuple[OrderRow, ...]:
-    decimals = decimals_for(metric, [e for each in group for e in each.by_order.values()])
-
-    def shown(each: OrderEnvelope, order: str | None) -> str:
-        if order is None:
-            return DASH
-        return f"{format_estimate(metric, each.by_order[order], decimals)} ({order})"
-
-    return tuple(
-        OrderRow(
-            policy=each.policy,
-            reference=format_estimate(metric, each.reference, decimals),
-            lowest=shown(each, each.lowest),
-            highest=shown(each, each.highest),
-            envelope=_envelope(metric, each, decimals),
-            by_order={o: format_estimate(metric, e, decimals) for o, e in each.by_order.items()},
-        )
-        for each in group
-    )
+def _written(
+    envelopes: Sequence[OrderEnvelope],
+) -> Iterator[tuple[Metric, list[OrderEnvelope], int, list[tuple[OrderEnvelope, list[str]]]]]:
+    """Each metric with its envelopes, their number of digits, and their figures as text."""
+    for metric, group in by_metric(envelopes):
+        decimals = decimals_for(metric, [e for each in group for e in each.by_order.values()])
+        texts = [
+            [format_estimate(metric, e, decimals) for e in each.by_order.values()] for each in group
+        ]
+        yield metric, group, decimals, list(zip(group, texts, strict=True))
 
 
-def _envelope(metric: Metric, each: OrderEnvelope, decimals: int) -> str:
+def _ends(metric: Metric, each: OrderEnvelope, decimals: int) -> str:
     if each.lowest is None or each.highest is None:
         return DASH
     ends = (each.by_order[order].value for order in (each.lowest, each.highest))

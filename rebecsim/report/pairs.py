@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import groupby
+from typing import TypeVar
 
 from rebecsim.metrics import Metric
 from rebecsim.report.numbers import display_scale, level_text
 from rebecsim.studies.cell import POLICIES, Compared
 from rebecsim.studies.differences import PairDifference
+from rebecsim.studies.order_sensitivity import OrderEnvelope
 from rebecsim.studies.power import MOST_RUNS, POWER
 
 __all__ = [
@@ -22,12 +24,12 @@ __all__ = [
 
 _MOST_DECIMALS = 4
 
+Finding = TypeVar("Finding", PairDifference, OrderEnvelope)
 
-def by_metric(
-    differences: Sequence[PairDifference],
-) -> list[tuple[Metric, tuple[PairDifference, ...]]]:
-    """The differences in one group for each metric, in their order."""
-    return [(m, tuple(group)) for m, group in groupby(differences, key=lambda each: each.metric)]
+
+def by_metric(findings: Sequence[Finding]) -> list[tuple[Metric, list[Finding]]]:
+    """Differences, or envelopes, in one group for each metric, in their order."""
+    return [(m, list(group)) for m, group in groupby(findings, key=lambda each: each.metric)]
 
 
 def pair_sentence(pair: PairDifference) -> str:

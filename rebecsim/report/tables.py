@@ -12,17 +12,15 @@ from rich.text import Text
 from rebecsim.report.notes import abnormal_notes, reading_notes
 from rebecsim.report.numbers import (
     MOST_COLUMNS,
-    best_rows,
+    Shown,
     column_heading,
-    decimals_for,
-    format_estimate,
+    shown_figures,
 )
 from rebecsim.report.orders import (
-    OrderTable,
+    extreme_tables,
     no_orders_note,
     order_notes,
     order_sentences,
-    order_tables,
 )
 from rebecsim.report.pairs import by_metric, pair_notes, pair_sentence, power_sentence
 from rebecsim.report.precision import precision_notes
@@ -34,7 +32,6 @@ from rebecsim.studies.sections import TextTable
 from rebecsim.studies.summary import Summary
 
 __all__ = [
-    "order_table",
     "order_view",
     "pairs_view",
     "policy_table",
@@ -54,37 +51,26 @@ def policy_table(
     """
     # Titles and names are text, not markup: "[bold]" in a title is to be shown as it is written.
     table = Table(title=None if title is None else Text(title, style="table.title"))
-    figures = [_figures(summary, column) for column in range(len(summary.metrics))]
+    figures = [[_marked(shown) for shown in row] for row in shown_figures(summary)]
     if len(summary.metrics) > MOST_COLUMNS:
-        headings, rows = list(summary.policies), figures
-        names = [column_heading(metric) for metric in summary.metrics]
+        headings = ["", *summary.policies]
+        rows = zip(map(column_heading, summary.metrics), figures, strict=True)
     else:
-        headings, rows = [metric.title for metric in summary.metrics], _transposed(figures)
-        names = list(summary.policies)
-    table.add_column(compared.one.capitalize() if names == list(summary.policies) else "")
-    for heading in headings:
+        headings = [compared.one.capitalize(), *(metric.title for metric in summary.metrics)]
+        rows = zip(summary.policies, map(list, zip(*figures, strict=True)), strict=True)
+    table.add_column(headings[0])
+    for heading in headings[1:]:
         table.add_column(Text(heading), justify="right")
-    for name, row in zip(names, rows, strict=True):
+    for name, row in rows:
         table.add_row(Text(name), *row)
     return table
 
 
-def _figures(summary: Summary, column: int) -> list[Text]:
-    """A metric of all policies."""
-    metric = summary.metrics[column]
-    decimals = decimals_for(metric, [row.estimates[column] for row in summary.rows])
-    best = best_rows(summary, column)
-    texts = []
-    for row in summary.rows:
-        text = format_estimate(metric, row.estimates[column], decimals)
-        is_best = row.policy in best
-        # Both marks have one width, so the digits of a column stay in line.
-        texts.append(Text(f"{text} {'*' if is_best else ' '}", style="bold" if is_best else ""))
-    return texts
-
-
-def _transposed(figures: Sequence[Sequence[Text]]) -> list[list[Text]]:
-    return [list(row) for row in zip(*figures, strict=True)]
+def _marked(shown: Shown) -> Text:
+    # Both marks have one width, so the digits of a column stay in line.
+    return Text(
+        f"{shown.text} {'*' if shown.is_best else ' '}", style="bold" if shown.is_best else ""
+    )
 
 
 def summary_view(
@@ -114,17 +100,6 @@ def pairs_view(differences: Sequence[PairDifference], compared: Compared = POLIC
     return Group(*lines, *_notes(pair_notes(differences, compared)))
 
 
-def order_table(order: OrderTable, compared: Compared = POLICIES) -> Table:
-    """For each policy the figure in random order, the lowest and the highest."""
-    table = Table(title=Text(f"{order.metric.title} by order of messages", style="table.title"))
-    table.add_column(compared.one.capitalize())
-    for heading in ("Random order", "Lowest (order)", "Highest (order)"):
-        table.add_column(heading, justify="right")
-    for row in order.rows:
-        table.add_row(*map(Text, (row.policy, row.reference, row.lowest, row.highest)))
-    return table
-
-
 def order_view(
     envelopes: Sequence[OrderEnvelope],
     differences: Mapping[str, Sequence[PairDifference]],
@@ -134,7 +109,7 @@ def order_view(
     """The figures by message order with sentences on what order and policy do; empty for none."""
     if not envelopes:
         return Group()
-    tables = [order_table(each, compared) for each in order_tables(envelopes)]
+    tables = map(text_table, extreme_tables(envelopes, compared))
     sentences = map(Text, order_sentences(envelopes, differences, compared))
     return Group(*tables, *sentences, *_notes([*notes, *order_notes(envelopes, compared)]))
 

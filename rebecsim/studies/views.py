@@ -6,9 +6,9 @@ run does not have is null in its rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -19,43 +19,53 @@ from rebecsim.studies.differences import PairDifference, pairwise_differences
 from rebecsim.studies.paired_results import paired_moments
 from rebecsim.studies.parts import WORDS
 from rebecsim.studies.rows import REPLICATION
-from rebecsim.studies.statistics import estimate
+from rebecsim.studies.statistics import Estimate, estimate
 from rebecsim.studies.store import StoredRun
 from rebecsim.studies.study import PlannedCell
 
 __all__ = ["kind_tables", "view_of", "view_schema"]
 
-_RUNS = pa.schema(
-    [
-        ("run", pa.string()),
-        ("kind", pa.string()),
-        ("scenario", pa.string()),
-        ("title", pa.string()),
-        ("policies", pa.list_(pa.string())),
-        ("cells", pa.int64()),
-        ("finished", pa.int64()),
-        ("replications", pa.int64()),
-        ("seed", pa.int64()),
-        ("choice_law", pa.string()),
-        ("rebecsim", pa.string()),
-        ("started", pa.timestamp("s")),
-        ("bytes", pa.int64()),
-    ]
-)
-_DIFFERENCE = (
-    ("measure", pa.string()),
-    ("first", pa.string()),
-    ("second", pa.string()),
-    ("difference", pa.float64()),
-    ("difference_low", pa.float64()),
-    ("difference_high", pa.float64()),
-    ("p_value", pa.float64()),
-    ("holm_p_value", pa.float64()),
-    ("shown", pa.bool_()),
-    ("better", pa.string()),
-    ("runs", pa.int64()),
-)
-_TYPES: Mapping[type, pa.DataType] = {int: pa.int64(), float: pa.float64(), str: pa.string()}
+Shown = TypeVar("Shown")
+
+_TEXT, _WHOLE, _NUMBER = pa.string(), pa.int64(), pa.float64()
+
+
+def _started(run: StoredRun) -> datetime | None:
+    started = run.record["started"]
+    return started and datetime.fromisoformat(started).astimezone(UTC).replace(tzinfo=None)
+
+
+_RUNS: Mapping[str, tuple[pa.DataType, Callable[[StoredRun], object]]] = {
+    "run": (_TEXT, lambda run: run.name),
+    "kind": (_TEXT, lambda run: run.kind),
+    "scenario": (_TEXT, lambda run: run.scenario.get("name")),
+    "title": (_TEXT, lambda run: run.scenario.get("title") or run.scenario.get("name")),
+    "policies": (pa.list_(_TEXT), lambda run: list(run.policies)),
+    "cells": (_WHOLE, lambda run: len(run.cells)),
+    "finished": (_WHOLE, lambda run: len(run.finished)),
+    "replications": (_WHOLE, lambda run: run.replications),
+    "seed": (_WHOLE, lambda run: run.scenario.get("seed")),
+    "choice_law": (_TEXT, lambda run: run.scenario.get("choice_law")),
+    "rebecsim": (_TEXT, lambda run: run.record["versions"]["rebecsim"]),
+    "started": (pa.timestamp("s"), _started),
+    "bytes": (_WHOLE, lambda run: run.size),
+}
+_DIFFERENCES: Mapping[str, tuple[pa.DataType, Callable[[PairDifference], object]]] = {
+    "measure": (_TEXT, lambda pair: pair.metric.name),
+    "first": (_TEXT, lambda pair: pair.first),
+    "second": (_TEXT, lambda pair: pair.second),
+    "difference": (_NUMBER, lambda pair: _defined(pair.estimate)),
+    "difference_low": (_NUMBER, lambda pair: pair.estimate.low),
+    "difference_high": (_NUMBER, lambda pair: pair.estimate.high),
+    "p_value": (_NUMBER, lambda pair: pair.p_value),
+    "holm_p_value": (_NUMBER, lambda pair: pair.adjusted_p_value),
+    "shown": (pa.bool_(), lambda pair: pair.is_shown),
+    "better": (_TEXT, lambda pair: pair.better),
+    "runs": (_WHOLE, lambda pair: pair.runs),
+}
+"""Columns of views: their types, and what stands in them."""
+
+_TYPES: Mapping[type, pa.DataType] = {int: _WHOLE, float: _NUMBER, str: _TEXT}
 
 
 def kind_tables(runs: Sequence[StoredRun]) -> tuple[str, ...]:
@@ -67,7 +77,7 @@ def view_of(name: str, runs: Sequence[StoredRun]) -> pa.Table | ds.Dataset:
     """Give a view over some runs, whose parts are undamaged."""
     match name:
         case "runs":
-            rows: Iterable[Mapping[str, Any]] = map(_run_row, runs)
+            rows: Iterable[Mapping[str, object]] = (_row(_RUNS, run) for run in runs)
         case "cells":
             rows = (row for run in runs for row in _cell_rows(run))
         case "differences":
@@ -81,7 +91,7 @@ def view_schema(name: str, runs: Sequence[StoredRun]) -> pa.Schema:
     """Give the columns of a view."""
     match name:
         case "runs":
-            return _RUNS
+            return pa.schema(_types(_RUNS))
         case "cells":
             measures = dict.fromkeys(each.name for run in runs for each in run.contents.measures)
             figures = [f"{measure}{end}" for measure in measures for end in ("", "_low", "_high")]
@@ -89,15 +99,15 @@ def view_schema(name: str, runs: Sequence[StoredRun]) -> pa.Schema:
                 [
                     *_coordinates(runs),
                     ("finished", pa.bool_()),
-                    ("replications", pa.int64()),
-                    *((figure, pa.float64()) for figure in figures),
-                    ("bytes", pa.int64()),
+                    ("replications", _WHOLE),
+                    *((figure, _NUMBER) for figure in figures),
+                    ("bytes", _WHOLE),
                 ]
             )
         case "differences":
             apart = {each for run in runs for each in run.contents.apart}
             named = [each for each in _coordinates(runs) if each[0] in apart]
-            return pa.schema([("run", pa.string()), *named, *_DIFFERENCE])
+            return pa.schema([("run", _TEXT), *named, *_types(_DIFFERENCES)])
         case "replications":
             columns = {REPLICATION: "int64"}
             columns |= {n: kind for run in runs for n, kind in run.contents.columns.items()}
@@ -109,7 +119,7 @@ def view_schema(name: str, runs: Sequence[StoredRun]) -> pa.Schema:
 
 
 def _plain(kind: str) -> pa.DataType:
-    return pa.string() if kind == WORDS else pa.type_for_alias(kind.removesuffix("?"))
+    return _TEXT if kind == WORDS else pa.type_for_alias(kind.removesuffix("?"))
 
 
 def _coordinates(runs: Sequence[StoredRun]) -> list[tuple[str, pa.DataType]]:
@@ -119,30 +129,25 @@ def _coordinates(runs: Sequence[StoredRun]) -> list[tuple[str, pa.DataType]]:
         for cell in run.cells:
             for name, value in _values(cell).items():
                 kinds.setdefault(name, set()).add(type(value))
-    found = [(name, pa.string()) for name in ("run", "cell", "policy")]
+    found = [(name, _TEXT) for name in ("run", "cell", "policy")]
     for name, types in kinds.items():
         widest = next((each for each in (str, float) if each in types), int)
         found.append((name, _TYPES[widest]))
     return found
 
 
-def _run_row(run: StoredRun) -> dict[str, object]:
-    started, scenario = run.record["started"], run.scenario
-    return {
-        "run": run.name,
-        "kind": run.kind,
-        "scenario": scenario.get("name"),
-        "title": scenario.get("title") or scenario.get("name"),
-        "policies": list(run.policies),
-        "cells": len(run.cells),
-        "finished": len(run.finished),
-        "replications": run.replications,
-        "seed": scenario.get("seed"),
-        "choice_law": scenario.get("choice_law"),
-        "rebecsim": run.record["versions"]["rebecsim"],
-        "started": started and datetime.fromisoformat(started).astimezone(UTC).replace(tzinfo=None),
-        "bytes": run.size,
-    }
+def _types(columns: Mapping[str, tuple[pa.DataType, Any]]) -> list[tuple[str, pa.DataType]]:
+    return [(name, kind) for name, (kind, _) in columns.items()]
+
+
+def _row(
+    columns: Mapping[str, tuple[pa.DataType, Callable[[Shown], object]]], of: Shown
+) -> dict[str, object]:
+    return {name: value(of) for name, (_, value) in columns.items()}
+
+
+def _defined(estimate: Estimate) -> float | None:
+    return estimate.value if estimate.is_defined else None
 
 
 def _cell_rows(run: StoredRun) -> Iterator[dict[str, object]]:
@@ -162,7 +167,7 @@ def _figures(run: StoredRun, cell: PlannedCell) -> dict[str, object]:
     figures: dict[str, object] = {}
     for measure in run.contents.measures:
         found = estimate(measure, [moments])
-        figures[measure.name] = found.value if found.is_defined else None
+        figures[measure.name] = _defined(found)
         figures |= {f"{measure.name}_low": found.low, f"{measure.name}_high": found.high}
     return figures
 
@@ -180,24 +185,7 @@ def _difference_rows(run: StoredRun) -> Iterator[dict[str, object]]:
         paired = paired_moments(run.results, cells, counters)
         is_random = any(cell.is_random for cell in cells)
         for pair in pairwise_differences(measures, paired, has_chance=is_random, baseline=baseline):
-            yield {"run": run.name, **dict(condition.coordinates), **_difference(pair)}
-
-
-def _difference(pair: PairDifference) -> dict[str, object]:
-    found = pair.estimate
-    return {
-        "measure": pair.metric.name,
-        "first": pair.first,
-        "second": pair.second,
-        "difference": found.value if found.is_defined else None,
-        "difference_low": found.low,
-        "difference_high": found.high,
-        "p_value": pair.p_value,
-        "holm_p_value": pair.adjusted_p_value,
-        "shown": pair.is_shown,
-        "better": pair.better,
-        "runs": pair.runs,
-    }
+            yield {"run": run.name, **dict(condition.coordinates), **_row(_DIFFERENCES, pair)}
 
 
 def _dataset(name: str, runs: Sequence[StoredRun]) -> ds.Dataset:

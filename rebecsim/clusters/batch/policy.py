@@ -125,7 +125,5 @@ BUILTIN_BATCH_POLICIES = (
     ),
 )
 
-
-def batch_policy(name: str) -> BatchPolicy:
-    """Return the batch policy called `name`. Raises UnknownNameError when there is none."""
-    return batch_policies.find(name)
+batch_policy = batch_policies.find
+"""Return the batch policy of a name. Raises UnknownNameError when there is none."""

@@ -63,10 +63,5 @@ BUILTIN_EVICTION_POLICIES = (
     ),
 )
 
-
-def eviction_policy(name: str) -> EvictionPolicy:
-    """Return the eviction policy called `name`.
-
-    Raises UnknownNameError when there is none.
-    """
-    return eviction_policies.find(name)
+eviction_policy = eviction_policies.find
+"""Return the eviction policy of a name. Raises UnknownNameError when there is none."""

@@ -10,7 +10,7 @@ the tables do, so there are two rates of request success.
 
 from __future__ import annotations
 
-from rebecsim.clusters.dispatch.measures import AM_JOB_SUCCESS, DEADLINE_MISSES, JOB_REQUEST_SUCCESS
+from rebecsim.clusters.dispatch.measures import deadline_metrics
 from rebecsim.metrics.metric import Metric, Weights
 
 __all__ = [
@@ -32,49 +32,18 @@ _RUN_MISSES: Weights = {
     "checkpoint_queue_misses": 1,
     "checkpoint_overflow": 1,
 }
-_LEFT_OUT = (
-    "Jobs dropped because the queue was full, and jobs still waiting or running when a run ends, "
-    "are in neither number."
-)
 
-NATJAM_DEADLINE_MISSES = Metric(
-    name="deadline_misses",
-    title="Deadline misses",
-    unit="jobs per run",
-    better="lower",
-    numerator={**_QUEUE_MISSES, **_RUN_MISSES},
-    advantage=DEADLINE_MISSES.advantage,
-    note=(
-        "Jobs whose deadline passed in the queue, on an AppMaster or after an eviction, and "
-        "evicted jobs lost because the checkpoint queue was full, mean per run. Dropped and "
-        "unfinished jobs are not counted, so a policy that lets the queue overflow can look good."
-    ),
+NATJAM_METRICS = deadline_metrics(
+    _COMPLETIONS,
+    _QUEUE_MISSES,
+    _RUN_MISSES,
+    "Jobs whose deadline passed in the queue, on an AppMaster or after an eviction, and evicted "
+    "jobs lost because the checkpoint queue was full",
+    "of jobs that an AppMaster has run, evicted ones included",
 )
+"""The three figures of the eviction tables, in the order of their columns."""
 
-NATJAM_JOB_REQUEST_SUCCESS = Metric(
-    name="job_request_success",
-    title="Job request success",
-    unit="decided jobs",
-    better="higher",
-    numerator=_COMPLETIONS,
-    denominator={**_COMPLETIONS, **_QUEUE_MISSES, **_RUN_MISSES},
-    advantage=JOB_REQUEST_SUCCESS.advantage,
-    note=f"Completions divided by completions plus all deadline misses. {_LEFT_OUT}",
-)
-
-NATJAM_AM_JOB_SUCCESS = Metric(
-    name="am_job_success",
-    title="AM job success",
-    unit="jobs run by an AppMaster",
-    better="higher",
-    numerator=_COMPLETIONS,
-    denominator={**_COMPLETIONS, **_RUN_MISSES},
-    advantage=AM_JOB_SUCCESS.advantage,
-    note=(
-        "Completions divided by completions plus misses of jobs that an AppMaster has run, "
-        f"evicted ones included. Misses in the queue do not count. {_LEFT_OUT}"
-    ),
-)
+NATJAM_DEADLINE_MISSES, NATJAM_JOB_REQUEST_SUCCESS, NATJAM_AM_JOB_SUCCESS = NATJAM_METRICS
 
 NATJAM_SUCCESS_OF_ALL_REQUESTS = Metric(
     name="success_of_all_requests",
@@ -101,13 +70,6 @@ CHECKPOINTS = Metric(
         "jobs lost because the checkpoint queue was full are deadline misses and not in it."
     ),
 )
-
-NATJAM_METRICS: tuple[Metric, ...] = (
-    NATJAM_DEADLINE_MISSES,
-    NATJAM_JOB_REQUEST_SUCCESS,
-    NATJAM_AM_JOB_SUCCESS,
-)
-"""The three figures of the eviction tables, in the order of their columns."""
 
 NATJAM_CHART_METRICS: tuple[Metric, ...] = (
     NATJAM_DEADLINE_MISSES,

@@ -8,52 +8,75 @@ chapter 4, tables 4.2 to 4.13, where the rates are ratios of sums pooled over al
 
 from __future__ import annotations
 
-from rebecsim.metrics.metric import Metric
+from rebecsim.metrics.metric import Metric, Weights
 
-__all__ = ["AM_JOB_SUCCESS", "DEADLINE_MISSES", "DISPATCH_METRICS", "JOB_REQUEST_SUCCESS"]
+__all__ = [
+    "AM_JOB_SUCCESS",
+    "DEADLINE_MISSES",
+    "DISPATCH_METRICS",
+    "JOB_REQUEST_SUCCESS",
+    "deadline_metrics",
+]
 
 _LEFT_OUT = (
     "Jobs dropped because the queue was full, and jobs still waiting or running when a run ends, "
     "are in neither number."
 )
 
-DEADLINE_MISSES = Metric(
-    name="deadline_misses",
-    title="Deadline misses",
-    unit="jobs per run",
-    better="lower",
-    numerator={"queue_misses": 1, "update_misses": 1},
-    note=(
-        "Jobs whose deadline passed in the queue or on an AppMaster, mean per run. Dropped and "
-        "unfinished jobs are not counted, so a policy that lets the queue overflow can look good."
-    ),
-    advantage="{better} misses {amount} fewer deadlines than {worse} per run",
-)
 
-JOB_REQUEST_SUCCESS = Metric(
-    name="job_request_success",
-    title="Job request success",
-    unit="decided jobs",
-    better="higher",
-    numerator={"completions": 1},
-    denominator={"completions": 1, "queue_misses": 1, "update_misses": 1},
-    note=f"Completions divided by completions plus all deadline misses. {_LEFT_OUT}",
-    advantage="{better} completes {amount} more of its decided jobs than {worse}",
-)
+def deadline_metrics(
+    completions: Weights, queue: Weights, app_masters: Weights, missed: str, run: str
+) -> tuple[Metric, Metric, Metric]:
+    """Give the three figures of a published table, in the order of its columns.
 
-AM_JOB_SUCCESS = Metric(
-    name="am_job_success",
-    title="AM job success",
-    unit="jobs run by an AppMaster",
-    better="higher",
-    numerator={"completions": 1},
-    denominator={"completions": 1, "update_misses": 1},
-    note=(
-        "Completions divided by completions plus misses on AppMasters: how many of the jobs that "
-        f"got an AppMaster were worth it. Misses in the queue do not count. {_LEFT_OUT}"
-    ),
-    advantage="{better} completes {amount} more of the jobs its AppMasters run than {worse}",
-)
+    `completions`, and misses in the `queue` and on `app_masters`, are counters. `missed` says
+    which jobs miss their deadlines, and `run` which misses are those of jobs that were run.
+    """
+    misses = Metric(
+        name="deadline_misses",
+        title="Deadline misses",
+        unit="jobs per run",
+        better="lower",
+        numerator={**queue, **app_masters},
+        note=(
+            f"{missed}, mean per run. Dropped and unfinished jobs are not counted, so a policy "
+            "that lets the queue overflow can look good."
+        ),
+        advantage="{better} misses {amount} fewer deadlines than {worse} per run",
+    )
+    request_success = Metric(
+        name="job_request_success",
+        title="Job request success",
+        unit="decided jobs",
+        better="higher",
+        numerator=completions,
+        denominator={**completions, **queue, **app_masters},
+        note=f"Completions divided by completions plus all deadline misses. {_LEFT_OUT}",
+        advantage="{better} completes {amount} more of its decided jobs than {worse}",
+    )
+    job_success = Metric(
+        name="am_job_success",
+        title="AM job success",
+        unit="jobs run by an AppMaster",
+        better="higher",
+        numerator=completions,
+        denominator={**completions, **app_masters},
+        note=(
+            f"Completions divided by completions plus misses {run}. Misses in the queue do not "
+            f"count. {_LEFT_OUT}"
+        ),
+        advantage="{better} completes {amount} more of the jobs its AppMasters run than {worse}",
+    )
+    return misses, request_success, job_success
 
-DISPATCH_METRICS: tuple[Metric, ...] = (DEADLINE_MISSES, JOB_REQUEST_SUCCESS, AM_JOB_SUCCESS)
+
+DISPATCH_METRICS = deadline_metrics(
+    {"completions": 1},
+    {"queue_misses": 1},
+    {"update_misses": 1},
+    "Jobs whose deadline passed in the queue or on an AppMaster",
+    "on AppMasters: how many of the jobs that got an AppMaster were worth it",
+)
 """The three figures of the dispatch tables, in the order of their columns."""
+
+DEADLINE_MISSES, JOB_REQUEST_SUCCESS, AM_JOB_SUCCESS = DISPATCH_METRICS

@@ -102,10 +102,5 @@ BUILTIN_DISPATCH_POLICIES = (
     ),
 )
 
-
-def dispatch_policy(name: str) -> DispatchPolicy:
-    """Return the dispatch policy called `name`.
-
-    Raises UnknownNameError when there is none.
-    """
-    return dispatch_policies.find(name)
+dispatch_policy = dispatch_policies.find
+"""Return the dispatch policy of a name. Raises UnknownNameError when there is none."""

@@ -6,7 +6,6 @@ ones that are free side by side, or the lowest free ones where no gap is wide en
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -111,8 +110,7 @@ def gantt_figure(schedules: Sequence[Schedule], begin: int, end: int, heading: s
     """
     bars = [gantt_bars(each, begin, end) for each in schedules]
     colours = _user_colours(list(zip(schedules, bars, strict=True)), begin, end)
-    figure = new_figure(11, 1.2 + 2.3 * len(schedules))
-    figure.suptitle("\n".join(textwrap.wrap(heading, 110)), fontsize=12, parse_math=False)
+    figure = new_figure(11, 1.2 + 2.3 * len(schedules), heading)
     panels = figure.subplots(len(schedules), 1, sharex=True, squeeze=False)[:, 0]
     unit, name = time_axis(end - begin)
     for axes, schedule, placed in zip(panels, schedules, bars, strict=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,8 +39,7 @@ def write_workload_chart(workload: Workload, path: Path, heading: str) -> None:
 
 def workload_figure(workload: Workload, heading: str) -> Figure:
     """Draw distributions of run times, sizes, arrivals, load, users and estimates."""
-    figure = new_figure(12.5, 7.2)
-    figure.suptitle("\n".join(textwrap.wrap(heading, 110)), fontsize=12, parse_math=False)
+    figure = new_figure(12.5, 7.2, heading)
     panels = figure.subplots(2, 3).flat
     _run_times(next(panels), workload)
     _sizes(next(panels), workload)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,8 +10,16 @@ from numpy.typing import NDArray
 
 from rebecsim.clusters.batch.difference import ScheduleDifference
 from rebecsim.metrics import count_over_time, window_edges
-from rebecsim.report.figures import BLUE, GREY, ORANGE, new_figure, plain_axes, time_axis
-from rebecsim.report.styles import LineStyle, line_styles
+from rebecsim.report.figures import (
+    BLUE,
+    DURATIONS,
+    GREY,
+    ORANGE,
+    new_figure,
+    plain_axes,
+    time_axis,
+)
+from rebecsim.report.styles import line_styles
 from rebecsim.workloads import Schedule
 
 if TYPE_CHECKING:
@@ -23,15 +30,7 @@ __all__ = ["difference_figure", "over_time_figure"]
 
 _MOST_WINDOWS = 170
 _SHOWN_USERS = 14
-_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
-_MARKS = {
-    _MINUTE: "1 min",
-    10 * _MINUTE: "10 min",
-    _HOUR: "1 h",
-    10 * _HOUR: "10 h",
-    4 * _DAY: "4 d",
-    40 * _DAY: "40 d",
-}
+_MINUTE, _HOUR = 60, 3600
 
 
 def over_time_figure(schedules: Sequence[Schedule], heading: str = "") -> Figure:
@@ -39,13 +38,13 @@ def over_time_figure(schedules: Sequence[Schedule], heading: str = "") -> Figure
 
     Each step is the mean of its window of time.
     """
-    figure = _headed(11, 6.4, heading)
+    figure = new_figure(11, 6.4, heading)
     usage, queue = figure.subplots(2, 1, sharex=True)
     last = max(int(each.end.max()) for each in schedules)
     first = min(int(each.workload.submit.min()) for each in schedules)
     edges = window_edges(first, last, _MOST_WINDOWS)
     unit, name = time_axis(float(edges[-1] - edges[0]))
-    styles = _styles([each.policy for each in schedules])
+    styles = line_styles(tuple(each.policy for each in schedules))
     for each in schedules:
         jobs = each.workload
         used = count_over_time(each.start, each.end, jobs.processors).means(edges)
@@ -75,7 +74,7 @@ def difference_figure(differences: Sequence[ScheduleDifference], heading: str = 
 
     Below zero is less waiting, or less tardiness, than in the first schedule.
     """
-    figure = _headed(11, 0.6 + 3.5 * len(differences), heading)
+    figure = new_figure(11, 0.6 + 3.5 * len(differences), heading)
     grid = figure.subplots(len(differences), 2, width_ratios=(1.5, 1), squeeze=False)
     for (jobs, users), each in zip(grid, differences, strict=True):
         _jobs(jobs, each)
@@ -109,14 +108,14 @@ def _jobs(axes: Axes, each: ScheduleDifference) -> None:
 def _signed_durations(axes: Axes, most: float) -> None:
     """Make the y axis one of durations forth and back, logarithmic beyond a minute."""
     axes.set_yscale("symlog", linthresh=_MINUTE, linscale=0.4)
-    marks = {at: text for at, text in _MARKS.items() if at <= max(most, _MINUTE)}
+    longest = max(most, _MINUTE)
+    marks = {at: text for at, text in DURATIONS.items() if _MINUTE <= at <= longest}
     places = [*(-at for at in reversed(marks)), 0, *marks]
     names = [*(f"\u2212{text}" for text in reversed(marks.values())), "0"]
     names += [f"+{text}" for text in marks.values()]
     axes.set_yticks(places, names, fontsize=8)
     axes.minorticks_off()
-    limit = max(most, _MINUTE) * 2
-    axes.set_ylim(-limit, limit)
+    axes.set_ylim(-2 * longest, 2 * longest)
 
 
 def _users(axes: Axes, each: ScheduleDifference) -> None:
@@ -158,13 +157,3 @@ def _most_changed(values: NDArray[np.float64]) -> NDArray[np.int64]:
     largest = largest[values[largest] != 0]
     ordered: NDArray[np.int64] = largest[np.argsort(values[largest], kind="stable")]
     return ordered
-
-
-def _styles(policies: Sequence[str]) -> Mapping[str, LineStyle]:
-    return line_styles(tuple(policies))
-
-
-def _headed(width: float, height: float, heading: str) -> Figure:
-    figure = new_figure(width, height)
-    figure.suptitle("\n".join(textwrap.wrap(heading, 110)), fontsize=12, parse_math=False)
-    return figure

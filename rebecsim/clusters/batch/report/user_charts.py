@@ -5,7 +5,6 @@ After Toth and Klusacek (JSSPP 2014), figures 4, 6 and 7.
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,8 +54,7 @@ def user_boxes_figure(metrics: Sequence[tuple[str, UserMetrics]], heading: str =
     A box reaches from the lower to the upper quartile of the users, with the median in it; whiskers
     reach to the last user within one and a half times its height, the others are dots.
     """
-    figure = new_figure(3.6 + 1.5 * max(len(metrics), 2), 4.8)
-    figure.suptitle("\n".join(textwrap.wrap(heading, 80)), fontsize=12, parse_math=False)
+    figure = new_figure(3.6 + 1.5 * max(len(metrics), 2), 4.8, heading, wrap=80)
     shares, tardiness = figure.subplots(1, 2)
     plain_axes(shares, "Jobs that ended later than expected", "", "VEET: jobs of a user (%)")
     _boxes(shares, [(name, each.veet) for name, each in metrics])
@@ -107,8 +105,7 @@ def overdue_figure(maps: Sequence[OverdueMap], heading: str = "") -> Figure:
     rows = [min(max(len(each.user), 4), _NAMED_USERS) for each in maps]
     strips = [1 if each.memory is None else 2 for each in maps]
     heights = [h for r, s in zip(rows, strips, strict=True) for h in [0.17 * r + 0.6] + [0.62] * s]
-    figure = new_figure(11, sum(heights) + 0.5 * len(maps) + 1.0)
-    figure.suptitle("\n".join(textwrap.wrap(heading, 110)), fontsize=12, parse_math=False)
+    figure = new_figure(11, sum(heights) + 0.5 * len(maps) + 1.0, heading)
     grid = figure.subplots(len(heights), 1, sharex=True, height_ratios=heights, squeeze=False)
     axes = iter(grid[:, 0])
     norm = _norm(maps)

@@ -29,29 +29,46 @@ __all__ = [
 ]
 
 
-class Bursty(WorkloadPattern):
+class _Formula(WorkloadPattern):
+    """One value for each time unit, computed from the numbers of the pattern."""
+
+    uses_time: ClassVar[bool] = True
+
+    form: ClassVar[str]
+    """The label, with the names of the numbers in braces."""
+
+    @property
+    def label(self) -> str:
+        """The form with the numbers in it."""
+        return self.form.format_map(dict(self))
+
+    @property
+    def constants(self) -> dict[str, int]:
+        """The numbers, by their names in capitals."""
+        return {name.upper(): number for name, number in self if name != "pattern"}
+
+    @abstractmethod
+    def at(self, time: int) -> int:
+        """Return the value at time unit `time` >= 0."""
+
+    def alternatives(self, time: int) -> tuple[int, ...]:
+        """Return the one value."""
+        return (self.at(time),)
+
+
+class Bursty(_Formula):
     """Arrivals: `size` jobs at the time units 0, interval, 2 * interval, ...; none between."""
 
     fragment: ClassVar[str] = "patterns/bursty.j2"
-    uses_time: ClassVar[bool] = True
+    form: ClassVar[str] = "bursty {size} every {interval}"
 
     pattern: Literal["bursty"] = "bursty"
     size: Value = Field(description="jobs per burst")
     interval: Points = Field(description="time units from one burst to the next")
 
-    @property
-    def label(self) -> str:
-        """E.g. `bursty 5 every 10`."""
-        return f"bursty {self.size} every {self.interval}"
-
-    @property
-    def constants(self) -> dict[str, int]:
-        """SIZE and INTERVAL."""
-        return {"SIZE": self.size, "INTERVAL": self.interval}
-
-    def alternatives(self, time: int) -> tuple[int, ...]:
+    def at(self, time: int) -> int:
         """Return the size at multiples of the interval, else 0."""
-        return (self.size if time % self.interval == 0 else 0,)
+        return self.size if time % self.interval == 0 else 0
 
     def largest(self, ticks: int) -> int:
         """Return the size."""
@@ -149,7 +166,7 @@ class Nondet(WorkloadPattern):
         return self.maximum
 
 
-class Wave(WorkloadPattern):
+class Wave(_Formula):
     """From minimum up by `increment` per time unit for points // 2 time units, then down again.
 
     With minimum 1, increment 1 and 6 points: 1, 2, 3, 4, 3, 2, 1, 2, ... An odd number of points
@@ -157,7 +174,7 @@ class Wave(WorkloadPattern):
     """
 
     fragment: ClassVar[str] = "patterns/wave.j2"
-    uses_time: ClassVar[bool] = True
+    form: ClassVar[str] = "wave {minimum}+{increment}x{points}"
 
     pattern: Literal["wave"] = "wave"
     minimum: Value = Field(description="value at the bottom of the wave")
@@ -169,32 +186,22 @@ class Wave(WorkloadPattern):
         require_in_range(self.largest(self.points), "top of the wave")
         return self
 
-    @property
-    def label(self) -> str:
-        """E.g. `wave 1+1x6`."""
-        return f"wave {self.minimum}+{self.increment}x{self.points}"
-
-    @property
-    def constants(self) -> dict[str, int]:
-        """MINIMUM, INCREMENT and POINTS."""
-        return {"MINIMUM": self.minimum, "INCREMENT": self.increment, "POINTS": self.points}
-
-    def alternatives(self, time: int) -> tuple[int, ...]:
+    def at(self, time: int) -> int:
         """Return the point of the wave at this time unit."""
         top = self.points // 2
         step = time % self.points
-        return (self.minimum + self.increment * (step if step <= top else 2 * top - step),)
+        return self.minimum + self.increment * (step if step <= top else 2 * top - step)
 
     def largest(self, ticks: int) -> int:
         """Return the top of the wave."""
         return self.minimum + self.increment * (self.points // 2)
 
 
-class Ascending(WorkloadPattern):
+class Ascending(_Formula):
     """A saw tooth: from minimum up by `increment` per time unit, over again after `points`."""
 
     fragment: ClassVar[str] = "patterns/ascending.j2"
-    uses_time: ClassVar[bool] = True
+    form: ClassVar[str] = "ascending {minimum}+{increment}x{points}"
 
     pattern: Literal["ascending"] = "ascending"
     minimum: Value = Field(description="first value")
@@ -206,40 +213,25 @@ class Ascending(WorkloadPattern):
         require_in_range(self.largest(self.points), "last value")
         return self
 
-    @property
-    def label(self) -> str:
-        """E.g. `ascending 1+1x6`."""
-        return f"ascending {self.minimum}+{self.increment}x{self.points}"
-
-    @property
-    def constants(self) -> dict[str, int]:
-        """MINIMUM, INCREMENT and POINTS."""
-        return {"MINIMUM": self.minimum, "INCREMENT": self.increment, "POINTS": self.points}
-
-    def alternatives(self, time: int) -> tuple[int, ...]:
+    def at(self, time: int) -> int:
         """Return minimum + increment * (time mod points)."""
-        return (self.minimum + self.increment * (time % self.points),)
+        return self.minimum + self.increment * (time % self.points)
 
     def largest(self, ticks: int) -> int:
         """Return the last value before the pattern starts again."""
         return self.minimum + self.increment * (self.points - 1)
 
 
-class Descending(WorkloadPattern):
+class Descending(_Formula):
     """A saw tooth: from maximum down by `decrement` per time unit, never below 0."""
 
     fragment: ClassVar[str] = "patterns/descending.j2"
-    uses_time: ClassVar[bool] = True
+    form: ClassVar[str] = "descending {maximum}-{decrement}x{points}"
 
     pattern: Literal["descending"] = "descending"
     maximum: Value = Field(description="first value")
     decrement: Value = Field(description="change from one time unit to the next")
     points: Points
-
-    @property
-    def label(self) -> str:
-        """E.g. `descending 6-1x6`."""
-        return f"descending {self.maximum}-{self.decrement}x{self.points}"
 
     @model_validator(mode="after")
     def _bottom_is_in_range(self) -> Self:
@@ -247,21 +239,16 @@ class Descending(WorkloadPattern):
         require_in_range(self.decrement * (self.points - 1), "whole descent")
         return self
 
-    @property
-    def constants(self) -> dict[str, int]:
-        """MAXIMUM, DECREMENT and POINTS."""
-        return {"MAXIMUM": self.maximum, "DECREMENT": self.decrement, "POINTS": self.points}
-
-    def alternatives(self, time: int) -> tuple[int, ...]:
+    def at(self, time: int) -> int:
         """Return maximum - decrement * (time mod points), at least 0."""
-        return (max(0, self.maximum - self.decrement * (time % self.points)),)
+        return max(0, self.maximum - self.decrement * (time % self.points))
 
     def largest(self, ticks: int) -> int:
         """Return the maximum."""
         return self.maximum
 
 
-class Linear(WorkloadPattern):
+class Linear(_Formula):
     """Lengths: time * multiplier, without end.
 
     The thesis calls it exponential, and that name is accepted; what its models compute is this
@@ -269,37 +256,27 @@ class Linear(WorkloadPattern):
     """
 
     fragment: ClassVar[str] = "patterns/linear.j2"
-    uses_time: ClassVar[bool] = True
+    form: ClassVar[str] = "linear x{multiplier}"
 
     pattern: Annotated[Literal["linear", "exponential"], AfterValidator(lambda _: "linear")] = (
         "linear"
     )
     multiplier: Value = Field(description="growth of the length per time unit")
 
-    @property
-    def label(self) -> str:
-        """E.g. `linear x2`."""
-        return f"linear x{self.multiplier}"
-
-    @property
-    def constants(self) -> dict[str, int]:
-        """MULTIPLIER."""
-        return {"MULTIPLIER": self.multiplier}
-
-    def alternatives(self, time: int) -> tuple[int, ...]:
+    def at(self, time: int) -> int:
         """Return time * multiplier."""
-        return (time * self.multiplier,)
+        return time * self.multiplier
 
     def largest(self, ticks: int) -> int:
         """Return the value of the last time unit."""
         return max(0, ticks - 1) * self.multiplier
 
 
-class Geometric(WorkloadPattern):
+class Geometric(_Formula):
     """Lengths: base * ratio**k at the k-th time unit of each period of `points` time units."""
 
     fragment: ClassVar[str] = "patterns/geometric.j2"
-    uses_time: ClassVar[bool] = True
+    form: ClassVar[str] = "geometric {base}*{ratio}x{points}"
 
     pattern: Literal["geometric"] = "geometric"
     base: Value = Field(description="first value")
@@ -311,21 +288,11 @@ class Geometric(WorkloadPattern):
         require_in_range(self.largest(self.points), "last value base * ratio**(points - 1)")
         return self
 
-    @property
-    def label(self) -> str:
-        """E.g. `geometric 1*2x6`."""
-        return f"geometric {self.base}*{self.ratio}x{self.points}"
-
-    @property
-    def constants(self) -> dict[str, int]:
-        """BASE, RATIO and POINTS."""
-        return {"BASE": self.base, "RATIO": self.ratio, "POINTS": self.points}
-
-    def alternatives(self, time: int) -> tuple[int, ...]:
+    def at(self, time: int) -> int:
         """Return base * ratio**(time mod points)."""
-        return (self.base * self.ratio ** (time % self.points),)
+        value: int = self.base * self.ratio ** (time % self.points)
+        return value
 
     def largest(self, ticks: int) -> int:
         """Return the last value before the pattern starts again."""
-        last: int = self.base * self.ratio ** (self.points - 1)
-        return last
+        return self.at(self.points - 1)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from rebecsim.clusters.dispatch.energy import Hardware, HardwareFigures
 from rebecsim.clusters.dispatch.hardware import cycled
 from rebecsim.metrics import Metric
-from rebecsim.report.numbers import decimals_for, format_estimate
+from rebecsim.report.numbers import format_estimates
 from rebecsim.studies.sections import TextTable
 from rebecsim.studies.statistics import Estimate
 
@@ -141,17 +141,14 @@ def _by_policy(figures: Sequence[HardwareFigures], texts: Sequence[str]) -> tupl
 
 
 def _shares(estimates: Sequence[Estimate]) -> list[str]:
-    decimals = decimals_for(_UTILISATION, estimates)
-    return [format_estimate(_UTILISATION, each, decimals) for each in estimates]
+    return format_estimates(_UTILISATION, estimates)
 
 
 def _joules(estimates: Sequence[Estimate]) -> tuple[str, list[str]]:
     """The unit and the energies in it."""
     unit, scale = energy_scale(estimates)
-    scaled = [_scaled(each, scale) for each in estimates]
     metric = Metric("energy", "Energy", f"{unit} per run", "lower", {"joules": 1})
-    decimals = decimals_for(metric, scaled)
-    return unit, [format_estimate(metric, each, decimals) for each in scaled]
+    return unit, format_estimates(metric, [_scaled(each, scale) for each in estimates])
 
 
 def _scaled(estimate: Estimate, scale: float) -> Estimate:

@@ -24,7 +24,7 @@ from rebecsim.clusters.dispatch.report.hardware import (
 from rebecsim.clusters.dispatch.report.utilisation import utilisation_charts, utilisation_figure
 from rebecsim.clusters.dispatch.traced import UtilisationOverTime, utilisation_over_time
 from rebecsim.report.csv import ESTIMATE_FIELDS, estimate_fields, table_csv, text_of
-from rebecsim.report.numbers import decimals_for, format_estimate, level_text
+from rebecsim.report.numbers import format_estimates, level_text
 from rebecsim.report.report_input import ReportInput
 from rebecsim.report.tables import text_table
 from rebecsim.studies.cell import Condition
@@ -77,10 +77,8 @@ def _parts_table(title: str, parts: Summary) -> TextTable:
     """One row per part of a figure, one column per policy."""
     rows = []
     for c, metric in enumerate(parts.metrics):
-        estimates = [row.estimates[c] for row in parts.rows]
-        decimals = decimals_for(metric, estimates)
-        values = tuple(format_estimate(metric, estimate, decimals) for estimate in estimates)
-        rows.append((metric.title, values))
+        values = format_estimates(metric, [row.estimates[c] for row in parts.rows])
+        rows.append((metric.title, tuple(values)))
     return TextTable(title, ("", *parts.policies), tuple(rows))
 
 

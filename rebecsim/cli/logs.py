@@ -1,0 +1,43 @@
+"""What commands about logs share: options, and how logs are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from rebecsim.cli.app import complain
+
+if TYPE_CHECKING:
+    from rebecsim.workloads import Workload
+
+__all__ = ["Log", "Processors", "Size", "Sort", "read_log", "told"]
+
+Log = Annotated[Path, typer.Argument(help="A log (.swf, .swf.gz).", show_default=False)]
+Processors = Annotated[
+    int | None, typer.Option(min=1, help="Processors of the machine, instead of the header's.")
+]
+Size = Annotated[
+    Literal["requested", "allocated"],
+    typer.Option(help="Processors of a job: as requested, or as allocated."),
+]
+Sort = Annotated[
+    bool, typer.Option("--sort", help="Sort by submission, instead of skipping what goes back.")
+]
+
+
+def read_log(log: Path, processors: int | None, size: Size, sort: bool = False) -> Workload:
+    """Read a log. Raises WorkloadError and OSError."""
+    from rebecsim.workloads import CleaningRules, read_swf
+
+    return read_swf(log, processors=processors, rules=CleaningRules(size=size, sort=sort))
+
+
+def told(path: Path, workload: Workload) -> Workload:
+    """Say what is skipped of a log, and give it."""
+    from rebecsim.workloads.cleaning import skipped_lines
+
+    for line in skipped_lines(workload.skipped):
+        complain(f"{path}: {line}")
+    return workload
