@@ -9,8 +9,10 @@ from typing import Any
 __all__ = ["names_of"]
 
 
-def names_of(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
-    """Make the `__getattr__` of a package (PEP 562).
+def names_of(
+    package: str, modules: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Make the `__getattr__` and the `__dir__` of a package (PEP 562).
 
     `modules` says for each public name in which module of the package it is; nothing, if it is
     a module itself.
@@ -23,4 +25,7 @@ def names_of(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
             return import_module(f"{package}.{name}")
         return getattr(import_module(f"{package}.{modules[name]}"), name)
 
-    return load
+    def public() -> list[str]:
+        return sorted(import_module(package).__all__)
+
+    return load, public

@@ -98,34 +98,28 @@ def posed(
     invariants: list[str] | None,
     file: Path | None,
     abstract: list[str] | None,
-    absolute: bool,
+    horizon: int | None,
 ) -> Question:
     """Put together what is asked of a model. Raises BadParameter for time in a core model."""
-    from rebecsim.exploration import Question
+    from rebecsim.exploration import Checks, Limits
+    from rebecsim.interface.exploring import ask
+    from rebecsim.interface.loading import LoadedModel
 
-    if model.core and (tts or absolute):
+    if model.core and (tts or horizon is not None):
         raise typer.BadParameter(
             "this is a model in Core Rebeca, which has no time; leave the option out",
             param_hint="--tts" if tts else "--horizon",
         )
-    return Question(
-        mode="core" if model.core else "TTS" if tts else "FTTS",
-        deadlines=deadlines,
-        overflows=overflows,
-        deadlock=deadlock,
-        terminal=tuple(terminal or ()),
-        invariants=tuple(invariants or ()),
-        file="" if file is None else str(file),
-        properties="" if file is None else _text_of(file),
-        abstract=tuple(abstract or ()),
-        absolute=absolute,
+    checks = Checks(deadlines, overflows, deadlock, tuple(terminal or ()), tuple(invariants or ()))
+    limits = Limits(horizon=horizon)
+    return ask(
+        LoadedModel(model),
+        tts=tts,
+        checks=checks,
+        property=file,
+        ignore=abstract or (),
+        limits=limits,
     )
-
-
-def _text_of(file: Path) -> str:
-    from rebecsim.lang.parser import read_source
-
-    return read_source(file)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -32,16 +32,13 @@ from rebecsim.errors import WorkerKilledError
 from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rebecsim.clusters.dispatch.published import PublishedTable
     from rebecsim.clusters.dispatch.report.reproduction import Reproduction
     from rebecsim.clusters.dispatch.report.reproduction_page import PageSettings
     from rebecsim.clusters.dispatch.scenario import Scenario
     from rebecsim.report import WrittenReport
     from rebecsim.studies import Plan, PlannedRun, Study
-    from rebecsim.studies.comparing import Runner
-    from rebecsim.studies.executors import Executor
+    from rebecsim.studies.comparing import Bar, Runner
 
 _MOST_REPLICATIONS = 10_000
 """Runs per cell after which a wanted precision is given up, unless the user says otherwise."""
@@ -107,11 +104,10 @@ def compare(
         start_server(count, (*simulation_modules(engine), *DRAWING_MODULES))
 
     from rebecsim.clusters.scenarios import load
+    from rebecsim.clusters.workers import executor_with_plugins
     from rebecsim.report import report_view, write_report
-    from rebecsim.report.comparison import report_input
-    from rebecsim.studies.companions import stored_companions
+    from rebecsim.report.comparison import compared
     from rebecsim.studies.comparing import Runner
-    from rebecsim.studies.comparing import compare as run_comparison
     from rebecsim.studies.results import Results
     from rebecsim.studies.runner import PlannedRun
     from rebecsim.studies.study import How
@@ -135,28 +131,12 @@ def compare(
     # Whoever simulates, this process has time for what it needs afterwards.
     later = DRAWING_MODULES[-1] if count == 1 else "scipy.special"
     threading.Thread(target=import_module, args=(later,), daemon=True).start()
-    with _executor(count, plan.study, engine) as executor:
+    with executor_with_plugins(count, plan.study.modules(engine)) as executor:
         showing = partial(_progress, f"{out}: go on with --resume")
-        runner = Runner(executor, engine, showing, complain)
-        run_comparison(run, runner, orders)
-        stored = stored_companions(plan, run.results) if orders else None
-        report = report_input(plan, run.results, stored)
+        report = compared(run, Runner(executor, engine, showing, complain), orders)
         written = write_report(report, out, executor)
     console().print(report_view(report))
     show_written(written, run.results.directory / "parts")
-
-
-@contextmanager
-def _executor(workers: int, study: Study, engine: EngineName) -> Iterator[Executor]:
-    """Start worker processes that have the plug-ins of this one."""
-    from rebecsim.clusters.loading import load_plugins, loaded_plugin_files, loaded_plugins
-    from rebecsim.studies.executors import executor_of
-
-    prepare: Callable[[], object] | None = None
-    if loaded_plugins():
-        prepare = partial(load_plugins, [Path(file) for file in loaded_plugin_files()])
-    with executor_of(workers, study.modules(engine), prepare) as executor:
-        yield executor
 
 
 def _require_meaning(study: Study, given: Mapping[str, object]) -> None:
@@ -193,6 +173,7 @@ def reproduce(
     )
     from rebecsim.clusters.dispatch.report.reproduction_page import reproduction_page
     from rebecsim.clusters.dispatch.study import STUDY
+    from rebecsim.clusters.workers import executor_with_plugins
     from rebecsim.files import write_atomically
     from rebecsim.studies.comparing import Runner
     from rebecsim.studies.executors import available_workers
@@ -200,7 +181,8 @@ def reproduce(
     if page is not None and not page.parent.is_dir():
         raise typer.BadParameter(f"there is no directory {page.parent}", param_hint="--page")
     count = workers or available_workers()
-    with _directory(out) as directory, _executor(count, STUDY, engine) as executor:
+    modules = STUDY.modules(engine)
+    with _directory(out) as directory, executor_with_plugins(count, modules) as executor:
         showing = partial(_progress, f"{directory}: go on with the same command")
         runner = Runner(executor, engine, showing, complain)
         found = [
@@ -308,49 +290,18 @@ def show_written(written: WrittenReport, *more: Path) -> None:
     say(f"data    {', '.join(map(str, (*written.data, *more)))}")
 
 
-class _Bar(NamedTuple):
-    """A progress bar: `start` begins anew with a total, `advance` counts runs."""
-
-    start: Callable[[int], None]
-    advance: Callable[[int], None]
-
-
 @contextmanager
-def _progress(advice: str, runs: Sequence[PlannedRun]) -> Iterator[_Bar]:
+def _progress(advice: str, runs: Sequence[PlannedRun]) -> Iterator[Bar]:
     """Show a progress bar while the block works; when it is interrupted, say how to go on."""
     from concurrent.futures.process import BrokenProcessPool
 
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rebecsim.report.progress import progress_bar
 
-    counted = runs[0].plan.study.counted
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn(counted),
-        TimeElapsedColumn(),
-    )
-    screen = error_console()
-    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
-        task = bar.add_task(_described(runs))
-        try:
-            yield _Bar(
-                lambda total: bar.reset(task, total=total),
-                lambda finished: bar.advance(task, finished),
-            )
-        except KeyboardInterrupt:
-            bar.stop()
-            complain(f"interrupted; finished cells are in {advice}")
-            raise typer.Exit(ExitCode.INTERRUPTED) from None
-        except BrokenProcessPool as error:
-            bar.stop()
-            raise WorkerKilledError(advice) from error
-
-
-def _described(runs: Sequence[PlannedRun]) -> str:
-    """Say what is running: the scenario, and the laws and orders of its runs if it has such."""
-    scenarios = [run.plan.scenario for run in runs]
-    laws = "/".join(dict.fromkeys(filter(None, (getattr(s, "choice_law", "") for s in scenarios))))
-    orders = ", ".join(dict.fromkeys(filter(None, (getattr(s, "order", "") for s in scenarios))))
-    details = f" ({laws} law, {orders} order)" if laws and orders else ""
-    return f"{scenarios[0].name}{details}"
+    try:
+        with progress_bar(runs, error_console()) as bar:
+            yield bar
+    except KeyboardInterrupt:
+        complain(f"interrupted; finished cells are in {advice}")
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
+    except BrokenProcessPool as error:
+        raise WorkerKilledError(advice) from error

@@ -149,7 +149,7 @@ def explore(
         invariants=invariant,
         file=property,
         abstract=ignore,
-        absolute=horizon is not None,
+        horizon=horizon,
     )
     limits = Limits(states=max_states, seconds=max_time, memory=max_memory, horizon=horizon)
     chosen = _strategy(strategy, depth, walks, seed)
@@ -175,7 +175,9 @@ def explore(
     if reduce and not json:
         say(f"reduced by {result.symmetries} symmetries")
     if json:
-        plain = _plain(result) | ({"symmetries": result.symmetries} if reduce else {})
+        from rebecsim.report.counterexample import result_to_json
+
+        plain = result_to_json(result) | ({"symmetries": result.symmetries} if reduce else {})
         say(json_format.dumps(plain, ensure_ascii=False))
     else:
         _show(result)
@@ -218,39 +220,14 @@ def _strategy(search: Search, depth: int | None, walks: int | None, seed: int | 
 # --- results -------------------------------------------------------------------------------------
 
 
-def _plain(result: Result) -> dict[str, object]:
-    from rebecsim.report.counterexample import path_to_json, standstill_to_json
-
-    return {
-        **result.to_json(),
-        "standstill": standstill_to_json(result.standstill),
-        "transitions_counted_as": "edges explored, and one for the initial state",
-        "violations": [
-            {
-                "verdict": violated.verdict,
-                "message": violated.message,
-                "count": violated.count,
-                "path": None if violated.path is None else path_to_json(violated.path),
-            }
-            for violated in result.violations
-        ],
-    }
-
-
 def _show(result: Result) -> None:
-    from rebecsim.report.counterexample import path_table, result_lines, standstill_lines
+    from rebecsim.report.counterexample import result_parts
 
-    for line in result_lines(result):
-        say(line)
-    for violated in result.violations:
-        say("")
-        times = "" if violated.count == 1 else f" ({violated.count:,} times)"
-        message = f": {violated.message}" if violated.message else ""
-        say(f"{violated.verdict}{message}{times}")
-        if violated.path is not None:
-            console().print(path_table(violated.path))
-    for line in standstill_lines(result):
-        say(line)
+    for part in result_parts(result):
+        if isinstance(part, str):
+            say(part)
+        else:
+            console().print(part)
 
 
 def _write_counterexample(

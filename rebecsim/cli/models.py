@@ -26,10 +26,6 @@ from rebecsim.cli.app import (
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
 
-_REPEATED = 1_000
-"""Messages of a run of a model in Python that are served again, unless all are asked for."""
-
-
 Scheduling = Literal["random", "fifo"]
 """How the next message is picked."""
 
@@ -146,9 +142,8 @@ def simulate(
     from rebecsim.actors.watchdog import EndlessError, Watchdog
     from rebecsim.report.runs import event_table, run_summary
     from rebecsim.simulation import Tracer
-    from rebecsim.simulation import simulate as run
-    from rebecsim.simulation.again import require_repeatable
     from rebecsim.simulation.saved import load_run, make_scheduler, save_run
+    from rebecsim.simulation.traced import REPEATED, simulate_traced
 
     if engine == "native":
         if save is not None or replay is not None:
@@ -167,22 +162,19 @@ def simulate(
         raise typer.BadParameter("a replayed run has its choices already", param_hint="--replay")
     tracer = Tracer()
     try:
-        with Watchdog(patience=patience) as watchdog:
-            result = run(
-                built,
-                chosen,
-                until=until,
-                max_steps=steps,
-                tracer=tracer,
-                watchdog=watchdog,
-                stop_at_repeats=replay is None,
-            )
+        result = simulate_traced(
+            built,
+            chosen,
+            tracer,
+            until=until,
+            max_steps=steps,
+            patience=patience,
+            stop_at_repeats=replay is None,
+            repeated=None if strict else REPEATED if checked is None else 0,
+        )
     except EndlessError:
         console().print(event_table(tracer.events))
         raise
-    if result.system is not None and (checked is None or strict):
-        most = None if strict else _REPEATED
-        require_repeatable(built, result.system, chosen.run, tracer.events, most)
     console().print(event_table(tracer.events))
     console().print(run_summary(result))
     if save is not None:

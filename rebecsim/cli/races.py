@@ -115,7 +115,7 @@ def races(
         invariants=invariant,
         file=property,
         abstract=ignore,
-        absolute=horizon is not None,
+        horizon=horizon,
     )
     limits = Limits(states=max_states, seconds=max_time, memory=max_memory, horizon=horizon)
     with noting_interrupts() as interrupt, showing_progress() as progress:

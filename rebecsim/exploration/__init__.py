@@ -133,4 +133,4 @@ _MODULES = {
     "save_recorded": "recorded",
 }
 
-__getattr__ = names_of(__name__, _MODULES)
+__getattr__, __dir__ = names_of(__name__, _MODULES)

@@ -106,4 +106,4 @@ _MODULES = {
     "walk": "traversal",
 }
 
-__getattr__ = names_of(__name__, _MODULES)
+__getattr__, __dir__ = names_of(__name__, _MODULES)

@@ -48,4 +48,4 @@ _MODULES = {
     "write_report": "write",
 }
 
-__getattr__ = names_of(__name__, _MODULES)
+__getattr__, __dir__ = names_of(__name__, _MODULES)

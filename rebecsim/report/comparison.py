@@ -6,12 +6,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rebecsim.report.report_input import ReportInput
+from rebecsim.studies.companions import stored_companions
+from rebecsim.studies.comparing import Runner, compare
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.paired_results import paired_moments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.results import Results
+from rebecsim.studies.runner import PlannedRun
 
-__all__ = ["report_input"]
+__all__ = ["compared", "report_input"]
+
+
+def compared(run: PlannedRun, runner: Runner, with_others: bool) -> ReportInput:
+    """Do the runs of a comparison, in other message orders too if that is wanted.
+
+    Raises as `run_plans`.
+    """
+    compare(run, runner, with_others)
+    stored = stored_companions(run.plan, run.results) if with_others else None
+    return report_input(run.plan, run.results, stored)
 
 
 def report_input(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from rich.table import Table
@@ -17,6 +18,8 @@ __all__ = [
     "path_table",
     "path_to_json",
     "result_lines",
+    "result_parts",
+    "result_to_json",
     "standstill_lines",
     "standstill_to_json",
 ]
@@ -24,6 +27,37 @@ __all__ = [
 
 _MOST_NAMES = 5
 _MOST_STEPS = 20
+
+
+def result_parts(result: Result) -> Iterator[str | Table]:
+    """The verdict and the figures, every counterexample as a table, and what to beware of."""
+    yield from result_lines(result)
+    for violated in result.violations:
+        times = "" if violated.count == 1 else f" ({violated.count:,} times)"
+        message = f": {violated.message}" if violated.message else ""
+        yield ""
+        yield f"{violated.verdict}{message}{times}"
+        if violated.path is not None:
+            yield path_table(violated.path)
+    yield from standstill_lines(result)
+
+
+def result_to_json(result: Result) -> dict[str, Any]:
+    """The verdict, the figures and the counterexamples as plain values."""
+    return {
+        **result.to_json(),
+        "standstill": standstill_to_json(result.standstill),
+        "transitions_counted_as": "edges explored, and one for the initial state",
+        "violations": [
+            {
+                "verdict": violated.verdict,
+                "message": violated.message,
+                "count": violated.count,
+                "path": None if violated.path is None else path_to_json(violated.path),
+            }
+            for violated in result.violations
+        ],
+    }
 
 
 def result_lines(result: Result) -> list[str]:

@@ -16,7 +16,7 @@ from rebecsim.report.svg import document, element, shortened, text
 if TYPE_CHECKING:
     from rebecsim.exploration.space import StateSpace
 
-__all__ = ["MOST_DRAWN_STATES", "draw_space", "draw_topology"]
+__all__ = ["MOST_DRAWN_STATES", "draw_space", "draw_topology", "space_svg", "topology_svg"]
 
 MOST_DRAWN_STATES = 60
 """States of a drawing of a state space."""
@@ -48,7 +48,7 @@ def draw_topology(model: Model, file: Path) -> None:
     """Draw the rebecs and whom they know, as .svg or .dot. Raises UserError, OSError."""
     match file.suffix:
         case ".svg":
-            write_text(file, _topology_svg(model))
+            write_text(file, topology_svg(model))
         case ".dot":
             write_text(file, "\n".join(_topology_dot(model)) + "\n")
         case _:
@@ -77,7 +77,7 @@ def _topology_dot(model: Model) -> Iterator[str]:
     yield "}"
 
 
-def _topology_svg(model: Model) -> str:
+def topology_svg(model: Model) -> str:
     """Put the rebecs on a circle, acquaintances side by side, the first one of main on top."""
     names = _around(model)
     width, height = 120.0, 44.0
@@ -198,17 +198,22 @@ def _border(center: Point, toward: Point, size: Point) -> Point:
 
 def draw_space(space: StateSpace, file: Path) -> None:
     """Draw a small state space, as .svg or .dot. Raises UserError for a large one, OSError."""
-    if file.suffix not in (".svg", ".dot"):
-        raise UserError(f"{file}: must end in .svg or .dot")
+    match file.suffix:
+        case ".svg":
+            write_text(file, space_svg(space))
+        case ".dot":
+            _require_small(space)
+            write_state_space(file, space)
+        case _:
+            raise UserError(f"{file}: must end in .svg or .dot")
+
+
+def _require_small(space: StateSpace) -> None:
     if not space.complete or space.nodes > MOST_DRAWN_STATES:
         raise UserError(
             f"{space.system.model.name}: only state spaces of up to {MOST_DRAWN_STATES} states "
             "are drawn; `rebecsim explore --export` writes larger ones"
         )
-    if file.suffix == ".dot":
-        write_state_space(file, space)
-    else:
-        write_text(file, _space_svg(space))
 
 
 def _layers(space: StateSpace) -> list[list[int]]:
@@ -222,7 +227,9 @@ def _layers(space: StateSpace) -> list[list[int]]:
     return layers
 
 
-def _space_svg(space: StateSpace) -> str:
+def space_svg(space: StateSpace) -> str:
+    """Draw a small state space. Raises UserError for a large one."""
+    _require_small(space)
     words = {number: state_lines(space, number) for number in range(space.nodes)}
     longest = max(len(line) for lines in words.values() for line in lines[1:] or [""])
     characters = min(max(longest, 14), 34)

@@ -133,13 +133,19 @@ def _plain(value: Any) -> Any:
             return str(value)
 
 
-def write_parquet(answer: Answer, path: Path) -> None:
-    """Write an answer as a Parquet file. Raises OSError, QueryError."""
+def answer_to_arrow(answer: Answer) -> pa.Table:
+    """Give an answer as an Arrow table. Raises QueryError."""
     rows = list(answer.rows)
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(answer.columns)
     arrays = [pa.array([_exact(value) for value in column]) for column in columns]
+    return pa.Table.from_arrays(arrays, names=list(answer.columns))
+
+
+def write_parquet(answer: Answer, path: Path) -> None:
+    """Write an answer as a Parquet file. Raises OSError, QueryError."""
+    table = answer_to_arrow(answer)
     with replacing(path) as file:
-        pq.write_table(pa.Table.from_arrays(arrays, names=list(answer.columns)), file)
+        pq.write_table(table, file)
 
 
 def _exact(value: Any) -> Any:

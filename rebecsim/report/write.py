@@ -19,7 +19,7 @@ from rebecsim.report.series import ChartData, chart_data
 from rebecsim.studies.executors import Executor, ThisProcess
 from rebecsim.studies.sections import Picture
 
-__all__ = ["WrittenReport", "write_report"]
+__all__ = ["WrittenReport", "report_charts", "write_report"]
 
 _CHART_DOTS_PER_INCH = 200
 _LISTED = ".report.json"
@@ -63,7 +63,7 @@ def write_report(
         ValueError: when the results are incomplete (see `summarise`, `pairwise_differences` and
             `order_envelopes`).
     """
-    charts = _charts(report)
+    charts = report_charts(report)
     pictures = [picture for section in report.sections for picture in section.pictures]
     drawn = (executor or ThisProcess()).map(
         _rendered, [*(partial(_chart, chart, report.title) for chart in charts), *pictures]
@@ -91,7 +91,8 @@ def write_report(
     )
 
 
-def _charts(report: ReportInput) -> list[ChartData]:
+def report_charts(report: ReportInput) -> list[ChartData]:
+    """Give the charts along the axis, one for each measure; none without an axis."""
     summary = report.by_axis
     if summary is None or report.axis is None:
         return []

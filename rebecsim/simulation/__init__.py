@@ -60,4 +60,4 @@ _MODULES = {
     "state_of": "trace",
 }
 
-__getattr__ = names_of(__name__, _MODULES)
+__getattr__, __dir__ = names_of(__name__, _MODULES)

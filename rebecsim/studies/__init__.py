@@ -109,4 +109,4 @@ __all__ = [
     "summarise",
 ]
 
-__getattr__ = names_of(__name__, _MODULES)
+__getattr__, __dir__ = names_of(__name__, _MODULES)

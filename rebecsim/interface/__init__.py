@@ -1,0 +1,53 @@
+"""What a notebook or a program calls: `import rebecsim as rs`, then `rs.load`, `rs.simulate`, ...
+
+`load` and `loads` read a model and give it as `LoadedModel`. `simulate` runs it once, `explore`
+tries all orders of its messages, `races` says which of them matter, `compare` runs a scenario.
+Their results, `Simulated`, `Explored`, `FoundRaces` and `Compared`, show themselves in notebooks
+and with `rich`; a `Drawing` is an SVG picture that does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rebecsim.lazy_names import names_of
+
+if TYPE_CHECKING:
+    from rebecsim.interface.comparing import Compared, compare
+    from rebecsim.interface.drawing import Drawing
+    from rebecsim.interface.exploring import Explored, explore
+    from rebecsim.interface.loading import LoadedModel, load, loads
+    from rebecsim.interface.racing import FoundRaces, races
+    from rebecsim.interface.simulating import Simulated, simulate
+
+__all__ = [
+    "Compared",
+    "Drawing",
+    "Explored",
+    "FoundRaces",
+    "LoadedModel",
+    "Simulated",
+    "compare",
+    "explore",
+    "load",
+    "loads",
+    "races",
+    "simulate",
+]
+
+_MODULES = {
+    "Compared": "comparing",
+    "Drawing": "drawing",
+    "Explored": "exploring",
+    "FoundRaces": "racing",
+    "LoadedModel": "loading",
+    "Simulated": "simulating",
+    "compare": "comparing",
+    "explore": "exploring",
+    "load": "loading",
+    "loads": "loading",
+    "races": "racing",
+    "simulate": "simulating",
+}
+
+__getattr__, __dir__ = names_of(__name__, _MODULES)

@@ -1,0 +1,199 @@
+"""Comparisons of policies, or of whatever a scenario compares."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import warnings
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rebecsim.clusters.scenarios import LoadedScenario, load, open_run
+from rebecsim.clusters.workers import executor_with_plugins
+from rebecsim.interface.shown import Shown, Tabular, shown_figure
+from rebecsim.native.engines import Engine
+from rebecsim.report.comparison import compared
+from rebecsim.report.report_input import ReportInput
+from rebecsim.studies.comparing import Bar, Runner
+from rebecsim.studies.differences import PairDifference
+from rebecsim.studies.results import Results
+from rebecsim.studies.runner import PlannedRun
+from rebecsim.studies.scenario_files import ScenarioText
+from rebecsim.studies.study import How
+from rebecsim.studies.summary import Summary
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from matplotlib.figure import Figure
+    from rich.console import Group
+
+__all__ = ["AnyScenario", "Compared", "compare"]
+
+AnyScenario = str | Path | Mapping[str, object]
+"""The name of a built-in scenario, the path of a file, or what would stand in the file."""
+
+
+@dataclass(frozen=True)
+class Compared(Shown, Tabular):
+    """What a comparison has found.
+
+    Attributes:
+        report: the figures, and what a reader needs to judge and repeat them.
+        directory: where the results are.
+    """
+
+    report: ReportInput
+    directory: Path
+
+    @property
+    def summary(self) -> Summary:
+        """Every measure of every policy, with intervals."""
+        return self.report.summary
+
+    @property
+    def differences(self) -> tuple[PairDifference, ...]:
+        """The policies in pairs, run by run."""
+        return self.report.differences
+
+    def query(self, sql: str) -> pa.Table:
+        """Answer SQL over the views of the run; `rebecsim query` says which there are.
+
+        Raises QueryError for a statement that is wrong.
+        """
+        from rebecsim.report.stored import answer_to_arrow
+        from rebecsim.studies.query import query
+
+        return answer_to_arrow(query(sql, [open_run(self.directory, self.directory.name)]))
+
+    def to_arrow(self) -> pa.Table:
+        """Give a row for each cell: its coordinates, and every measure with its interval."""
+        return self.query("SELECT * EXCLUDE (run, cell, bytes) FROM cells")
+
+    def plot(self, measure: str | None = None) -> Figure:
+        """Draw a measure along the axis, the first one unless another is named.
+
+        Raises KeyError for a measure that there is not, or where nothing is drawn along an axis.
+        """
+        from rebecsim.report.charts import chart_figure
+        from rebecsim.report.write import report_charts
+
+        charts = {chart.name: chart for chart in report_charts(self.report)}
+        chart = charts[measure or next(iter(charts), "")]
+        return shown_figure(chart_figure(chart, self.report.title))
+
+    def write(self, directory: str | Path) -> Path:
+        """Write the report, its charts and its data, and give the path of the page.
+
+        Raises OSError.
+        """
+        from rebecsim.report.write import write_report
+
+        return write_report(self.report, Path(directory)).html
+
+    def __rich__(self) -> Group:
+        """Give what `rebecsim compare` prints."""
+        from rebecsim.report.tables import report_view
+
+        return report_view(self.report)
+
+    def __repr__(self) -> str:
+        return f"<Compared {self.report.title}: {', '.join(self.summary.policies)}>"
+
+
+def compare(
+    scenario: AnyScenario,
+    out: str | Path | None = None,
+    *,
+    replications: int | None = None,
+    seed: int | None = None,
+    precision: str | None = None,
+    orders: bool = True,
+    resume: bool = False,
+    trace: bool = False,
+    workers: int = 1,
+    engine: Engine = "auto",
+    progress: bool = True,
+) -> Compared:
+    """Run a scenario, and compare what it compares.
+
+    Args:
+        scenario: the name of a built-in one, the path of a file, or a mapping of its fields.
+        out: a directory for the results, which are thrown away unless it is given.
+        replications: runs of each cell, instead of the scenario's.
+        seed: instead of the scenario's.
+        precision: run until the first measure is known so well, for example "1%".
+        orders: whether to run other orders of messages too, where the scenario has such.
+        resume: whether to go on with the run in `out`.
+        trace: whether to keep every message served, where the scenario has such.
+        workers: processes. With more than one, a script must do its work below
+            `if __name__ == "__main__":`, because every process reads it anew.
+        engine: "python", "native", or "auto" for what is faster.
+        progress: whether to show how far it is, in a terminal or a notebook.
+
+    Results do not depend on `workers`, `engine` and `resume`. Raises UserError for a scenario that
+    is wrong, or a directory that holds other results. What a user should know and need not act on
+    is a warning.
+    """
+    plan = _loaded(scenario).plan(replications=replications, seed=seed, precision=precision)
+    plan.study.prepare(plan, How(engine, trace), _warn)
+    with _directory(out) as directory:
+        run = PlannedRun(plan, Results.open(directory, plan, resume), trace)
+        with executor_with_plugins(workers, plan.study.modules(engine)) as executor:
+            runner = Runner(executor, engine, _bar if progress else _no_bar, _warn)
+            found = Compared(compared(run, runner, orders), directory)
+        if out is None:
+            weakref.finalize(found, shutil.rmtree, directory.parent, ignore_errors=True)
+    return found
+
+
+@contextmanager
+def _directory(out: str | Path | None) -> Iterator[Path]:
+    """Give the directory for results; without one, a new one that is removed if the block fails."""
+    if out is not None:
+        yield Path(out)
+        return
+    folder = Path(tempfile.mkdtemp(prefix="rebecsim-"))
+    try:
+        yield folder / "run"
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, stacklevel=3)
+
+
+def _loaded(scenario: AnyScenario) -> LoadedScenario:
+    if isinstance(scenario, Mapping):
+        return load(ScenarioText("the scenario", dict(scenario), {}, Path()))
+    return load(scenario)
+
+
+@contextmanager
+def _bar(runs: Sequence[PlannedRun]) -> Iterator[Bar]:
+    from rich import get_console
+
+    from rebecsim.report.progress import progress_bar
+
+    with progress_bar(runs, get_console()) as bar:
+        yield bar
+
+
+class _Nothing:
+    """Shows nothing."""
+
+    def start(self, total: int) -> None:
+        pass
+
+    def advance(self, finished: int) -> None:
+        pass
+
+
+@contextmanager
+def _no_bar(runs: Sequence[PlannedRun]) -> Iterator[Bar]:
+    yield _Nothing()

@@ -1,0 +1,101 @@
+"""Models to work with: from files, from text, or as they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rebecsim.actors import Model
+from rebecsim.generate import build_model
+from rebecsim.generate.load import load_checked
+from rebecsim.interface.drawing import Drawing
+from rebecsim.interface.shown import Shown
+from rebecsim.lang import CheckedModel, check_source
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["AnyModel", "LoadedModel", "as_loaded", "load", "loads"]
+
+
+@dataclass(frozen=True)
+class LoadedModel(Shown):
+    """A model that can be run, with what was said about its text.
+
+    Attributes:
+        model: the rebecs and their classes.
+        checked: what the checker knows of it; None for a model in Python.
+        warnings: what the checker warns of.
+    """
+
+    model: Model
+    checked: CheckedModel | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return self.model.name
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the checker warns of, a text each."""
+        return () if self.checked is None else tuple(map(str, self.checked.warnings))
+
+    def draw(self) -> Drawing:
+        """Draw the rebecs and whom they know."""
+        from rebecsim.report.graphs import topology_svg
+
+        return Drawing(topology_svg(self.model))
+
+    def pictures(self) -> list[str]:
+        """Give the drawing."""
+        return [self.draw().svg]
+
+    def __rich__(self) -> Table:
+        """Give a table of the rebecs."""
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(title=Text(self.name, style="table.title"), box=None, pad_edge=False)
+        for heading in ("Rebec", "Class", "Queue", "State variables"):
+            table.add_column(heading)
+        for instance in self.model.instances:
+            kind = instance.reactive_class
+            variables = [each.rebeca_name for each in kind.__state_variables__]
+            size = str(kind.__queue_size__)
+            table.add_row(*map(Text, (instance.name, kind.__name__, size, ", ".join(variables))))
+        return table
+
+    def __repr__(self) -> str:
+        return f"<LoadedModel {self.name}: {len(self.model.instances)} rebecs>"
+
+
+AnyModel = LoadedModel | Model | str | Path
+"""A model that was loaded or written in Python, or the path of one."""
+
+
+def load(path: str | Path, *, core: bool = False) -> LoadedModel:
+    """Read a model from a `.rebeca` file, or from a `.py` file, which is imported.
+
+    With `core`, Rebeca text is Core Rebeca, which has no time. Raises RebecaError for errors in a
+    `.rebeca` file, UserError for a file that holds no model.
+    """
+    return LoadedModel(*load_checked(Path(path), "core" if core else "timed"))
+
+
+def loads(text: str, name: str = "model", *, core: bool = False) -> LoadedModel:
+    """Read a model from Rebeca text; `name` is what the model is called.
+
+    Raises RebecaError for errors in the text.
+    """
+    file = f"{name}.rebeca"
+    checked = check_source(text, file, "core" if core else "timed")
+    return LoadedModel(build_model(checked, file), checked)
+
+
+def as_loaded(model: AnyModel) -> LoadedModel:
+    """Take whatever is a model, or the path of one. Raises as `load`."""
+    if isinstance(model, LoadedModel):
+        return model
+    return LoadedModel(model) if isinstance(model, Model) else load(model)

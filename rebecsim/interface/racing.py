@@ -1,0 +1,154 @@
+"""The races of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rebecsim.errors import UserError
+from rebecsim.exploration import Checks, Limits, RaceGroup, Races, find_races
+from rebecsim.exploration.races import MOST_FOLLOWED
+from rebecsim.interface.drawing import Drawing
+from rebecsim.interface.exploring import ask
+from rebecsim.interface.loading import AnyModel, as_loaded
+from rebecsim.interface.shown import Shown, Tabular
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from rich.text import Text
+
+__all__ = ["FoundRaces", "races"]
+
+
+@dataclass(frozen=True)
+class FoundRaces(Shown, Tabular):
+    """The races of a model.
+
+    Attributes:
+        races: all that was found, and how far was looked.
+    """
+
+    races: Races
+
+    @property
+    def groups(self) -> tuple[RaceGroup, ...]:
+        """The kinds of races, the worst first."""
+        return self.races.groups
+
+    @property
+    def is_harmful(self) -> bool:
+        """Whether an order decides something that lasts, or something goes wrong."""
+        return self.races.is_harmful
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether everything was looked at that could be harmful."""
+        return self.races.is_decided
+
+    def draw(self, id: str | None = None) -> Drawing:
+        """Draw both orders of a race, the first one unless another is named.
+
+        Raises UserError if there is no such race.
+        """
+        from rebecsim.report.race_diagram import orders_as_svg
+
+        for group in self.groups:
+            if id in (None, group.id):
+                return Drawing(orders_as_svg(group.witness))
+        among = f"; there are {', '.join(group.id for group in self.groups)}" if self.groups else ""
+        raise UserError(f"{self.races.model}: there is no race {id or ''}".rstrip() + among)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give all that was found as plain values."""
+        from rebecsim.report.race_text import races_to_json
+
+        return races_to_json(self.races)
+
+    def to_arrow(self) -> pa.Table:
+        """Give a row for each kind of races."""
+        import pyarrow as pa
+
+        rows = [
+            {
+                "id": group.id,
+                "first": str(group.contenders[0]),
+                "second": str(group.contenders[1]),
+                "kind": group.kind,
+                "harmful": group.is_harmful,
+                "races": group.races,
+            }
+            for group in self.groups
+        ]
+        columns = ("id", "first", "second", "kind", "harmful", "races")
+        return pa.table({name: [row[name] for row in rows] for name in columns})
+
+    def pictures(self) -> list[str]:
+        """Give both orders of the worst race, if it is harmful."""
+        return [self.draw().svg] if self.groups and self.groups[0].is_harmful else []
+
+    def __rich__(self) -> Text:
+        """Give the report of `rebecsim races`."""
+        from rich.text import Text
+
+        from rebecsim.report.race_text import race_lines
+
+        return Text("\n".join(race_lines(self.races)))
+
+    def __repr__(self) -> str:
+        harmful = sum(group.is_harmful for group in self.groups)
+        return f"<FoundRaces {self.races.model}: {harmful} of {len(self.groups)} harmful>"
+
+
+def races(
+    model: AnyModel,
+    *,
+    tts: bool = False,
+    invariants: Sequence[str] = (),
+    property: str | Path | None = None,
+    ignore: Sequence[str] = (),
+    observe: Sequence[str] = (),
+    checks: Checks | None = None,
+    limits: Limits | None = None,
+    most_followed: int = MOST_FOLLOWED,
+    strict: bool = False,
+) -> FoundRaces:
+    """Find the steps whose order matters, and what comes of it.
+
+    Args:
+        model: a loaded model, one in Python, or the path of one.
+        tts: whether states are those of the timed transition system, not of floating time.
+        invariants: what must hold in every state.
+        property: the path of a property file; its `Assertion` sections are checked.
+        ignore: variables, `rebec.variable`, that are left out of the state.
+        observe: what can be seen from outside, `rebec.variable`, or `rebec` for its messages.
+        checks: what is looked for besides; everything unless given.
+        limits: where to stop.
+        most_followed: pairs of states that are followed to see what comes of two orders.
+        strict: run all message servers of a model in Python again to see that they do the same.
+
+    Raises UserError or RebecaError for what does not fit the model.
+    """
+    loaded = as_loaded(model)
+    question = ask(
+        loaded,
+        tts=tts,
+        invariants=invariants,
+        property=property,
+        ignore=ignore,
+        checks=checks,
+        limits=limits,
+    )
+    found = find_races(
+        loaded.model,
+        mode=question.mode,
+        checks=question.checks(),
+        checked=loaded.checked,
+        limits=limits,
+        abstract=question.abstract,
+        observe=tuple(observe),
+        most_followed=most_followed,
+        strict=strict,
+    )
+    return FoundRaces(found)

@@ -1,0 +1,82 @@
+"""Results that show themselves: with `rich`, in a terminal, and in a notebook."""
+
+from __future__ import annotations
+
+import html
+import io
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+from rebecsim.errors import UserError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from matplotlib.figure import Figure
+    from rich.console import RenderableType
+
+__all__ = ["Shown", "Tabular", "shown_figure"]
+
+_WIDTH = 100
+"""Characters of a line in a notebook."""
+_DOTS_PER_INCH = 100
+
+
+class Shown(ABC):
+    """Something that `rich` can print, with pictures beside it in a notebook."""
+
+    @abstractmethod
+    def __rich__(self) -> RenderableType:
+        """Give what is printed."""
+
+    def pictures(self) -> list[str]:
+        """Give SVG pictures that a notebook shows below."""
+        return []
+
+    def _repr_html_(self) -> str:
+        pictures = "".join(f"<div>{each}</div>" for each in self.pictures())
+        return f"<pre>{html.escape(_plain(self.__rich__()))}</pre>{pictures}"
+
+    def __str__(self) -> str:
+        return _plain(self.__rich__())
+
+
+class Tabular(ABC):
+    """Something that is a table as well."""
+
+    @abstractmethod
+    def to_arrow(self) -> pa.Table:
+        """Give the rows as an Arrow table."""
+
+    def to_pandas(self) -> Any:
+        """Give the rows as a pandas data frame. Raises UserError where pandas is not installed."""
+        try:
+            import pandas  # noqa: F401 - what Arrow makes data frames with
+        except ImportError as error:
+            raise UserError(
+                "pandas is not installed; `pip install pandas`, or take `to_arrow()`"
+            ) from error
+        return self.to_arrow().to_pandas()
+
+
+def shown_figure(figure: Figure) -> Figure:
+    """Have a notebook show a figure that was made without pyplot, which it would not know of."""
+
+    def png() -> bytes:
+        written = io.BytesIO()
+        figure.savefig(written, format="png", dpi=_DOTS_PER_INCH)
+        return written.getvalue()
+
+    vars(figure)["_repr_png_"] = png
+    return figure
+
+
+def _plain(shown: RenderableType) -> str:
+    """Print something to a text, whose control characters are written out."""
+    from rich.console import Console
+
+    from rebecsim.printable import printable
+
+    written = io.StringIO()
+    Console(file=written, width=_WIDTH, color_system=None).print(shown)
+    lines = written.getvalue().splitlines()
+    return "\n".join(printable(line.rstrip()) for line in lines)

@@ -1,0 +1,60 @@
+"""How far runs are, as a bar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+from rebecsim.studies.comparing import Bar
+from rebecsim.studies.runner import PlannedRun
+
+__all__ = ["progress_bar"]
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A bar on a screen."""
+
+    progress: Progress
+    task: TaskID
+
+    def start(self, total: int) -> None:
+        self.progress.reset(self.task, total=total)
+
+    def advance(self, finished: int) -> None:
+        self.progress.advance(self.task, finished)
+
+
+@contextmanager
+def progress_bar(runs: Sequence[PlannedRun], console: Console) -> Iterator[Bar]:
+    """Show a bar while the block works, if somebody looks, and take it away."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn(runs[0].plan.study.counted),
+        TimeElapsedColumn(),
+    )
+    is_seen = console.is_terminal or console.is_jupyter
+    with Progress(*columns, console=console, transient=True, disable=not is_seen) as progress:
+        yield _Shown(progress, progress.add_task(_described(runs)))
+
+
+def _described(runs: Sequence[PlannedRun]) -> str:
+    """Say what is running: the scenario, and the laws and orders of its runs if it has such."""
+    scenarios = [run.plan.scenario for run in runs]
+    laws = "/".join(dict.fromkeys(filter(None, (getattr(s, "choice_law", "") for s in scenarios))))
+    orders = ", ".join(dict.fromkeys(filter(None, (getattr(s, "order", "") for s in scenarios))))
+    details = f" ({laws} law, {orders} order)" if laws and orders else ""
+    return f"{scenarios[0].name}{details}"
