@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import signal
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -29,10 +28,10 @@ def shared_data() -> Path:
     return SHARED
 
 
-@pytest.fixture
-def run(capfd: pytest.CaptureFixture[str]) -> Run:
+@pytest.fixture(scope="session")
+def run() -> Run:
     """Run the program in this process: exit code, standard output and standard error."""
-    return partial(in_this_process, capfd)
+    return in_this_process
 
 
 @pytest.fixture(autouse=True)

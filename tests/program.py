@@ -7,12 +7,12 @@ same as a process is what `tests/endtoend/test_processes.py` is for.
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,11 +42,7 @@ class Ended(NamedTuple):
 
 
 def in_this_process(
-    capture: pytest.CaptureFixture[str],
-    *arguments: object,
-    cwd: Path | None = None,
-    typed: str = "",
-    columns: int = COLUMNS,
+    *arguments: object, cwd: Path | None = None, typed: str = "", columns: int = COLUMNS
 ) -> Ended:
     """Run the program here, as `main` is run: with these arguments, in this directory, typing this.
 
@@ -54,7 +50,7 @@ def in_this_process(
     compares without worker processes unless `--workers` asks for some: the results are the same,
     and two of them take as long to begin as most comparisons of the tests.
     """
-    capture.readouterr()
+    printed, complaint = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
     with pytest.MonkeyPatch.context() as patched, fresh_consoles(), no_plugins():
         patched.setattr(sys, "argv", ["rebecsim", *map(str, arguments)])
         patched.setattr("rebecsim.studies.executors.available_workers", lambda: 1)
@@ -62,10 +58,16 @@ def in_this_process(
         patched.setenv("COLUMNS", str(columns))
         if cwd is not None:
             patched.chdir(cwd)
+        patched.setattr(sys, "stdout", printed)
+        patched.setattr(sys, "stderr", complaint)
         with pytest.raises(SystemExit) as ended:
             main()
-    printed = capture.readouterr()
-    return Ended(int(ended.value.code or 0), printed.out, printed.err)
+    return Ended(int(ended.value.code or 0), _written_to(printed), _written_to(complaint))
+
+
+def _written_to(stream: io.TextIOWrapper) -> str:
+    stream.seek(0)
+    return stream.read()
 
 
 def in_a_process(
@@ -92,7 +94,7 @@ def started(
     )
 
 
-@contextlib.contextmanager
+@contextmanager
 def fresh_consoles() -> Iterator[None]:
     """Make the consoles anew: they remember how wide a terminal was, and whether there was one."""
     for each in (console, error_console):
@@ -102,7 +104,7 @@ def fresh_consoles() -> Iterator[None]:
         each.cache_clear()
 
 
-@contextlib.contextmanager
+@contextmanager
 def no_plugins() -> Iterator[None]:
     """Unload the plug-ins that are loaded, for a while, and those that are loaded meanwhile."""
     files = loaded_plugin_files()

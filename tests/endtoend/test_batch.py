@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.conftest import Run
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "models/plugins/widest_first.py"
@@ -19,18 +19,6 @@ LOG = """\
 4  3 -1 30 1 -1 -1 1 30 100 1 3 1 -1 1 -1 -1 -1
 5  4 -1  0 1 -1 -1 1 30 100 0 3 1 -1 1 -1 -1 -1
 """
-
-
-def run(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "rebecsim", *map(str, arguments)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        env={"PYTHONUTF8": "1", "COLUMNS": "100", "PYTHONPATH": str(ROOT), "PATH": ""},
-    )
 
 
 @pytest.fixture
@@ -59,25 +47,25 @@ def waits(file: Path) -> list[int]:
     ],
 )
 def test_a_log_is_run_and_its_schedule_holds(
-    folder: Path, options: list[str], expected: list[int]
+    run: Run, folder: Path, options: list[str], expected: list[int]
 ) -> None:
-    done = run("batch", "log.swf", *options, "--out", "schedule.swf", folder=folder)
+    done = run("batch", "log.swf", *options, "--out", "schedule.swf", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "log.swf: 1 row skipped: no run time" in done.stderr
     assert "wait: mean" in done.stdout
     assert "schedule in schedule.swf" in done.stdout
     assert waits(folder / "schedule.swf") == expected
-    checked = run("validate", "schedule.swf", folder=folder)
+    checked = run("validate", "schedule.swf", cwd=folder)
     assert checked.returncode == 0, checked.stdout
     assert checked.stdout.count("holds:") == 2
 
 
-def test_the_promises_of_policies_are_checked_on_request(folder: Path) -> None:
-    run("batch", "log.swf", "--policy", "EASY", "--out", "schedule.swf", folder=folder)
-    easy = run("validate", "schedule.swf", "--easy", folder=folder)
+def test_the_promises_of_policies_are_checked_on_request(run: Run, folder: Path) -> None:
+    run("batch", "log.swf", "--policy", "EASY", "--out", "schedule.swf", cwd=folder)
+    easy = run("validate", "schedule.swf", "--easy", cwd=folder)
     assert easy.returncode == 0, easy.stdout + easy.stderr
     assert "holds: the head of the queue never starts after its first reservation" in easy.stdout
-    fcfs = run("validate", "schedule.swf", "--fcfs", folder=folder)
+    fcfs = run("validate", "schedule.swf", "--fcfs", cwd=folder)
     assert fcfs.returncode == 1
     assert "broken by 1 job: jobs start in the order of submission" in fcfs.stdout
     assert "first by job 3, which starts at 2, before job 2" in fcfs.stdout
@@ -92,13 +80,15 @@ def test_the_promises_of_policies_are_checked_on_request(folder: Path) -> None:
         (2, "2  1 99 5 4", "first by job 2, which is the head at 1 with a reservation for 12"),
     ],
 )
-def test_planted_faults_are_found(folder: Path, row: int, changed: str, message: str) -> None:
-    run("batch", "log.swf", "--policy", "EASY", "--out", "schedule.swf", folder=folder)
+def test_planted_faults_are_found(
+    run: Run, folder: Path, row: int, changed: str, message: str
+) -> None:
+    run("batch", "log.swf", "--policy", "EASY", "--out", "schedule.swf", cwd=folder)
     lines = (folder / "schedule.swf").read_text().splitlines()
     place = next(number for number, line in enumerate(lines) if line.split()[0] == str(row))
     lines[place] = " ".join([*changed.split(), *lines[place].split()[5:]])
     (folder / "faulty.swf").write_text("\n".join(lines) + "\n")
-    checked = run("validate", "faulty.swf", "--easy", folder=folder)
+    checked = run("validate", "faulty.swf", "--easy", cwd=folder)
     assert checked.returncode == 1, checked.stdout + checked.stderr
     assert message in checked.stdout
 
@@ -118,10 +108,10 @@ def test_planted_faults_are_found(folder: Path, row: int, changed: str, message:
     ],
 )
 def test_mistakes_are_explained_and_nothing_is_written(
-    folder: Path, arguments: list[str], message: str
+    run: Run, folder: Path, arguments: list[str], message: str
 ) -> None:
     extra = ["--out", "out.swf"] if arguments[0] == "batch" else []
-    done = run(*arguments, *extra, folder=folder)
+    done = run(*arguments, *extra, cwd=folder)
     assert done.returncode == 2, done.stdout + done.stderr
     assert message in done.stderr
     assert not (folder / "out.swf").exists()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
-import sys
 from pathlib import Path
 
 import pytest
 
-from rebecsim.cli import main
+from tests.conftest import Run
 
 ROOT = Path(__file__).resolve().parents[2]
 TICKETS = str(ROOT / "models" / "ticket_service.rebeca")
@@ -26,29 +24,15 @@ TICKETS = str(ROOT / "models" / "ticket_service.rebeca")
         (["simulat", TICKETS], "Did you mean 'simulate'?"),
     ],
 )
-def test_the_name_that_was_meant_is_said(
-    arguments: list[str],
-    meant: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    assert ended_with(arguments, monkeypatch) == 2
-    assert meant in capfd.readouterr().err
+def test_the_name_that_was_meant_is_said(run: Run, arguments: list[str], meant: str) -> None:
+    code, _, complaint = run(*arguments)
+    assert code == 2
+    assert meant in complaint
 
 
-def test_the_message_of_a_breakpoint_that_was_meant_is_said(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO("break bye\nbreak ofice.buy\nbreak 1\n"))
-    assert ended_with(["step", TICKETS], monkeypatch) == 2
-    shown = capfd.readouterr().err
+def test_the_message_of_a_breakpoint_that_was_meant_is_said(run: Run) -> None:
+    code, _, shown = run("step", TICKETS, typed="break bye\nbreak ofice.buy\nbreak 1\n")
+    assert code == 2
     assert "there is no message 'bye'; did you mean buy?" in shown
     assert "there is no message 'ofice.buy'; did you mean office.buy?" in shown
     assert "there is no message '1'; there are office.buy, office.refill, ann.think" in shown
-
-
-def ended_with(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> object:
-    monkeypatch.setattr(sys, "argv", ["rebecsim", *arguments])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    return ended.value.code

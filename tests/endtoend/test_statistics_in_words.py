@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from rebecsim.cli.app import app
+from tests.conftest import Run
 
 SCENARIO = """
 kind = "dispatch"
@@ -37,19 +37,28 @@ NEVER_LATE = SCENARIO.replace("app_masters = [2]", "app_masters = [8]").replace(
 )
 
 
-def run(*arguments: object) -> str:
-    """Run a command in this process; give what it printed, in one line."""
-    words = [str(each) for each in arguments]
-    done = CliRunner().invoke(app, words, catch_exceptions=False, env={"COLUMNS": "80"})
-    assert done.exit_code == 0, done.output
-    return " ".join(done.output.split())
+@pytest.fixture
+def said(run: Run) -> Callable[..., str]:
+    """Run a command; give what it printed, in one line."""
+
+    def words(*arguments: object) -> str:
+        code, printed, complaint = run(*arguments, columns=80)
+        assert code == 0, complaint
+        return " ".join((printed + complaint).split())
+
+    return words
 
 
-def compare(directory: Path, scenario: str, *options: object) -> str:
-    path = directory / "words.toml"
-    path.write_text(scenario)
-    out = directory / "out"
-    return run("compare", path, "--out", out, "--workers", 1, "--engine", "python", *options)
+@pytest.fixture
+def compare(said: Callable[..., str], tmp_path: Path) -> Callable[..., str]:
+    """Compare the policies of a scenario; give what is said."""
+
+    def compared(scenario: str, *options: object) -> str:
+        (tmp_path / "words.toml").write_text(scenario)
+        command = ("compare", tmp_path / "words.toml", "--out", tmp_path / "out")
+        return said(*command, "--engine", "python", *options)
+
+    return compared
 
 
 def page(directory: Path) -> str:
@@ -57,58 +66,58 @@ def page(directory: Path) -> str:
     return " ".join(text.partition("<script>")[0].split())
 
 
-def test_a_precision_that_is_not_reached_is_said(tmp_path):
+def test_a_precision_that_is_not_reached_is_said(compare, tmp_path):
     limits = ("--precision", "1%", "--max-replications", 60, "--no-orders")
-    said = compare(tmp_path, SCENARIO, *limits)
-    for text in (said, page(tmp_path)):
+    shown = compare(SCENARIO, *limits)
+    for text in (shown, page(tmp_path)):
         assert "Precision: 1 % of Deadline misses was NOT reached by EDF (" in text
         assert "as 60 runs of each cell were the limit" in text
     assert "<td>60 (at most 60)</td>" in page(tmp_path)
 
 
-def test_a_precision_that_is_reached_is_said_with_the_runs_that_ran(tmp_path):
-    said = compare(tmp_path, SCENARIO, "--precision", "30%", "--no-orders")
-    assert "reached by every policy after 50 runs of each cell" in said
+def test_a_precision_that_is_reached_is_said_with_the_runs_that_ran(compare, said, tmp_path):
+    shown = compare(SCENARIO, "--precision", "30%", "--no-orders")
+    assert "reached by every policy after 50 runs of each cell" in shown
     assert "<td>50 (at most 10000)</td>" in page(tmp_path)
-    table = run("runs", tmp_path / "out")
+    table = said("runs", tmp_path / "out")
     assert " 50 3 fair" in table
     assert "10000" not in table
-    asked = run("query", "select replications from runs", tmp_path / "out", "--csv")
+    asked = said("query", "select replications from runs", tmp_path / "out", "--csv")
     assert asked == "replications 50"
 
 
-def test_without_any_miss_the_runs_end(tmp_path):
-    said = compare(tmp_path, NEVER_LATE, "--precision", "1%", "--no-orders")
-    assert "EDF: Deadline misses are 0 in all" in said
-    assert "confidence fewer than" in said
+def test_without_any_miss_the_runs_end(compare, tmp_path):
+    shown = compare(NEVER_LATE, "--precision", "1%", "--no-orders")
+    assert "EDF: Deadline misses are 0 in all" in shown
+    assert "confidence fewer than" in shown
 
 
-def test_models_without_chance_differ_for_certain(tmp_path):
-    said = compare(tmp_path, WITHOUT_CHANCE, "--replications", 1)
-    for text in (said, page(tmp_path)):
+def test_models_without_chance_differ_for_certain(compare, tmp_path):
+    shown = compare(WITHOUT_CHANCE, "--replications", 1)
+    for text in (shown, page(tmp_path)):
         assert "in every run: the models have no chance in them." in text
         assert "Nothing is drawn in these models" in text
-    assert "95 % interval" not in said
+    assert "95 % interval" not in shown
 
 
-def test_a_run_in_another_order_says_why_there_is_no_comparison_of_orders(tmp_path):
-    said = compare(tmp_path, SCENARIO, "--order", "updates-first")
-    for text in (said, page(tmp_path)):
+def test_a_run_in_another_order_says_why_there_is_no_comparison_of_orders(compare, tmp_path):
+    shown = compare(SCENARIO, "--order", "updates-first")
+    for text in (shown, page(tmp_path)):
         assert "were served in the order updates-first alone" in text
 
 
-def test_updates_and_ticks_are_explained(tmp_path):
-    said = compare(tmp_path, SCENARIO)
-    for text in (said, page(tmp_path)):
+def test_updates_and_ticks_are_explained(compare, tmp_path):
+    shown = compare(SCENARIO)
+    for text in (shown, page(tmp_path)):
         assert "An update is the message of an AppMaster that its job has ended" in text
         assert "not by whether intervals overlap" in text
 
 
 @pytest.mark.parametrize("form", ["rebeca", "python"])
-def test_generate_says_that_the_order_is_not_in_the_models(tmp_path, form):
+def test_generate_says_that_the_order_is_not_in_the_models(said, tmp_path, form):
     path = tmp_path / "ordered.toml"
     path.write_text(WITHOUT_CHANCE)
-    said = run("generate", path, "--out", tmp_path / form, "--form", form)
-    assert "order 'ticks-first' is no part of them" in said
+    shown = said("generate", path, "--out", tmp_path / form, "--form", form)
+    assert "order 'ticks-first' is no part of them" in shown
     path.write_text(SCENARIO)
-    assert "order" not in run("generate", path, "--out", tmp_path / "random", "--form", form)
+    assert "order" not in said("generate", path, "--out", tmp_path / "random", "--form", form)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ import pytest
 from rebecsim.cli.workload import workload_app
 from rebecsim.workloads import generate, write_swf
 from rebecsim.workloads.cleaning import RULES
+from tests.conftest import Run
 from tests.docs.tables import parameters_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,19 +24,9 @@ COMMANDS = {
 
 
 @pytest.fixture
-def run(tmp_path):
-    def call(*arguments: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "rebecsim", "workload", *map(str, arguments)],
-            cwd=tmp_path,
-            env={**os.environ, "COLUMNS": "100", "PYTHONUTF8": "1"},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-
-    return call
+def run(run: Run, tmp_path: Path) -> Run:
+    """Run a command about workloads in the directory of the test."""
+    return partial(run, "workload", cwd=tmp_path)
 
 
 def test_a_log_is_described_and_drawn(run, shared_data, tmp_path):
