@@ -4,15 +4,13 @@ import csv
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from rebecsim.cli import main
+from tests.program import started
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
 
@@ -38,30 +36,6 @@ maximum = 4
 """
 
 
-def rebecsim(*arguments, cwd=None, timeout=120):
-    return subprocess.run(
-        [sys.executable, "-m", "rebecsim", *map(str, arguments)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        env={**os.environ, "COLUMNS": "120", "NO_COLOR": "1"},
-    )
-
-
-@pytest.fixture
-def in_process(monkeypatch, capfd):
-    """Run the program in this process, which is quicker: (exit code, standard error)."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["rebecsim", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return ended.value.code, capfd.readouterr().err
-
-    return run
-
-
 @pytest.fixture
 def scenario(tmp_path):
     path = tmp_path / "tiny.toml"
@@ -73,12 +47,21 @@ def names(directory):
     return sorted(str(path.relative_to(directory)) for path in directory.rglob("*"))
 
 
-def test_compare_writes_everything_and_says_where(scenario, tmp_path):
-    done = rebecsim("compare", scenario, "--out", "out", cwd=tmp_path)
+@pytest.fixture(scope="module")
+def compared(run, tmp_path_factory):
+    """What a comparison has printed, and the directory with it in `out`; only to be read."""
+    place = tmp_path_factory.mktemp("compared")
+    (place / "tiny.toml").write_text(SCENARIO)
+    done = run("compare", "tiny.toml", "--out", "out", cwd=place)
     assert done.returncode == 0, done.stderr
+    return done, place
+
+
+def test_compare_writes_everything_and_says_where(compared):
+    done, place = compared
     for text in ("A tiny comparison", "EDF", "FIFO", "Deadline misses", "±", "out/report.html"):
         assert text in done.stdout
-    out = tmp_path / "out"
+    out = place / "out"
     assert len(list((out / "parts").glob("*.parquet"))) == 4
     assert {path.suffix for path in (out / "charts").iterdir()} == {".png", ".svg"}
     with (out / "table.csv").open() as file:
@@ -90,43 +73,34 @@ def test_compare_writes_everything_and_says_where(scenario, tmp_path):
     assert not [name for name in names(out) if name.endswith(".tmp")]
 
 
-def test_compare_is_reproducible_for_any_number_of_workers(scenario, tmp_path):
-    for workers in (1, 2):
-        done = rebecsim(
-            "compare", scenario, "--out", tmp_path / f"w{workers}", "--workers", workers
-        )
-        assert done.returncode == 0, done.stderr
-    for part in sorted((tmp_path / "w1" / "parts").iterdir()):
-        assert part.read_bytes() == (tmp_path / "w2" / "parts" / part.name).read_bytes()
+def test_compare_is_reproducible_for_any_number_of_workers(run, compared, tmp_path):
+    one, two = compared[1] / "out", tmp_path / "out"
+    done = run("compare", compared[1] / "tiny.toml", "--out", two, "--workers", 2)
+    assert done.returncode == 0, done.stderr
+    for part in sorted((one / "parts").iterdir()):
+        assert part.read_bytes() == (two / "parts" / part.name).read_bytes()
     for name in ("table.csv", "by_cluster_size.csv", "charts/deadline_misses.svg"):
-        assert (tmp_path / "w1" / name).read_bytes() == (tmp_path / "w2" / name).read_bytes()
+        assert (one / name).read_bytes() == (two / name).read_bytes()
 
 
-def test_an_existing_run_is_kept_unless_resumed(scenario, tmp_path):
-    first = rebecsim("compare", scenario, "--out", "out", cwd=tmp_path)
-    before = {
-        name: (tmp_path / "out" / name).stat().st_mtime_ns for name in names(tmp_path / "out")
-    }
-    refused = rebecsim("compare", scenario, "--out", "out", cwd=tmp_path)
+def test_an_existing_run_is_kept_unless_resumed(run, compared):
+    first, place = compared
+    command = ("compare", "tiny.toml", "--out", "out")
+    before = {name: (place / "out" / name).stat().st_mtime_ns for name in names(place / "out")}
+    refused = run(*command, cwd=place)
     assert refused.returncode == 2
     assert "--resume" in refused.stderr
-    after = {name: (tmp_path / "out" / name).stat().st_mtime_ns for name in names(tmp_path / "out")}
+    after = {name: (place / "out" / name).stat().st_mtime_ns for name in names(place / "out")}
     assert after == before
-    resumed = rebecsim("compare", scenario, "--out", "out", "--resume", cwd=tmp_path)
+    resumed = run(*command, "--resume", cwd=place)
     assert (resumed.returncode, resumed.stdout) == (0, first.stdout)
 
 
-def test_ctrl_c_keeps_finished_cells_and_resume_goes_on(scenario, tmp_path):
+def test_ctrl_c_keeps_finished_cells_and_resume_goes_on(run, scenario, tmp_path):
     long = SCENARIO.replace("replications = 10", "replications = 500")
     scenario.write_text(long)
-    command = [sys.executable, "-m", "rebecsim", "compare", str(scenario), "--out"]
-    process = subprocess.Popen(
-        [*command, str(tmp_path / "out"), "--workers", "2"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    command = ("compare", scenario, "--no-orders", "--engine", "python", "--out")
+    process = started(*command, tmp_path / "out", "--workers", 2, start_new_session=True)
     parts = tmp_path / "out" / "parts"
     deadline = time.monotonic() + 60
     while not list(parts.glob("[!.]*.parquet")) and time.monotonic() < deadline:
@@ -139,78 +113,75 @@ def test_ctrl_c_keeps_finished_cells_and_resume_goes_on(scenario, tmp_path):
     assert 1 <= len(left) < 4
     assert not [name for name in left if name.endswith(".tmp")]
 
-    resumed = rebecsim("compare", scenario, "--out", tmp_path / "out", "--resume")
+    resumed = run(*command, tmp_path / "out", "--resume")
     assert resumed.returncode == 0, resumed.stderr
-    whole = rebecsim("compare", scenario, "--out", tmp_path / "whole")
+    whole = run(*command, tmp_path / "whole")
     assert whole.returncode == 0
     for part in sorted(parts.iterdir()):
         assert part.read_bytes() == (tmp_path / "whole" / "parts" / part.name).read_bytes()
 
 
-def test_compare_keeps_traces_on_request(scenario, tmp_path):
-    done = rebecsim(
-        "compare", scenario, "--out", tmp_path / "out", "--trace", "--replications", 3, "--seed", 1
-    )
+def test_compare_keeps_traces_on_request(run, scenario, tmp_path):
+    options = ("--trace", "--replications", 3, "--seed", 1, "--no-orders")
+    done = run("compare", scenario, "--out", tmp_path / "out", *options)
     assert done.returncode == 0, done.stderr
     traces = sorted((tmp_path / "out" / "traces").iterdir())
     assert len(traces) == 4
     assert pq.read_table(traces[0]).num_rows > 3 * 30
 
 
-def test_generate_both_forms(scenario, tmp_path):
-    done = rebecsim("generate", scenario, "--out", tmp_path / "models")
+def test_generate_both_forms(run, scenario, tmp_path):
+    done = run("generate", scenario, "--out", tmp_path / "models")
     assert done.returncode == 0, done.stderr
     assert "4 models" in done.stdout
     generated = sorted((tmp_path / "models").iterdir())
     assert [path.suffix for path in generated] == [".rebeca"] * 4
-    checked = rebecsim("check", *generated)
+    checked = run("check", *generated)
     assert checked.returncode == 0
     assert checked.stdout.count(": ok, 2 classes") == 4
 
-    python = rebecsim("generate", scenario, "--out", tmp_path / "python", "--form", "python")
+    python = run("generate", scenario, "--out", tmp_path / "python", "--form", "python")
     assert python.returncode == 0, python.stderr
     module = tmp_path / "python" / f"{generated[1].stem}.py"
-    runs = [
-        rebecsim("simulate", path, "--until", 12, "--seed", 5) for path in (generated[1], module)
-    ]
+    runs = [run("simulate", path, "--until", 12, "--seed", 5) for path in (generated[1], module)]
     assert runs[0].returncode == 0
     assert runs[0].stdout == runs[1].stdout
 
     generated[0].write_text("mine")
-    again = rebecsim("generate", scenario, "--out", tmp_path / "models")
+    again = run("generate", scenario, "--out", tmp_path / "models")
     assert (again.returncode, generated[0].read_text()) == (2, "mine")
     assert "--force" in again.stderr
-    assert rebecsim("generate", scenario, "--out", tmp_path / "models", "--force").returncode == 0
+    assert run("generate", scenario, "--out", tmp_path / "models", "--force").returncode == 0
     assert "ResourceManager" in generated[0].read_text()
 
 
-def test_simulate_saves_and_replays(tmp_path):
+def test_simulate_saves_and_replays(run, tmp_path):
     model = MODELS / "ticket_service.rebeca"
     saved = tmp_path / "run.json"
-    done = rebecsim("simulate", model, "--until", 20, "--seed", 3, "--save", saved)
+    done = run("simulate", model, "--until", 20, "--seed", 3, "--save", saved)
     assert done.returncode == 0, done.stderr
     assert "office: buy(customer=ann)" in done.stdout
     for path in (model, MODELS / "ticket_service.py"):
-        replayed = rebecsim("simulate", path, "--replay", saved)
+        replayed = run("simulate", path, "--replay", saved)
         assert replayed.returncode == 0
         assert replayed.stdout.splitlines()[:-1] == done.stdout.splitlines()[:-2]
-    other = rebecsim("simulate", model, "--until", 20, "--seed", 4)
+    other = run("simulate", model, "--until", 20, "--seed", 4)
     assert other.stdout != done.stdout
 
 
-def test_simulate_ends_with_1_after_a_violation(tmp_path):
+def test_simulate_ends_with_1_after_a_violation(run, tmp_path):
     model = tmp_path / "full.rebeca"
     model.write_text(
         "reactiveclass A(2) { A() { self.go(); } msgsrv go() { self.go(); self.go(); } }\n"
         "main { A a():(); }\n"
     )
-    done = rebecsim("simulate", model)
+    done = run("simulate", model)
     assert done.returncode == 1
     assert "queue overflow" in done.stdout
 
 
-def test_scenarios_lists_those_of_the_package():
-    done = rebecsim("scenarios")
+def test_scenarios_lists_those_of_the_package(run):
+    done = run("scenarios")
     assert done.returncode == 0
     assert [line.split()[0] for line in done.stdout.splitlines()][:2] == [
         "against_edf",
@@ -218,13 +189,13 @@ def test_scenarios_lists_those_of_the_package():
     ]
 
 
-def test_reproduce_puts_published_figures_beside_ours(tmp_path):
-    done = rebecsim("reproduce", "for_edf", "--replications", 5, "--out", tmp_path / "out")
+def test_reproduce_puts_published_figures_beside_ours(run, tmp_path):
+    done = run("reproduce", "for_edf", "--replications", 5, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     for figure in ("25.96", "70.37", "77.20", "31.16", "99.89"):
         assert figure in done.stdout
     assert names(tmp_path / "out")[0] == "for_edf_fair"
-    again = rebecsim("reproduce", "for_edf", "--replications", 5, "--out", tmp_path / "out")
+    again = run("reproduce", "for_edf", "--replications", 5, "--out", tmp_path / "out")
     assert again.stdout == done.stdout
 
 
@@ -242,7 +213,7 @@ BAD_SCENARIOS = {
 
 
 @pytest.mark.parametrize("line", BAD_SCENARIOS)
-def test_bad_scenarios(line, scenario, tmp_path, in_process):
+def test_bad_scenarios(line, scenario, tmp_path, run):
     key = line.split(" = ")[0]
     lines = [each for each in SCENARIO.splitlines(keepends=True) if not each.startswith(key)]
     position = {"policies": 2, "app_masters": 3, "queue_size": 4, "epsilon": 5}.get(key, 0)
@@ -250,7 +221,7 @@ def test_bad_scenarios(line, scenario, tmp_path, in_process):
     scenario.write_text("".join(lines))
     before = names(tmp_path)
     for command in (["compare"], ["generate"]):
-        code, errors = in_process(*command, scenario, "--out", tmp_path / "out")
+        code, _, errors = run(*command, scenario, "--out", tmp_path / "out")
         assert code == 2
         for part in BAD_SCENARIOS[line]:
             assert part in errors
@@ -277,7 +248,7 @@ def test_bad_scenarios(line, scenario, tmp_path, in_process):
         (["compare"], ["scenario"]),
     ],
 )
-def test_bad_input(arguments, parts, tmp_path, in_process, monkeypatch):
+def test_bad_input(arguments, parts, tmp_path, run, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("x")
     (tmp_path / "empty.py").write_text("")
@@ -291,7 +262,7 @@ def test_bad_input(arguments, parts, tmp_path, in_process, monkeypatch):
         "main { A a():(); }\n"
     )
     before = names(tmp_path)
-    code, errors = in_process(*arguments)
+    code, _, errors = run(*arguments)
     assert code == 2
     for part in parts:
         assert part in errors
@@ -316,9 +287,9 @@ main { A a():(); }
     "name",
     ["plain.rebeca", '"""; open("stolen", "w"); """.rebeca', "a\nopen('stolen', 'w').rebeca"],
 )
-def test_a_model_cannot_run_foreign_code(name, tmp_path):
+def test_a_model_cannot_run_foreign_code(run, name, tmp_path):
     model = tmp_path / name
     model.write_text(HOSTILE)
-    done = rebecsim("simulate", model, cwd=tmp_path)
+    done = run("simulate", model, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert not (tmp_path / "stolen").exists()

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from tests.endtoend.test_cli import SCENARIO, names, rebecsim
+from tests.endtoend.test_cli import SCENARIO, names
 
 EVICTION = SCENARIO.replace('["EDF", "FIFO"]', '["MDF", "MLF"]').replace(
     "[[arrivals]]", "[eviction]\ncheckpoint_overhead = 1\n\n[[arrivals]]"
@@ -19,8 +19,8 @@ def scenario(tmp_path):
     return path
 
 
-def test_eviction_is_compared_like_dispatch(scenario, tmp_path):
-    done = rebecsim("compare", scenario, "--out", "out", cwd=tmp_path)
+def test_eviction_is_compared_like_dispatch(run, scenario, tmp_path):
+    done = run("compare", scenario, "--out", "out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     for text in ("MDF", "MLF", "Where deadlines were missed", "Queue, research", "ticks-first"):
         assert text in done.stdout
@@ -33,27 +33,27 @@ def test_eviction_is_compared_like_dispatch(scenario, tmp_path):
         "ticks-first",
         "fifo",
     }
-    again = rebecsim("report", "out", cwd=tmp_path)
+    again = run("report", "out", cwd=tmp_path)
     table = done.stdout.partition("report  ")[0]
     assert again.stdout.startswith(table)
-    generated = rebecsim("generate", scenario, "--out", tmp_path / "models")
+    generated = run("generate", scenario, "--out", tmp_path / "models")
     assert generated.returncode == 0
-    assert rebecsim("check", *(tmp_path / "models").iterdir()).returncode == 0
+    assert run("check", *(tmp_path / "models").iterdir()).returncode == 0
 
 
-def test_both_variants_of_the_model_are_generated(scenario, tmp_path):
+def test_both_variants_of_the_model_are_generated(run, scenario, tmp_path):
     published = tmp_path / "published.toml"
     published.write_text(EVICTION.replace("[eviction]", "[eviction]\nas_published = true"))
     for path, directory in ((scenario, "fixed"), (published, "published")):
-        assert rebecsim("generate", path, "--out", tmp_path / directory).returncode == 0
+        assert run("generate", path, "--out", tmp_path / directory).returncode == 0
     for fixed in sorted((tmp_path / "fixed").iterdir()):
         assert fixed.read_text() != (tmp_path / "published" / fixed.name).read_text()
 
 
-def test_precision_decides_the_number_of_runs(tmp_path):
+def test_precision_decides_the_number_of_runs(run, tmp_path):
     scenario = tmp_path / "tiny.toml"
     scenario.write_text(SCENARIO)
-    done = rebecsim(
+    done = run(
         "compare", scenario, "--out", "out", "--precision", "5%", "--no-orders", cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr
@@ -75,9 +75,9 @@ def test_precision_decides_the_number_of_runs(tmp_path):
         (["--order", "sideways"], "sideways"),
     ],
 )
-def test_options_that_do_not_fit(options, text, scenario, tmp_path):
+def test_options_that_do_not_fit(run, options, text, scenario, tmp_path):
     before = names(tmp_path)
-    done = rebecsim("compare", scenario, "--out", tmp_path / "out", *options)
+    done = run("compare", scenario, "--out", tmp_path / "out", *options)
     assert done.returncode == 2
     assert text in done.stderr
     assert names(tmp_path) == before

@@ -1,9 +1,6 @@
 """A scenario with AppMasters of different speeds and power draws, from the file to the report."""
 
 import csv
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -41,23 +38,12 @@ maximum = 4
 POWER = Power(idle=[90.0], busy=[200.0, 120.5], time_unit=60.0)
 
 
-def rebecsim(*arguments, cwd):
-    return subprocess.run(
-        [sys.executable, "-m", "rebecsim", *arguments],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, "COLUMNS": "150", "NO_COLOR": "1"},
-    )
-
-
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def made(run, tmp_path_factory):
     place = tmp_path_factory.mktemp("fleet")
     (place / "fleet.toml").write_text(SCENARIO)
-    command = ["compare", "fleet.toml", "--out", "out", "--trace", "--workers", "1"]
-    done = rebecsim(*command, "--no-orders", cwd=place)
+    command = ("compare", "fleet.toml", "--out", "out", "--trace", "--no-orders")
+    done = run(*command, cwd=place, columns=150)
     assert done.returncode == 0, done.stderr
     return place / "out", done.stdout
 
@@ -110,9 +96,9 @@ def test_the_page_and_the_pictures_show_the_largest_cluster(made):
             assert (out / f"charts/utilisation_{policy}.{form}").stat().st_size > 1000
 
 
-def test_the_report_is_drawn_again_from_what_is_stored(made, tmp_path):
+def test_the_report_is_drawn_again_from_what_is_stored(run, made, tmp_path):
     out, _ = made
-    done = rebecsim("report", str(out), "--out", str(tmp_path), cwd=tmp_path)
+    done = run("report", out, "--out", tmp_path)
     assert done.returncode == 0, done.stderr
     for name in ("energy.csv", "charts/utilisation_edf.svg", "charts/utilisation_sjf.png"):
         assert (tmp_path / name).read_bytes() == (out / name).read_bytes()
