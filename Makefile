@@ -5,7 +5,7 @@ INSTALLED := $(VENV)/.installed
 # One more than there are processors: some tests wait for programs that they start.
 WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
-.PHONY: demo test test-all test-shared coverage docs lint format clean
+.PHONY: demo test test-all test-plain test-shared coverage docs lint format clean
 
 demo: $(INSTALLED)  ## Compare the EDF scenario; ends with the table and the path of the report.
 	rm -rf demo-results
@@ -14,8 +14,17 @@ demo: $(INSTALLED)  ## Compare the EDF scenario; ends with the table and the pat
 test: lint  ## Everything that CI runs: lint, types, import contracts, all tests but slow ones.
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"
 
-test-all: lint  ## The same, and the slow tests.
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+test-all: PROFILE = thorough
+test-all: lint test-plain  ## The same, the slow tests, more examples of dear properties, and those below.
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal --hypothesis-profile $(PROFILE)
+
+PROFILE = quick
+PLAIN = tests/native tests/exploration/test_serving.py tests/exploration/test_engines.py
+
+test-plain: $(INSTALLED)  ## The engines again, as plain Python; Ctrl-C again, where it is ignored.
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n $(WORKERS) --dist worksteal \
+		--hypothesis-profile $(PROFILE) -m plain $(PLAIN)
+	trap '' INT; $(BIN)/pytest tests/test_interrupts.py
 
 test-shared: $(INSTALLED)  ## Only the tests that read ../shared/data, which may not be copied.
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "shared and not slow"

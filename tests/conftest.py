@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.examples import QUICK, register_profiles
 from tests.program import Ended, fresh_consoles, in_this_process
 
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+register_profiles()
+settings.load_profile(QUICK)
 
 Run = Callable[..., Ended]
 

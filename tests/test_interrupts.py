@@ -1,16 +1,12 @@
-"""The tests pass where Ctrl-C is ignored, as in `make test &` of a shell script."""
+"""Ctrl-C; `make test-plain` runs this where it is ignored, as in `make test &` of a script."""
 
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from rebecsim.interrupts import noting_interrupts, remembering_interrupts
-
-ROOT = Path(__file__).resolve().parents[1]
-TEST = "tests/test_interrupts.py::test_an_interrupt_reaches_tests_and_what_they_start"
 
 
 def test_an_interrupt_reaches_tests_and_what_they_start():
@@ -19,12 +15,6 @@ def test_an_interrupt_reaches_tests_and_what_they_start():
     program = "import signal; signal.raise_signal(signal.SIGINT)"
     ended = subprocess.run([sys.executable, "-c", program], stderr=subprocess.DEVNULL)
     assert ended.returncode != 0
-
-
-def test_the_same_where_interrupts_are_ignored():
-    ignoring = f"trap '' INT; exec {sys.executable} -m pytest -p no:cacheprovider {TEST}"
-    done = subprocess.run(["sh", "-c", ignoring], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
 
 
 def test_an_ignored_interrupt_stays_ignored():

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +17,7 @@ from rebecsim.exploration.engines import NativeEngineError
 from rebecsim.exploration.limits import Meter
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
+from tests.examples import dear
 from tests.exploration.conformance import entries, load
 from tests.exploration.random_models import Drawn, models
 
@@ -56,7 +53,13 @@ def assert_same(model: Model, **options: Any) -> Result:
 
 
 @pytest.mark.parametrize("stop_at", ["first", "all"])
-@pytest.mark.parametrize("file", [each["file"] for each in entries()])
+@pytest.mark.parametrize(
+    "file",
+    [
+        pytest.param(each["file"], marks=[pytest.mark.plain] * (each["file"] == "ticket1.rebeca"))
+        for each in entries()
+    ],
+)
 def test_conformance(file: str, stop_at: Any) -> None:
     entry = next(each for each in entries() if each["file"] == file)
     if all(each["verdict"] == "compile error" for each in entry["results"]):
@@ -67,7 +70,7 @@ def test_conformance(file: str, stop_at: Any) -> None:
         assert_same(model, stop_at=stop_at, **options)
 
 
-@settings(max_examples=200, suppress_health_check=list(HealthCheck))
+@settings(max_examples=dear(200), suppress_health_check=list(HealthCheck))
 @given(drawn=models(), stop_at=st.sampled_from(["first", "all"]), deadlines=st.booleans())
 def test_random_models(drawn: Drawn, stop_at: Any, deadlines: bool) -> None:
     model = _built(drawn)
@@ -103,6 +106,7 @@ def test_random_models_are_of_all_kinds() -> None:
     assert sum(size > 20 for size in sizes) > 20, sorted(sizes)
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("mode", ["FTTS", "TTS"])
 @pytest.mark.parametrize(
     "options",
@@ -210,20 +214,6 @@ def test_a_limit_of_memory_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found.verdict, found.bounds) == ("out of bounds", ("memory",))
     assert 1000 < found.states < 206_928
     assert f"{found.states:,} states found" in found.message
-
-
-@pytest.mark.parametrize("test", ["test_options", "test_conformance[ticket1.rebeca-all]"])
-def test_without_a_compiler(test: str) -> None:
-    """The same code as plain Python."""
-    found = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "--no-cov", f"{__file__}::{test}"],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        cwd=Path(__file__).resolve().parents[2],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert found.returncode == 0, found.stdout + found.stderr
 
 
 @pytest.mark.parametrize("file", ["ticket1", "philosophers2", "nondet_in_loop", "now_in_statevar"])

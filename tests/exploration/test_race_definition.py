@@ -16,6 +16,7 @@ from rebecsim.exploration.space import state_space
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source
 from rebecsim.native.engines import Engine
+from tests.examples import dear
 from tests.exploration.brute_races import Brute
 from tests.exploration.race_models import race_models
 from tests.exploration.random_models import Drawn
@@ -76,7 +77,7 @@ def _check(drawn: Drawn, tts: bool, deadlock: bool, invariants: list[str]) -> No
     assume(_compare(checked, mode, checks))
 
 
-@settings(max_examples=75, suppress_health_check=list(HealthCheck))
+@settings(max_examples=dear(75), suppress_health_check=list(HealthCheck))
 @given(drawn=race_models(), tts=st.booleans(), deadlock=st.booleans(), invariants=INVARIANTS)
 def test_some_random_models(drawn: Drawn, tts: bool, deadlock: bool, invariants: list[str]) -> None:
     _check(drawn, tts, deadlock, invariants)

@@ -1,15 +1,11 @@
 """Message servers that the compiled search serves itself do what they do in Python.
 
-With NUMBA_DISABLE_JIT=1 all of this runs as plain Python, with many more models than can be
-compiled in a test; the last test does that.
+`make test-plain` runs all of this as plain Python, with many more models than can be compiled in a
+test.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,14 +18,15 @@ from rebecsim.exploration.transitions import TransitionSystem
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source
 from rebecsim.native.cache import is_plain
+from tests.examples import dear
 from tests.exploration.conformance import entries, load
 from tests.exploration.random_models import Drawn, models
 from tests.exploration.test_engines import everything
 
-pytestmark = pytest.mark.large
+pytestmark = [pytest.mark.large, pytest.mark.plain]
 
 STATES = 300
-PLAIN_MODELS = 200
+PLAIN_MODELS = dear(200)
 COMPILED_MODELS = 1
 VALID = [
     each["file"]
@@ -221,16 +218,3 @@ def test_what_does_not_compile_is_served_in_python(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(serving, "prepare", fail)
     with pytest.warns(RuntimeWarning, match="run in Python: compiling gave ZeroDivisionError"):
         assert_same(check_source(COUNTER, "counter.rebeca", "timed"))
-
-
-@pytest.mark.skipif(is_plain(), reason="everything is plain Python already")
-def test_as_plain_python() -> None:
-    found = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "--no-cov", "-p", "no:cacheprovider", __file__],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        cwd=Path(__file__).resolve().parents[2],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert found.returncode == 0, found.stdout[-5000:] + found.stderr

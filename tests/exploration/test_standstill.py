@@ -24,6 +24,7 @@ from rebecsim.live import Limits as LiveLimits
 from rebecsim.live import check_log, conductor, run_live
 from rebecsim.simulation import Tracer, simulate
 from rebecsim.simulation.saved import make_scheduler
+from tests.examples import dear
 from tests.exploration.random_models import Drawn, models
 
 ZENO = """
@@ -165,7 +166,7 @@ def test_engines_see_the_same_of_a_search_that_is_cut_off() -> None:
 
 
 @pytest.mark.large
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=dear(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(drawn=models(core=False))
 def test_it_is_what_the_whole_graph_says(drawn: Drawn) -> None:
     checked = check_source(drawn.source, "drawn.rebeca")

@@ -20,6 +20,7 @@ from rebecsim.exploration.state_graph import StateGraph, build_graph
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source
 from rebecsim.native.engines import Engine
+from tests.examples import dear
 from tests.exploration.conformance import entries, load
 from tests.exploration.race_models import race_models
 from tests.exploration.random_models import Drawn, models
@@ -120,7 +121,7 @@ def test_conformance(file: str) -> None:
 INVARIANTS = ["r0.a < 3", "r0.b != 2 || r1.a != 2"]
 
 
-@settings(max_examples=100, suppress_health_check=list(HealthCheck))
+@settings(max_examples=dear(100), suppress_health_check=list(HealthCheck))
 @given(drawn=models(), deadlines=st.booleans(), deadlock=st.booleans())
 def test_random_models(drawn: Drawn, deadlines: bool, deadlock: bool) -> None:
     _check(drawn, Checks(deadlines=deadlines, deadlock=deadlock, invariants=INVARIANTS))

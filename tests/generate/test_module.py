@@ -11,6 +11,7 @@ from rebecsim.actors import enabled, execute
 from rebecsim.generate import build_model, python_source
 from rebecsim.lang import check_source, parse_model
 from rebecsim.simulation import state_of
+from tests.examples import dear
 from tests.generate.interpreter import Interpreter
 from tests.generate.programs import PROGRAMS
 
@@ -32,7 +33,7 @@ def same(ours, theirs):
     return ours == theirs
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=dear(100), suppress_health_check=[HealthCheck.too_slow])
 @given(PROGRAMS, st.lists(st.integers(0, 2), min_size=1, max_size=1))
 def test_generated_code_agrees_with_an_interpreter(text, choices):
     note(text)

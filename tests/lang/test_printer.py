@@ -9,9 +9,10 @@ from hypothesis import HealthCheck, given, settings
 
 from rebecsim.lang import parse_expression, parse_model, print_expression, print_model, syntax
 from rebecsim.lang.syntax import Binary, Block, Break, If, IntLiteral, Name, Unary
+from tests.examples import dear
 from tests.lang import strategies
 
-slow = settings(max_examples=80, suppress_health_check=list(HealthCheck))
+slow = settings(max_examples=dear(80), suppress_health_check=list(HealthCheck))
 
 
 @slow

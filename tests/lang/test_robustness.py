@@ -25,6 +25,7 @@ from rebecsim.lang import (
     syntax,
 )
 from rebecsim.lang.nesting import MAX_LOOPS, MAX_STATEMENTS
+from tests.examples import dear
 from tests.lang import strategies
 
 DIALECTS: tuple[Dialect, ...] = ("timed", "core")
@@ -67,7 +68,7 @@ FRAGMENTS = st.sampled_from(
         *("return", "break;", "else", "case 1:", "after(", "self."),
     ]
 )
-relaxed = settings(max_examples=120, suppress_health_check=list(HealthCheck))
+relaxed = settings(max_examples=dear(120), suppress_health_check=list(HealthCheck))
 
 
 @st.composite

@@ -1,31 +1,37 @@
-"""Without Numba's compiler the native engine is plain Python, and right all the same."""
+"""Without Numba's compiler the native engines are plain Python, and right all the same.
 
-import os
-import subprocess
-import sys
+`make test-plain` runs the tests that are marked `plain` a second time, without the compiler. They
+go through many more models there than can be compiled in a test.
+"""
+
+from __future__ import annotations
+
 from pathlib import Path
 
 import pytest
 
+from models import ticket_service
+from rebecsim.exploration import explore
+from rebecsim.lang import check_file
 from rebecsim.native.cache import is_plain
+from rebecsim.native.layout import native_model
+from rebecsim.simulation.native import run_native
 
-FOLDER = Path(__file__).parent
+pytestmark = pytest.mark.plain
+
+TICKETS = Path(ticket_service.__file__).with_suffix(".rebeca")
 
 
-@pytest.mark.large
-@pytest.mark.skipif(is_plain(), reason="everything is plain Python already")
-def test_the_engine_passes_its_tests_as_plain_python():
-    finished = subprocess.run(
-        [
-            sys.executable,
-            *("-m", "pytest", "-q", "-p", "no:cacheprovider", "--no-cov"),
-            str(FOLDER / "test_simulation.py"),
-            str(FOLDER / "test_random_words.py"),
-        ],
-        cwd=FOLDER.parents[1],
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert finished.returncode == 0, finished.stdout[-3000:]
+@pytest.mark.skipif(not is_plain(), reason="is about the engines without a compiler")
+def test_nothing_is_compiled() -> None:
+    from numba.core import event
+
+    checked = check_file(TICKETS)
+    with event.install_recorder("numba:compile") as compiling:
+        found = explore(ticket_service.model, engine="native")
+        runs = run_native(
+            native_model(ticket_service.model, checked), key=(1, 2), replications=range(1), until=20
+        )
+    assert (found.engine, found.states) == ("native", 8028)
+    assert len(runs.ends) == 1
+    assert not compiling.buffer

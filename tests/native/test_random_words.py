@@ -7,6 +7,8 @@ from rebecsim.actors import Streams
 from rebecsim.native.cache import compiled
 from rebecsim.native.random_words import KEY, NUMBER, STREAM_WIDTH, below, restart_streams
 
+pytestmark = pytest.mark.plain
+
 
 @compiled("int64(uint64[:, ::1], int64, int64)", borrows=True)
 def draw(streams, row, count):

@@ -1,7 +1,7 @@
 """The native engine gives what the Python engine gives, bit for bit.
 
-With NUMBA_DISABLE_JIT=1 all of this runs as plain Python; `test_plain.py` does that, with many more
-random models than can be compiled in a test.
+`make test-plain` runs all of this as plain Python, with many more random models than can be
+compiled in a test.
 """
 
 import numpy as np
@@ -28,8 +28,11 @@ from rebecsim.simulation import (
 )
 from rebecsim.simulation.native import native_events, run_native
 from rebecsim.simulation.order import scheduler_for
+from tests.examples import dear
 from tests.exploration.conformance import SUITE, entries
 from tests.native.models import MODELS
+
+pytestmark = pytest.mark.plain
 
 VALID = [
     each
@@ -39,7 +42,7 @@ VALID = [
 CHECKED = VALID if is_plain() else VALID[::12]  # compiling takes long
 RECURSIVE_MODELS = {"sync_method.rebeca"}
 COMPILED_MODELS = 1
-PLAIN_MODELS = 200
+PLAIN_MODELS = dear(200)
 KEY = (2**63 + 5, 17)
 
 
