@@ -312,9 +312,10 @@ def _model_of(source: Source) -> tuple[Any, Any]:
 def _use_scenario(source: Source, file: Path) -> None:
     from rebecsim.clusters.scenarios import load
     from rebecsim.lang import check_source
+    from rebecsim.studies.study import How
 
     plan = load(file).plan()
-    plan.study.prepare(plan, lambda line: None)
+    plan.study.prepare(plan, How("python", False), lambda line: None)
     cell = plan.cells[-1]
     if plan.study.kind == "dispatch":
         _simulated(check_source(cell.setup.source, cell.name), cell.name)
