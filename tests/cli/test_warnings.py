@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-from rebecsim.cli import main
+from tests.conftest import Run
 
 LATE = """reactiveclass A(3) {
     A() { self.tick() after(5) deadline(3); }
@@ -31,21 +30,17 @@ def test_a_warning_is_printed_beside_the_result(
     command: list[str],
     code: int,
     shown: str,
+    run: Run,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
 ) -> None:
     model = tmp_path / "late.rebeca"
     model.write_text(LATE, "utf-8")
     name, *options = command
-    monkeypatch.setattr(sys, "argv", ["rebecsim", name, str(model), *options])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    printed = capfd.readouterr()
-    assert ended.value.code in (code, None if code == 0 else code)
-    assert shown in printed.out
-    assert "warning:" not in printed.out
-    assert printed.err.startswith(
+    done = run(name, model, *options)
+    assert done.returncode == code
+    assert shown in done.stdout
+    assert "warning:" not in done.stdout
+    assert done.stderr.startswith(
         f"{model}:2:41: warning: this message is always late: it arrives after 5, its deadline is 3"
     )
-    assert printed.err.count("warning:") == 1
+    assert done.stderr.count("warning:") == 1

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
+
+from tests.conftest import Run
+from tests.program import started
 
 ROOT = Path(__file__).parents[2]
 
@@ -37,33 +37,16 @@ kind = "batch"
 name = "drawn"
 policies = ["FCFS", "EASY"]
 estimates = ["exact"]
-load_factors = [1.0, 1.05, 1.1, 1.15, 1.2, 1.25, 1.3, 1.35, 1.4, 1.45]
-replications = 4
+load_factors = [1.0, 1.1, 1.2, 1.3, 1.4, 1.5]
+replications = 2
 
 [workload]
-generate = { jobs = 3000, processors = 64, users = 5 }
+generate = { jobs = 2000, processors = 64, users = 5 }
 load = 0.6
 """
 
 
-CELLS = 20
-
-
-def start(*arguments: object, folder: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "rebecsim", *map(str, arguments)],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONUTF8": "1", "COLUMNS": "120", "PYTHONPATH": str(ROOT)},
-    )
-
-
-def run(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
-    with start(*arguments, folder=folder) as process:
-        out, errors = process.communicate(timeout=180)
-    return subprocess.CompletedProcess(arguments, process.returncode, out, errors)
+CELLS = 12
 
 
 @pytest.fixture
@@ -75,33 +58,33 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.large
-def test_a_comparison_from_the_scenario_to_the_questions(folder: Path) -> None:
-    done = run("compare", "study/small.toml", "--out", "a", "--workers", 2, folder=folder)
+def test_a_comparison_from_the_scenario_to_the_questions(run: Run, folder: Path) -> None:
+    done = run("compare", "study/small.toml", "--out", "a", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "1 row skipped: no run time" in done.stderr
     assert "Weighted tardiness (processor h)" in done.stdout
     assert "a/schedules.csv, a/users.csv, a/changes.csv, a/parts" in done.stdout
     assert (folder / "a/report.html").stat().st_size > 100_000
 
-    again = run("report", "a", "--out", "b", folder=folder)
+    again = run("report", "a", "--out", "b", cwd=folder)
     assert again.returncode == 0, again.stderr
     for file in ("report.html", "schedules.csv", "charts/gantt.svg", "charts/users.png"):
         assert (folder / "a" / file).read_bytes() == (folder / "b" / file).read_bytes(), file
 
     sql = "select job from jobs where policy = 'EASY' and start = submit order by job"
-    assert run("query", sql, "a", "--csv", folder=folder).stdout.split() == ["job", "1", "3"]
-    listed = run("runs", "a", folder=folder)
+    assert run("query", sql, "a", "--csv", cwd=folder).stdout.split() == ["job", "1", "3"]
+    listed = run("runs", "a", cwd=folder)
     assert "small" in listed.stdout
     assert "2/2" in listed.stdout
-    differ = run("diff", "a", "a", folder=folder)
+    differ = run("diff", "a", "a", cwd=folder)
     assert differ.returncode == 0, differ.stderr
     assert "of 4 jobs 0 wait for less time, 0 for more, 4 for as long" in " ".join(
         differ.stdout.split()
     )
 
 
-def test_the_builtin_scenario_is_listed(folder: Path) -> None:
-    done = run("scenarios", folder=folder)
+def test_the_builtin_scenario_is_listed(run: Run, folder: Path) -> None:
+    done = run("scenarios", cwd=folder)
     assert "backfilling_or_fairshare batch     Backfilling or fairshare" in done.stdout
 
 
@@ -122,23 +105,23 @@ def test_the_builtin_scenario_is_listed(folder: Path) -> None:
     ],
 )
 def test_what_is_wrong_is_said_and_nothing_is_left(
-    folder: Path, arguments: list[str], message: str
+    run: Run, folder: Path, arguments: list[str], message: str
 ) -> None:
     (folder / "study/bad.toml").write_text(SCENARIO.replace("small.swf", "none.swf"))
     nodes = "[[machine.nodes]]\ncount = 4\nprocessors = 1\nmemory = 99\n"
     (folder / "study/wide.toml").write_text(SCENARIO + nodes)
     (folder / "study/text.toml").write_text(SCENARIO.replace("small.swf", "text.swf"))
     (folder / "study/logs/text.swf").write_text(LOG.replace(" 10 ", " ten "))
-    done = run("compare", *arguments, "--out", "a", folder=folder)
+    done = run("compare", *arguments, "--out", "a", cwd=folder)
     assert done.returncode == 2
     assert message in " ".join(done.stderr.replace("│", " ").split())
     assert not (folder / "a").exists()
 
 
 @pytest.mark.large
-def test_ctrl_c_leaves_what_is_finished_and_resume_does_the_rest(folder: Path) -> None:
+def test_ctrl_c_leaves_what_is_finished_and_resume_does_the_rest(run: Run, folder: Path) -> None:
     (folder / "drawn.toml").write_text(DRAWN)
-    with start("compare", "drawn.toml", "--out", "a", "--workers", 2, folder=folder) as process:
+    with started("compare", "drawn.toml", "--out", "a", "--workers", 2, cwd=folder) as process:
         parts = folder / "a/parts"
         deadline = time.monotonic() + 120
         while len(list(parts.glob("*.parquet"))) < 2:
@@ -151,23 +134,23 @@ def test_ctrl_c_leaves_what_is_finished_and_resume_does_the_rest(folder: Path) -
     assert "interrupted; finished cells are in a: go on with --resume" in errors
     left = len(list(parts.glob("*.parquet")))
     assert 2 <= left < CELLS
-    refused = run("compare", "drawn.toml", "--out", "a", folder=folder)
+    refused = run("compare", "drawn.toml", "--out", "a", cwd=folder)
     assert refused.returncode == 2
     assert "go on with it by --resume" in refused.stderr
-    done = run("compare", "drawn.toml", "--out", "a", "--resume", "--workers", 2, folder=folder)
+    done = run("compare", "drawn.toml", "--out", "a", "--resume", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert len(list(parts.glob("*.parquet"))) == CELLS
     assert "gives the half-width of the 95 % interval" in done.stdout
 
 
 @pytest.mark.large
-def test_workers_know_the_policies_of_plugins(folder: Path) -> None:
+def test_workers_know_the_policies_of_plugins(run: Run, folder: Path) -> None:
     (folder / "study/wide.toml").write_text(SCENARIO.replace("EASY", "WIDEST"))
     plugin = ROOT / "models/plugins/widest_first.py"
     options = ("--out", "a", "--workers", 2, "--plugin", plugin)
-    done = run("compare", "study/wide.toml", *options, folder=folder)
+    done = run("compare", "study/wide.toml", *options, cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "WIDEST" in done.stdout
-    without = run("report", "a", folder=folder)
+    without = run("report", "a", cwd=folder)
     assert without.returncode == 2
     assert "with that plug-in only" in without.stderr

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from rebecsim.cli import main
+from tests.conftest import Run
+from tests.program import started
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
 TICKETS = MODELS / "ticket_service.rebeca"
+
+UNBUFFERED = {"PYTHONUNBUFFERED": "1"}
 
 TROUBLE = """\
 import os, time
@@ -45,24 +46,6 @@ model = Model("trouble", (Instance("culprit", Culprit),))
 """
 
 
-def start(*arguments: object, **options: object) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "rebecsim", *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "COLUMNS": "120", "NO_COLOR": "1", "PYTHONUNBUFFERED": "1"}
-        | options.pop("environment", {}),
-        **options,
-    )
-
-
-def rebecsim(*arguments: object, **options: object) -> tuple[int, str, str]:
-    process = start(*arguments, **options)
-    printed, complaints = process.communicate(timeout=60)
-    return process.returncode, printed, complaints
-
-
 @pytest.fixture
 def trouble(tmp_path: Path) -> Path:
     file = tmp_path / "trouble.py"
@@ -70,11 +53,9 @@ def trouble(tmp_path: Path) -> Path:
     return file
 
 
-def test_a_run_is_shown_and_checked_and_kept(tmp_path) -> None:
+def test_a_run_is_shown_and_checked_and_kept(run: Run, tmp_path) -> None:
     log = tmp_path / "run.json"
-    code, printed, _ = rebecsim(
-        "live", TICKETS, "--until", 20, "--speed", 0, "--seed", 1, "--log", log
-    )
+    code, printed, _ = run("live", TICKETS, "--until", 20, "--speed", 0, "--seed", 1, "--log", log)
     assert code == 0
     lines = printed.splitlines()
     assert lines[0] == "ticket_service: 3 rebecs, virtual time, seed 1"
@@ -85,30 +66,30 @@ def test_a_run_is_shown_and_checked_and_kept(tmp_path) -> None:
     assert lines[-1] == f"run in {log}"
     served = len(json.loads(log.read_text())["served"])
 
-    code, again, _ = rebecsim("live", TICKETS, "--replay", log)
+    code, again, _ = run("live", TICKETS, "--replay", log)
     assert code == 0
     assert again.splitlines()[1 : 1 + served] == lines[2 : 2 + served]
 
-    code, simulated, _ = rebecsim("simulate", TICKETS, "--replay", log, "--steps", 1000)
+    code, simulated, _ = run("simulate", TICKETS, "--replay", log, "--steps", 1000)
     assert code == 0
     assert f"end of record ({served} messages served" in simulated
 
 
-def test_a_forged_log_is_refused(tmp_path) -> None:
+def test_a_forged_log_is_refused(run: Run, tmp_path) -> None:
     log = tmp_path / "run.json"
-    rebecsim("live", TICKETS, "--until", 20, "--speed", 0, "--seed", 1, "--log", log)
+    run("live", TICKETS, "--until", 20, "--speed", 0, "--seed", 1, "--log", log)
     data = json.loads(log.read_text())
     data["served"][3], data["served"][9] = data["served"][9], data["served"][3]
     log.write_text(json.dumps(data))
-    code, printed, complaint = rebecsim("live", TICKETS, "--replay", log)
+    code, printed, complaint = run("live", TICKETS, "--replay", log)
     assert (code, printed) == (2, "")
     assert complaint.startswith(f"{log}: message 4, at time ")
     assert "it is not enabled; what is: " in complaint
 
 
-def test_scaled_time_and_checking_at_once() -> None:
+def test_scaled_time_and_checking_at_once(run: Run) -> None:
     began = time.monotonic()
-    code, printed, _ = rebecsim(
+    code, printed, _ = run(
         "live", TICKETS, "--until", 20, "--speed", 20, "--check", "--tolerance", 5000, "--quiet"
     )
     assert code == 0
@@ -120,8 +101,8 @@ def test_scaled_time_and_checking_at_once() -> None:
     assert re.fullmatch(r"on time: no message was more than \d+\.\d ms late", on_time)
 
 
-def test_lateness_is_reported() -> None:
-    code, printed, _ = rebecsim(
+def test_lateness_is_reported(run: Run) -> None:
+    code, printed, _ = run(
         "live", TICKETS, "--until", 20, "--speed", 100, "--tolerance", 0, "--quiet"
     )
     assert code == 0
@@ -138,9 +119,10 @@ def test_lateness_is_reported() -> None:
     ],
 )
 def test_trouble_is_reported_with_the_culprit_and_the_program_ends(trouble, kind, report) -> None:
-    code, printed, complaint = rebecsim(
-        "live", trouble, "--patience", 1, "--speed", 0, environment={"TROUBLE": kind}
-    )
+    arguments = ("live", trouble, "--patience", 1, "--speed", 0)
+    with started(*arguments, columns=120, environment={"TROUBLE": kind}) as process:
+        printed, complaint = process.communicate(timeout=60)
+    code = process.returncode
     assert code == (1 if kind == "full" else 4)
     assert re.search(report, printed), printed
     assert complaint == ""
@@ -157,7 +139,9 @@ def interrupted(process: subprocess.Popen[str], signals: int = 1) -> tuple[int, 
 
 
 def test_ctrl_c_gives_a_report() -> None:
-    code, printed, complaint = interrupted(start("live", TICKETS, "--until", 10**6))
+    code, printed, complaint = interrupted(
+        started("live", TICKETS, "--until", 10**6, environment=UNBUFFERED)
+    )
     assert code == 130
     assert re.search(r"^interrupted \(\d+ messages served", printed, re.M)
     assert "checked: every message served was enabled" in printed
@@ -166,7 +150,9 @@ def test_ctrl_c_gives_a_report() -> None:
 
 @pytest.mark.parametrize("kind", ["loop", "block"])
 def test_ctrl_c_ends_a_message_server_that_does_not_end(trouble, kind) -> None:
-    code, printed, _ = interrupted(start("live", trouble, environment={"TROUBLE": kind}))
+    code, printed, _ = interrupted(
+        started("live", trouble, environment={"TROUBLE": kind} | UNBUFFERED)
+    )
     assert code == 130
     assert "interrupted (0 messages served)" in printed
 
@@ -182,11 +168,8 @@ def test_ctrl_c_ends_a_message_server_that_does_not_end(trouble, kind) -> None:
         ([TICKETS, "--until", "3", "--speed", "0", "--log", "no/run.json"], "No such file"),
     ],
 )
-def test_bad_input_is_refused(arguments, message, monkeypatch, capfd, tmp_path) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["rebecsim", "live", *map(str, arguments)])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 2
-    assert message in capfd.readouterr().err
+def test_bad_input_is_refused(run: Run, arguments, message, tmp_path) -> None:
+    code, _, complaint = run("live", *arguments, cwd=tmp_path)
+    assert code == 2
+    assert message in complaint
     assert list(tmp_path.iterdir()) == []

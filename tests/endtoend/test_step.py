@@ -10,11 +10,17 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+
+import pytest
+
+from tests.conftest import Run
+from tests.program import Ended
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
 TICKETS = MODELS / "ticket_service.rebeca"
-ENVIRONMENT = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1", "TERM": "dumb"}
+ENVIRONMENT = {**os.environ, "COLUMNS": "120", "LINES": "50", "NO_COLOR": "1", "TERM": "dumb"}
 
 WORKER = """\
 reactiveclass Sender(3) {
@@ -30,34 +36,22 @@ main { Sender left(worker):(); Sender right(worker):(); Worker worker():(); }
 """
 
 
-def session(model: Path, *commands: str, options: tuple[str, ...] = (), cwd: Path | None = None):
-    return subprocess.run(
-        [sys.executable, "-m", "rebecsim", "step", str(model), *options],
-        input="".join(f"{each}\n" for each in commands),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        cwd=cwd,
-        env=ENVIRONMENT,
-    )
+@pytest.fixture
+def session(run: Run) -> Callable[..., Ended]:
+    """Step through a model by typing commands."""
 
+    def typed(model: Path, *commands: str, options: tuple[str, ...] = (), cwd: Path | None = None):
+        text = "".join(f"{each}\n" for each in commands)
+        return run("step", model, *options, typed=text, cwd=cwd, columns=120)
 
-def again(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "rebecsim", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        cwd=cwd,
-        env=ENVIRONMENT,
-    )
+    return typed
 
 
 def lines(text: str) -> list[str]:
     return [re.sub(r" +", " ", line).strip() for line in text.splitlines()]
 
 
-def test_the_first_screen() -> None:
+def test_the_first_screen(session) -> None:
     done = session(TICKETS)
     assert done.returncode == 0
     assert done.stderr == ""
@@ -74,7 +68,7 @@ def test_the_first_screen() -> None:
     ]
 
 
-def test_picking_and_taking_back() -> None:
+def test_picking_and_taking_back(session) -> None:
     done = session(TICKETS, "1", "1.2", "undo", "1.1", "undo 2", "path", "quit", "never read")
     assert done.returncode == 0
     printed = lines(done.stdout)
@@ -86,7 +80,7 @@ def test_picking_and_taking_back() -> None:
     assert printed[-2:] == ["no steps so far", "> quit"]
 
 
-def test_errors_do_not_end_the_session_and_show_in_the_exit_code() -> None:
+def test_errors_do_not_end_the_session_and_show_in_the_exit_code(session) -> None:
     done = session(
         TICKETS,
         "# what is not a command",
@@ -117,7 +111,7 @@ def test_errors_do_not_end_the_session_and_show_in_the_exit_code() -> None:
     assert "ticket_service, time 1, 1 step so far" in done.stdout
 
 
-def test_a_violation_is_saved_and_replayed(tmp_path) -> None:
+def test_a_violation_is_saved_and_replayed(run, session, tmp_path) -> None:
     model = tmp_path / "worker.rebeca"
     model.write_text(WORKER)
     done = session(model, "1", "1", "1.2", "1", "save late.json", "1", "undo", cwd=tmp_path)
@@ -125,12 +119,12 @@ def test_a_violation_is_saved_and_replayed(tmp_path) -> None:
     assert "deadline missed: work() with deadline 1 is served at time 2" in done.stdout
     assert "line 6: the run is over; nothing can be picked" in done.stderr
     assert f"`rebecsim replay late.json {model}` does it again" in done.stdout
-    replayed = again("replay", "late.json", model, cwd=tmp_path)
+    replayed = run("replay", "late.json", model, cwd=tmp_path, columns=120)
     assert replayed.returncode == 1
     assert "deadline missed: work() with deadline 1 is served at time 2" in replayed.stdout
 
 
-def test_breakpoints_and_runs(tmp_path) -> None:
+def test_breakpoints_and_runs(run, session, tmp_path) -> None:
     done = session(
         TICKETS,
         "break",
@@ -154,13 +148,13 @@ def test_breakpoints_and_runs(tmp_path) -> None:
     assert any(re.fullmatch(r"\.\.\. \d+ steps", line) for line in printed)
     assert any(re.fullmatch(r"\d+ steps taken back", line) for line in printed)
     assert any(line.startswith("ticket_service, time 3, ") for line in printed)
-    replayed = again("replay", "sold_out.json", TICKETS, cwd=tmp_path)
+    replayed = run("replay", "sold_out.json", TICKETS, cwd=tmp_path, columns=120)
     assert "property violated: !(office.left == 0)" in replayed.stdout
-    simulated = again("simulate", TICKETS, "--replay", "some.json", cwd=tmp_path)
+    simulated = run("simulate", TICKETS, "--replay", "some.json", cwd=tmp_path, columns=120)
     assert "end of record" in simulated.stdout
 
 
-def test_core_and_timed_transition_systems(tmp_path) -> None:
+def test_core_and_timed_transition_systems(session, tmp_path) -> None:
     timed = session(TICKETS, "run 20", "path", options=("--tts",))
     assert timed.returncode == 0
     assert "(time passes)" in timed.stdout
@@ -174,7 +168,7 @@ def test_core_and_timed_transition_systems(tmp_path) -> None:
     assert "undo [N]" in done.stdout
 
 
-def test_a_model_with_errors_is_refused(tmp_path) -> None:
+def test_a_model_with_errors_is_refused(session, tmp_path) -> None:
     model = tmp_path / "wrong.rebeca"
     model.write_text("main { }")
     done = session(model, "1")

@@ -7,14 +7,14 @@ import os
 import random
 import shutil
 import signal
-import subprocess
-import sys
+import time
+from functools import partial
 
 import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.kill_and_resume import kill_and_resume
-from rebecsim.cli import main
+from tests.program import started
 
 SCENARIO = """\
 kind = "dispatch"
@@ -38,25 +38,13 @@ maximum = 4
 """
 
 
-def rebecsim(*arguments, cwd):
-    return subprocess.run(
-        [sys.executable, "-m", "rebecsim", *map(str, arguments)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, "COLUMNS": "150", "NO_COLOR": "1"},
-    )
-
-
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A directory with two runs, made once."""
+def made(run, tmp_path_factory):
+    """A directory with two runs, made once; only to be read."""
     place = tmp_path_factory.mktemp("store")
     (place / "tiny.toml").write_text(SCENARIO)
     for name, *options in (("results/fair",), ("results/old/rmc", "--law", "rmc")):
-        command = ["compare", "tiny.toml", "--out", name, "--workers", "1", *options]
-        done = rebecsim(*command, cwd=place)
+        done = run("compare", "tiny.toml", "--out", name, *options, cwd=place)
         assert done.returncode == 0, done.stderr
     return place
 
@@ -68,53 +56,49 @@ def store(made, tmp_path):
 
 
 @pytest.fixture
-def run(monkeypatch, capsys, store):
-    """Run the program in this process, in the directory above the runs."""
+def read(run, made):
+    """Run the program in the directory above the runs."""
+    return partial(run, cwd=made, columns=150)
 
-    def call(*arguments):
-        monkeypatch.chdir(store)
-        monkeypatch.setenv("COLUMNS", "150")
-        monkeypatch.setattr(sys, "argv", ["rebecsim", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        captured = capsys.readouterr()
-        return ended.value.code, captured.out, captured.err
 
-    return call
+@pytest.fixture
+def use(run, store):
+    """Run the program in the directory above the copied runs."""
+    return partial(run, cwd=store, columns=150)
 
 
 def snapshot(directory):
     return {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
 
 
-def test_runs_are_listed(made):
-    done = rebecsim("runs", cwd=made)
+def test_runs_are_listed(read):
+    done = read("runs")
     assert done.returncode == 0, done.stderr
     for text in ("results/fair", "results/old/rmc", "tiny", "EDF, FIFO", "4/4", "2015", "MB"):
         assert text in done.stdout
-    inside = rebecsim("runs", "results", cwd=made)
+    inside = read("runs", "results")
     assert "\nold/rmc " in inside.stdout
 
 
-def test_queries_are_answered(made):
+def test_queries_are_answered(read):
     sql = "select run, policy, sum(completions) as done from replications group by all order by all"
-    table = rebecsim("query", sql, cwd=made)
+    table = read("query", sql)
     assert table.returncode == 0, table.stderr
     assert "results/old/rmc" in table.stdout
-    rows = list(csv.DictReader(io.StringIO(rebecsim("query", sql, "--csv", cwd=made).stdout)))
+    rows = list(csv.DictReader(io.StringIO(read("query", sql, "--csv").stdout)))
     assert [(row["run"], row["policy"]) for row in rows] == [
         (run, policy) for run in ("results/fair", "results/old/rmc") for policy in ("EDF", "FIFO")
     ]
-    read = json.loads(rebecsim("query", sql, "results", "--json", cwd=made).stdout)
-    assert [str(row["done"]) for row in read] == [row["done"] for row in rows]
+    found = json.loads(read("query", sql, "results", "--json").stdout)
+    assert [str(row["done"]) for row in found] == [row["done"] for row in rows]
 
 
-def test_all_kinds_of_values_can_be_written(run):
+def test_all_kinds_of_values_can_be_written(read):
     sql = (
         "select policies, true as yes, null as nothing, 'nan'::double as nan, 1.50 as d, "
         "'a,\"b' as text, date '2015-01-02' as day, {'x': [1]} as s from runs limit 1"
     )
-    code, out, _ = run("query", sql, "--json")
+    code, out, _ = read("query", sql, "--json")
     assert code == 0
     assert json.loads(out) == [
         {
@@ -128,30 +112,30 @@ def test_all_kinds_of_values_can_be_written(run):
             "s": {"x": [1]},
         }
     ]
-    _, out, _ = run("query", sql, "--csv")
+    _, out, _ = read("query", sql, "--csv")
     [row] = csv.DictReader(io.StringIO(out))
     assert json.loads(row["policies"]) == ["EDF", "FIFO"]
     assert (row["yes"], row["nothing"], row["nan"], row["d"]) == ("true", "", "", "1.5")
     assert (row["text"], row["day"], row["s"]) == ('a,"b', "2015-01-02", '{"x": [1]}')
-    code, out, _ = run("query", sql)
+    code, out, _ = read("query", sql)
     assert code == 0
     assert "2015-01-02" in out
-    assert json.loads(run("query", "from runs where seed = 1", "--json")[1]) == []
+    assert json.loads(read("query", "from runs where seed = 1", "--json")[1]) == []
 
 
-def test_long_tables_say_that_there_is_more(run):
-    assert "only the first 100 rows" not in run("query", "from range(100)")[1]
-    code, out, _ = run("query", "from range(101)")
+def test_long_tables_say_that_there_is_more(read):
+    assert "only the first 100 rows" not in read("query", "from range(100)")[1]
+    code, out, _ = read("query", "from range(101)")
     assert (code, out.count("│ 99")) == (0, 1)
     assert "│ 100" not in out
     assert "only the first 100 rows; --csv or --json gives all" in out
-    assert len(run("query", "from range(2500)", "--csv")[1].splitlines()) == 2501
+    assert len(read("query", "from range(2500)", "--csv")[1].splitlines()) == 2501
 
 
-def test_a_report_is_drawn_again_without_simulating(store, run, monkeypatch):
+def test_a_report_is_drawn_again_without_simulating(store, use, monkeypatch):
     original = snapshot(store / "results" / "fair")
     monkeypatch.setattr("rebecsim.studies.runner._done", lambda pack: 1 / 0)
-    code, out, err = run("report", "results/fair", "--out", "again")
+    code, out, err = use("report", "results/fair", "--out", "again")
     assert (code, err) == (0, "")
     assert "A tiny comparison" in out
     assert "again/report.html" in out
@@ -163,17 +147,17 @@ def test_a_report_is_drawn_again_without_simulating(store, run, monkeypatch):
 
     page = store / "results" / "fair" / "report.html"
     page.unlink()
-    assert run("report", "results/fair")[0] == 0
+    assert use("report", "results/fair")[0] == 0
     assert "A tiny comparison" in page.read_text()
 
 
-def test_two_runs_are_compared(run):
-    code, out, _ = run("diff", "results/fair", "results/old/rmc")
+def test_two_runs_are_compared(read):
+    code, out, _ = read("diff", "results/fair", "results/old/rmc")
     assert code == 0
     for text in ("scenario.choice_law", "fair", "rmc", "Deadline misses", "app masters 1"):
         assert text in out
     assert "4 cells in both runs: 0 identical." in out
-    code, out, _ = run("diff", "results/fair", "results/fair")
+    code, out, _ = read("diff", "results/fair", "results/fair")
     assert (code, out) == (
         0,
         "The settings are the same.\n4 cells in both runs: 4 identical.\n",
@@ -198,17 +182,17 @@ def test_two_runs_are_compared(run):
         (["report", "results/fair", "--out", "tiny.toml"], ["tiny.toml"]),
     ],
 )
-def test_bad_input_leaves_the_store_as_it_is(arguments, parts, store, run):
+def test_bad_input_leaves_the_store_as_it_is(arguments, parts, store, use):
     (store / "empty").mkdir()
     before = snapshot(store)
-    code, _, errors = run(*arguments)
+    code, _, errors = use(*arguments)
     assert code == 2
     for part in parts:
         assert part in errors
     assert snapshot(store) == before
 
 
-def test_a_damaged_part_is_named_everywhere(store, run):
+def test_a_damaged_part_is_named_everywhere(store, use):
     fair = store / "results" / "fair"
     part = sorted((fair / "parts").iterdir())[0]
     good = part.read_bytes()
@@ -216,7 +200,7 @@ def test_a_damaged_part_is_named_everywhere(store, run):
     content[50] ^= 4
     part.write_bytes(content)
     before = snapshot(store)
-    code, out, errors = run("query", "select distinct run from replications", "--csv")
+    code, out, errors = use("query", "select distinct run from replications", "--csv")
     assert (code, out) == (0, "run\nresults/old/rmc\n")
     assert f"{part.name} is damaged: " in errors
     assert "results/fair is left out" in errors
@@ -224,60 +208,60 @@ def test_a_damaged_part_is_named_everywhere(store, run):
         ["report", "results/fair"],
         ["diff", "results/old/rmc", "results/fair"],
     ):
-        code, out, errors = run(*command)
+        code, out, errors = use(*command)
         assert (code, out) == (2, "")
         assert f"{part.name} is damaged: " in errors
         assert "--resume" in errors
     assert snapshot(store) == before
 
-    done = rebecsim("compare", "tiny.toml", "--out", "results/fair", "--resume", cwd=store)
+    done = use("compare", "tiny.toml", "--out", "results/fair", "--resume")
     assert done.returncode == 0
     assert f"part results/fair/parts/{part.name} is damaged: " in done.stderr
     assert "; computing it again" in done.stderr
     assert part.read_bytes() == good
 
 
-def test_a_damaged_record_is_named_and_other_runs_are_listed(store, run):
+def test_a_damaged_record_is_named_and_other_runs_are_listed(store, use):
     record = store / "results" / "old" / "rmc" / "run.json"
     record.write_text("{")
-    code, out, errors = run("runs")
+    code, out, errors = use("runs")
     assert code == 2
     assert "results/fair" in out
     assert "results/old/rmc/run.json: cannot be read" in errors
-    code, out, errors = run("query", "select run from runs", "--csv")
+    code, out, errors = use("query", "select run from runs", "--csv")
     assert (code, out) == (0, "run\nresults/fair\n")
     assert "warning: " in errors
     assert "run.json: cannot be read" in errors
 
 
-def test_views_are_listed_where_nothing_is_asked(run):
+def test_views_are_listed_where_nothing_is_asked(read):
     for command in (["query"], ["query", "results"]):
-        code, out, _ = run(*command)
+        code, out, _ = read(*command)
         assert code == 0
         for name in ("runs", "cells", "replications", "differences", "deadline_misses_high"):
             assert name in out
 
 
-def test_answers_are_written_as_parquet(run, store):
+def test_answers_are_written_as_parquet(use, store):
     sql = "select run, sum(completions) as done, avg(drops) as mean from replications group by run"
-    code, out, _ = run("query", sql, "--parquet", "answer.parquet")
+    code, out, _ = use("query", sql, "--parquet", "answer.parquet")
     assert (code, out) == (0, "rows in answer.parquet\n")
     rows = pq.read_table(store / "answer.parquet").to_pylist()
     assert sorted(row["run"] for row in rows) == ["results/fair", "results/old/rmc"]
     assert all(isinstance(row["done"], int) and isinstance(row["mean"], float) for row in rows)
 
 
-def test_a_second_writer_is_told_who_the_first_is(store):
+def test_a_second_writer_is_told_who_the_first_is(run, tmp_path):
     long = SCENARIO.replace("replications = 10", "replications = 2000")
-    (store / "long.toml").write_text(long)
-    command = [sys.executable, "-m", "rebecsim", "compare", "long.toml", "--out", "long"]
-    with subprocess.Popen(command, cwd=store, stdout=-3, stderr=-3) as first:
-        lock, parts = store / "long" / ".lock", store / "long" / "parts"
+    (tmp_path / "long.toml").write_text(long)
+    command = ("compare", "long.toml", "--out", "long", "--workers", 1, "--engine", "python")
+    with started(*command, cwd=tmp_path) as first:
+        lock, parts = tmp_path / "long" / ".lock", tmp_path / "long" / "parts"
         while first.poll() is None and not any(parts.glob(".*.tmp")):
-            pass
+            time.sleep(0.01)
         assert lock.read_text().startswith(f"process {first.pid} ")
         first.send_signal(signal.SIGSTOP)  # so that it does not end before the second has begun
-        second = rebecsim("compare", "long.toml", "--out", "long", "--resume", cwd=store)
+        second = run(*command, "--resume", cwd=tmp_path)
         first.kill()
     assert second.returncode == 2
     assert f"process {first.pid} on " in second.stderr

@@ -1,0 +1,108 @@
+"""Every command does as a process what it does in the process of the tests."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rebecsim.cli.commands import COMMANDS
+from tests.conftest import Run
+from tests.endtoend.test_cli import SCENARIO
+from tests.program import Ended, in_a_process
+
+TICKETS = Path(__file__).resolve().parents[2] / "models" / "ticket_service.rebeca"
+
+LOG = """\
+; MaxProcs: 4
+1  0 -1 10 2 -1 -1 2 12 100 1 1 1 -1 0 -1 -1 -1
+2  1 -1  5 4 -1 -1 4  6 100 1 2 1 -1 0 -1 -1 -1
+3  2 -1  8 1 -1 -1 1  9 100 1 1 1 -1 1 -1 -1 -1
+"""
+
+MANIFEST = """\
+{"models": [{"file": "tickets.rebeca", "language": "timed", "results": [
+    {"mode": "FTTS", "verdict": "satisfied", "states": 8028, "transitions": 15715}]}]}
+"""
+
+USES = {
+    "batch": (0, "batch log.swf --policy EASY --out schedule.swf"),
+    "validate": (0, "validate ready/schedule.swf --easy"),
+    "cache": (0, "cache"),
+    "conformance": (0, "conformance ."),
+    "explore": (1, "explore tickets.rebeca --max-states 500 --save found.json --invariant NEVER"),
+    "replay": (1, "replay ready/found.json tickets.rebeca"),
+    "draw": (0, "draw tickets.rebeca --out drawn.svg"),
+    "scenarios": (0, "scenarios"),
+    "compare": (0, "compare tiny.toml --out compared --no-orders --engine python"),
+    "reproduce": (0, "reproduce against_mdf --replications 2 --engine python"),
+    "live": (0, "live tickets.rebeca --until 20 --speed 0 --seed 1 --quiet"),
+    "check": (2, "check tickets.rebeca missing.rebeca"),
+    "generate": (0, "generate tiny.toml --out generated"),
+    "simulate": (0, "simulate tickets.rebeca --until 20 --seed 3"),
+    "races": (1, "races tickets.rebeca"),
+    "step": (2, "step tickets.rebeca"),
+    "runs": (0, "runs ready"),
+    "query": (0, "query QUESTION ready"),
+    "report": (0, "report ready/compared --out drawn"),
+    "diff": (0, "diff ready/compared ready/compared"),
+    "workload": (0, "workload info log.swf"),
+}
+"""A use of every command and the exit code; what it needs from others lies in `ready`."""
+
+WORDS = {
+    "NEVER": "ann.tickets == 0",
+    "QUESTION": "select policy, sum(drops) as dropped from replications group by all order by all",
+}
+
+
+@pytest.fixture(scope="module")
+def filled(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with something for every command."""
+    place = tmp_path_factory.mktemp("filled")
+    shutil.copy(TICKETS, place / "tickets.rebeca")
+    for name, text in (("tiny.toml", SCENARIO), ("log.swf", LOG), ("manifest.json", MANIFEST)):
+        (place / name).write_text(text)
+    (place / "ready").mkdir()
+    for name in ("batch", "explore", "compare"):
+        code, words = used(name)
+        assert run(*words, cwd=place).returncode == code
+    for made in ("schedule.swf", "found.json", "compared"):
+        (place / made).rename(place / "ready" / made)
+    return place
+
+
+def used(name: str) -> tuple[int, list[str]]:
+    """Give the exit code and the arguments of the use of a command."""
+    code, line = USES[name]
+    return code, [WORDS.get(word, word) for word in line.split()]
+
+
+def test_every_command_is_used() -> None:
+    assert list(USES) == list(COMMANDS)
+
+
+@pytest.mark.parametrize("name", USES)
+def test_a_process_prints_and_writes_the_same(
+    run: Run, filled: Path, name: str, tmp_path: Path
+) -> None:
+    code, words = used(name)
+    ways: list[Callable[..., Ended]] = [run, in_a_process]
+    ended, left = [], []
+    for number, way in enumerate(ways):
+        place = shutil.copytree(filled, tmp_path / f"{number}")
+        ended.append(way(*words, cwd=place, typed="1\nnonsense\n"))
+        left.append({path.relative_to(place) for path in place.rglob("*")})
+    here, there = ended
+    assert (here.returncode, there.returncode) == (code, code), there.stderr
+    assert without_measures(here.stdout) == without_measures(there.stdout)
+    assert without_measures(here.stderr) == without_measures(there.stderr)
+    assert left[0] == left[1]
+
+
+def without_measures(text: str) -> str:
+    """Leave out what is measured, or comes of threads: seconds, memory, messages of a live run."""
+    return re.sub(r"\d[\d,.]*( ms| s\b| messages| MB| MiB| bytes|/s| states/s)", r"…\1", text)
