@@ -132,7 +132,7 @@ def compare(
     later = DRAWING_MODULES[-1] if count == 1 else "scipy.special"
     threading.Thread(target=import_module, args=(later,), daemon=True).start()
     with executor_with_plugins(count, plan.study.modules(engine)) as executor:
-        showing = partial(_progress, f"{out}: go on with --resume")
+        showing = partial(showing_runs, f"{out}: go on with --resume")
         report = compared(run, Runner(executor, engine, showing, complain), orders)
         written = write_report(report, out, executor)
     console().print(report_view(report))
@@ -182,8 +182,8 @@ def reproduce(
         raise typer.BadParameter(f"there is no directory {page.parent}", param_hint="--page")
     count = workers or available_workers()
     modules = STUDY.modules(engine)
-    with _directory(out) as directory, executor_with_plugins(count, modules) as executor:
-        showing = partial(_progress, f"{directory}: go on with the same command")
+    with kept_or_temporary(out) as directory, executor_with_plugins(count, modules) as executor:
+        showing = partial(showing_runs, f"{directory}: go on with the same command")
         runner = Runner(executor, engine, showing, complain)
         found = [
             _reproduced(table, directory, runner, replications, with_page=page is not None)
@@ -269,7 +269,8 @@ def _page_settings(name: str | None, found: Sequence[_Reproduced]) -> PageSettin
 
 
 @contextmanager
-def _directory(kept: Path | None) -> Iterator[Path]:
+def kept_or_temporary(kept: Path | None) -> Iterator[Path]:
+    """Give the directory that results are kept in, or one that is removed afterwards."""
     if kept is not None:
         yield kept
         return
@@ -286,12 +287,13 @@ def _refuse(option: str, *others: tuple[str, object]) -> None:
 def show_written(written: WrittenReport, *more: Path) -> None:
     """Say where the files of a report are."""
     say(f"report  {written.html}")
-    say(f"charts  {written.charts[0].parent}")
+    if written.charts:
+        say(f"charts  {written.charts[0].parent}")
     say(f"data    {', '.join(map(str, (*written.data, *more)))}")
 
 
 @contextmanager
-def _progress(advice: str, runs: Sequence[PlannedRun]) -> Iterator[Bar]:
+def showing_runs(advice: str, runs: Sequence[PlannedRun]) -> Iterator[Bar]:
     """Show a progress bar while the block works; when it is interrupted, say how to go on."""
     from concurrent.futures.process import BrokenProcessPool
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -16,6 +16,7 @@ from rebecsim.cli.app import (
     Plugins,
     ScenarioName,
     Strict,
+    Workers,
     app,
     complain,
     console,
@@ -28,6 +29,13 @@ from rebecsim.exit_codes import ExitCode
 
 Scheduling = Literal["random", "fifo"]
 """How the next message is picked."""
+
+if TYPE_CHECKING:
+    from rebecsim.actors import Model
+    from rebecsim.lang import CheckedModel
+
+_MESSAGES = 100
+"""Messages of a run that is shown, unless another number is asked for."""
 
 
 @app.command()
@@ -101,20 +109,18 @@ def generate(
     plugin: Plugins = None,
 ) -> None:
     """Generate one model for each configuration of a scenario."""
-    from rebecsim.clusters.dispatch.models import generate_models, write_models
-    from rebecsim.clusters.dispatch.scenario import Scenario
-    from rebecsim.clusters.scenarios import load_scenario
+    from rebecsim.clusters.common.models import generate_models, write_models
+    from rebecsim.clusters.scenarios import load
 
     use_plugins(plugin)
-    loaded = load_scenario(scenario)
-    if not isinstance(loaded, Scenario):
-        raise UserError(f"{scenario}: scenarios of the kind {loaded.kind} have no models in Rebeca")
-    models = generate_models(loaded, form)
+    plan = load(scenario).plan()
+    models = generate_models(plan, form)
     write_models(models, out, replace=force)
     say(f"{len(models)} models in {out}")
-    if loaded.order != "random":
+    order = getattr(plan.scenario, "order", "random")
+    if order != "random":
         say(
-            f"order {loaded.order!r} is no part of them: a model leaves open which messages of one "
+            f"order {order!r} is no part of them: a model leaves open which messages of one "
             "time unit are served first, and `rebecsim compare` serves them in that order"
         )
 
@@ -123,7 +129,10 @@ def generate(
 def simulate(
     model: Annotated[Path, typer.Argument(help="A model (.rebeca, or .py with a global `model`).")],
     until: Annotated[int | None, typer.Option(min=0, help="Last model time to serve.")] = None,
-    steps: Annotated[int, typer.Option(min=1, help="Most messages to serve.")] = 100,
+    steps: Annotated[
+        int | None,
+        typer.Option(min=1, help="Most messages to serve.  [default: 100; of many runs, any]"),
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Seed of the random choices.  [default: 0]")
     ] = None,
@@ -133,12 +142,59 @@ def simulate(
     ] = None,
     save: Annotated[Path | None, typer.Option(help="Write the choices of the run (JSON).")] = None,
     replay: Annotated[Path | None, typer.Option(help="Do a saved run again.")] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="NAME=VALUE: another value of an env constant, or of a constructor argument as in "
+            "east.phase=5; with --runs also several, NAME=VALUE,VALUE. Repeatable."
+        ),
+    ] = None,
+    runs: Annotated[
+        int | None, typer.Option(min=1, help="Run it so often, and show what was observed.")
+    ] = None,
+    observe: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --runs: a variable such as office.left; served=, waits= or misses= and a "
+            "message server such as office.buy; first=CONDITION; outcome=deadlock. Repeatable."
+        ),
+    ] = None,
+    every: Annotated[
+        int | None,
+        typer.Option(min=1, help="With --runs: follow variables over time, by so many units."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="With --runs: directory for results and report.")
+    ] = None,
+    workers: Workers = None,
     engine: EngineName = "auto",
     strict: Strict = False,
     patience: Patience = 10,
     core: Core = False,
 ) -> None:
-    """Run a model once and show what happens, message by message."""
+    """Run a model once and show what happens, message by message; with --runs, many times."""
+    if runs is not None:
+        _refuse_with_runs(save=save, replay=replay, strict=strict)
+        from rebecsim.cli.many_runs import run_many
+        from rebecsim.clusters.short import short_scenario
+
+        loaded = short_scenario(
+            model,
+            observe or (),
+            env=env or (),
+            every=every,
+            until=until,
+            steps=steps,
+            replications=runs,
+            seed=seed or 0,
+            choice_law=law,
+            order=scheduler,
+            core=core,
+        )
+        run_many(loaded, out, workers, engine)
+        return
+    _require_runs(observe=observe, every=every, out=out, workers=workers)
+    steps = steps or _MESSAGES
     from rebecsim.actors.watchdog import EndlessError, Watchdog
     from rebecsim.report.runs import event_table, run_summary
     from rebecsim.simulation import Tracer
@@ -151,9 +207,10 @@ def simulate(
             raise typer.BadParameter("choices are kept by the python engine only", param_hint=hint)
         order: Scheduling = scheduler or "random"
         with Watchdog(patience=patience):  # of constructors; compiled code counts its loops
-            _simulate_natively(model, seed or 0, law or "fair", order, until, steps, core)
+            natively = _opened(model, core, env)
+            _simulate_natively(natively, seed or 0, law or "fair", order, until, steps)
         return
-    built, checked = open_model(model, "core" if core else "timed")
+    built, checked = _opened(model, core, env)
     if replay is None:
         chosen = make_scheduler(scheduler or "random", seed or 0, law or "fair")
     elif (seed, law, scheduler) == (None, None, None):
@@ -184,14 +241,36 @@ def simulate(
         raise typer.Exit(ExitCode.VIOLATED)
 
 
+def _refuse_with_runs(**given: object) -> None:
+    for name, value in given.items():
+        if value:
+            raise typer.BadParameter("is for a single run; leave it out", param_hint=f"--{name}")
+
+
+def _require_runs(**given: object) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise typer.BadParameter(
+                "is for many runs; say how many with --runs", param_hint=f"--{name}"
+            )
+
+
+def _opened(path: Path, core: bool, env: list[str] | None) -> tuple[Model, CheckedModel | None]:
+    """Load a model, with other values of constants if there are any."""
+    if not env:
+        return open_model(path, "core" if core else "timed")
+    from rebecsim.clusters.short import single_variant
+
+    return single_variant(path, env, core)
+
+
 def _simulate_natively(
-    path: Path,
+    opened: tuple[Model, CheckedModel | None],
     seed: int,
     law: Law,
     order: Scheduling,
     until: int | None,
     steps: int,
-    core: bool,
 ) -> None:
     """Run a model once on the native engine, which one run alone is not worth."""
     from rebecsim.actors import Violation
@@ -202,8 +281,7 @@ def _simulate_natively(
     from rebecsim.simulation.native import simulate_native
     from rebecsim.simulation.saved import key_of
 
-    built, checked = open_model(path, "core" if core else "timed")
-    checked = require_checked(checked)
+    built, checked = opened[0], require_checked(opened[1])
     events: tuple[Event, ...] = ()
     try:
         native = native_model(built, checked)

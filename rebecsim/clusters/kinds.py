@@ -15,7 +15,7 @@ from rebecsim.studies.study import Study
 
 __all__ = ["find_kind", "kind_names", "kinds"]
 
-_FOLDERS = ("dispatch", "batch")
+_FOLDERS = ("dispatch", "batch", "model")
 
 kinds: Registry[Callable[[], Study]] = Registry("kind of cluster")
 """What gives each kind; those of this package are imported when they are asked for."""

@@ -34,6 +34,7 @@ class Metric:
             stop in which {better}, {worse} and {amount} stand for the two policies and the
             difference (of a share in "percentage points"); a plain sentence by default.
         decimals: digits that are shown after the point; as many as the interval needs by default.
+        measured: whether it is of values, and not of cases that are counted.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Metric:
     note: str = ""
     advantage: str = ""
     decimals: int | None = None
+    measured: bool = False
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier():
@@ -82,6 +84,7 @@ class Metric:
             "note": self.note,
             "advantage": self.advantage,
             "decimals": self.decimals,
+            "measured": self.measured,
         }
 
     def says_advantage(self, better: str, worse: str, amount: str) -> str:
@@ -106,7 +109,7 @@ class Metric:
     @property
     def is_counted(self) -> bool:
         """Whether it is computed from counts; what has digits of its own is measured."""
-        return self.decimals is None
+        return self.decimals is None and not self.measured
 
     @property
     def is_share(self) -> bool:

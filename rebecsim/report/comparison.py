@@ -74,7 +74,9 @@ def report_input(
 def _settings(plan: Plan, moments: Sequence[CellMoments]) -> dict[str, Any]:
     """The configuration, with the replications that were run where a precision decided on them."""
     scenario = plan.scenario
-    settings: dict[str, Any] = scenario.model_dump(mode="json", exclude_none=True)
+    settings: dict[str, Any] = scenario.model_dump(
+        mode="json", exclude_none=True, exclude=set(scenario.unlisted)
+    )
     if scenario.precision is not None:
         done = min(each.replications for each in moments)
         settings["replications"] = f"{done} (at most {scenario.replications})"

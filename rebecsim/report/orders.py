@@ -205,4 +205,4 @@ def _listed(names: Sequence[str], word: str) -> str:
 
 def _amount(metric: Metric, value: float) -> str:
     unit = "percentage points" if metric.is_share else metric.unit
-    return f"{display_scale(metric) * value:.{1 if metric.is_share else 2}f} {unit}"
+    return f"{display_scale(metric) * value:.{1 if metric.is_share else 2}f} {unit}".rstrip()

@@ -33,6 +33,9 @@ class Table(BaseModel):
 class StudyScenario(Table):
     """What scenarios of all kinds have. A kind adds `kind`, its policies and its own keys."""
 
+    unlisted: ClassVar[frozenset[str]] = frozenset()
+    """Keys that are no settings for people to read."""
+
     precise: ClassVar[Metric | None] = None
     """The figure that a precision is about, where the kind knows it beforehand."""
 
@@ -103,7 +106,7 @@ def validated(
         raise ScenarioError(origin, problems_of(error, lines, fields)) from error
 
 
-def entry_error(kind: str, place: int, text: str) -> PydanticCustomError:
+def entry_error(kind: str, place: int | str, text: str) -> PydanticCustomError:
     """Make the error of an entry of a list, as pydantic has them."""
     return PydanticCustomError(kind, "{text}", {"text": text, "entry": place})
 

@@ -185,6 +185,10 @@ class Study(ABC):
         """Name what worker processes import beforehand."""
         return ()
 
+    def model_text(self, cell: PlannedCell) -> str | None:
+        """Give the model of a cell as Timed Rebeca; None where it is none."""
+        return None
+
     def beside(self, scenario: Any, replications: int) -> Mapping[str, Any]:
         """Give scenarios that are run beside this one, with the same cells: name -> scenario.
 

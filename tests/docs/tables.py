@@ -169,6 +169,8 @@ def _type(schema: dict[str, Any]) -> str:
             return f"integer{_range(schema)}"
         case "number":
             return f"number{_range(schema)}"
+        case "object":
+            return "table"
         case "boolean":
             return "`true` or `false`"
         case "string":

@@ -30,6 +30,7 @@ from rebecsim.clusters.batch.scenario import (
 )
 from rebecsim.clusters.dispatch.policies import BUILTIN_DISPATCH_POLICIES
 from rebecsim.clusters.dispatch.scenario import Scenario
+from rebecsim.clusters.model.scenario import ModelScenario, Observe
 from tests.docs.markdown import ROOT, read_document
 from tests.docs.tables import (
     COMMANDS,
@@ -42,6 +43,7 @@ from tests.docs.tables import (
 
 SCENARIO = ROOT / "docs/reference/scenario.md"
 WORKLOAD_SCENARIO = ROOT / "docs/reference/workload-scenario.md"
+MODEL_SCENARIO = ROOT / "docs/reference/model-scenario.md"
 PATTERNS = list(dict.fromkeys((*ARRIVAL_PATTERNS.values(), *LENGTH_PATTERNS.values())))
 
 
@@ -92,6 +94,11 @@ def test_every_key_of_a_scenario_is_there(model: type[BaseModel]) -> None:
 )
 def test_every_key_of_a_workload_scenario_is_there(model: type[BaseModel]) -> None:
     require_table(WORKLOAD_SCENARIO.read_text("utf-8"), keys_table(model), WORKLOAD_SCENARIO)
+
+
+@pytest.mark.parametrize("model", [ModelScenario, Observe])
+def test_every_key_of_a_model_scenario_is_there(model: type[BaseModel]) -> None:
+    require_table(MODEL_SCENARIO.read_text("utf-8"), keys_table(model), MODEL_SCENARIO)
 
 
 def test_every_metric_of_schedules_is_there() -> None:

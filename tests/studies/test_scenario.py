@@ -343,7 +343,7 @@ def test_replace_changes_fields_and_checks_them(load):
 
 def test_the_builtin_scenarios_are_the_published_ones():
     published = {table.scenario for table in PUBLISHED_TABLES}
-    assert set(builtin_scenarios()) == {*published, "backfilling_or_fairshare"}
+    assert set(builtin_scenarios()) == {*published, "backfilling_or_fairshare", "fresh_readings"}
 
 
 @pytest.mark.parametrize(

@@ -179,6 +179,11 @@ class DispatchStudy(Study):
         task = Task(cell.name, model.source, runs, "python" if few else how.engine)
         return cell.name, partial(simulated_rows, task, dict(model.counters))
 
+    def model_text(self, cell: PlannedCell) -> str:
+        """Give the model that was generated."""
+        model: ClusterModel = cell.setup
+        return model.source
+
     def per_task(self, how: How) -> int:
         """Send fewer replications where each is kept with its messages."""
         return _TRACED_PER_TASK if how.trace else self.replications_per_task

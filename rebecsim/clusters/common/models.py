@@ -6,34 +6,40 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from rebecsim.clusters.dispatch.scenario import Scenario
-from rebecsim.clusters.dispatch.study import STUDY
 from rebecsim.errors import UserError
 from rebecsim.files import write_atomically
 from rebecsim.generate import python_source
 from rebecsim.lang import check_source
-from rebecsim.studies.plan import plan_study
-from rebecsim.studies.study import PlannedCell
+from rebecsim.studies.plan import Plan
 
 __all__ = ["ModelForm", "generate_models", "write_models"]
 
 ModelForm = Literal["rebeca", "python"]
 
 
-def generate_models(scenario: Scenario, form: ModelForm = "rebeca") -> dict[str, str]:
-    """Generate every model of a scenario: file name -> text.
+def generate_models(plan: Plan, form: ModelForm = "rebeca") -> dict[str, str]:
+    """Generate every model of a plan: file name -> text.
 
-    `rebeca` is plain Timed Rebeca, `python` an importable module of Rebec classes.
+    `rebeca` is plain Timed Rebeca, `python` an importable module of Rebec classes. Raises UserError
+    for a kind whose cells have no models.
     """
-    cells = plan_study(STUDY, scenario).cells
+    texts: dict[str, str] = {}
+    for cell in plan.cells:
+        text = plan.study.model_text(cell)
+        if text is None:
+            raise UserError(
+                f"scenario {plan.scenario.name}: what it runs is no model in Rebeca"
+                f" (kind {plan.study.kind})"
+            )
+        texts[cell.name] = text
     if form == "rebeca":
-        return {f"{cell.name}.rebeca": cell.setup.source for cell in cells}
-    return {f"{cell.name}.py": _python(cell) for cell in cells}
+        return {f"{name}.rebeca": text for name, text in texts.items()}
+    return {f"{name}.py": _python(name, text) for name, text in texts.items()}
 
 
-def _python(cell: PlannedCell) -> str:
-    file = f"{cell.name}.rebeca"
-    return python_source(check_source(cell.setup.source, file), file)
+def _python(name: str, text: str) -> str:
+    file = f"{name}.rebeca"
+    return python_source(check_source(text, file), file)
 
 
 def write_models(models: Mapping[str, str], directory: Path, *, replace: bool = False) -> None:

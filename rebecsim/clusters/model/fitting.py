@@ -1,0 +1,63 @@
+"""Whether a scenario fits its model: everything that it names is looked up before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rebecsim.close_names import suggestion
+from rebecsim.clusters.model.columns import BASE, own_columns
+from rebecsim.clusters.model.expressions import expression_fault
+from rebecsim.clusters.model.scenario import ModelScenario, Observe
+from rebecsim.clusters.model.servers import ALL, server_fault, server_names
+from rebecsim.clusters.model.variants import Opened, sweep_fault
+from rebecsim.studies.toml_lines import FieldPath
+
+__all__ = ["scenario_faults"]
+
+
+def scenario_faults(scenario: ModelScenario, opened: Opened) -> Iterator[tuple[FieldPath, str]]:
+    """Say which keys do not fit the model, and why."""
+    if opened.model.core and scenario.steps is None:
+        yield ("until",), "a model in Core Rebeca has no time; say how many steps a run has"
+    for name, values in scenario.sweep.items():
+        if fault := sweep_fault(opened, name, values):
+            yield ("sweep", name), fault
+    if scenario.terminal is not None:
+        model, checked = opened.model, opened.checked
+        if fault := expression_fault(scenario.terminal, model, checked, wants_condition=True):
+            yield ("terminal",), fault
+    if scenario.tick is not None and scenario.tick not in (names := server_names(opened.model)):
+        hint = suggestion(scenario.tick, names)
+        yield ("tick",), f"there is no message server {scenario.tick}; {hint}"
+    yield from _observe_faults(scenario, opened)
+
+
+def _observe_faults(scenario: ModelScenario, opened: Opened) -> Iterator[tuple[FieldPath, str]]:
+    taken = dict.fromkeys(BASE, "which every run has")
+    for place, each in enumerate(scenario.observe):
+        if fault := _fault(each, opened):
+            yield ("observe", place, each.what), fault
+        for column in own_columns(each):
+            if column in taken:
+                yield (
+                    ("observe", place),
+                    f"has the column {column}, {taken[column]}; give it a name",
+                )
+            taken.setdefault(column, f"as entry {place}")
+
+
+def _fault(each: Observe, opened: Opened) -> str | None:
+    if each.is_followed and opened.model.core:
+        return "a model in Core Rebeca has no time over which it could be followed"
+    match each.what:
+        case "value" | "first":
+            wants_condition = each.what == "first"
+            fault = expression_fault(each.text, opened.model, opened.checked, wants_condition)
+            if fault and server_fault(opened.model, each.text) is None:
+                return f"{each.text} is a message server; observe it as served or waits"
+            return fault
+        case "served" | "waits":
+            return server_fault(opened.model, each.text)
+        case "misses":
+            return None if each.text == ALL else server_fault(opened.model, each.text)
+    return None

@@ -1,0 +1,279 @@
+"""Scenarios of the kind `model`: which model, what to observe of it, and what to vary.
+
+A small one is
+
+    kind = "model"
+    name = "fresh"
+    model = "sensor_network.rebeca"
+    until = 100
+
+    [sweep]
+    FRESH = [4, 5, 6]
+
+    [[observe]]
+    waits = "gateway.reading"
+
+Every key stands below with its meaning. The path of the model starts from the folder of the
+scenario file.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from rebecsim.simulation import Order, Outcome
+from rebecsim.studies.scenario import StudyScenario, Table, entry_error, require_no_duplicates
+
+__all__ = ["MAX_VARIANTS", "ModelScenario", "Observe", "Swept"]
+
+MAX_VARIANTS = 10_000
+"""Most variants of one scenario: each is checked, run and kept."""
+
+_WHAT = ("value", "served", "waits", "misses", "first", "outcome")
+_LONGEST_NAME = 40
+_RANGE = frozenset({"from", "to", "step"})
+
+Swept = int | float | bool
+"""What a constant or an argument may be."""
+
+
+class Observe(Table):
+    """Something to be observed in every run: one of the first six keys says what."""
+
+    value: str | None = Field(
+        default=None,
+        max_length=1_000,
+        description="what a state variable is when a run ends, such as `office.left`, or an "
+        "expression over several, as in property files",
+    )
+    served: str | None = Field(
+        default=None,
+        description="how many messages are served: of a message server, such as `office.buy`, or "
+        "`Customer.ticket` for all rebecs of a class",
+    )
+    waits: str | None = Field(
+        default=None, description="how long messages of a message server wait, from arrival on"
+    )
+    misses: str | None = Field(
+        default=None,
+        description="how many messages are late: of a message server, or of `all`",
+    )
+    first: str | None = Field(
+        default=None,
+        max_length=1_000,
+        description="when a condition over state variables holds for the first time",
+    )
+    outcome: Literal[Outcome, "finished"] | None = Field(
+        default=None, description="how many of the runs end in this way"
+    )
+    every: int | None = Field(
+        default=None,
+        ge=1,
+        le=2**53,
+        description="of a `value`: follow it over time, by its values every so many time units",
+    )
+    changes: bool = Field(
+        default=False, description="of a `value`: follow it over time, by all its changes"
+    )
+    name: str = Field(
+        default="",
+        pattern=r"^([a-z][a-z0-9_]*)?$",
+        max_length=_LONGEST_NAME,
+        description="what columns are called; made from the text unless given",
+    )
+    title: str = Field(
+        default="", max_length=80, description="heading in tables; made from the text unless given"
+    )
+    better: Literal["lower", "higher", "neither"] | None = Field(
+        default=None,
+        description="which values are better; lower for `waits` and `misses`, else neither",
+    )
+
+    @model_validator(mode="after")
+    def _one_thing(self) -> Self:
+        given = [name for name in _WHAT if getattr(self, name) is not None]
+        if len(given) != 1:
+            found = " and ".join(given) or "none of them"
+            raise ValueError(f"give exactly one of {', '.join(_WHAT)}, found {found}")
+        if (self.every is not None or self.changes) and self.value is None:
+            raise ValueError(f"every and changes are for a value; remove them from {given[0]}")
+        if self.every is not None and self.changes:
+            raise ValueError("give every or changes, not both")
+        return self
+
+    @property
+    def what(self) -> str:
+        """Which of the keys it has."""
+        return next(name for name in _WHAT if getattr(self, name) is not None)
+
+    @property
+    def text(self) -> str:
+        """What that key says."""
+        return str(getattr(self, self.what))
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether it is followed over time."""
+        return self.every is not None or self.changes
+
+    @property
+    def label(self) -> str:
+        """How it is called in errors."""
+        return f'{self.what} = "{self.text}"'
+
+    @property
+    def column(self) -> str:
+        """How its columns are called."""
+        if self.name:
+            return self.name
+        before = {"value": "", "waits": "wait_"}.get(self.what, f"{self.what}_")
+        slug = re.sub(r"[^a-z0-9]+", "_", f"{before}{self.text}".lower()).strip("_")
+        slug = slug if slug[:1].isalpha() else f"{self.what}_{slug}"
+        return slug[:_LONGEST_NAME].rstrip("_")
+
+
+class ModelScenario(StudyScenario):
+    """A model with what is to be observed in its runs, and the values it is run with."""
+
+    unlisted: ClassVar[frozenset[str]] = frozenset({"text"})
+
+    kind: Literal["model"] = Field(default="model", description="the kind of study")
+    model: str = Field(
+        min_length=1,
+        description="the model, .rebeca or .py; from the scenario's folder. A .py file is a "
+        "program, which is executed",
+    )
+    until: int | None = Field(
+        default=None, ge=0, le=2**53, description="the last time at which messages are served"
+    )
+    steps: int | None = Field(
+        default=None, ge=1, le=10**9, description="most messages served in a run"
+    )
+    core: bool = Field(default=False, description="read the model as Core Rebeca, which is untimed")
+    deadline_misses: Literal["end", "count"] = Field(
+        default="end",
+        description="end: a message whose deadline has passed ends the run; count: it is served "
+        "like others",
+    )
+    terminal: str | None = Field(
+        default=None,
+        description="a run in which no message is left is finished if this holds, and else a "
+        "deadlock",
+    )
+    order: Order = Field(
+        default="random",
+        description="which of the messages of one time are served first: random, fifo, or, with a "
+        "tick, updates-first or ticks-first",
+    )
+    tick: str | None = Field(
+        default=None,
+        description="the message server that passes time, such as `tick`: the orders updates-first "
+        "and ticks-first serve its messages last and first",
+    )
+    choice_law: Literal["fair", "rmc"] = Field(
+        default="fair",
+        description="fair: alternatives of a choice are equally likely; rmc: the last one of k "
+        "has probability 2/(k+1), as in the code that RMC generates",
+    )
+    sweep: dict[str, Annotated[tuple[Swept, ...], Field(strict=False)]] = Field(
+        default={},
+        description="values that env constants, as in `FRESH`, and constructor arguments, as in "
+        "`east.phase`, take: each a list, or a range such as { from = 1, to = 5, step = 1 }",
+    )
+    compared_with: int | None = Field(
+        default=None,
+        ge=1,
+        le=MAX_VARIANTS,
+        description="number of the variant that all others are compared with, from 1; without it "
+        "every two are compared, of more than five variants all with the first",
+    )
+    observe: Annotated[tuple[Observe, ...], Field(strict=False)] = Field(
+        default=(), description="what to observe in every run"
+    )
+    text: str | None = Field(
+        default=None,
+        description="the text of the model: rebecsim writes it into the record of a run, so that "
+        "nothing else is needed to read it",
+    )
+
+    @field_validator("sweep", mode="before")
+    @classmethod
+    def _ranges_are_lists(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        return {name: _values(str(name), value) for name, value in given.items()}
+
+    @field_validator("observe")
+    @classmethod
+    def _no_duplicates(cls, entries: tuple[Observe, ...]) -> tuple[Observe, ...]:
+        require_no_duplicates(entries)
+        columns = [each.column for each in entries]
+        for place, column in enumerate(columns):
+            if (first := columns.index(column)) < place:
+                text = f"is called {column}, as entry {first} is; give one of them a name"
+                raise entry_error("same_name", place, text)
+        return entries
+
+    @model_validator(mode="after")
+    def _has_an_end(self) -> Self:
+        if self.until is None and self.steps is None:
+            raise ValueError("say when a run ends: by until, the last time, or by steps, or both")
+        if self.order not in ("random", "fifo") and self.tick is None:
+            raise ValueError(f"the order {self.order} needs a tick: name a message server")
+        variants = math.prod(map(len, self.sweep.values()))
+        if variants > MAX_VARIANTS:
+            raise ValueError(
+                f"the sweep has {variants:,} combinations, at most {MAX_VARIANTS:,} are allowed; "
+                "shorten a list"
+            )
+        if self.compared_with is not None and self.compared_with > variants:
+            raise ValueError(f"compared_with is {self.compared_with} of {variants} variants")
+        return self
+
+    @property
+    def orders(self) -> tuple[Order, ...]:
+        """The orders of messages that it can be run in."""
+        return ("random", *(("updates-first", "ticks-first") if self.tick else ()), "fifo")
+
+
+def _values(name: str, given: Any) -> Any:
+    """Give the values of a list or a range."""
+    if isinstance(given, Mapping):
+        given = list(_range(name, given))
+    if not isinstance(given, list | tuple) or not given:
+        raise _bad(name, "must be a list of values, or { from = 1, to = 5, step = 1 }")
+    for place, value in enumerate(given):
+        if not isinstance(value, int | float) or not math.isfinite(value):
+            raise _bad(name, f"must hold numbers, true or false, found {value!r}")
+        if any(value == other and type(value) is type(other) for other in given[:place]):
+            raise _bad(name, f"{value!r} stands there twice; remove one")
+    return tuple(given)
+
+
+def _range(name: str, given: Mapping[str, Any]) -> Iterator[int | float]:
+    """Count from the first value to the last one, which is the last if the steps meet it."""
+    for key in given:
+        if key not in _RANGE:
+            raise _bad(name, f"a range has from, to and step, not {key}")
+    missing = [key for key in ("from", "to") if key not in given]
+    if missing:
+        raise _bad(name, f"the range has no {missing[0]}; add it")
+    first, last, step = given["from"], given["to"], given.get("step", 1)
+    numbers = (first, last, step)
+    if any(isinstance(each, bool) or not isinstance(each, int | float) for each in numbers):
+        raise _bad(name, "from, to and step are numbers")
+    if not all(map(math.isfinite, numbers)) or step <= 0 or last < first:
+        raise _bad(name, "a range goes up from `from` to `to`, by a step above 0")
+    count = math.floor((last - first) / step * (1 + 1e-12)) + 1
+    if count > MAX_VARIANTS:
+        raise _bad(name, f"the range has {count:,} values, at most {MAX_VARIANTS:,} are allowed")
+    return (first + place * step for place in range(count))
+
+
+def _bad(name: str, text: str) -> Exception:
+    return entry_error("sweep", name, text)

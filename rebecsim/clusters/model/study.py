@@ -1,0 +1,312 @@
+"""The kind `model` as a study: variants of a model, and what is observed in their runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+from rebecsim.actors import Recorder, Streams, Violation
+from rebecsim.actors.watchdog import Watchdog
+from rebecsim.clusters.model.columns import columns_of, tables_of
+from rebecsim.clusters.model.expressions import Expression
+from rebecsim.clusters.model.fitting import scenario_faults
+from rebecsim.clusters.model.measures import measures_of
+from rebecsim.clusters.model.run import FINISHED, ModelTask, python_only, run_rows
+from rebecsim.clusters.model.scenario import ModelScenario, Swept
+from rebecsim.clusters.model.variants import (
+    MODEL_SUFFIXES,
+    Changes,
+    ModelText,
+    combinations,
+    label_of,
+    open_text,
+    shown_value,
+)
+from rebecsim.errors import UserError
+from rebecsim.lang import RebecaError
+from rebecsim.lang.parser import read_source
+from rebecsim.lang.types import REAL
+from rebecsim.metrics import Metric
+from rebecsim.native.engines import Engine
+from rebecsim.simulation import Tracer, simulate
+from rebecsim.simulation.again import require_repeatable
+from rebecsim.simulation.engine import EngineError
+from rebecsim.simulation.order import scheduler_for
+from rebecsim.simulation.saved import key_of
+from rebecsim.studies.cell import Cell, Compared, Value
+from rebecsim.studies.executors import simulation_modules
+from rebecsim.studies.moments import CellMoments
+from rebecsim.studies.plan import Plan
+from rebecsim.studies.results import Results
+from rebecsim.studies.rows import Rows
+from rebecsim.studies.scenario import StudyScenario
+from rebecsim.studies.scenario_errors import FieldError
+from rebecsim.studies.sections import Section
+from rebecsim.studies.simulated import TRACE_COLUMNS, TRACES
+from rebecsim.studies.study import How, PlannedCell, Study
+from rebecsim.studies.toml_lines import FieldPath
+
+__all__ = ["STUDY", "ModelSetup", "ModelStudy"]
+
+_REPLICATIONS_PER_TASK = 100
+_TRACED_PER_TASK = 20
+_MOST_PAIRED = 5
+"""Variants of which every two are compared; of more there would be too many pairs to read."""
+_LONGEST_NAME = 60
+_REPEATED = 1_000
+"""Messages of a run of a model in Python that are served again."""
+_VIEW_COLUMNS = ("run", "cell", "policy", "finished", "replications", "replication", "bytes")
+_SHARE = 4
+_LEAST = 25
+"""Other orders get a quarter of the replications, if that is not too few."""
+
+
+@dataclass(frozen=True)
+class ModelSetup:
+    """A variant: its model, and what to observe of it."""
+
+    source: ModelText
+    scenario: ModelScenario
+
+
+class ModelStudy(Study):
+    """A model of one's own, run with the values that a scenario gives."""
+
+    kind: ClassVar[str] = "model"
+    scenario: ClassVar[type[StudyScenario]] = ModelScenario
+    compared: ClassVar[Compared] = Compared("variant", "variants")
+    order_notes: ClassVar[tuple[str, ...]] = (
+        "Messages that are due at the same time may be served in any order, and the model does not "
+        "say which. fifo serves them as they were sent; updates-first and ticks-first serve the "
+        "messages of the tick last and first; random draws their order.",
+    )
+    normal_outcomes: ClassVar[frozenset[str]] = frozenset({"time limit", "step limit", FINISHED})
+    options: ClassVar[frozenset[str]] = frozenset({"law", "order", "orders", "trace", "engine"})
+    replications_per_task: ClassVar[int] = _REPLICATIONS_PER_TASK
+
+    # --- what there is -------------------------------------------------------------------------
+
+    def completed(self, scenario: ModelScenario, folder: Path) -> ModelScenario:
+        """Read the model, and see whether what is asked for fits it."""
+        path = folder / scenario.model
+        if path.suffix not in MODEL_SUFFIXES:
+            raise FieldError(
+                [(("model",), f"{path} is no model: their names end in .rebeca or .py")]
+            )
+        source = ModelText(str(path), read_source(path), scenario.core)
+        opened = open_text(source)
+        if faults := list(scenario_faults(scenario, opened)):
+            raise FieldError(faults)
+        for changes in combinations(scenario.sweep) if scenario.sweep else ():
+            try:
+                open_text(source.with_changes(changes))
+            except RebecaError as error:
+                # Its place is one in the printed variant, which nobody has seen.
+                first = error.diagnostics[0]
+                line = f", in {first.source_line.strip()!r}" if first.source_line else ""
+                message = f"with {label_of(changes)} the model is wrong: {first.message}{line}"
+                raise FieldError([(("sweep",), message)]) from error
+        return scenario.model_copy(update={"text": source.text})
+
+    def cells(self, scenario: ModelScenario, folder: Path) -> Iterator[PlannedCell]:
+        """Lay out the variants: every combination of the values that are swept."""
+        assert scenario.text is not None  # it is complete
+        source = ModelText(str(folder / scenario.model), scenario.text, scenario.core)
+        columns = columns_of(scenario, _whole(scenario, source))
+        plain = scenario.model_copy(update={"text": None})
+        found = list(combinations(scenario.sweep))
+        names = _file_names(found, scenario.name)
+        parameters = _sql_names(scenario)
+        for changes, name in zip(found, names, strict=True):
+            yield PlannedCell(
+                cell=Cell.of(label_of(changes) or Path(scenario.model).stem),
+                name=name,
+                columns=columns,
+                setup=ModelSetup(source.with_changes(changes), plain),
+                key=key_of(scenario.seed),
+                parameters={parameters[what]: _plain(value) for what, value in changes},
+            )
+
+    def measures(self, scenario: ModelScenario) -> tuple[Metric, ...]:
+        """Give the figures that the scenario observes."""
+        return measures_of(scenario)
+
+    def baseline(self, scenario: ModelScenario) -> str | None:
+        """Give the variant that the others are compared with, where there are many."""
+        labels = [label_of(changes) for changes in combinations(scenario.sweep)]
+        if scenario.compared_with is not None:
+            return labels[scenario.compared_with - 1]
+        return labels[0] if len(labels) > _MOST_PAIRED else None
+
+    def tables(self, scenario: ModelScenario, trace: bool) -> Mapping[str, Mapping[str, str]]:
+        """Keep waits, curves and how runs ended; messages where that is wanted."""
+        return tables_of(scenario) | ({TRACES: TRACE_COLUMNS} if trace else {})
+
+    def files(self, scenario: ModelScenario) -> Mapping[FieldPath, str]:
+        """Name the model."""
+        return {("model",): scenario.model}
+
+    # --- running -------------------------------------------------------------------------------
+
+    def run(self, cell: PlannedCell, replications: range) -> Rows:
+        """Run some replications."""
+        return self.task(cell, replications, How())[1]()
+
+    def task(
+        self, cell: PlannedCell, replications: range, how: How
+    ) -> tuple[str, Callable[[], Rows]]:
+        """Send the text of the model, which is all that a worker needs."""
+        task = _task(cell, replications, how)
+        return cell.name, partial(run_rows, task)
+
+    def model_text(self, cell: PlannedCell) -> str | None:
+        """Give the variant, unless it is a program in Python."""
+        setup: ModelSetup = cell.setup
+        return None if setup.source.is_python else setup.source.text
+
+    def per_task(self, how: How) -> int:
+        """Send fewer replications where each is kept with its messages."""
+        return _TRACED_PER_TASK if how.trace else self.replications_per_task
+
+    def modules(self, engine: Engine) -> tuple[str, ...]:
+        """Name what workers that simulate need."""
+        return (*simulation_modules(engine), "rebecsim.clusters.model.run")
+
+    def beside(self, scenario: ModelScenario, replications: int) -> Mapping[str, ModelScenario]:
+        """Run the other orders of messages beside a study in random order."""
+        if scenario.order != "random":
+            return {}
+        fewer = min(replications, max(_LEAST, replications // _SHARE))
+        changes = {"replications": fewer, "precision": None}
+        return {
+            order: scenario.model_copy(update={"order": order, **changes})
+            for order in scenario.orders
+            if order != "random"
+        }
+
+    def prepare(self, plan: Plan, how: How, tell: Callable[[str], None]) -> None:
+        """Refuse what cannot be run; a model in Python has to do the same again."""
+        first: ModelSetup = plan.cells[0].setup
+        opened = open_text(first.source)
+        for warning in opened.checked.warnings:
+            tell(str(warning))
+        why = "messages are kept" if how.trace else python_only(first.source, first.scenario)
+        if how.engine == "native" and why is not None:
+            raise EngineError(
+                f"the native engine cannot observe this: {why}; leave out --engine native"
+            )
+        for cell in plan.cells:
+            _require_start(cell)
+        if first.source.is_python:
+            _require_repeatable(first, plan.cells[0].key)
+
+    # --- reporting -----------------------------------------------------------------------------
+
+    def sections(
+        self, plan: Plan, results: Results, moments: Sequence[CellMoments]
+    ) -> Sequence[Section]:
+        """Show how runs ended, distributions, curves, and figures along what was swept."""
+        from rebecsim.clusters.model.report.sections import model_sections
+
+        return model_sections(plan, results, moments)
+
+
+def _task(cell: PlannedCell, replications: range, how: How) -> ModelTask:
+    setup: ModelSetup = cell.setup
+    first, second = cell.key
+    return ModelTask(
+        cell.name,
+        setup.source,
+        setup.scenario,
+        (first, second),
+        replications,
+        how.engine,
+        how.trace,
+    )
+
+
+def _require_start(cell: PlannedCell) -> None:
+    """Raise UserError for a variant whose rebecs cannot be made."""
+    setup: ModelSetup = cell.setup
+    try:
+        open_text(setup.source).model.start()
+    except Violation as violation:
+        raise UserError(
+            f"{cell.cell.policy}: cannot be run, in a constructor: {violation}"
+        ) from violation
+
+
+def _require_repeatable(setup: ModelSetup, key: tuple[int, ...]) -> None:
+    """Raise NotRepeatableError for a model in Python that does not do the same again."""
+    model, scenario = open_text(setup.source).model, setup.scenario
+    first, second = key
+    streams = Streams((first, second), 0)
+    scheduler = Recorder(
+        scheduler_for(scenario.order, scenario.tick or "", streams, scenario.choice_law)
+    )
+    tracer = Tracer()
+    with Watchdog() as watchdog:
+        result = simulate(
+            model,
+            scheduler,
+            until=scenario.until,
+            max_steps=min(scenario.steps or _REPEATED, _REPEATED),
+            tracer=tracer,
+            watchdog=watchdog,
+        )
+        if result.system is not None:
+            require_repeatable(model, result.system, scheduler.run, tracer.events)
+
+
+# --- names ---------------------------------------------------------------------------------------
+
+
+def _plain(value: Swept) -> Value:
+    return shown_value(value) if isinstance(value, bool) else value
+
+
+def _file_names(variants: Sequence[Changes], otherwise: str) -> list[str]:
+    """Name the files of variants; where values do not tell them apart or are long, by numbers."""
+    if variants == [()]:
+        return [otherwise]
+    names = [re.sub(r"[^a-z0-9.-]+", "_", label_of(each).lower()) for each in variants]
+    if len(set(names)) == len(names) and max(map(len, names)) <= _LONGEST_NAME:
+        return names
+    return [f"variant_{number}" for number in range(1, len(variants) + 1)]
+
+
+def _sql_names(scenario: ModelScenario) -> dict[str, str]:
+    """Name the columns of what is swept, so that no view has two of one name."""
+    taken = {*_VIEW_COLUMNS, *columns_of(scenario, frozenset())}
+    taken.update(name for columns in tables_of(scenario).values() for name in columns)
+    for metric in measures_of(scenario):
+        taken.update(metric.name + end for end in ("", "_low", "_high"))
+    taken = {name.casefold() for name in taken}
+    found = {}
+    for what in scenario.sweep:
+        name = re.sub(r"\W", "_", what)
+        while name.casefold() in taken:
+            name += "_"
+        taken.add(name.casefold())
+        found[what] = name
+    return found
+
+
+def _whole(scenario: ModelScenario, source: ModelText) -> frozenset[str]:
+    """Give the columns of values that are whole numbers; Python does not say of its own."""
+    values = [each for each in scenario.observe if each.what == "value"]
+    if source.is_python or not values:
+        return frozenset()
+    opened = open_text(source)
+    return frozenset(
+        each.column
+        for each in values
+        if Expression(each.text, opened.model, opened.checked).type not in REAL
+    )
+
+
+STUDY = ModelStudy()

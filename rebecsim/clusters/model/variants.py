@@ -1,0 +1,293 @@
+"""Variants of a model: its constants and constructor arguments with other values.
+
+A model in Rebeca is changed in its syntax tree, which is then printed; one in Python gets other
+arguments when its rebecs are made. No text is ever put together from values.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from rebecsim.actors import Instance, Model
+from rebecsim.close_names import suggestion
+from rebecsim.clusters.model.scenario import Swept
+from rebecsim.errors import UserError
+from rebecsim.exploration.vocabulary import vocabulary
+from rebecsim.generate import build_model
+from rebecsim.generate.load import python_model
+from rebecsim.lang import CheckedModel, Dialect, check_source, parse_model, print_model, syntax
+from rebecsim.lang.constants import NotConstantError, convert
+from rebecsim.lang.literals import INT_MAX
+from rebecsim.lang.types import BOOLEAN, PRIMITIVES, REAL, TIMER, PrimitiveType
+
+__all__ = [
+    "MODEL_SUFFIXES",
+    "Changes",
+    "ModelText",
+    "Opened",
+    "combinations",
+    "label_of",
+    "open_text",
+    "shown_value",
+    "sweep_fault",
+]
+
+MODEL_SUFFIXES = (".rebeca", ".py")
+"""How the names of models end."""
+
+Changes = tuple[tuple[str, Swept], ...]
+"""What is swept, and its value in one variant."""
+
+_LITERALS: Mapping[type, Callable[[Swept], syntax.Expression]] = {
+    bool: lambda value: syntax.BoolLiteral(bool(value)),
+    int: lambda value: syntax.IntLiteral(int(value)),
+    float: lambda value: syntax.FloatLiteral(float(value)),
+}
+
+
+@dataclass(frozen=True)
+class ModelText:
+    """A model as text, which is all that a worker process needs of it.
+
+    Attributes:
+        file: its name; one that ends in `.py` is a program.
+        text: what it holds.
+        core: whether it is read as Core Rebeca.
+        arguments: of a model in Python, the constructor arguments that are others.
+    """
+
+    file: str
+    text: str
+    core: bool = False
+    arguments: Changes = ()
+
+    @property
+    def is_python(self) -> bool:
+        """Whether it is a program in Python."""
+        return Path(self.file).suffix == ".py"
+
+    @property
+    def dialect(self) -> Dialect:
+        """What it is read as, unless it says something else itself."""
+        return "core" if self.core else "timed"
+
+    def with_changes(self, changes: Changes) -> ModelText:
+        """Give the variant with these values, which fit; see `sweep_fault`."""
+        if not changes:
+            return self
+        if self.is_python:
+            return replace(self, arguments=changes)
+        opened = open_text(self)
+        tree = parse_model(self.text, self.file)
+        for name, value in changes:
+            tree = _changed(tree, opened, name, value)
+        mark = "// rebeca: core\n" if opened.model.core else ""
+        return replace(self, text=mark + print_model(tree))
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A model that can be run, with what its names mean.
+
+    Attributes:
+        model: its rebecs.
+        checked: its names; of a model in Python no more than those of rebecs and variables.
+        is_python: whether it is a program in Python.
+    """
+
+    model: Model
+    checked: CheckedModel
+    is_python: bool
+
+
+@lru_cache(maxsize=8)  # the tasks of a variant come one after the other
+def open_text(source: ModelText) -> Opened:
+    """Read a model. Raises RebecaError or LoadError; a `.py` file is executed."""
+    if source.is_python:
+        model = python_model(source.text, Path(source.file))
+        for name, value in source.arguments:
+            model = _with_argument(model, name, value)
+        return Opened(model, vocabulary(model), True)
+    checked = check_source(source.text, source.file, source.dialect)
+    return Opened(build_model(checked, Path(source.file).name), checked, False)
+
+
+def combinations(sweep: Mapping[str, tuple[Swept, ...]]) -> Iterator[Changes]:
+    """Give every combination of the values, the last name changing fastest."""
+    for values in itertools.product(*sweep.values()):
+        yield tuple(zip(sweep, values, strict=True))
+
+
+def label_of(changes: Changes) -> str:
+    """Name a variant, for people."""
+    return ", ".join(f"{name}={shown_value(value)}" for name, value in changes)
+
+
+def shown_value(value: Swept) -> str:
+    """Write a value, for people."""
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}"
+
+
+# --- what can be swept -------------------------------------------------------------------------
+
+
+def sweep_fault(opened: Opened, name: str, values: tuple[Swept, ...]) -> str | None:
+    """Say why a constant or an argument cannot have these values; None if it can."""
+    rebec, point, parameter = name.partition(".")
+    try:
+        if point:
+            allowed = _argument_kind(opened, rebec, parameter)
+        else:
+            allowed = _constant_kind(opened, name)
+    except UserError as error:
+        return str(error)
+    fault = next((value for value in values if not _fits(value, allowed)), None)
+    if fault is None:
+        return None
+    shown = str(fault).lower() if isinstance(fault, bool) else f"{fault!r}"
+    return f"{shown} is no {allowed} value, which {name} takes"
+
+
+def _constant_kind(opened: Opened, name: str) -> PrimitiveType:
+    if opened.is_python:
+        raise UserError(
+            "a model in Python has no env constants; name a constructor argument, as in "
+            "`rebec.parameter`"
+        )
+    symbol = opened.checked.env.get(name)
+    if symbol is None:
+        known = [*opened.checked.env, *_arguments(opened)]
+        raise UserError(f"there is no env constant of this name; {_hint(name, known)}")
+    if not isinstance(symbol.type, PrimitiveType):
+        raise UserError(f"is an array ({symbol.type}), which cannot be swept")
+    return symbol.type
+
+
+def _argument_kind(opened: Opened, rebec: str, parameter: str) -> PrimitiveType:
+    if rebec not in opened.model.positions:
+        raise UserError(f"there is no rebec {rebec}; {_hint(rebec, opened.model.positions)}")
+    if opened.is_python:
+        return _python_kind(opened.model, rebec, parameter)
+    instance = opened.checked.instances[opened.model.positions[rebec]]
+    for each in instance.parameters:
+        if each.name == parameter:
+            kind = PRIMITIVES.get(each.type.name)
+            if kind is None or each.type.dimensions:
+                raise UserError(f"is a {each.type.name}, which cannot be swept")
+            return kind
+    names = [each.name for each in instance.parameters]
+    raise UserError(_no_parameter(rebec, instance.class_name, parameter, names))
+
+
+def _no_parameter(rebec: str, owner: str, parameter: str, names: list[str]) -> str:
+    hint = _hint(parameter, names) if names else "it takes no arguments"
+    return f"{rebec} is a {owner}, which takes no argument {parameter}; {hint}"
+
+
+def _hint(name: str, known: Mapping[str, object] | list[str]) -> str:
+    return suggestion(name, list(known)) if known else "the model has none"
+
+
+def _arguments(opened: Opened) -> Iterator[str]:
+    for instance in opened.checked.instances:
+        for each in instance.parameters:
+            yield f"{instance.name}.{each.name}"
+
+
+def _fits(value: Swept, kind: PrimitiveType) -> bool:
+    if kind == BOOLEAN or isinstance(value, bool):
+        return kind == BOOLEAN and isinstance(value, bool)
+    if kind == TIMER:
+        return False
+    if kind in REAL:
+        try:
+            convert(value, kind)
+        except (NotConstantError, OverflowError):
+            return False
+        return not isinstance(value, int) or abs(value) <= INT_MAX
+    return isinstance(value, int) and abs(value) <= INT_MAX and convert(value, kind) == value
+
+
+# --- models in Rebeca ----------------------------------------------------------------------------
+
+
+def _changed(tree: syntax.Model, opened: Opened, name: str, value: Swept) -> syntax.Model:
+    rebec, point, parameter = name.partition(".")
+    if not point:
+        return replace(
+            tree,
+            env_variables=tuple(
+                replace(each, value=_literal(value, opened, name)) if each.name == name else each
+                for each in tree.env_variables
+            ),
+        )
+    checked = opened.checked.instances[opened.model.positions[rebec]]
+    place = [each.name for each in checked.parameters].index(parameter)
+
+    def edited(each: syntax.Instance) -> syntax.Instance:
+        if each.name != rebec:
+            return each
+        arguments = list(each.arguments)
+        arguments[place] = _literal(value, opened, name)
+        return replace(each, arguments=tuple(arguments))
+
+    return replace(tree, instances=tuple(map(edited, tree.instances)))
+
+
+def _literal(value: Swept, opened: Opened, name: str) -> syntax.Expression:
+    """Write a value as an expression of the type that it is for."""
+    rebec, point, parameter = name.partition(".")
+    kind = _argument_kind(opened, rebec, parameter) if point else _constant_kind(opened, name)
+    if kind in REAL:
+        size: syntax.Expression = syntax.FloatLiteral(abs(float(value)), kind.name == "float")
+    else:
+        size = _LITERALS[type(value)](value if isinstance(value, bool) else abs(value))
+    return syntax.Unary("-", size) if value < 0 else size
+
+
+# --- models in Python ----------------------------------------------------------------------------
+
+
+def _parameters(instance: Instance) -> list[str]:
+    """Name the arguments of a rebec: those of its constructor or of `initial`."""
+    initial = instance.reactive_class.__servers__.get("initial")
+    if initial is not None:
+        return list(initial.parameters)
+    constructor = getattr(instance.reactive_class, instance.constructor)
+    return list(inspect.signature(constructor).parameters)[1:]
+
+
+def _python_kind(model: Model, rebec: str, parameter: str) -> PrimitiveType:
+    """Give the type of an argument by the value that it has."""
+    instance = model.instances[model.positions[rebec]]
+    names = _parameters(instance)
+    if parameter not in names:
+        owner = instance.reactive_class.__name__
+        raise UserError(_no_parameter(rebec, owner, parameter, names))
+    place = names.index(parameter)
+    if place >= len(instance.arguments):
+        raise UserError(f"{rebec} is given no {parameter} in the model; give it one")
+    value = instance.arguments[place]
+    if isinstance(value, bool):
+        return BOOLEAN
+    if isinstance(value, int | float):
+        return PRIMITIVES["int" if isinstance(value, int) else "double"]
+    raise UserError(f"{parameter} of {rebec} is {value!r}, no number, true or false")
+
+
+def _with_argument(model: Model, name: str, value: Swept) -> Model:
+    rebec, _, parameter = name.partition(".")
+
+    def edited(each: Instance) -> Instance:
+        if each.name != rebec:
+            return each
+        arguments = list(each.arguments)
+        arguments[_parameters(each).index(parameter)] = value
+        return replace(each, arguments=tuple(arguments))
+
+    return replace(model, instances=tuple(map(edited, model.instances)))

@@ -1,0 +1,225 @@
+"""Watching one run: what a scenario observes is noted message by message.
+
+A state holds from the time at which serving the message began that led to it until the next
+message is served. Of the state at a time, all messages of that time have been served.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from rebecsim.actors import Rebec, Step, System
+from rebecsim.actors.semantics import next_time
+from rebecsim.actors.system import Choose
+from rebecsim.clusters.model.expressions import Expression
+from rebecsim.clusters.model.scenario import ModelScenario, Observe
+from rebecsim.clusters.model.servers import servers_of
+from rebecsim.clusters.model.variants import Opened
+from rebecsim.simulation import Tracer
+
+__all__ = ["Followed", "Watched", "Watcher"]
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A value that is followed over time: by its values every so many units, or its changes."""
+
+    column: str
+    expression: Expression
+    every: int | None
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What is to be noted in the runs of one variant.
+
+    Attributes:
+        served, waits, misses: the columns that a message server counts for, by the place of its
+            rebec and its name.
+        followed: values over time.
+        firsts: conditions, by their columns.
+        until: the last time that is simulated, if there is one.
+        ends: whether a message that comes too late is not served.
+    """
+
+    served: dict[tuple[int, str], tuple[str, ...]] = field(default_factory=dict)
+    waits: dict[tuple[int, str], tuple[str, ...]] = field(default_factory=dict)
+    misses: dict[tuple[int, str], tuple[str, ...]] = field(default_factory=dict)
+    followed: tuple[Followed, ...] = ()
+    firsts: tuple[tuple[str, Expression], ...] = ()
+    until: int | None = None
+    ends: bool = True
+
+    @classmethod
+    def of(cls, scenario: ModelScenario, opened: Opened) -> Watched:
+        """Find out what a scenario asks for, whose names fit the model."""
+
+        def expression(each: Observe) -> Expression:
+            return Expression(each.text, opened.model, opened.checked)
+
+        def columns(what: str) -> dict[tuple[int, str], tuple[str, ...]]:
+            found: dict[tuple[int, str], tuple[str, ...]] = {}
+            for each in scenario.observe:
+                if each.what == what:
+                    for server in servers_of(opened.model, each.text):
+                        found[server] = (*found.get(server, ()), each.column)
+            return found
+
+        return cls(
+            columns("served"),
+            columns("waits"),
+            columns("misses"),
+            tuple(
+                Followed(each.column, expression(each), each.every)
+                for each in scenario.observe
+                if each.is_followed
+            ),
+            tuple(
+                (each.column, expression(each)) for each in scenario.observe if each.what == "first"
+            ),
+            scenario.until,
+            scenario.deadline_misses == "end",
+        )
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether runs have to be watched at all: what they end with is there anyway."""
+        return bool(self.served or self.waits or self.misses or self.followed or self.firsts)
+
+
+class Watcher(Tracer):
+    """Notes what is watched in one run, and the messages themselves if they are to be kept.
+
+    Attributes:
+        counts: of messages served and late, and the sums of waits, by column.
+        held: when each condition held for the first time, by column; those that have held.
+        waits: column, rebec, arrival and wait of each message whose wait is observed.
+        points: column, time and value of what is followed.
+        areas: the integrals over time of what is followed, by column.
+    """
+
+    def __init__(self, watched: Watched, keeps_events: bool) -> None:
+        super().__init__()
+        self.counts: Counter[str] = Counter()
+        self.held: dict[str, int] = {}
+        self.waits: list[tuple[str, str, int, int]] = []
+        self.points: list[tuple[str, int, float]] = []
+        self.areas: dict[str, float] = {}
+        self._watched = watched
+        self._keeps_events = keeps_events
+        self._system: System | None = None
+        self._time = 0
+        self._curves = [_Curve(each) for each in watched.followed]
+
+    def choosing(self, choose: Choose) -> Choose:
+        """Note what is drawn if messages are kept."""
+        return super().choosing(choose) if self._keeps_events else choose
+
+    def before(self, step: Step) -> None:
+        """Note a message that begins to be served."""
+        if self._system is None:
+            self._system = step.rebec._system
+            self._look()
+        start = next_time(step.rebec)
+        if start > self._time:
+            self._advance(start)
+        self._note(step.rebec, step, start)
+        if self._keeps_events:
+            super().before(step)
+
+    def after(self, step: Step) -> None:
+        """Look at the state that a message has led to."""
+        if self._keeps_events:
+            super().after(step)
+        self._look()
+
+    def end(self, system: System, time: int, stays: bool) -> int:
+        """Complete the curves, and give how long the run was.
+
+        `time` is that of the last message; `stays`: the state stays as it is until the last time
+        that is simulated, as no message is left before.
+        """
+        if self._system is None:  # no message was served
+            self._system = system
+            self._look()
+        until = self._watched.until
+        end = time if until is None or not stays else until
+        if stays:
+            self._advance(end + 1)
+        for curve in self._curves:
+            self.points += curve.end()
+            self.areas[curve.followed.column] = curve.area_until(end)
+        return end
+
+    def _note(self, rebec: Rebec, step: Step, start: int) -> None:
+        message = step.message
+        key = rebec._index, message.server.name
+        is_late = message.deadline is not None and message.deadline < start
+        if is_late:
+            self.counts.update(self._watched.misses.get(key, ()))
+            if self._watched.ends:
+                return
+        self.counts.update(self._watched.served.get(key, ()))
+        for column in self._watched.waits.get(key, ()):
+            wait = start - message.arrival
+            self.waits.append((column, str(rebec), message.arrival, wait))
+            self.counts[f"{column}_count"] += 1
+            self.counts[f"{column}_sum"] += wait
+
+    def _advance(self, time: int) -> None:
+        """Go on to a time before which nothing happens any more."""
+        for curve in self._curves:
+            self.points += curve.advance(time)
+        self._time = time
+
+    def _look(self) -> None:
+        for curve in self._curves:
+            curve.set(self._time, curve.followed.expression.read(self._system))
+        for column, condition in self._watched.firsts:
+            if column not in self.held and condition.read(self._system):
+                self.held[column] = self._time
+
+
+class _Curve:
+    """A value over time, and its integral."""
+
+    def __init__(self, followed: Followed) -> None:
+        self.followed = followed
+        self._value: Any = 0
+        self._since = 0
+        self._area: Any = 0
+        self._next = 0  # the next time to sample
+        self._told: Any = None  # the last value that a point was made of
+
+    def set(self, time: int, value: Any) -> None:
+        """Say what the value is from now on."""
+        self._area += self._value * (time - self._since)
+        self._value, self._since = value, time
+
+    def advance(self, time: int) -> Iterator[tuple[str, int, float]]:
+        """Give the points before a time, up to which the value stays as it is."""
+        every = self.followed.every
+        if every is None:
+            yield from self._change()
+            return
+        while self._next < time:
+            yield self.followed.column, self._next, float(self._value)
+            self._next += every
+
+    def end(self) -> Iterator[tuple[str, int, float]]:
+        """Give the last change."""
+        if self.followed.every is None:
+            yield from self._change()
+
+    def _change(self) -> Iterator[tuple[str, int, float]]:
+        if self._told is None or self._told != self._value:
+            self._told = self._value
+            yield self.followed.column, self._since, float(self._value)
+
+    def area_until(self, time: int) -> float:
+        """Give the integral from 0 to a time at which the value has not changed any more."""
+        total: float = self._area + self._value * (time - self._since)
+        return total

@@ -1,0 +1,152 @@
+"""Scenarios of few words: what a command line says of a model and what to observe."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rebecsim.actors import Model
+from rebecsim.clusters.model.scenario import ModelScenario, Swept
+from rebecsim.clusters.model.servers import ALL
+from rebecsim.clusters.model.study import STUDY
+from rebecsim.clusters.model.variants import MODEL_SUFFIXES, ModelText, open_text, sweep_fault
+from rebecsim.clusters.scenarios import LoadedScenario
+from rebecsim.errors import UserError
+from rebecsim.generate.load import load_checked
+from rebecsim.lang import CheckedModel
+from rebecsim.lang.parser import read_source
+from rebecsim.studies.scenario import validated
+from rebecsim.studies.scenario_errors import FieldError, ScenarioError
+from rebecsim.studies.toml_lines import FieldPath
+
+__all__ = ["observation", "short_scenario", "single_variant", "swept_values"]
+
+_KEY = re.compile(r"(value|served|waits|misses|first|outcome)=(?!=)(.*)", re.S)
+_MISSES = "misses"
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What was given, to name it in errors."""
+
+    observe: Sequence[str]
+    origin: str
+
+    def option(self, path: FieldPath) -> str:
+        """Say which option a key comes from."""
+        match path:
+            case ("observe", int(place), *_):
+                return f"--observe {self.observe[place]!r}"
+            case ("sweep", str(name), *_):
+                return f"--env {name}"
+            case (str(name), *_) if name in ("until", "steps", "core"):
+                return f"--{name}"
+        return self.origin
+
+
+def short_scenario(
+    model: Path,
+    observe: Sequence[str],
+    *,
+    env: Sequence[str] = (),
+    every: int | None = None,
+    **settings: object,
+) -> LoadedScenario:
+    """Make the scenario of a model; `settings` are keys of `ModelScenario`, None for its default.
+
+    `every` follows the values that are observed over time. Raises UserError, with the option, for
+    what is wrong; RebecaError or LoadError for the model.
+    """
+    values: dict[str, Any] = {
+        "name": re.sub(r"[^a-z0-9]+", "_", f"m_{model.stem.lower()}").removeprefix("m_") or "model",
+        "title": model.stem,
+        "model": model.name,
+        "observe": [observation(each, every) for each in observe],
+        "sweep": swept_values(env),
+        **{name: value for name, value in settings.items() if value is not None},
+    }
+    if not values["name"][0].isalpha():
+        values["name"] = f"model_{values['name']}"
+    given = _Given(observe, str(model))
+    if every is not None and not any("every" in each for each in values["observe"]):
+        raise UserError("--every follows variables over time; give one with --observe")
+    if not model.is_file():
+        raise UserError(f"{model}: there is no such file")
+    try:
+        scenario = validated(ModelScenario, given.origin, values, {})
+        return LoadedScenario(STUDY.completed(scenario, model.parent), model.parent)
+    except FieldError as error:
+        raise UserError(
+            "\n".join(f"{given.option(path)}: {message}" for path, message in error.problems)
+        ) from error
+    except ScenarioError as error:
+        raise UserError(_of_options(error, given)) from error
+
+
+def single_variant(
+    model: Path, env: Sequence[str], core: bool = False
+) -> tuple[Model, CheckedModel | None]:
+    """Load a model with other values of constants and arguments.
+
+    Raises UserError for values that do not fit, RebecaError or LoadError for the model.
+    """
+    swept = swept_values(env)
+    for name, values in swept.items():
+        if len(values) > 1:
+            raise UserError(f"--env {name}: one run has one value; give --runs for several")
+    if model.suffix not in MODEL_SUFFIXES or not model.is_file():
+        load_checked(model)  # says what is wrong
+    source = ModelText(str(model), read_source(model), core)
+    opened = open_text(source)
+    for name, values in swept.items():
+        if fault := sweep_fault(opened, name, tuple(values)):
+            raise UserError(f"--env {name}: {fault}")
+    changed = open_text(source.with_changes(tuple((name, each[0]) for name, each in swept.items())))
+    return changed.model, None if changed.is_python else changed.checked
+
+
+def _of_options(error: ScenarioError, given: _Given) -> str:
+    """Name the option that each problem is of, where one of `--observe` is wrong."""
+    lines = []
+    for problem in error.problems:
+        place = re.match(r"observe\[(\d+)\]", problem.field)
+        where = given.option(("observe", int(place[1]))) if place else problem.field
+        lines.append(": ".join(filter(None, (where or given.origin, problem.message))))
+    return "\n".join(lines)
+
+
+def observation(text: str, every: int | None = None) -> dict[str, object]:
+    """Read what is to be observed: `office.left`, or `waits=office.buy` and the like."""
+    if text == _MISSES:
+        return {_MISSES: ALL}
+    found = _KEY.fullmatch(text)
+    what, said = (found[1], found[2].strip()) if found else ("value", text)
+    followed = {} if every is None or what != "value" else {"every": every}
+    return {what: said, **followed}
+
+
+def swept_values(given: Sequence[str]) -> Mapping[str, list[Swept]]:
+    """Read constants with their values, as in `FRESH=4,5,6`. Raises UserError."""
+    found: dict[str, list[Swept]] = {}
+    for text in given:
+        name, equals, values = text.partition("=")
+        if not equals or not name.strip() or not values.strip():
+            raise UserError(f"--env {text}: write it as NAME=VALUE, or NAME=VALUE,VALUE,...")
+        if name.strip() in found:
+            raise UserError(f"--env {text}: {name.strip()} was given before; list all its values")
+        found[name.strip()] = [_value(text, each.strip()) for each in values.split(",")]
+    return found
+
+
+def _value(text: str, written: str) -> Swept:
+    if written in ("true", "false"):
+        return written == "true"
+    for kind in (int, float):
+        try:
+            return kind(written)
+        except ValueError:
+            continue
+    raise UserError(f"--env {text}: {written!r} is no number, true or false")
