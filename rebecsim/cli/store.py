@@ -101,7 +101,7 @@ def report(
     from rebecsim.clusters.scenarios import open_run, plan_of_run
     from rebecsim.report import report_view, write_report
     from rebecsim.report.comparison import report_input
-    from rebecsim.studies.companions import stored_companions
+    from rebecsim.studies.comparing import stored_companions
 
     use_plugins(plugin)
     stored = open_run(run)

@@ -120,14 +120,9 @@ def slice_(
     if load is not None and load_factor is not None:
         raise UserError("--load and --load-factor: give one of the two")
     workload = told(log, read_log(log, processors, size, sort))
-    if begin or until is not None:
-        workload = transform.window(workload, begin, until)
-    if user:
-        workload = transform.of_users(workload, user)
-    if queue:
-        workload = transform.of_queues(workload, queue)
-    if first is not None:
-        workload = transform.first_jobs(workload, first)
+    workload = transform.cut(
+        workload, begin=begin, end=until, users=user, queues=queue, first=first
+    )
     if load_factor is not None:
         workload = transform.scale_load(workload, load_factor)
     if load is not None:

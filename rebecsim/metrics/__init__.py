@@ -23,9 +23,6 @@ Of batch schedules:
 * `overdue_map`: overdue jobs by user and time, with the usage of the machine.
 * `OverdueMap`: this map.
 * `window_edges`: windows of time for it.
-* `fair_start_times`: when jobs start if nobody comes after them.
-* `unfairness`: how much later than that each job started.
-* `fair_slowdown`: response time over that of the fair start.
 * `count_over_time`: usage, queue length and the like, as a function of time.
 * `StepFunction`: such a function.
 """
@@ -40,7 +37,6 @@ from rebecsim.metrics.batch import (
     slowdown,
 )
 from rebecsim.metrics.expected_end import Demand, expected_end_times, expected_ends
-from rebecsim.metrics.fair_start import fair_slowdown, fair_start_times, unfairness
 from rebecsim.metrics.metric import Metric, Weights
 from rebecsim.metrics.overdue import OverdueMap, overdue_map, window_edges
 from rebecsim.metrics.step_functions import StepFunction, count_over_time
@@ -61,13 +57,10 @@ __all__ = [
     "count_over_time",
     "expected_end_times",
     "expected_ends",
-    "fair_slowdown",
-    "fair_start_times",
     "overdue_map",
     "response",
     "slowdown",
     "tardiness",
-    "unfairness",
     "user_metrics",
     "window_edges",
 ]

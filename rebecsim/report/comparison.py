@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rebecsim.report.report_input import ReportInput
-from rebecsim.studies.companions import stored_companions
-from rebecsim.studies.comparing import Runner, compare
+from rebecsim.studies.comparing import Runner, compare, stored_companions
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.paired_results import paired_moments
 from rebecsim.studies.plan import Plan

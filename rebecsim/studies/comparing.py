@@ -1,14 +1,17 @@
-"""A whole comparison: the runs of a plan, and those beside it."""
+"""A whole comparison: the runs of a plan, and those beside it.
+
+Beside it are the same cells in other message orders, to see what is the race.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Protocol
 
 from rebecsim.native.engines import Engine
-from rebecsim.studies.companions import companion_directory
 from rebecsim.studies.executors import Executor
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.results import Results
@@ -16,7 +19,14 @@ from rebecsim.studies.run_directory import RECORD
 from rebecsim.studies.runner import PlannedRun, run_plans
 from rebecsim.studies.sequential import run_until_precise
 
-__all__ = ["Bar", "Runner", "compare", "planned"]
+__all__ = [
+    "Bar",
+    "Runner",
+    "companion_directory",
+    "compare",
+    "planned",
+    "stored_companions",
+]
 
 
 class Bar(Protocol):
@@ -77,6 +87,22 @@ def compare(run: PlannedRun, runner: Runner, with_others: bool) -> None:
         return
     others = list(_beside(run, run.plan.scenario.replications)) if with_others else []
     runner.run([run, *others])
+
+
+def companion_directory(results: Results, name: str) -> Path:
+    """Give the directory of the runs in another order."""
+    return results.directory / "orders" / name
+
+
+def stored_companions(plan: Plan, results: Results) -> dict[str, tuple[Plan, Results]]:
+    """Find the complete runs in other orders beside a comparison."""
+    found: dict[str, tuple[Plan, Results]] = {}
+    for name, other in plan.beside(plan.scenario.replications).items():
+        runs = Results(companion_directory(results, name))
+        has_record = (runs.directory / RECORD).exists()
+        if has_record and all(runs.part(cell).exists() for cell in other.cells):
+            found[name] = (other, runs)
+    return found
 
 
 def planned(plan: Plan, results: Results, name: str) -> PlannedRun:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Self, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -15,7 +15,15 @@ from rebecsim.studies.precision import require_precision
 from rebecsim.studies.scenario_errors import ScenarioError, problems_of
 from rebecsim.studies.toml_lines import FieldPath
 
-__all__ = ["ListOf", "StudyScenario", "Table", "entry_error", "require_no_duplicates", "validated"]
+__all__ = [
+    "ListOf",
+    "StudyScenario",
+    "Table",
+    "entry_error",
+    "require_known",
+    "require_no_duplicates",
+    "validated",
+]
 
 ListOf = Field(strict=False, min_length=1)
 """A list of at least one entry, which TOML and JSON give as a list and a scenario keeps as a
@@ -109,6 +117,15 @@ def validated(
 def entry_error(kind: str, place: int | str, text: str) -> PydanticCustomError:
     """Make the error of an entry of a list, as pydantic has them."""
     return PydanticCustomError(kind, "{text}", {"text": text, "entry": place})
+
+
+def require_known(names: tuple[str, ...], find: Callable[[str], object]) -> None:
+    """Raise an error that pydantic reports when `find` has nothing for a name of a list."""
+    for place, name in enumerate(names):
+        try:
+            find(name)
+        except ValueError as error:
+            raise entry_error("unknown_name", place, str(error)) from error
 
 
 def require_no_duplicates(entries: tuple[Any, ...]) -> None:

@@ -16,6 +16,7 @@ from rebecsim.workloads.errors import WorkloadError
 from rebecsim.workloads.job import Workload
 
 __all__ = [
+    "cut",
     "first_jobs",
     "of_queues",
     "of_users",
@@ -92,6 +93,28 @@ def window(workload: Workload, begin: int, end: int | None = None) -> Workload:
     return chosen.with_columns(
         submit=chosen.submit - begin, header=with_later_clock(workload.header, begin)
     )
+
+
+def cut(
+    workload: Workload,
+    *,
+    begin: int = 0,
+    end: int | None = None,
+    users: Collection[int] | None = None,
+    queues: Collection[int] | None = None,
+    first: int | None = None,
+) -> Workload:
+    """Give the jobs of a time, then of some users, then of some queues, then the first of them.
+
+    What is not given, or empty, leaves all. Raises as the functions for each.
+    """
+    if begin or end is not None:
+        workload = window(workload, begin, end)
+    if users:
+        workload = of_users(workload, users)
+    if queues:
+        workload = of_queues(workload, queues)
+    return workload if first is None else first_jobs(workload, first)
 
 
 def first_jobs(workload: Workload, count: int) -> Workload:

@@ -7,13 +7,12 @@ from statistics import mean, variance
 import pytest
 
 from rebecsim.clusters import COUNTERS, Configuration, busy_time_variables, rebeca_source
-from rebecsim.clusters.dispatch.patterns import (
+from rebecsim.clusters.dispatch.patterns.curves import Sine, Spline
+from rebecsim.clusters.dispatch.patterns.steps import (
     Ascending,
     Bursty,
     Linear,
     Nondet,
-    Sine,
-    Spline,
     UniformArrivals,
     Wave,
 )

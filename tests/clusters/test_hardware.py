@@ -26,7 +26,7 @@ from rebecsim.clusters import (
     windows,
 )
 from rebecsim.clusters.dispatch.hardware import cycled, speed_ratio
-from rebecsim.clusters.dispatch.patterns import MAX_LENGTH
+from rebecsim.clusters.dispatch.patterns.base import MAX_LENGTH
 from rebecsim.clusters.dispatch.utilisation import busy_intervals
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source

@@ -18,7 +18,7 @@ from rebecsim.clusters.dispatch.natjam import (
     NatjamConfiguration,
     natjam_source,
 )
-from rebecsim.clusters.dispatch.patterns import (
+from rebecsim.clusters.dispatch.patterns.steps import (
     Ascending,
     Bursty,
     Descending,

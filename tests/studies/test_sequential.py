@@ -6,7 +6,7 @@ import pytest
 
 from rebecsim.clusters.scenarios import plan_scenario
 from rebecsim.studies import Results, run_plan
-from rebecsim.studies.companions import companion_directory, stored_companions
+from rebecsim.studies.comparing import companion_directory, stored_companions
 from rebecsim.studies.precision import FIRST_BATCH
 from rebecsim.studies.scenario_errors import ScenarioError
 from rebecsim.studies.sequential import run_until_precise

@@ -24,8 +24,13 @@ from rebecsim.clusters.batch.machine import Placement
 from rebecsim.clusters.batch.measures import SCHEDULE_METRICS
 from rebecsim.clusters.batch.policy import batch_policy
 from rebecsim.clusters.batch.settings import BackfillOrder
-from rebecsim.clusters.common.registry import UnknownNameError
-from rebecsim.studies.scenario import StudyScenario, Table, entry_error, require_no_duplicates
+from rebecsim.studies.scenario import (
+    StudyScenario,
+    Table,
+    entry_error,
+    require_known,
+    require_no_duplicates,
+)
 
 __all__ = [
     "MAX_CELLS",
@@ -225,11 +230,7 @@ class BatchScenario(StudyScenario):
     @field_validator("policies")
     @classmethod
     def _policies_exist(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        for place, name in enumerate(names):
-            try:
-                batch_policy(name)
-            except UnknownNameError as error:
-                raise entry_error("unknown_policy", place, str(error)) from error
+        require_known(names, batch_policy)
         return names
 
     @field_validator("policies", "estimates", "estimate_errors", "load_factors", "metrics")

@@ -16,7 +16,7 @@ from rebecsim.studies.rows import REPLICATION
 from rebecsim.studies.study import PlannedCell
 from rebecsim.workloads import WorkloadError
 
-__all__ = ["first_schedule", "read_schedules"]
+__all__ = ["read_schedules"]
 
 
 def read_schedules(results: Results, cell: PlannedCell) -> Iterator[JudgedSchedule]:
@@ -34,8 +34,3 @@ def read_schedules(results: Results, cell: PlannedCell) -> Iterator[JudgedSchedu
             yield judge(*schedule_of(table.slice(begin, end - begin), cell.cell.policy))
     except (OSError, KeyError, ValueError, pa.ArrowException, WorkloadError) as error:
         raise ResultsError(f"{path}: cannot be read: {error}; remove it and resume") from error
-
-
-def first_schedule(results: Results, cell: PlannedCell) -> JudgedSchedule:
-    """Read the first schedule of a cell. Raises ResultsError."""
-    return next(read_schedules(results, cell))

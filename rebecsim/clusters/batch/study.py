@@ -242,14 +242,14 @@ def _read(log: Path, scenario: BatchScenario, machine: Machine | None) -> Worklo
     source = scenario.workload
     rules = CleaningRules(size=source.size, sort=source.sort)
     jobs = read_swf(log, processors=machine.processors if machine else None, rules=rules)
-    if source.begin or source.end is not None:
-        jobs = transform.window(jobs, source.begin, source.end)
-    if source.users:
-        jobs = transform.of_users(jobs, source.users)
-    if source.queues:
-        jobs = transform.of_queues(jobs, source.queues)
-    if source.first is not None:
-        jobs = transform.first_jobs(jobs, source.first)
+    jobs = transform.cut(
+        jobs,
+        begin=source.begin,
+        end=source.end,
+        users=source.users,
+        queues=source.queues,
+        first=source.first,
+    )
     if scenario.share is not None and (jobs.user < 0).any():
         raise UserError(
             f"{log}: the users of some jobs are unknown, so that users cannot be given a share; "

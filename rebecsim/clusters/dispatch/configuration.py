@@ -7,7 +7,8 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from rebecsim.clusters.dispatch.hardware import Speeds
-from rebecsim.clusters.dispatch.patterns import MAX_LENGTH, Arrivals, Lengths
+from rebecsim.clusters.dispatch.patterns.base import MAX_LENGTH
+from rebecsim.clusters.dispatch.patterns.kinds import Arrivals, Lengths
 from rebecsim.clusters.dispatch.policies import DispatchPolicy, dispatch_policy
 
 __all__ = [

@@ -13,9 +13,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from rebecsim.clusters.dispatch.configuration import ClusterConfiguration
 from rebecsim.clusters.dispatch.eviction import EvictionPolicy, eviction_policies, eviction_policy
-from rebecsim.clusters.dispatch.literals import float_literal
-from rebecsim.clusters.dispatch.patterns import MAX_LENGTH
-from rebecsim.clusters.dispatch.rendering import pattern_suspects, render_model
+from rebecsim.clusters.dispatch.patterns.base import MAX_LENGTH
+from rebecsim.clusters.dispatch.rendering import render_model
 
 __all__ = [
     "NATJAM_COUNTERS",
@@ -88,23 +87,16 @@ class NatjamConfiguration(ClusterConfiguration):
 def natjam_source(configuration: NatjamConfiguration) -> str:
     """Return the Timed Rebeca text of the model of `configuration`.
 
-    The text holds nothing but the template's own words, identifiers of the registered policies and
-    numbers, since a configuration has been validated field by field. The choices of checkQueue
-    stand in the order arrivals, lengths, priorities, as in the dispatch models.
+    The choices of checkQueue stand in the order arrivals, lengths, priorities, as in the dispatch
+    models.
 
     Raises PluginError when a policy or pattern of a plug-in gives no model.
     """
     return render_model(
         "natjam.rebeca.j2",
-        (
-            *eviction_policies.suspects(configuration.policy),
-            *pattern_suspects(configuration.arrivals, configuration.lengths),
-        ),
-        configuration=configuration,
+        configuration,
+        eviction_policies.suspects(configuration.policy),
         policy=configuration.eviction_policy,
-        arrivals=configuration.arrivals,
-        lengths=configuration.lengths,
-        epsilon=float_literal(configuration.epsilon),
         manager_queue=_manager_queue(configuration.app_masters),
     )
 

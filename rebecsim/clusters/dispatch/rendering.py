@@ -3,32 +3,52 @@
 from __future__ import annotations
 
 from rebecsim.clusters.common.plugin_errors import Suspect, blaming
+from rebecsim.clusters.dispatch.configuration import ClusterConfiguration
+from rebecsim.clusters.dispatch.literals import float_literal
+from rebecsim.clusters.dispatch.patterns import kinds
 from rebecsim.clusters.dispatch.patterns.base import WorkloadPattern
-from rebecsim.clusters.dispatch.patterns.kinds import arrivals, lengths
 from rebecsim.generate.environment import template_environment
 from rebecsim.lang import check_source
 
-__all__ = ["pattern_suspects", "render_model"]
+__all__ = ["render_model"]
 
 
-def pattern_suspects(
+def _pattern_suspects(
     arrival_pattern: WorkloadPattern, length_pattern: WorkloadPattern
 ) -> tuple[Suspect, ...]:
     """Return whom to blame for errors of two patterns; nobody for built-in ones."""
     return (
-        *arrivals.suspects(arrival_pattern.names()[0]),
-        *lengths.suspects(length_pattern.names()[0]),
+        *kinds.arrivals.suspects(arrival_pattern.names()[0]),
+        *kinds.lengths.suspects(length_pattern.names()[0]),
     )
 
 
-def render_model(template: str, suspects: tuple[Suspect, ...], **values: object) -> str:
-    """Render a template as Timed Rebeca.
+def render_model(
+    name: str,
+    configuration: ClusterConfiguration,
+    suspects: tuple[Suspect, ...],
+    **values: object,
+) -> str:
+    """Render the template of a configuration as Timed Rebeca; its policy is among the `suspects`.
 
-    A model that parts of plug-ins go into is checked as well. Raises PluginError when it does not
-    check, or when one of the suspects raises.
+    The text holds nothing but the template's own words, identifiers of the registered policies and
+    numbers, since a configuration has been validated field by field. A model that parts of
+    plug-ins go into is checked as well.
+
+    Raises PluginError when it does not check, or when one of the suspects raises.
     """
+    arrivals, lengths = configuration.arrivals, configuration.lengths
+    epsilon = float_literal(configuration.epsilon)
+    suspects = (*suspects, *_pattern_suspects(arrivals, lengths))
     with blaming(*suspects):
-        text = template_environment().get_template(template).render(**values)
+        template = template_environment().get_template(name)
+        text = template.render(
+            configuration=configuration,
+            arrivals=arrivals,
+            lengths=lengths,
+            epsilon=epsilon,
+            **values,
+        )
         if suspects:
             check_source(text, "model.rebeca")
     return text

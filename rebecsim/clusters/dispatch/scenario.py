@@ -33,7 +33,7 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 from pydantic_core.core_schema import ValidationInfo
 
-from rebecsim.clusters.common.registry import UnknownNameError
+from rebecsim.actors import ChoiceLaw
 from rebecsim.clusters.dispatch.configuration import (
     ClusterConfiguration,
     ClusterSize,
@@ -46,26 +46,23 @@ from rebecsim.clusters.dispatch.eviction import eviction_policy
 from rebecsim.clusters.dispatch.hardware import Power, Speeds
 from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES
 from rebecsim.clusters.dispatch.natjam import Eviction, NatjamConfiguration
-from rebecsim.clusters.dispatch.patterns import (
+from rebecsim.clusters.dispatch.patterns.base import MAX_LENGTH, WorkloadPattern
+from rebecsim.clusters.dispatch.patterns.kinds import (
     ARRIVAL_PATTERNS,
     LENGTH_PATTERNS,
-    MAX_LENGTH,
     Arrivals,
     Lengths,
-    WorkloadPattern,
 )
 from rebecsim.clusters.dispatch.policies import dispatch_policy
 from rebecsim.metrics import Metric
 from rebecsim.simulation import Order
-from rebecsim.studies.scenario import ListOf, StudyScenario, entry_error, require_no_duplicates
+from rebecsim.studies.scenario import ListOf, StudyScenario, require_known, require_no_duplicates
 from rebecsim.studies.toml_lines import FieldPath
 
-__all__ = ["MAX_CONFIGURATIONS", "ChoiceLaw", "Scenario"]
+__all__ = ["MAX_CONFIGURATIONS", "Scenario"]
 
 MAX_CONFIGURATIONS = 100_000
 """Most models of one scenario: each is generated and simulated."""
-
-ChoiceLaw = Literal["fair", "rmc"]
 
 
 class Scenario(StudyScenario):
@@ -122,12 +119,8 @@ class Scenario(StudyScenario):
     @field_validator("policies")
     @classmethod
     def _policies_exist(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
-        find = dispatch_policy if info.data.get("eviction") is None else eviction_policy
-        for position, name in enumerate(names):
-            try:
-                find(name)
-            except UnknownNameError as error:
-                raise entry_error("unknown_policy", position, str(error)) from error
+        is_dispatch = info.data.get("eviction") is None
+        require_known(names, dispatch_policy if is_dispatch else eviction_policy)
         return names
 
     @field_validator("policies", "app_masters", "arrivals", "lengths")

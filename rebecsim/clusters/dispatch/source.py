@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from rebecsim.clusters.dispatch.configuration import Configuration
 from rebecsim.clusters.dispatch.hardware import cycled, speed_ratio
-from rebecsim.clusters.dispatch.literals import float_literal
 from rebecsim.clusters.dispatch.policies import dispatch_policies
-from rebecsim.clusters.dispatch.rendering import pattern_suspects, render_model
+from rebecsim.clusters.dispatch.rendering import render_model
 
 __all__ = ["BUSY_TIME", "COUNTERS", "busy_time_variables", "rebeca_source"]
 
@@ -35,25 +34,17 @@ def busy_time_variables(app_masters: int) -> tuple[str, ...]:
 def rebeca_source(configuration: Configuration) -> str:
     """Return the Timed Rebeca text of the model of `configuration`.
 
-    The text holds nothing but the template's own words, identifiers of the registered policies and
-    numbers, since a configuration has been validated field by field. The choices of checkQueue
-    stand in the order arrivals, lengths, priorities, so models that differ in policy alone have
-    the same first choice sites.
+    The choices of checkQueue stand in the order arrivals, lengths, priorities, so models that
+    differ in policy alone have the same first choice sites.
 
     Raises PluginError when a policy or pattern of a plug-in gives no model.
     """
     return render_model(
         "dispatch.rebeca.j2",
-        (
-            *dispatch_policies.suspects(configuration.policy),
-            *pattern_suspects(configuration.arrivals, configuration.lengths),
-        ),
-        configuration=configuration,
+        configuration,
+        dispatch_policies.suspects(configuration.policy),
         policy=configuration.dispatch_policy,
-        arrivals=configuration.arrivals,
-        lengths=configuration.lengths,
         high_priority=configuration.high_priority,
-        epsilon=float_literal(configuration.epsilon),
         speeds=[speed_ratio(speed) for speed in _speeds(configuration)],
         manager_queue=_manager_queue(configuration.app_masters),
     )

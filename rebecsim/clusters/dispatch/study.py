@@ -12,11 +12,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rebecsim.actors import ChoiceLaw
 from rebecsim.clusters.dispatch.configuration import ClusterConfiguration, Configuration
 from rebecsim.clusters.dispatch.eviction_measures import NATJAM_CHART_METRICS, NATJAM_METRICS
 from rebecsim.clusters.dispatch.measures import DISPATCH_METRICS
 from rebecsim.clusters.dispatch.natjam import NATJAM_COUNTERS, NatjamConfiguration, natjam_source
-from rebecsim.clusters.dispatch.scenario import ChoiceLaw, Scenario
+from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.clusters.dispatch.source import busy_time_variables, rebeca_source
 from rebecsim.metrics import Metric
 from rebecsim.native.engines import Engine

@@ -10,7 +10,7 @@ import pytest
 from rebecsim.clusters.batch import InflatedEstimates, PolicySettings, run_schedule
 from rebecsim.clusters.batch.job_table import JOB_COLUMNS
 from rebecsim.clusters.batch.measures import schedule_figures
-from rebecsim.clusters.batch.schedules import first_schedule, read_schedules
+from rebecsim.clusters.batch.schedules import read_schedules
 from rebecsim.errors import UserError
 from rebecsim.metrics import expected_ends
 from rebecsim.studies import Results, ResultsError, run_plan, runner
@@ -41,7 +41,7 @@ def test_a_part_has_the_schedule_of_the_cell(tmp_path):
     jobs = read_swf(tmp_path / "small.swf")
     for cell in plan.cells:
         schedule = run_schedule(jobs, policy=cell.cell.policy)
-        stored = first_schedule(results, cell)
+        stored = next(read_schedules(results, cell))
         assert stored.schedule.start.tolist() == schedule.start.tolist()
         assert stored.schedule.duration.tolist() == schedule.duration.tolist()
         assert stored.schedule.workload.job.tolist() == [1, 2, 3, 4, 5]
@@ -87,7 +87,7 @@ first = 4
         settings=PolicySettings(half_life=20, backfill_order="shortest"),
         seed=setup.error_seed(0),
     )
-    judged = first_schedule(results, cell)
+    judged = next(read_schedules(results, cell))
     assert judged.schedule.start.tolist() == expected.start.tolist()
     assert judged.expected_end is None
     assert judged.users is None
@@ -164,7 +164,7 @@ def test_damaged_files_are_named_and_computed_again(tmp_path):
     path.write_bytes(damaged)
     (results.directory / "checksums" / f"{second.name}.b2").unlink()
     with pytest.raises(ResultsError, match=r"fcfs_load1_requested.parquet is damaged.*--resume"):
-        first_schedule(results, first)
+        next(read_schedules(results, first))
     warnings = []
     run_plan(plan, results, warn=warnings.append)
     assert len(warnings) == 2
@@ -199,7 +199,7 @@ def test_a_run_that_is_not_complete_has_no_report(tmp_path):
     plan = plan_of(tmp_path)
     results = Results.create(tmp_path / "run", plan)
     with pytest.raises(ResultsError, match="the run is not complete, parts/fcfs_load1_requested"):
-        first_schedule(results, plan.cells[0])
+        next(read_schedules(results, plan.cells[0]))
 
 
 def fitting(plan):
