@@ -7,11 +7,9 @@ accepted, so that its errors are reported when it is loaded as far as possible.
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.abc import SourceLoader
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
@@ -140,31 +138,14 @@ def _from_entry_point(point: EntryPoint) -> PluginRecord:
     return _accept(plugin, source, PluginRecord(name, hashlib.sha256(content).hexdigest()))
 
 
-class _GivenText(SourceLoader):
-    """Imports a text that has been read already, so that what is run is what is recorded."""
-
-    def __init__(self, path: str, content: bytes) -> None:
-        self._path = path
-        self._content = content
-
-    def get_filename(self, fullname: str) -> str:
-        return self._path
-
-    def get_data(self, path: str) -> bytes:
-        if path != self._path:
-            raise OSError("there is no compiled file")
-        return self._content
-
-
 def _executed(source: PluginSource, content: bytes, digest: str) -> ModuleType:
+    """Run the text that has been read, so that what is run is what is recorded."""
     name = f"rebecsim_plugin_{digest[:16]}"
-    spec = importlib.util.spec_from_loader(name, _GivenText(source.path, content))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    module = ModuleType(name)
+    module.__file__ = source.path
     sys.modules[name] = module  # pydantic looks up the annotations of patterns there
     try:
-        spec.loader.exec_module(module)
+        exec(compile(content, source.path, "exec"), vars(module))  # noqa: S102 - a user's program
     except (Exception, SystemExit) as error:  # whatever the user's program raises
         del sys.modules[name]
         message = f"{type(error).__name__}: {error}"

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from rebecsim.metrics import Metric
-from rebecsim.studies.cell import POLICIES, Compared, Condition
+from rebecsim.studies.cell import POLICIES, Compared, Condition, grouped
 from rebecsim.studies.differences import PairDifference, pairwise_differences
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.order_sensitivity import (
@@ -159,8 +159,6 @@ class ReportInput:
         """How precisely each policy is known; nothing when no precision was asked for."""
         if self.precision is None:
             return ()
-        by_policy: dict[str, list[CellMoments]] = {}
         drawn = [each for each in self.moments if each.is_random] or self.moments
-        for moments in drawn:
-            by_policy.setdefault(moments.cell.policy, []).append(moments)
+        by_policy = grouped(drawn, lambda each: each.cell.policy)
         return tuple(reached_by(name, group, self.precision) for name, group in by_policy.items())

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-__all__ = ["POLICIES", "Cell", "Compared", "Condition", "Value"]
+__all__ = ["POLICIES", "Cell", "Compared", "Condition", "Value", "grouped"]
+
+Entry = TypeVar("Entry")
+Key = TypeVar("Key")
 
 Value = str | int | float
 """What a coordinate may be."""
@@ -80,3 +83,11 @@ class Cell:
 
     def __str__(self) -> str:
         return f"{self.policy} ({self.condition})" if self.condition.coordinates else self.policy
+
+
+def grouped(entries: Iterable[Entry], key: Callable[[Entry], Key]) -> dict[Key, list[Entry]]:
+    """Divide what has the same key, in the order in which keys first appear."""
+    groups: dict[Key, list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault(key(entry), []).append(entry)
+    return groups

@@ -9,7 +9,6 @@ from typing import Any
 
 from rebecsim.metrics import Metric
 from rebecsim.studies.cell import Cell
-from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.parts import content_digest
 from rebecsim.studies.results_error import ResultsError
 from rebecsim.studies.statistics import Estimate, estimate
@@ -126,10 +125,11 @@ def compare_runs(
         )
         pair = ours[planned.cell], theirs[planned.cell]
         same_numbers = _numbers(first, planned) == _numbers(second, places[planned.cell])
-        differences = tuple(
-            _difference(metric, *pair, same_numbers, level) for metric in metrics or shared
-        )
-        cells.append(CellDifference(planned.cell, digests[0] == digests[1], differences))
+        differences = []
+        for metric in metrics or shared:
+            one, other = (estimate(metric, [each], level) for each in pair)
+            differences.append(Difference(metric, one, other, same_numbers))
+        cells.append(CellDifference(planned.cell, digests[0] == digests[1], tuple(differences)))
     return RunDifference(
         first=first.name,
         second=second.name,
@@ -147,17 +147,6 @@ def _numbers(run: StoredRun, cell: PlannedCell) -> object:
 
 def _cells(run: StoredRun) -> list[Cell]:
     return [planned.cell for planned in run.cells]
-
-
-def _difference(
-    metric: Metric, first: CellMoments, second: CellMoments, shared: bool, level: float
-) -> Difference:
-    return Difference(
-        metric=metric,
-        first=estimate(metric, [first], level),
-        second=estimate(metric, [second], level),
-        shares_random_numbers=shared,
-    )
 
 
 def _settings(first: Mapping[str, Any], second: Mapping[str, Any]) -> tuple[Setting, ...]:

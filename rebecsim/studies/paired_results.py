@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rebecsim.studies.cell import Condition
+from rebecsim.studies.cell import Condition, grouped
 from rebecsim.studies.pair_moments import (
     PairedMoments,
     RunBatch,
@@ -44,12 +44,9 @@ def paired_moments(
         ResultsError: for a part that is missing, damaged, lacks a counter or has other
             replications than the parts of the other policies.
     """
-    groups: dict[Condition, list[PlannedCell]] = {}
-    for planned in cells:
-        groups.setdefault(planned.cell.condition, []).append(planned)
     return [
         _paired(results, condition, group, counters)
-        for condition, group in groups.items()
+        for condition, group in grouped(cells, lambda each: each.cell.condition).items()
         if len(group) > 1
     ]
 

@@ -199,7 +199,7 @@ def reached_by(policy: str, moments: Sequence[CellMoments], target: Precision) -
     """
     runs = sum(each.replications for each in moments)
     form = linear_form(moments, target.metric.numerator, target.metric.denominator)
-    without_case = form is not None and target.is_relative and _never(form, moments)
+    without_case = _without_case(form, moments, target)
     if without_case:
         half_width = share_of_runs_at_most(runs, target.level)
     else:
@@ -219,7 +219,7 @@ def reached_by(policy: str, moments: Sequence[CellMoments], target: Precision) -
 def _excess(moments: Sequence[CellMoments], target: Precision) -> float:
     """By what the runs must be multiplied to reach the target; infinite when nothing helps."""
     form = linear_form(moments, target.metric.numerator, target.metric.denominator)
-    if form is not None and target.is_relative and _never(form, moments):
+    if _without_case(form, moments, target):
         runs = sum(each.replications for each in moments)
         return share_of_runs_at_most(runs, target.level) / target.half_width
     allowed = target.half_width
@@ -229,9 +229,13 @@ def _excess(moments: Sequence[CellMoments], target: Precision) -> float:
     return (_half_width(form, moments, target) / allowed) ** 2
 
 
-def _never(form: LinearForm, moments: Sequence[CellMoments]) -> bool:
-    """Whether the figure is 0 in every run."""
-    return form.value == 0 and all(each.variance_of(form.weights) == 0 for each in moments)
+def _without_case(
+    form: LinearForm | None, moments: Sequence[CellMoments], target: Precision
+) -> bool:
+    """Whether a figure that is to be known relatively is 0 in every run."""
+    if form is None or not target.is_relative or form.value != 0:
+        return False
+    return all(each.variance_of(form.weights) == 0 for each in moments)
 
 
 def _half_width(

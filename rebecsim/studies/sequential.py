@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable
 
+from rebecsim.studies.cell import grouped
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.precision import Precision, next_replications
@@ -29,7 +29,6 @@ def run_until_precise(
     while more := next_replications(by_policy, target, done, plan.scenario.replications):
         done += more
         run(done)
-        by_policy = defaultdict(list)
-        for moments in results.moments(drawn, first=done):
-            by_policy[moments.cell.policy].append(moments)
+        moments = results.moments(drawn, first=done)
+        by_policy = grouped(moments, lambda each: each.cell.policy)
     return done

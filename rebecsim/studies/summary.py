@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TypeVar
 
 from rebecsim.metrics import Metric
-from rebecsim.studies.cell import Cell, Condition
+from rebecsim.studies.cell import Cell, Condition, grouped
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.statistics import Estimate, estimate
 
 __all__ = ["Point", "Summary", "SummaryRow", "apart", "summarise"]
-
-Key = TypeVar("Key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +87,7 @@ def apart(
     moments: Sequence[CellMoments], coordinates: Sequence[str]
 ) -> dict[Condition, list[CellMoments]]:
     """Divide cells by the values of these coordinates, in the order in which they first appear."""
-    return _grouped(moments, lambda cell: cell.condition.only(coordinates))
+    return grouped(moments, lambda each: each.cell.condition.only(coordinates))
 
 
 def summarise(
@@ -121,7 +118,7 @@ def summarise(
     if not moments:
         raise ValueError("there are no results to summarise")
     _require_same_conditions([m.cell for m in moments])
-    by_policy = _grouped(moments, lambda cell: cell.policy)
+    by_policy = grouped(moments, lambda each: each.cell.policy)
     rows = tuple(
         SummaryRow(
             policy=policy,
@@ -139,7 +136,7 @@ def summarise(
             estimates=_estimates(metrics, cells, level),
         )
         for policy, group in (by_policy.items() if axis else ())
-        for place, cells in sorted(_grouped(group, lambda cell: _place(cell, axis)).items())
+        for place, cells in sorted(grouped(group, lambda each: _place(each.cell, axis)).items())
     )
     names = () if axis is None else (axis,)
     workloads = tuple(dict.fromkeys(m.cell.condition.without(names) for m in moments))
@@ -151,15 +148,6 @@ def _place(cell: Cell, axis: str | None) -> float:
     if isinstance(place, str):
         raise TypeError(f"{cell}: {axis} is no number, so it cannot be an axis")
     return place
-
-
-def _grouped(
-    moments: Sequence[CellMoments], key: Callable[[Cell], Key]
-) -> dict[Key, list[CellMoments]]:
-    groups: dict[Key, list[CellMoments]] = {}
-    for cell_moments in moments:
-        groups.setdefault(key(cell_moments.cell), []).append(cell_moments)
-    return groups
 
 
 def _estimates(

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from pyarrow import fs
 
-from rebecsim.studies.cell import Condition, Value
+from rebecsim.studies.cell import Value, grouped
 from rebecsim.studies.differences import PairDifference, pairwise_differences
 from rebecsim.studies.paired_results import paired_moments
 from rebecsim.studies.parts import WORDS
@@ -176,9 +176,7 @@ def _difference_rows(run: StoredRun) -> Iterator[dict[str, object]]:
     """Every two policies of a run that is complete, in each measure."""
     if len(run.finished) < len(run.cells):
         return
-    groups: dict[Condition, list[PlannedCell]] = {}
-    for cell in run.cells:
-        groups.setdefault(cell.cell.condition.only(run.contents.apart), []).append(cell)
+    groups = grouped(run.cells, lambda each: each.cell.condition.only(run.contents.apart))
     measures, baseline = run.contents.measures, run.contents.baseline
     counters = sorted({name for each in measures for name in each.counters})
     for condition, cells in groups.items():

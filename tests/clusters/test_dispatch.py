@@ -80,7 +80,7 @@ def test_the_counters_are_state_variables_of_the_resource_manager():
     source = rebeca_source(configuration())
     manager = source[source.index("reactiveclass ResourceManager") :]
     statevars = manager[manager.index("statevars") : manager.index("ResourceManager()")]
-    assert re.findall(r"int (m_\w+_\w+);", statevars) == list(COUNTERS)
+    assert re.findall(r"int (m_\w+_\w+);", statevars) == list(COUNTERS.values())
 
 
 def test_choices_stand_in_the_order_arrivals_lengths_priorities():

@@ -131,7 +131,7 @@ def compare(configuration: Configuration, cluster: Cluster, law: str) -> None:
     busy = busy_time_variables(cluster.app_masters) if configuration.horizon else ()
     batch = run_batch(
         model,
-        Observation("rm", (*COUNTERS, *busy)),
+        Observation("rm", (*COUNTERS.values(), *busy)),
         key=(1, 2),
         replications=range(RUNS),
         until=cluster.ticks - 1,

@@ -29,7 +29,7 @@ from rebecsim.clusters.dispatch.report.reproduction_page import (
     reproduction_page,
 )
 from rebecsim.clusters.dispatch.scenario import Scenario
-from rebecsim.clusters.dispatch.study import COUNTERS
+from rebecsim.clusters.dispatch.source import COUNTERS
 from rebecsim.clusters.scenarios import load_scenario
 from rebecsim.studies.cell import Cell
 from rebecsim.studies.moments import CellMoments

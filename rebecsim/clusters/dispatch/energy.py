@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from rebecsim.clusters.dispatch.hardware import Power, cycled
+from rebecsim.studies.cell import grouped
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.statistics import Estimate, LinearForm, estimate_of, linear_form
 
@@ -76,9 +77,7 @@ def by_policy_and_size(
         KeyError: when busy times (`busy_am1`, ...) were not recorded.
         ValueError: when a cell has no runs, or appears twice.
     """
-    groups: dict[tuple[str, int], list[CellMoments]] = {}
-    for each in moments:
-        groups.setdefault((each.cell.policy, _size(each)), []).append(each)
+    groups = grouped(moments, lambda each: (each.cell.policy, _size(each)))
     policies = list(dict.fromkeys(policy for policy, _ in groups))
     ordered = sorted(groups, key=lambda group: (policies.index(group[0]), group[1]))
     return tuple(_figures(groups[group], hardware, level) for group in ordered)

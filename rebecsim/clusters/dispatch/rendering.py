@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from rebecsim.clusters.common.plugin_errors import Suspect, blaming
 from rebecsim.clusters.dispatch.configuration import ClusterConfiguration
-from rebecsim.clusters.dispatch.literals import float_literal
 from rebecsim.clusters.dispatch.patterns import kinds
 from rebecsim.clusters.dispatch.patterns.base import WorkloadPattern
 from rebecsim.generate.environment import template_environment
@@ -38,7 +39,7 @@ def render_model(
     Raises PluginError when it does not check, or when one of the suspects raises.
     """
     arrivals, lengths = configuration.arrivals, configuration.lengths
-    epsilon = float_literal(configuration.epsilon)
+    epsilon = _float_literal(configuration.epsilon)
     suspects = (*suspects, *_pattern_suspects(arrivals, lengths))
     with blaming(*suspects):
         template = template_environment().get_template(name)
@@ -52,3 +53,9 @@ def render_model(
         if suspects:
             check_source(text, "model.rebeca")
     return text
+
+
+def _float_literal(value: float) -> str:
+    """Return a float literal without exponent, which not every Rebeca tool reads."""
+    digits = format(Decimal(repr(value)), "f")
+    return digits if "." in digits else f"{digits}.0"

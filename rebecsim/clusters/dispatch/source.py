@@ -5,6 +5,9 @@ Behaviour: the dispatch models of Leifsson, Reykjavik University 2015 (EDF, FIFO
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from rebecsim.clusters.dispatch.configuration import Configuration
 from rebecsim.clusters.dispatch.hardware import cycled, speed_ratio
 from rebecsim.clusters.dispatch.policies import dispatch_policies
@@ -12,10 +15,18 @@ from rebecsim.clusters.dispatch.rendering import render_model
 
 __all__ = ["BUSY_TIME", "COUNTERS", "busy_time_variables", "rebeca_source"]
 
-COUNTERS = ("m_queue_misses", "m_update_misses", "m_jobs_complete", "m_dropped_jobs")
-"""State variables of the ResourceManager `rm` that count what became of the jobs: deadlines passed
-in the queue, deadlines passed on an AppMaster, completions, and arrivals at a full queue. Jobs that
-still wait or run at the end of a run are in none of them."""
+COUNTERS: Mapping[str, str] = MappingProxyType(
+    {
+        "queue_misses": "m_queue_misses",
+        "update_misses": "m_update_misses",
+        "completions": "m_jobs_complete",
+        "drops": "m_dropped_jobs",
+    }
+)
+"""Columns of the results, and the state variables of the ResourceManager `rm` they are read from.
+
+Deadlines passed in the queue, deadlines passed on an AppMaster, completions, and arrivals at a full
+queue. Jobs that still wait or run at the end of a run are in none of them."""
 
 BUSY_TIME = "m_busy_time"
 """State variable of each AppMaster, in models with a horizon: in how many time units before the

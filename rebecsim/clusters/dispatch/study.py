@@ -18,7 +18,7 @@ from rebecsim.clusters.dispatch.eviction_measures import NATJAM_CHART_METRICS, N
 from rebecsim.clusters.dispatch.measures import DISPATCH_METRICS
 from rebecsim.clusters.dispatch.natjam import NATJAM_COUNTERS, NatjamConfiguration, natjam_source
 from rebecsim.clusters.dispatch.scenario import Scenario
-from rebecsim.clusters.dispatch.source import busy_time_variables, rebeca_source
+from rebecsim.clusters.dispatch.source import COUNTERS, busy_time_variables, rebeca_source
 from rebecsim.metrics import Metric
 from rebecsim.native.engines import Engine
 from rebecsim.simulation import ORDERS, Observation, Order
@@ -35,16 +35,7 @@ from rebecsim.studies.sections import Section
 from rebecsim.studies.simulated import OUTCOME, TRACE_COLUMNS, TRACES, simulated_rows
 from rebecsim.studies.study import Axis, How, PlannedCell, Study, seed_sequence
 
-__all__ = ["COUNTERS", "STUDY", "ClusterModel", "DispatchStudy", "cell_key"]
-
-COUNTERS = {
-    "queue_misses": "m_queue_misses",
-    "update_misses": "m_update_misses",
-    "completions": "m_jobs_complete",
-    "drops": "m_dropped_jobs",
-}
-"""Columns of the results of a dispatch model, and the state variables of the ResourceManager they
-are read from; those of an eviction model are `NATJAM_COUNTERS`."""
+__all__ = ["STUDY", "ClusterModel", "DispatchStudy", "cell_key"]
 
 _MANAGER = "rm"
 _TICK = "checkQueue"
@@ -104,7 +95,7 @@ class ClusterModel:
                 return COUNTERS
         variables = busy_time_variables(self.configuration.app_masters)
         busy = {f"busy_am{number}": name for number, name in enumerate(variables, start=1)}
-        return COUNTERS | busy
+        return {**COUNTERS, **busy}
 
     @property
     def observation(self) -> Observation:

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from rebecsim.clusters.dispatch.utilisation import utilisation
+from rebecsim.studies.cell import grouped
 from rebecsim.studies.parts import part_rows
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.results import Results
@@ -63,10 +64,8 @@ def utilisation_over_time(plan: Plan, results: Results) -> tuple[UtilisationOver
     if plan.scenario.eviction is not None:
         return ()
     largest = max(int(cell.cell["app_masters"]) for cell in plan.cells)
-    by_policy: dict[str, list[PlannedCell]] = {}
-    for cell in plan.cells:
-        if cell.cell["app_masters"] == largest:
-            by_policy.setdefault(cell.cell.policy, []).append(cell)
+    shown = [cell for cell in plan.cells if cell.cell["app_masters"] == largest]
+    by_policy = grouped(shown, lambda each: each.cell.policy)
     return tuple(
         _over_time(policy, cells, plan.scenario.ticks, results)
         for policy, cells in by_policy.items()

@@ -10,6 +10,7 @@ from typing import Literal
 
 from rebecsim.clusters.dispatch.report.reproduction import CONSPICUOUS, ReproductionRow
 from rebecsim.metrics import Metric
+from rebecsim.studies.cell import grouped
 from rebecsim.studies.statistics import Estimate
 
 __all__ = ["Agreement", "BestPolicies", "MeanFigures", "best_policies", "mean_figures"]
@@ -58,9 +59,7 @@ def best_policies(rows: Sequence[ReproductionRow]) -> list[BestPolicies]:
     behind the best figure. The two errors are added as if the policies were run independently,
     which is cautious, since they share random numbers.
     """
-    groups: dict[tuple[str, str, Metric], list[ReproductionRow]] = {}
-    for row in rows:
-        groups.setdefault((row.table, row.scenario, row.metric), []).append(row)
+    groups = grouped(rows, lambda row: (row.table, row.scenario, row.metric))
     return [
         BestPolicies(
             *(table, scenario, metric),
@@ -74,9 +73,7 @@ def best_policies(rows: Sequence[ReproductionRow]) -> list[BestPolicies]:
 
 def mean_figures(rows: Sequence[ReproductionRow]) -> list[MeanFigures]:
     """Average each figure of each policy over the scenarios, all with the same weight."""
-    groups: dict[tuple[str, Metric], list[ReproductionRow]] = {}
-    for row in rows:
-        groups.setdefault((row.policy, row.metric), []).append(row)
+    groups = grouped(rows, lambda row: (row.policy, row.metric))
     return [
         MeanFigures(
             policy,
