@@ -19,7 +19,16 @@ from typing import TYPE_CHECKING, Literal, get_args
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["CHOICE_LAWS", "ORDER_STREAM", "ChoiceLaw", "Stream", "Streams", "choice_stream", "law"]
+__all__ = [
+    "CHOICE_LAWS",
+    "ORDER_STREAM",
+    "ChoiceLaw",
+    "Stream",
+    "Streams",
+    "choice_stream",
+    "key_of",
+    "law",
+]
 
 ChoiceLaw = Literal["fair", "rmc"]
 CHOICE_LAWS: tuple[ChoiceLaw, ...] = get_args(ChoiceLaw)
@@ -62,10 +71,19 @@ class Stream:
         return product >> 32
 
 
+def key_of(seed: int | np.random.SeedSequence) -> tuple[int, int]:
+    """Give the key of the random streams of a seed: two 64-bit words."""
+    import numpy as np  # what draws nothing need not load it
+
+    root = np.random.SeedSequence(seed) if isinstance(seed, int) else seed
+    first, second = root.generate_state(2, np.uint64)
+    return int(first), int(second)
+
+
 class Streams:
     """The random streams of one replication of one cell.
 
-    `key` holds two 64-bit words, as `SeedSequence.generate_state(2, numpy.uint64)` gives them.
+    `key` holds two 64-bit words, as `key_of` gives them.
     """
 
     __slots__ = ("_key", "_replication", "_streams")

@@ -274,12 +274,12 @@ def _simulate_natively(
 ) -> None:
     """Run a model once on the native engine, which one run alone is not worth."""
     from rebecsim.actors import Violation
+    from rebecsim.actors.randomness import key_of
     from rebecsim.native.layout import native_model
     from rebecsim.report.runs import event_table, run_summary
     from rebecsim.simulation import Event, RunResult
     from rebecsim.simulation.engine import require_checked
     from rebecsim.simulation.native import simulate_native
-    from rebecsim.simulation.saved import key_of
 
     built, checked = opened[0], require_checked(opened[1])
     events: tuple[Event, ...] = ()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rebecsim.actors import Streams
+from rebecsim.actors.randomness import key_of
 from rebecsim.errors import UserError
 from rebecsim.exploration.search import Search
 
@@ -109,10 +110,7 @@ class RandomWalks:
     def run(self, search: Search) -> None:
         """Walk."""
         search.cut("walks")
-        import numpy as np  # what draws nothing need not load it
-
-        words = np.random.SeedSequence(self.seed).generate_state(2, np.uint64)
-        key = int(words[0]), int(words[1])
+        key = key_of(self.seed)
         for walk in range(self.walks):
             stream = Streams(key, walk)[_WALK_STREAM]
             number = 0

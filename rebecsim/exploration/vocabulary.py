@@ -41,7 +41,6 @@ def vocabulary(model: Model) -> CheckedModel:
             for instance in model.instances
         ),
         uses_global_priority=model.uses_global_priority,
-        reads_now=False,
     )
 
 

@@ -13,9 +13,7 @@ from rebecsim.lang.statements import StatementChecker, name_is_free
 from rebecsim.lang.traversal import walk
 from rebecsim.lang.type_names import resolve_type
 
-__all__ = ["check_bodies", "number_choice_sites", "reads_absolute_time", "used_results"]
-
-_ABSOLUTE = frozenset({"now", "currentMessageArrival", "currentMessageDeadline"})
+__all__ = ["check_bodies", "number_choice_sites", "used_results"]
 
 
 def check_bodies(findings: Findings, checked: CheckedClass, env: Scope) -> None:
@@ -139,17 +137,6 @@ def number_choice_sites(findings: Findings) -> None:
                 number += 1
                 findings.choice_sites[id(node)] = number
         last[checked.name] = number
-
-
-def reads_absolute_time(findings: Findings, model: syntax.Model) -> bool:
-    """Whether a message server or method reads `now` or the arrival or deadline of a message."""
-    for tree in model.classes:
-        bodies = (*tree.message_servers, *tree.methods)
-        for node in (node for body in bodies for node in walk(body)):
-            symbol = findings.symbols.get(id(node))
-            if symbol is not None and symbol.kind == "builtin" and symbol.name in _ABSOLUTE:
-                return True
-    return False
 
 
 def _nodes_of_servers(tree: syntax.ReactiveClass) -> Iterator[syntax.Node]:

@@ -136,8 +136,6 @@ class CheckedModel:
     interfaces: dict[str, CheckedInterface]
     instances: tuple[CheckedInstance, ...]
     uses_global_priority: bool
-    reads_now: bool
-    """Whether any handler reads absolute time (`now`, currentMessageArrival or -Deadline)."""
     source: str | None = None
     types: dict[int, Type] = field(default_factory=dict, repr=False)
     symbols: dict[int, Symbol] = field(default_factory=dict, repr=False)

@@ -8,7 +8,6 @@ from rebecsim.lang import syntax
 from rebecsim.lang.bodies import (
     check_bodies,
     number_choice_sites,
-    reads_absolute_time,
     used_results,
 )
 from rebecsim.lang.checked import CheckedModel, Dialect
@@ -51,7 +50,6 @@ def check_model(
         findings.interfaces,
         instances,
         any(server.global_priority is not None for server in servers),
-        reads_absolute_time(findings, tree),
         source,
         findings.types,
         findings.symbols,

@@ -8,11 +8,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
 import pykka
 
 from rebecsim.actors import Model, RandomValues, Streams, Violation
-from rebecsim.actors.randomness import ORDER_STREAM
+from rebecsim.actors.randomness import ORDER_STREAM, key_of
 from rebecsim.actors.watchdog import Watchdog
 from rebecsim.errors import UserError
 from rebecsim.interrupts import noting_interrupts
@@ -70,8 +69,7 @@ def run_live(
         raise ValueError(f"the speed {bounds.speed} is no finite number from 0")
     if model.core and bounds.speed:
         raise ValueError("a core model has no time, so it has no speed")
-    words = np.random.SeedSequence(seed).generate_state(2, np.uint64)
-    streams = Streams((int(words[0]), int(words[1])), replication=0)
+    streams = Streams(key_of(seed), replication=0)
     try:
         with Watchdog(patience=patience):
             system = model.start()

@@ -12,10 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-
 from rebecsim.actors import Model, Run, Streams
-from rebecsim.actors.randomness import ORDER_STREAM
+from rebecsim.actors.randomness import ORDER_STREAM, key_of
 from rebecsim.actors.watchdog import watched
 from rebecsim.close_names import suggestion
 from rebecsim.errors import UserError
@@ -109,8 +107,7 @@ class Stepper:
         self.model = model
         self._system = system = pose(model, mode=mode, checked=checked).system
         self._names = Properties(system, checked or vocabulary(model), abstraction(model, ()))
-        words = np.random.SeedSequence(seed).generate_state(2, np.uint64)
-        self._random = Streams((int(words[0]), int(words[1])), replication=0)[ORDER_STREAM]
+        self._random = Streams(key_of(seed), replication=0)[ORDER_STREAM]
         self._behind: list[_Position] = []
         self._state: State = system.initial
         self.time = system.start_time

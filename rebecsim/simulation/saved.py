@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-
 from rebecsim.actors import (
     ChoiceLaw,
     FifoScheduler,
@@ -19,9 +17,10 @@ from rebecsim.actors import (
     Run,
     Streams,
 )
+from rebecsim.actors.randomness import key_of
 from rebecsim.files import write_json
 
-__all__ = ["key_of", "load_run", "make_scheduler", "save_run"]
+__all__ = ["load_run", "make_scheduler", "save_run"]
 
 
 def make_scheduler(
@@ -32,12 +31,6 @@ def make_scheduler(
     if kind == "fifo":
         return Recorder(FifoScheduler(RandomValues(streams, choice_law)))
     return Recorder(RandomScheduler(streams, choice_law))
-
-
-def key_of(seed: int) -> tuple[int, int]:
-    """Give the key of the random streams of a run with this seed."""
-    first, second = np.random.SeedSequence(seed).generate_state(2, np.uint64)
-    return int(first), int(second)
 
 
 def save_run(path: Path, run: Run) -> None:

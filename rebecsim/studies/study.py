@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rebecsim.actors.randomness import key_of
 from rebecsim.metrics import Metric
 from rebecsim.native.engines import Engine
 from rebecsim.studies.cell import POLICIES, Cell, Compared, Condition, Value
@@ -228,8 +229,7 @@ class Study(ABC):
 
 def condition_key(seed: int, condition: Condition) -> tuple[int, int]:
     """Give a key for the random numbers of cells under a condition, whatever their policies."""
-    first, second = seed_sequence(seed, str(condition)).generate_state(2, np.uint64)
-    return int(first), int(second)
+    return key_of(seed_sequence(seed, str(condition)))
 
 
 def seed_sequence(seed: int, name: str, *numbers: int, size: int = 16) -> np.random.SeedSequence:

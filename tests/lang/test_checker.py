@@ -163,7 +163,6 @@ def test_what_names_refer_to() -> None:
         "N": "env",
         "now": "builtin",
     }
-    assert model.reads_now
 
 
 def test_env_constants_are_converted_to_their_type() -> None:
@@ -267,12 +266,6 @@ def test_core_models_need_no_constructor_and_know_no_time() -> None:
     text = "reactiveclass A(1) { msgsrv m() { self.m(); } } main { A a():(); }"
     model = check_source(text, dialect="core")
     assert model.instances[0].constructor is None
-    assert not model.reads_now
-
-
-def test_now_in_a_constructor_alone_does_not_count_as_reading_time() -> None:
-    text = "reactiveclass A(1) { statevars { int x; } A() { x = now; } } main { A a():(); }"
-    assert not check_source(text).reads_now
 
 
 def test_a_char_is_a_byte_unless_a_class_is_called_so() -> None:

@@ -95,9 +95,6 @@ def test_what_the_checker_says_about_some_models(
     def model(name: str) -> CheckedModel:
         return checked(conformance, models[name])
 
-    assert model("now_in_statevar").reads_now
-    assert model("busy_wait_time").reads_now
-    assert not model("ping_pong").reads_now
     assert model("global_priority").uses_global_priority
     assert not model("priority_msgsrv").uses_global_priority
     priorities = {

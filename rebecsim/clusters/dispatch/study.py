@@ -10,9 +10,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
-
 from rebecsim.actors import ChoiceLaw
+from rebecsim.actors.randomness import key_of
 from rebecsim.clusters.dispatch.configuration import ClusterConfiguration, Configuration
 from rebecsim.clusters.dispatch.eviction_measures import NATJAM_CHART_METRICS, NATJAM_METRICS
 from rebecsim.clusters.dispatch.measures import DISPATCH_METRICS
@@ -240,8 +239,7 @@ def cell_key(seed: int, configuration: ClusterConfiguration) -> tuple[int, int]:
         ],
         sort_keys=True,
     )
-    first, second = seed_sequence(seed, coordinates).generate_state(2, np.uint64)
-    return int(first), int(second)
+    return key_of(seed_sequence(seed, coordinates))
 
 
 STUDY = DispatchStudy()
