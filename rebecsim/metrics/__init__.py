@@ -1,30 +1,15 @@
 """Figures of merit: of models, as data over their counters; of batch schedules, over their jobs.
 
-Of models:
+Of models: a `Metric` is a mean of counters per run, or a ratio of two pooled sums; `Weights` are a
+linear combination of counters.
 
-* `Metric`: a mean of counters per run, or a ratio of two pooled sums.
-* `Weights`: a linear combination of counters, as a mapping from counter to weight.
-
-Of batch schedules:
-
-* `batch_metrics`: wait, response, slowdown, makespan, utilisation of a schedule.
-* `batch_metrics_by`: the same of each user or queue.
-* `BatchMetrics`: these figures.
-* `Spread`: mean, median and percentiles over jobs.
-* `response`: the response time of each job.
-* `slowdown`: the slowdown of each job.
-* `bounded_slowdown`: the slowdown of each job, with a bound of 10 s.
-* `expected_ends`: expected end times (EET) of the jobs of a schedule.
-* `expected_end_times`: the same from plain arrays, for any resources.
-* `Demand`: what jobs take of a resource, and a user's share of it.
-* `tardiness`: how much later than expected each job ended.
-* `user_metrics`: violated jobs (VEET) and weighted tardiness of each user.
-* `UserMetrics`: these figures.
-* `overdue_map`: overdue jobs by user and time, with the usage of the machine.
-* `OverdueMap`: this map.
-* `window_edges`: windows of time for it.
-* `count_over_time`: usage, queue length and the like, as a function of time.
-* `StepFunction`: such a function.
+Of batch schedules: `batch_metrics` gives `BatchMetrics`, each a `Spread` over jobs, of a schedule,
+`batch_metrics_by` those of each user or queue; `response`, `slowdown` and `bounded_slowdown` are
+those of each job. `expected_ends` (from plain arrays, `expected_end_times` by some `Demand`s) say
+when users may expect jobs to end, `tardiness` how much later they did; `user_metrics` gives
+`UserMetrics`, violated jobs (VEET) and weighted tardiness. `overdue_map` gives an `OverdueMap` of
+overdue jobs by user and time, in the windows of `window_edges`; `count_over_time` a `StepFunction`,
+usage, queue length and the like.
 """
 
 from rebecsim.metrics.batch import (

@@ -1,26 +1,15 @@
 """Workloads: jobs of real machines and of generators, and their schedules.
 
-* `Workload`: jobs as columns, in the order of submission.
-* `read_swf`: read a log in the Standard Workload Format, plain or gzip.
-* `write_swf`: write one.
-* `write_workload`: write one as SWF, CSV or Parquet.
-* `CleaningRules`: which rows of a log count as jobs.
-* `Schedule`: a workload and when each job ran.
-* `read_schedule`: read a schedule from an SWF file with waits.
-* `write_schedule`: write one.
-* `generate`: draw a workload of the model of Lublin and Feitelson.
-* `LublinModel`: the parameters of that model.
-* `resample`: draw a workload like a log, user by user.
-* `window`: the jobs of a time.
-* `first_jobs`: the first so many jobs.
-* `of_users`: the jobs of some users.
-* `of_queues`: the jobs of some queues.
-* `offered_load`: the share of the machine that the jobs ask for.
-* `scale_load`: let jobs come faster or slower.
-* `with_load`: let them come as fast as makes an offered load.
-* `summarise`: describe a workload in numbers.
-* `WorkloadSummary`: these numbers.
-* `WorkloadError`: what is wrong with a workload; names file and line.
+A `Workload` has jobs as columns, in the order of submission; `WorkloadError` says what is wrong
+with one, with file and line. `read_swf` reads a log in the Standard Workload Format, by
+`CleaningRules` which say what rows count as jobs; `write_swf` writes one, `write_workload` also CSV
+and Parquet. `summarise` gives a `WorkloadSummary`.
+
+A `Schedule` is a workload and when each job ran: `read_schedule`, `write_schedule`.
+
+Workloads are made by `generate`, of the `LublinModel`, or `resample`, like a log, user by user. Of
+one, `window`, `first_jobs`, `of_users` and `of_queues` give some jobs; `offered_load` is the share
+of the machine that they ask for, `scale_load` and `with_load` change it.
 """
 
 from rebecsim.workloads.cleaning import CleaningRules
