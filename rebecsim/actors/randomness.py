@@ -75,7 +75,7 @@ def key_of(seed: int | np.random.SeedSequence) -> tuple[int, int]:
     """Give the key of the random streams of a seed: two 64-bit words."""
     import numpy as np  # what draws nothing need not load it
 
-    root = np.random.SeedSequence(seed) if isinstance(seed, int) else seed
+    root = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
     first, second = root.generate_state(2, np.uint64)
     return int(first), int(second)
 
