@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from rebecsim.actors import Recorder, Streams, Violation
+from rebecsim.actors.randomness import key_of
 from rebecsim.actors.watchdog import Watchdog
 from rebecsim.clusters.model.columns import columns_of, tables_of
 from rebecsim.clusters.model.expressions import Expression
@@ -36,7 +37,6 @@ from rebecsim.simulation import Tracer, simulate
 from rebecsim.simulation.again import require_repeatable
 from rebecsim.simulation.engine import EngineError
 from rebecsim.simulation.order import scheduler_for
-from rebecsim.simulation.saved import key_of
 from rebecsim.studies.cell import Cell, Compared, Value
 from rebecsim.studies.executors import simulation_modules
 from rebecsim.studies.moments import CellMoments
