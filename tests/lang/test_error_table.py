@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import rebecsim.lang
-from rebecsim.lang import Diagnostic, RebecaError, check_file, check_source
+from rebecsim.lang import RebecaError, check_file
 from rebecsim.lang.messages import MESSAGES, WARNINGS
 from tests.lang.bad_inputs import (
     MAIN,
@@ -419,60 +419,6 @@ def test_the_smallest_bad_input_gives_its_message_at_its_place(
     assert shown.startswith(f"{span.file}:{span.line}:{span.column}: error: ")
     assert "^" in shown.splitlines()[2]
     assert "{" not in re.sub(r"`[^`]*`", "", diagnostics[0].message)
-
-
-@pytest.mark.parametrize(
-    ("code", "text"),
-    [
-        ("always-late", "self.m(1) after(5) deadline(¶3);"),
-        ("always-late", "self.m(1) deadline(¶1 + 2) after(?(9, 4));"),
-        ("always-late", "self.m(1) after(5) deadline(¶?(4, 3));"),
-    ],
-)
-def test_the_smallest_input_that_is_warned_of(code: str, text: str) -> None:
-    (warning,) = warnings_of(text.replace(MARK, ""))
-    assert (warning.code, warning.severity) == (code, "warning")
-    assert (warning.span.line, warning.span.column) == place_of(body, text)
-    assert re.match(r"model\.rebeca:3:\d+: warning: this message is always late", str(warning))
-
-
-def test_priority_in_capitals_is_warned_of_and_orders_nothing() -> None:
-    text = f"reactiveclass A(1) {{ @Priority(1) @GLOBALPRIORITY(2) msgsrv m() {{ }} }} {MAIN}"
-    for dialect in ("timed", "core"):
-        checked = check_source(text, "model.rebeca", dialect)
-        assert [each.code for each in checked.warnings] == ["annotation-capital"] * 2
-        (server,) = checked.classes["A"].servers
-        assert (server.priority, server.global_priority) == (None, None)
-    assert checked.warnings[0].hint == "write @priority if it shall, or remove it"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "self.m(1) after(3) deadline(3);",
-        "self.m(1) after(?(5, 3)) deadline(3);",
-        "self.m(1) after(5) deadline(?(3, 5));",
-        "self.m(1) after(5) deadline(x);",
-        "self.m(1) after(x) deadline(3);",
-        "self.m(1) deadline(0);",
-        "self.m(1) after(5);",
-    ],
-)
-def test_a_deadline_that_can_be_met_is_not_warned_of(text: str) -> None:
-    assert warnings_of(text) == ()
-
-
-def test_a_value_that_nobody_uses_may_be_missing() -> None:
-    text = "int f(int x) { if (x > 1) { return x; } } msgsrv go() { f(2); f(0); }"
-    checked = check_source(f"reactiveclass A(2) {{ {text} }}\n{MAIN}", "model.rebeca")
-    assert [(each.code, each.severity) for each in checked.warnings] == [
-        ("return-unused", "warning")
-    ]
-
-
-def warnings_of(text: str) -> tuple[Diagnostic, ...]:
-    in_server = f"statevars {{ int x; }} msgsrv m(int p) {{ }} msgsrv go() {{\n{text}\n}}"
-    return check_source(f"reactiveclass A(2) {{\n{in_server}\n}}\n{MAIN}", "model.rebeca").warnings
 
 
 def test_a_file_that_is_not_utf_8(tmp_path: Path) -> None:

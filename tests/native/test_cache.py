@@ -39,11 +39,11 @@ print(result, sum(each.is_start for _, each in recorder.buffer))
 """
 
 
-def run(directory, factor=3, **environment):
+def run_in_a_process(directory, factor=3):
     """Give the result of the program, and how many functions it compiled."""
     finished = subprocess.run(
         [sys.executable, "-c", PROGRAM.format(factor=factor)],
-        env=os.environ | {"REBECSIM_CACHE": str(directory)} | environment,
+        env=os.environ | {"REBECSIM_CACHE": str(directory)},
         capture_output=True,
         text=True,
         check=False,
@@ -53,14 +53,29 @@ def run(directory, factor=3, **environment):
     return int(result), int(number)
 
 
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run the program here, as if nothing had been compiled or loaded yet."""
+
+    def here(directory, factor=3):
+        monkeypatch.setenv("REBECSIM_CACHE", str(directory))
+        monkeypatch.setattr(cache, "_results", {})
+        exec(PROGRAM.format(factor=factor), {"__name__": "program"})
+        result, number = capsys.readouterr().out.split()
+        return int(result), int(number)
+
+    return here
+
+
 def entries(directory):
     return sorted(Path(directory).glob("*/*.native"))
 
 
 def test_a_function_is_compiled_once_and_again_when_its_content_changes(tmp_path):
-    assert run(tmp_path) == (30, 2)
-    assert run(tmp_path) == (30, 0)
-    assert run(tmp_path, factor=4) == (40, 2)  # a constant of a function that is called
+    assert run_in_a_process(tmp_path) == (30, 2)
+    assert run_in_a_process(tmp_path) == (30, 0)
+    # a constant of a function that is called
+    assert run_in_a_process(tmp_path, factor=4) == (40, 2)
     assert len(entries(tmp_path)) == 4
 
 
@@ -74,7 +89,7 @@ def test_a_function_is_compiled_once_and_again_when_its_content_changes(tmp_path
     ],
     ids=["empty", "truncated", "one bit", "another format"],
 )
-def test_damaged_entries_are_compiled_again(tmp_path, damage):
+def test_damaged_entries_are_compiled_again(run, tmp_path, damage):
     run(tmp_path)
     for path in entries(tmp_path):
         path.write_bytes(damage(path.read_bytes()))
@@ -82,7 +97,7 @@ def test_damaged_entries_are_compiled_again(tmp_path, damage):
     assert run(tmp_path) == (30, 0)
 
 
-def test_an_entry_that_is_whole_but_unreadable_is_compiled_again(tmp_path):
+def test_an_entry_that_is_whole_but_unreadable_is_compiled_again(run, tmp_path):
     import hashlib
 
     run(tmp_path)
@@ -104,7 +119,7 @@ def test_processes_that_compile_at_the_same_time_do_not_disturb_each_other(tmp_p
     assert [result for result, _ in ended] == ["30"] * 3
     if sys.platform != "win32":  # where they lock what they compile
         assert sum(int(number) for _, number in ended) == 2
-    assert run(tmp_path) == (30, 0)
+    assert run_in_a_process(tmp_path) == (30, 0)
     assert {path.suffix for path in tmp_path.glob("*/*")} == {".native"}
 
 
@@ -135,7 +150,7 @@ def test_what_another_process_compiles_is_left_to_the_end(tmp_path, monkeypatch)
     assert len(entries(tmp_path)) == 2
 
 
-def test_a_directory_that_cannot_be_made_is_no_hindrance(tmp_path):
+def test_a_directory_that_cannot_be_made_is_no_hindrance(run, tmp_path):
     (tmp_path / "file").write_text("")
     assert run(tmp_path / "file" / "cache") == (30, 2)
 
@@ -148,7 +163,7 @@ def test_the_directory_follows_the_environment(monkeypatch, tmp_path):
     assert cache_directory() == tmp_path / "own"
 
 
-def test_the_command_shows_and_clears_the_cache(monkeypatch, tmp_path):
+def test_the_command_shows_and_clears_the_cache(run, monkeypatch, tmp_path):
     monkeypatch.setenv("REBECSIM_CACHE", str(tmp_path))
     show = lambda *options: CliRunner().invoke(app, ["cache", *options])  # noqa: E731
     assert f"{tmp_path}: 0 functions, 0.0 MB" in show().output
