@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 import tomllib
 
 import pytest
@@ -31,6 +29,7 @@ from rebecsim.clusters.batch.scenario import (
 from rebecsim.clusters.dispatch.policies import BUILTIN_DISPATCH_POLICIES
 from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.clusters.model.scenario import ModelScenario, Observe
+from tests.conftest import Run
 from tests.docs.markdown import ROOT, read_document
 from tests.docs.tables import (
     COMMANDS,
@@ -61,15 +60,10 @@ def section_of(command: Command) -> str:
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=str)
-def test_help_shows_the_same_options(command: Command) -> None:
-    run = subprocess.run(
-        [sys.executable, "-m", "rebecsim", *command.words, "--help"],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={"COLUMNS": "160", "PATH": "", "PYTHONUTF8": "1", "TERM": "dumb"},
-    )
-    _, _, below_the_options = run.stdout.partition(" Options ")
+def test_help_shows_the_same_options(run: Run, command: Command) -> None:
+    helped = run(*command.words, "--help", columns=160)
+    assert helped.returncode == 0
+    _, _, below_the_options = helped.stdout.partition(" Options ")
     declared = {item.shown for item in parameters_of(command.function) if item.shown[0] == "-"}
     shown = set(re.findall(r"--[a-z]+(?:-[a-z]+)*", below_the_options))
     assert {option for option in shown if not option.startswith("--no-")} == declared | {"--help"}

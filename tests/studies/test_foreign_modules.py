@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import rebecsim
+from tests.endtoend.test_cli import SCENARIO
 
 TRAP = "raise SystemExit('a module of the working directory was imported: ' + __file__)\n"
 TRAPS = ("random.py", "statistics.py", "selectors.py", "pickle.py", "socket.py")
@@ -60,8 +61,9 @@ def test_workers_do_not_import_them(start_method, trapped, tmp_path_factory):
 def test_a_comparison_does_not_import_them(command, trapped):
     if len(command) > 1:  # Python itself takes a package of that name, before anything of ours runs
         (trapped / "rebecsim" / "__init__.py").unlink()
+    (trapped / "tiny.toml").write_text(SCENARIO)
     options = ("--replications", 2, "--workers", 2, "--engine", "python", "--out", "out")
-    done = run(*command, "compare", "for_edf", *options, cwd=trapped)
+    done = run(*command, "compare", "tiny.toml", *options, "--no-orders", cwd=trapped)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert "EDF" in done.stdout
