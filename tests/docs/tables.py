@@ -10,7 +10,7 @@ from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
 from types import NoneType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
@@ -114,7 +114,9 @@ def _default_of(parameter: CommandParameter) -> str:
 
 
 def _value_of(parameter: CommandParameter) -> str:
-    kinds = [kind for kind in get_args(parameter.kind) or (parameter.kind,) if kind is not NoneType]
+    kinds = [kind for kind in _kinds(parameter.kind) if kind is not NoneType]
+    if get_origin(kinds[0]) is Literal:
+        return " or ".join(f"`{value}`" for value in get_args(kinds[0]))
     kind = (get_args(kinds[0]) or kinds)[0]
     if kind is bool:
         return ""
@@ -127,6 +129,10 @@ def _value_of(parameter: CommandParameter) -> str:
     if issubclass(kind, StrEnum):
         return " or ".join(f"`{value}`" for value in kind)
     return {Path: "path", str: "text"}[kind]
+
+
+def _kinds(kind: Any) -> tuple[Any, ...]:
+    return (kind,) if get_origin(kind) is Literal else get_args(kind) or (kind,)
 
 
 def keys_table(model: type[BaseModel]) -> str:
