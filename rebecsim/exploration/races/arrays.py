@@ -15,7 +15,7 @@ from rebecsim.exploration.races.fate import Graph
 from rebecsim.exploration.recording import NO_SERVICE
 from rebecsim.exploration.state_graph import StateGraph
 
-__all__ = ["NO_ACTION", "NO_LIMIT", "Action", "Arrays", "Integers", "arrays_of"]
+__all__ = ["NO_ACTION", "NO_MESSAGE", "Action", "Arrays", "Integers", "Messages", "arrays_of"]
 
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -23,10 +23,10 @@ Flags = NDArray[np.bool_]
 NO_ACTION = -1
 """The action of an edge in which only time passes."""
 
-NO_LIMIT = 1 << 61
-"""The deadline of a message without one; later than any time, also after some time has passed."""
+NO_MESSAGE = -1
+"""The message of an edge in which only time passes."""
 
-
+_NO_LIMIT = 1 << 61  # the deadline of a message without one, also after some time has passed
 _BITS = 62
 
 
@@ -49,12 +49,36 @@ class Action(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Messages:
+    """The messages that are served, no two alike: a row for each, and a last one for NO_MESSAGE.
+
+    `action` is what is done; `arrival` and `deadline` count from the time of the state in which the
+    message is served.
+    """
+
+    action: Integers
+    arrival: Integers
+    deadline: Integers
+
+    def are_later(self, later: Integers, sooner: Integers, units: Integers) -> Flags:
+        """Whether messages are those that were seen so many units sooner; units are positive."""
+        limit = self.deadline[sooner]
+        same: Flags = (
+            (self.action[later] == self.action[sooner])
+            & (sooner != NO_MESSAGE)
+            & (self.arrival[later] == self.arrival[sooner] - units)
+            & (self.deadline[later] == np.where(limit == _NO_LIMIT, limit, limit - units))
+        )
+        return same
+
+
+@dataclass(frozen=True)
 class Arrays:
     """A state graph; the edges of state s are those from `first[s]` up to `first[s + 1]`.
 
-    `target` is a state, or `states + k` for a breach with the key `keys[k]`. `action` numbers
-    `actions`; `arrival` and `deadline` are those of the message, counted from the time of the
-    source; `choice` numbers the outcomes of one message; `duration` is the time that passes.
+    `target` is a state, or `states + k` for a breach with the key `keys[k]`. `message` numbers
+    `messages`, `action` numbers `actions`; `choice` numbers the outcomes of one message; `duration`
+    is the time that passes.
     `wrong` gives the numbers of keys of the states in which something is wrong. `cut` are the
     states that a limit has kept from being expanded. `same` gives the state that stands for a
     state: of two in which nothing can happen any more and that differ in how long rebecs stay busy,
@@ -63,11 +87,11 @@ class Arrays:
 
     first: Integers
     target: Integers
+    message: Integers
     action: Integers
-    arrival: Integers
-    deadline: Integers
     choice: Integers
     duration: Integers
+    messages: Messages
     actions: tuple[Action, ...]
     keys: tuple[BreachKey, ...]
     wrong: dict[int, tuple[int, ...]]
@@ -83,12 +107,15 @@ class Arrays:
         """Whether nothing can happen in a state any more."""
         return bool(self.first[state] == self.first[state + 1]) and not self.cut[state]
 
-    def meeting(self, key: int) -> Flags:
-        """Say which targets are a breach with a key, or a state with one."""
-        found = np.zeros(self.states + len(self.keys), dtype=bool)
-        found[[state for state, keys in self.wrong.items() if key in keys]] = True
-        found[self.states + key] = True
-        return found
+    @cached_property
+    def meets(self) -> tuple[Flags, ...]:
+        """For each key, which targets are a breach with it, or a state with one."""
+        found = np.zeros((len(self.keys), self.states + len(self.keys)), dtype=bool)
+        for state, keys in self.wrong.items():
+            found[list(keys), state] = True
+        for key, flags in enumerate(found):
+            flags[self.states + key] = True
+        return tuple(found)
 
     @cached_property
     def graph(self) -> Graph:
@@ -102,28 +129,30 @@ class Arrays:
 
 def arrays_of(graph: StateGraph) -> Arrays:
     """Say of every edge what is done in it; actions are numbered in the order of the edges."""
-    numbers: dict[Action, int] = {}
-    # One row more: that of NO_SERVICE, which is the last.
-    of_service = np.empty((3, len(graph.services) + 1), dtype=np.int64)
-    of_service[:, NO_SERVICE] = NO_ACTION, 0, NO_LIMIT
+    actions: dict[Action, int] = {}
+    rows: dict[tuple[int, int, int], int] = {}
+    # One more: that of NO_SERVICE, which is the last.
+    of_service = np.full(len(graph.services) + 1, NO_MESSAGE, dtype=np.int64)
     for service in _in_order(graph.service):
         owner, message, resumed = graph.services[service]
         action = Action(owner, message.number, message.sender, message.arguments, resumed)
-        of_service[:, service] = (
-            numbers.setdefault(action, len(numbers)),
+        row = (
+            actions.setdefault(action, len(actions)),
             message.arrival,
-            NO_LIMIT if message.deadline == NO_DEADLINE else int(message.deadline),
+            _NO_LIMIT if message.deadline == NO_DEADLINE else int(message.deadline),
         )
-    action, arrival, deadline = of_service[:, graph.service]
+        of_service[service] = rows.setdefault(row, len(rows))
+    messages = Messages(*np.array([*rows, (NO_ACTION, 0, _NO_LIMIT)], dtype=np.int64).T.copy())
+    of_edge = of_service[graph.service]
     return Arrays(
         graph.first,
         graph.target,
-        action,
-        arrival,
-        deadline,
+        of_edge,
+        messages.action[of_edge],
         graph.choice,
         graph.duration,
-        actions=tuple(numbers),
+        messages,
+        actions=tuple(actions),
         keys=graph.keys,
         wrong=graph.wrong,
         cut=graph.cut,

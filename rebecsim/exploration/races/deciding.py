@@ -43,17 +43,12 @@ def _decision(
     out = [each for each in range(low, high) if not must[arrays.target[each]]]
     if not out:
         return None
-    same = [each for each in out if _is_same_message(arrays, edge, each)]
+    same = [each for each in out if arrays.message[each] == arrays.message[edge]]
     other = [each for each in out if each not in same]
     instead = (other or same)[0]
     way = search.way_to(state)
     taken, avoided = (path_along(search.system, (*way, each - low)) for each in (edge, instead))
     return Decision(taken, avoided, by_order=bool(other))
-
-
-def _is_same_message(arrays: Arrays, one: int, other: int) -> bool:
-    columns = arrays.action, arrays.arrival, arrays.deadline
-    return all(each[one] == each[other] for each in columns)
 
 
 def _shown(search: Search, arrays: Arrays, futures: Futures, key: int) -> Breach:

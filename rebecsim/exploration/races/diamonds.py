@@ -1,16 +1,17 @@
 """Two steps that can be taken in both orders, and whether that comes to the same.
 
-All states are looked at together: every row of an array is one way to take the first step, or both.
+Many pairs are looked at together: every row of an array is one way to take the first step, or both.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.exploration.races.arrays import NO_ACTION, NO_LIMIT, Arrays, Integers
+from rebecsim.exploration.races.arrays import NO_MESSAGE, Arrays, Integers
 from rebecsim.exploration.races.fate import distinct
 
 __all__ = ["Diamonds", "Steps", "Ways", "find_diamonds"]
@@ -19,25 +20,27 @@ Flags = NDArray[np.bool_]
 
 NONE = -1
 
+_TOGETHER = 1 << 14  # pairs: what is worked out of so many stays near the processor
+
 
 @dataclass(frozen=True)
 class Steps:
     """The steps of all states: the edges of one message in one state are one step.
 
     Those of state s are from `of_state[s]` up to `of_state[s + 1]`; the edges of a step from
-    `first[step]` up to `first[step + 1]`.
+    `first[step]` up to `first[step + 1]`. `message` is what is served.
     """
 
     of_state: Integers
     first: Integers
     state: Integers
+    message: Integers
 
     def __len__(self) -> int:
         return len(self.state)
 
 
-@dataclass(frozen=True)
-class Ways:
+class Ways(NamedTuple):
     """The ways in which pairs of steps can be taken in one order, a row for each.
 
     `pair` is whose way it is. `one` is the edge of the first step, `two` that of the second one,
@@ -57,56 +60,89 @@ class Ways:
 
 @dataclass(frozen=True)
 class Diamonds:
-    """The pairs of different steps of all states that can be taken in both orders.
+    """The pairs of different steps of one state that can be taken in both orders, which matters.
 
     `left` and `right` are their steps, `there` and `back` the ways to take left before right and
-    right before left. Only those that do not `commute` are kept in `there` and `back`.
+    right before left. `commuting` counts those that commute.
     """
 
     steps: Steps
     left: Integers
     right: Integers
-    commutes: Flags
     there: Ways
     back: Ways
+    commuting: int
 
 
-def find_diamonds(arrays: Arrays) -> Diamonds:
-    """Find all pairs of steps and compare their orders."""
+def find_diamonds(arrays: Arrays, *, compiled: bool = False) -> Diamonds:
+    """Find all pairs of steps and compare their orders.
+
+    `compiled`: leave out what plainly commutes in compiled code, which comes to the same.
+    """
     steps = _steps(arrays)
-    left, right = _pairs(steps)
-    there = _ways(arrays, steps, left, right)
-    back = _ways(arrays, steps, right, left)
-    differs = np.zeros(len(left), dtype=bool)
-    apart = np.setxor1d(_outcomes(arrays, there), _outcomes(arrays, back), assume_unique=True)
-    differs[apart // _width(arrays)] = True
-    for ways in (there, back):  # time passes in between: the later one is served later
-        differs[ways.pair[(ways.two != NONE) & (arrays.duration[ways.one] > 0)]] = True
-    return Diamonds(steps, left, right, ~differs, _only(there, differs), _only(back, differs))
+    behind = steps.of_state[steps.state + 1] - np.arange(len(steps)) - 1
+    left, right = _doubtful(arrays, steps, int(behind.sum())) if compiled else _pairs(behind)
+    commutes = np.empty(len(left), dtype=bool)
+    kept: tuple[list[Ways], list[Ways]] = ([_no_ways()], [_no_ways()])
+    for low in range(0, len(left), _TOGETHER):
+        of = slice(low, low + _TOGETHER)
+        orders = (left[of], right[of]), (right[of], left[of])
+        both = [_ways(arrays, steps, one, two) for one, two in orders]
+        commutes[of] = _commute(arrays, *both)
+        numbers = np.cumsum(~commutes[of]) - 1 + np.count_nonzero(~commutes[:low])
+        for ways, found in zip(both, kept, strict=True):
+            found.append(_only(ways, ~commutes[of], numbers))
+    there, back = (Ways(*map(np.concatenate, zip(*found, strict=True))) for found in kept)
+    left, right = left[~commutes], right[~commutes]
+    return Diamonds(steps, left, right, there, back, int(behind.sum()) - len(left))
 
 
 def _steps(arrays: Arrays) -> Steps:
     source = np.repeat(np.arange(arrays.states, dtype=np.int64), np.diff(arrays.first))
-    columns = (source, arrays.action, arrays.arrival, arrays.deadline)
     begins = np.ones(len(source), dtype=bool)
-    if len(source):
-        begins[1:] = np.any([each[1:] != each[:-1] for each in columns], axis=0)
+    begins[1:] = (source[1:] != source[:-1]) | (arrays.message[1:] != arrays.message[:-1])
     edges = np.flatnonzero(begins)
     state = source[edges]
+    counts = np.bincount(state, minlength=arrays.states)
     return Steps(
-        np.searchsorted(state, np.arange(arrays.states + 1)).astype(np.int64),
+        np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
         np.append(edges, len(source)).astype(np.int64),
         state,
+        arrays.message[edges],
     )
 
 
-def _pairs(steps: Steps) -> tuple[Integers, Integers]:
-    """Give all pairs of steps of one state, in the order of the states."""
-    behind = steps.of_state[steps.state + 1] - np.arange(len(steps)) - 1
-    left = np.repeat(np.arange(len(steps), dtype=np.int64), behind)
+def _pairs(behind: Integers) -> tuple[Integers, Integers]:
+    """Give all pairs of steps of one state in order, if so many steps are behind each of them."""
+    left = np.repeat(np.arange(len(behind), dtype=np.int64), behind)
     starts = np.cumsum(behind) - behind
     right = left + 1 + np.arange(len(left), dtype=np.int64) - np.repeat(starts, behind)
     return left, right
+
+
+def _doubtful(arrays: Arrays, steps: Steps, pairs: int) -> tuple[Integers, Integers]:
+    """Give the pairs that do not plainly commute, in the same order."""
+    from rebecsim.native.diamonds import list_doubtful
+
+    left, right = np.empty((2, pairs), dtype=np.int64)
+    wrong = np.zeros(arrays.states, dtype=bool)
+    wrong[list(arrays.wrong)] = True
+    found = list_doubtful(
+        steps.of_state,
+        steps.first,
+        steps.message,
+        arrays.target,
+        arrays.duration,
+        arrays.same,
+        wrong,
+        left,
+        right,
+    )
+    return left[:found].copy(), right[:found].copy()
+
+
+def _no_ways() -> Ways:
+    return Ways(*np.empty((4, 0), dtype=np.int64))
 
 
 def _ways(arrays: Arrays, steps: Steps, one: Integers, two: Integers) -> Ways:
@@ -120,7 +156,9 @@ def _ways(arrays: Arrays, steps: Steps, one: Integers, two: Integers) -> Ways:
     tried = np.where(goes_on, steps.of_state[at + 1] - steps.of_state[at], 0)
     row = np.repeat(np.arange(len(pair), dtype=np.int64), tried)
     step = _ranged(steps.of_state[at], tried)
-    fits = _is(arrays, steps, step, steps.first[two[pair[row]]], arrays.duration[edge[row]])
+    wanted = np.repeat(steps.message[two[pair]], tried)
+    units = np.repeat(arrays.duration[edge], tried)
+    fits = _are(arrays, steps.message[step], wanted, units)
     row, step = row[fits], step[fits]
     found = steps.first[step + 1] - steps.first[step]
     both_row = np.repeat(row, found)
@@ -134,16 +172,11 @@ def _ways(arrays: Arrays, steps: Steps, one: Integers, two: Integers) -> Ways:
     return Ways(pair[rows][order], edge[rows][order], second[order], end[order])
 
 
-def _is(arrays: Arrays, steps: Steps, step: Integers, edge: Integers, units: Integers) -> Flags:
-    """Whether steps serve the messages of edges, seen so much later."""
-    other = steps.first[step]
-    limit = arrays.deadline[edge]
-    same: Flags = (
-        (arrays.action[other] == arrays.action[edge])
-        & (arrays.action[edge] != NO_ACTION)
-        & (arrays.arrival[other] == arrays.arrival[edge] - units)
-        & (arrays.deadline[other] == np.where(limit == NO_LIMIT, limit, limit - units))
-    )
+def _are(arrays: Arrays, later: Integers, sooner: Integers, units: Integers) -> Flags:
+    """Whether messages are the same, seen so much later."""
+    same: Flags = (later == sooner) & (sooner != NO_MESSAGE)
+    late = np.flatnonzero(units)
+    same[late] = arrays.messages.are_later(later[late], sooner[late], units[late])
     return same
 
 
@@ -151,6 +184,16 @@ def _ranged(first: Integers, counts: Integers) -> Integers:
     """Give so many numbers from each first one on, one behind the other."""
     starts = np.cumsum(counts) - counts
     return np.repeat(first - starts, counts) + np.arange(int(counts.sum()), dtype=np.int64)
+
+
+def _commute(arrays: Arrays, there: Ways, back: Ways) -> Flags:
+    """Say which pairs come to the same in both orders."""
+    commute = np.ones(int(there.pair[-1]) + 1, dtype=bool)
+    apart = np.setxor1d(_outcomes(arrays, there), _outcomes(arrays, back), assume_unique=True)
+    commute[apart // _width(arrays)] = False
+    for ways in (there, back):  # time passes in between: the later one is served later
+        commute[ways.pair[(ways.two != NONE) & (arrays.duration[ways.one] > 0)]] = False
+    return commute
 
 
 def _width(arrays: Arrays) -> int:
@@ -166,13 +209,13 @@ def _outcomes(arrays: Arrays, ways: Ways) -> Integers:
     states = arrays.states
     end = np.where(ways.end < states, arrays.same[np.minimum(ways.end, states - 1)], ways.end)
     found = [ways.pair * width + end]
-    for key in range(len(arrays.keys)):
-        meets = arrays.meeting(key)
+    for key, meets in enumerate(arrays.meets):
         met = meets[arrays.target[ways.one]] | meets[ways.end]
         found.append(ways.pair[met] * width + states + len(arrays.keys) + key)
     return distinct(np.concatenate(found))
 
 
-def _only(ways: Ways, wanted: Flags) -> Ways:
+def _only(ways: Ways, wanted: Flags, numbers: Integers) -> Ways:
+    """Give the ways of some pairs, with other numbers."""
     kept = wanted[ways.pair]
-    return Ways(ways.pair[kept], ways.one[kept], ways.two[kept], ways.end[kept])
+    return Ways(numbers[ways.pair[kept]], ways.one[kept], ways.two[kept], ways.end[kept])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,13 @@ class Graph:
         """The node that each edge leaves."""
         return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.first))
 
+    @cached_property
+    def before(self) -> tuple[Integers, Integers]:
+        """The sources of the edges into node n: of the second array, from `first[n]` on."""
+        order = np.argsort(self.target, kind="stable")
+        first = np.searchsorted(self.target[order], np.arange(len(self) + 1))
+        return first, self.source[order]
+
 
 def reaching(graph: Graph, goal: Flags) -> Flags:
     """Say from which nodes a node of the goal can be reached, those of the goal included."""
@@ -52,9 +60,7 @@ def distances(graph: Graph, goal: Flags) -> Integers:
     front = np.flatnonzero(goal)
     if not len(front):
         return found
-    order = np.argsort(graph.target, kind="stable")
-    sources = graph.source[order]
-    first = np.searchsorted(graph.target[order], np.arange(len(graph) + 1))
+    first, sources = graph.before
     steps = 0
     while len(front):
         steps += 1

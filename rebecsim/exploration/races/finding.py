@@ -123,7 +123,8 @@ class _Finder:
         self._search = search
         self._arrays = arrays
         self._observe = tuple(observe)
-        self._diamonds = find_diamonds(arrays)
+        with search.meter.leaving_out():
+            self._diamonds = find_diamonds(arrays, compiled=search.engine == "native")
         self._futures = futures_of(arrays)
         # What comes whatever is done is decided by no race.
         self._interesting = {
@@ -165,8 +166,8 @@ class _Finder:
                 self._problem, search, self._arrays, self._futures, self._unexplained_keys()
             ),
             states=len(search.states),
-            pairs=len(self._diamonds.left),
-            commuting=int(self._diamonds.commutes.sum()),
+            pairs=len(self._diamonds.left) + self._diamonds.commuting,
+            commuting=self._diamonds.commuting,
             followed=len(self._follower.nodes),
             bounds=tuple(dict.fromkeys((*search.bounds, *self._pursuit.bounds))),
             is_complete=not search.bounds,

@@ -22,8 +22,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rebecsim.exploration.races.arrays import NO_ACTION, Arrays
+from rebecsim.exploration.races.arrays import Arrays
 from rebecsim.exploration.races.diamonds import NONE, Ways
+from rebecsim.exploration.races.edges import TIME, Edge, Edges
 from rebecsim.exploration.races.futures import Futures
 from rebecsim.exploration.races.observed import Lead, Observed
 
@@ -33,7 +34,6 @@ MOST_OWED = 8
 """Services that one run may be behind the other before they count as apart for good."""
 
 _LOOK_EVERY = 100  # nodes between two looks at the limits of time and memory
-_TIME = -1
 _LATE = -1
 
 
@@ -97,29 +97,22 @@ class Start(NamedTuple):
     time: int
 
 
-class _Edge(NamedTuple):
-    kind: int
-    action: int
-    choice: int
-    number: int
-
-
 class Follower:
     """Follows pairs of orders; what was followed once is not followed again.
 
     For every node: its moves, and where each of them arrives. Nodes that are `joined` and those
-    that lie at the limits of the exploration, `cut`, have no moves.
+    that lie at the limits of the exploration, `cut`, have no moves. `meeting`, `differing` and
+    `noting` are the nodes with a move that is noted, or that arrives with a breach that only one
+    side meets, or where the two differ to those who observe.
     """
 
     def __init__(self, arrays: Arrays, futures: Futures, observed: Observed) -> None:
         self._arrays = arrays
+        self._states = arrays.states
+        self._is_cut = memoryview(arrays.cut.data)
         self._futures = futures
         self._observed = observed
-        kinds: dict[tuple[int, int, int, bool], int] = {}
-        for each in arrays.actions:
-            kinds.setdefault(each.kind, len(kinds))
-        self._kinds = [kinds[action.kind] for action in arrays.actions]
-        self._edges: dict[int, list[_Edge]] = {}
+        self._edges = Edges(arrays)
         self._numbers: dict[Node, int] = {}
         self.nodes: list[Node] = []
         self.moves: list[list[Move]] = []
@@ -128,18 +121,12 @@ class Follower:
         self.expanded = 0
         self.joined: set[int] = set()
         self.cut: set[int] = set()
-        self._keys = self._keys_of_nodes()
+        self.meeting: set[int] = set()
+        self.differing: set[int] = set()
+        self.noting: set[int] = set()
         self._deadlock = sum(
             1 << key for key, each in enumerate(arrays.keys) if each.verdict == "deadlock"
         )
-
-    def _keys_of_nodes(self) -> dict[int, int]:
-        """Give the breaches of states and breaches, as bits."""
-        found = {
-            state: sum(1 << key for key in set(keys)) for state, keys in self._arrays.wrong.items()
-        }
-        found |= {self._arrays.states + key: 1 << key for key in range(len(self._arrays.keys))}
-        return found
 
     # --- from the two orders on ------------------------------------------------------------------
 
@@ -160,43 +147,32 @@ class Follower:
         return all(NONE in pair or choice[pair[0]] == choice[pair[1]] for pair in pairs)
 
     def _start(self, there: Ways, back: Ways, rows: tuple[int, int]) -> Start:
-        arrays = self._arrays
         edges = [
             [int(ways.one[row]), int(ways.two[row])]
             for ways, row in zip((there, back), rows, strict=True)
         ]
-        done = [[edge for edge in each if edge != NONE] for each in edges]
-        times = [sum(int(arrays.duration[edge]) for edge in each) for each in done]
-        sides = tuple(self._standing(int(arrays.target[each[-1]])) for each in done)
+        done = [[self._edges[edge] for edge in each if edge != NONE] for each in edges]
+        times = [sum(edge.units for edge in each) for each in done]
+        sides = tuple(each[-1].target for each in done)
         owed = tuple(
-            self._owed(side, edges[1 - side][0], -times[side])
+            _owed(side, self._edges[edges[1 - side][0]], -times[side])
             for side in (0, 1)
-            if len(done[side]) == 1 and sides[side] < arrays.states
+            if len(done[side]) == 1 and sides[side] < self._states
         )
         met = [0, 0]
         leads = self._observed.none
         differs = False
-        source = int(np.searchsorted(arrays.first, edges[0][0], side="right")) - 1
+        source = int(np.searchsorted(self._arrays.first, edges[0][0], side="right")) - 1
         for side in (0, 1):
             at = source
             for edge in done[side]:
-                target = int(arrays.target[edge])
-                met[side] |= self._keys.get(target, 0)
-                leads, apart = self._observed.after(leads, side, at, edge)
+                met[side] |= edge.met
+                leads, apart = self._observed.after(leads, side, at, edge.number)
                 differs |= apart
-                at = target
-        noted = any(len(each) == 2 and arrays.duration[each[0]] for each in done)
+                at = int(self._arrays.target[edge.number])
+        noted = any(len(each) == 2 and each[0].units for each in done)
         node = Node((sides[0], sides[1]), times[0] - times[1], owed, (met[0], met[1]), leads)
         return Start(self._arrive(node, differs), noted, rows, times[0])
-
-    def _owed(self, side: int, edge: int, when: int) -> Owed:
-        arrays = self._arrays
-        action = int(arrays.action[edge])
-        return Owed(side, self._kinds[action], action, int(arrays.choice[edge]), max(when, _LATE))
-
-    def _standing(self, target: int) -> int:
-        """Give the state or breach that stands for a target."""
-        return int(self._arrays.same[target]) if target < self._arrays.states else target
 
     # --- nodes -----------------------------------------------------------------------------------
 
@@ -222,8 +198,7 @@ class Follower:
         """Whether there is nothing left to compare."""
         one, other = node.sides
         if one == other:
-            is_over = one >= self._arrays.states or self._arrays.is_stuck(one)
-            return node.ahead == 0 or is_over
+            return node.ahead == 0 or one >= self._states or self._arrays.is_stuck(one)
         over = [self._is_over(node, side) for side in (0, 1)]
         if not any(over):
             return False
@@ -231,7 +206,7 @@ class Follower:
 
     def _is_over(self, node: Node, side: int) -> bool:
         """Whether a run has met a breach; a deadlock is its end in any case."""
-        return node.sides[side] >= self._arrays.states or bool(node.met[side] & ~self._deadlock)
+        return node.sides[side] >= self._states or bool(node.met[side] & ~self._deadlock)
 
     @staticmethod
     def _owes(node: Node, side: int) -> bool:
@@ -265,7 +240,7 @@ class Follower:
         return not future.may_come[other] or not self._owes(node, 1 - side)
 
     def _is_unknown(self, side: int) -> bool:
-        return side < self._arrays.states and bool(self._arrays.cut[side])
+        return side < self._states and bool(self._is_cut[side])
 
     # --- moves -----------------------------------------------------------------------------------
 
@@ -276,34 +251,17 @@ class Follower:
         node = self.nodes[number]
         if number in self.joined or number in self.cut or len(node.owed) > MOST_OWED:
             return
-        moves = self._moves(node)
-        self.moves[number] = moves
-        self.arrivals[number] = [self._after(node, move) for move in moves]
-
-    def _edges_of(self, side: int) -> list[_Edge]:
-        """Give the edges of a state, none for a breach."""
-        known = self._edges.get(side)
-        if known is None:
-            known = []
-            arrays = self._arrays
-            if side < arrays.states:
-                low, high = int(arrays.first[side]), int(arrays.first[side + 1])
-                actions = arrays.action[low:high].tolist()
-                choices = arrays.choice[low:high].tolist()
-                known = [
-                    _Edge(
-                        _TIME if action == NO_ACTION else self._kinds[action],
-                        action,
-                        choice,
-                        low + place,
-                    )
-                    for place, (action, choice) in enumerate(zip(actions, choices, strict=True))
-                ]
-            self._edges[side] = known
-        return known
+        self.moves[number] = moves = self._moves(node)
+        self.arrivals[number] = arrivals = [self._after(node, move) for move in moves]
+        if any(move.noted for move in moves):
+            self.noting.add(number)
+        if any(after.alone for after in arrivals):
+            self.meeting.add(number)
+        if any(after.differs for after in arrivals):
+            self.differing.add(number)
 
     def _moves(self, node: Node) -> list[Move]:
-        edges = [self._edges_of(side) for side in node.sides]
+        edges = [self._edges.of(side) for side in node.sides]
         able = [bool(each) for each in edges]
         for side in (0, 1):
             able[side] = able[side] and not self._is_over(node, side)
@@ -319,20 +277,20 @@ class Follower:
             paid = self._paying(node, side, edges[side])
             if paid:
                 return paid
-        passes = [each[0].kind == _TIME for each in edges]
+        passes = [each[0].kind == TIME for each in edges]
         if passes[0] != passes[1]:  # whoever has something to do at this time does it first
             side = passes.index(False)
             return self._alone(node, side, edges[side])
         return list(_together(edges[0], edges[1]))
 
-    def _alone(self, node: Node, side: int, edges: Sequence[_Edge]) -> list[Move]:
+    def _alone(self, node: Node, side: int, edges: Sequence[Edge]) -> list[Move]:
         paid = self._paying(node, side, edges)
         return paid or [
-            Move((edge.number, NONE) if side == 0 else (NONE, edge.number), edge.kind != _TIME)
+            Move((edge.number, NONE) if side == 0 else (NONE, edge.number), edge.kind != TIME)
             for edge in edges
         ]
 
-    def _paying(self, node: Node, side: int, edges: Sequence[_Edge]) -> list[Move]:
+    def _paying(self, node: Node, side: int, edges: Sequence[Edge]) -> list[Move]:
         """Give the moves that do the service owed longest of those that can be done."""
         for owed in node.owed:
             if owed.side != side:
@@ -351,43 +309,28 @@ class Follower:
         return []
 
     def _after(self, node: Node, move: Move) -> Arrival:
-        arrays = self._arrays
         sides, met = list(node.sides), list(node.met)
-        ahead, owed, leads = node.ahead, list(node.owed), node.leads
+        ahead, owed, leads = node.ahead, node.owed, node.leads
         differs = False
         for side in (0, 1):
-            edge = move.edges[side]
-            if edge == NONE:
+            if move.edges[side] == NONE:
                 continue
-            target = int(arrays.target[edge])
-            units = int(arrays.duration[edge])
-            if move.edges[1 - side] == NONE and arrays.action[edge] != NO_ACTION:
-                self._account(owed, node, side, edge)
-            leads, apart = self._observed.after(leads, side, sides[side], edge)
-            differs |= apart
-            sides[side] = self._standing(target)
-            met[side] |= self._keys.get(target, 0)
-            ahead += units if side == 0 else -units
-            if units:
-                owed = [
-                    each._replace(when=max(each.when - units, _LATE)) if each.side == side else each
-                    for each in owed
-                ]
-        owed = [each for each in owed if sides[each.side] < arrays.states]
-        after = Node((sides[0], sides[1]), ahead, tuple(owed), (met[0], met[1]), leads)
-        return self._arrive(after, differs)
-
-    def _account(self, owed: list[Owed], node: Node, side: int, edge: int) -> None:
-        """Pay with a service what this side owes, or let the other one owe it."""
-        action = int(self._arrays.action[edge])
-        kind = self._kinds[action]
-        mine = [each for each in owed if each.side == side and each.kind == kind]
-        if mine:
-            exact = [each for each in mine if each.action == action]
-            owed.remove((exact or mine)[0])
-            return
-        when = node.ahead if side == 0 else -node.ahead
-        owed.append(self._owed(1 - side, edge, when))
+            edge = self._edges[move.edges[side]]
+            if edge.kind != TIME and move.edges[1 - side] == NONE:
+                owed = _accounted(node, side, edge)
+            if leads:
+                leads, apart = self._observed.after(leads, side, sides[side], edge.number)
+                differs |= apart
+            sides[side] = edge.target
+            met[side] |= edge.met
+            if edge.units:
+                ahead += edge.units if side == 0 else -edge.units
+                owed = _seen_later(owed, side, edge.units)
+        if owed and max(sides) >= self._states:  # nobody goes on behind a breach
+            owed = tuple([each for each in owed if sides[each.side] < self._states])
+        return self._arrive(
+            Node((sides[0], sides[1]), ahead, owed, (met[0], met[1]), leads), differs
+        )
 
     def follow(
         self, roots: Sequence[int], limit: int, *, widely: bool, is_over: Callable[[], bool]
@@ -414,7 +357,31 @@ class Follower:
         return True
 
 
-def _together(one: Sequence[_Edge], other: Sequence[_Edge]) -> Iterator[Move]:
+def _owed(side: int, edge: Edge, when: int) -> Owed:
+    return Owed(side, edge.kind, edge.action, edge.choice, max(when, _LATE))
+
+
+def _accounted(node: Node, side: int, edge: Edge) -> tuple[Owed, ...]:
+    """Pay with a service what this side owes, or let the other one owe it."""
+    mine = [each for each in node.owed if each.side == side and each.kind == edge.kind]
+    if not mine:
+        return *node.owed, _owed(1 - side, edge, node.ahead if side == 0 else -node.ahead)
+    paid = ([each for each in mine if each.action == edge.action] or mine)[0]
+    place = node.owed.index(paid)
+    return node.owed[:place] + node.owed[place + 1 :]
+
+
+def _seen_later(owed: tuple[Owed, ...], side: int, units: int) -> tuple[Owed, ...]:
+    """Give what is owed as it is seen when time has passed for a side."""
+    return tuple(
+        [
+            each._replace(when=max(each.when - units, _LATE)) if each.side == side else each
+            for each in owed
+        ]
+    )
+
+
+def _together(one: Sequence[Edge], other: Sequence[Edge]) -> Iterator[Move]:
     """Give the moves of two sides at one time, none of which owes anything that it could do."""
     kinds = dict.fromkeys(edge.kind for edge in (*one, *other))
     for kind in kinds:
@@ -435,7 +402,7 @@ def _together(one: Sequence[_Edge], other: Sequence[_Edge]) -> Iterator[Move]:
             yield from (Move((NONE, edge.number), True) for edge in others)
 
 
-def _matched(mine: Sequence[_Edge], theirs: Sequence[_Edge]) -> Iterator[Move]:
+def _matched(mine: Sequence[Edge], theirs: Sequence[Edge]) -> Iterator[Move]:
     """Match edges with the same choices, and those without such a partner with all."""
     left = {edge.choice for edge in mine}
     right = {edge.choice for edge in theirs}

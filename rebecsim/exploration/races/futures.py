@@ -50,11 +50,10 @@ def futures_of(arrays: Arrays) -> Futures:
     """Work out what can come of every state."""
     graph = arrays.graph
     cut = np.append(arrays.cut, np.zeros(len(arrays.keys), dtype=bool))
-    goals = [arrays.meeting(key) for key in range(len(arrays.keys))]
     any_goal = np.zeros(len(graph), dtype=bool)
-    for goal in goals:
+    for goal in arrays.meets:
         any_goal |= goal
-    found = tuple(_future(graph, goal, cut) for goal in goals)
+    found = tuple(_future(graph, goal, cut) for goal in arrays.meets)
     return Futures(found, found[0] if len(found) == 1 else _future(graph, any_goal, cut))
 
 

@@ -86,14 +86,22 @@ def grouped(system: TransitionSystem, arrays: Arrays, diamonds: Diamonds) -> lis
         )
         for action in arrays.actions
     ]
-    groups: dict[tuple[Contender, Contender], Group] = {}
-    pairs, edges = np.flatnonzero(~diamonds.commutes), diamonds.steps.first
-    sides = (arrays.action[edges[each[pairs]]] for each in (diamonds.left, diamonds.right))
-    for pair, left, right in zip(pairs.tolist(), *map(np.ndarray.tolist, sides), strict=True):
-        one, two = contenders[left], contenders[right]
-        key = (two, one) if two < one else (one, two)
-        group = groups.setdefault(key, Group(key))
-        group.pairs.append(pair)
-        if two < one:
-            group.swapped.add(pair)
-    return list(groups.values())
+    ordered = sorted(set(contenders))
+    place = np.array([ordered.index(each) for each in contenders], dtype=np.int64)
+    left, right = (
+        place[arrays.messages.action[diamonds.steps.message[each]]]
+        for each in (diamonds.left, diamonds.right)
+    )
+    both = np.minimum(left, right) * len(ordered) + np.maximum(left, right)
+    groups = []
+    for number in dict.fromkeys(both.tolist()):
+        of_group = both == number
+        one, two = divmod(number, len(ordered))
+        groups.append(
+            Group(
+                (ordered[one], ordered[two]),
+                np.flatnonzero(of_group).tolist(),
+                set(np.flatnonzero(of_group & (right < left)).tolist()),
+            )
+        )
+    return groups

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +34,12 @@ class Judged:
         nothing = np.zeros(nodes, dtype=bool)
         self.stays_apart = avoiding(self._graph, joined | unknown, nothing)
         """Some run never joins the other one."""
-        self.may_stay_apart = avoiding(self._graph, joined, unknown)
-        self._to_alone = self._distance_to(lambda move, after: bool(after.alone))
-        self._to_noted = self._distance_to(lambda move, after: move.noted)
-        self._to_differing = self._distance_to(lambda move, after: after.differs)
+        self.may_stay_apart = self.stays_apart
+        if unknown.any():
+            self.may_stay_apart = avoiding(self._graph, joined, unknown)
+        self._to_alone = distances(self._graph, _mask(nodes, follower.meeting))
+        self._to_noted = distances(self._graph, _mask(nodes, follower.noting))
+        self._to_differing = distances(self._graph, _mask(nodes, follower.differing))
         self._to_joined = distances(self._graph, joined)
         if any(node.leads for node in follower.nodes):
             even = np.array(
@@ -49,34 +52,22 @@ class Judged:
 
     def _as_graph(self) -> tuple[Graph, Integers]:
         follower, arrays = self._follower, self._arrays
-        counts = [len(each) for each in follower.moves]
+        counts = list(map(len, follower.moves))
         first = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-        target = np.array(
-            [after.node for each in follower.arrivals for after in each], dtype=np.int64
-        )
-        edges = np.array(
-            [move.edges for each in follower.moves for move in each], dtype=np.int64
-        ).reshape(-1, 2)
+        arrivals = chain.from_iterable(follower.arrivals)
+        target = np.array([after.node for after in arrivals], dtype=np.int64)
+        moves = chain.from_iterable(follower.moves)
+        edges = np.array([move.edges for move in moves], dtype=np.int64).reshape(-1, 2)
         owners = np.zeros(len(edges), dtype=np.int64)
         duration = np.zeros(len(edges), dtype=np.int64)
         of_edge = arrays.graph
         passed = []
         for side in (0, 1):
-            moves = edges[:, side] != NONE
-            owners |= np.where(moves, of_edge.owners[edges[:, side]], 0)
-            passed.append(np.where(moves, arrays.duration[edges[:, side]], 0))
+            goes = edges[:, side] != NONE
+            owners |= np.where(goes, of_edge.owners[edges[:, side]], 0)
+            passed.append(np.where(goes, arrays.duration[edges[:, side]], 0))
             duration += passed[-1]
         return Graph(first, target, owners, duration), passed[0]
-
-    def _distance_to(self, wanted: _Test) -> Integers:
-        """Give the fewest moves from each node to a move of some sort; -1 without any."""
-        follower = self._follower
-        places = [
-            number
-            for number, moves in enumerate(follower.moves)
-            if any(map(wanted, moves, follower.arrivals[number]))
-        ]
-        return distances(self._graph, _mask(len(follower.nodes), places))
 
     # --- questions about one node ----------------------------------------------------------------
 
