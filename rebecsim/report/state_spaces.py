@@ -129,14 +129,23 @@ def dot_text(words: str) -> str:
 
 
 def _aut(space: StateSpace) -> Iterator[str]:
-    yield f"des (0, {len(space.edges)}, {space.nodes})"
+    """Give the transitions, and what is wrong with a state as loops whose labels begin with `!`.
+
+    The format knows nothing of states but their numbers.
+    """
+    loops = sum(map(len, space.wrong.values()))
+    yield f"des (0, {len(space.edges) + loops}, {space.nodes})"
     for edge in space.edges:
-        # The format has no way to write a quote inside of a label.
-        label = " ".join(edge_label(edge).replace('"', "'").split())
-        if edge.target >= len(space.states):
-            (breach,) = space.wrong[edge.target]
-            label += f" !{breach}".replace('"', "'")
-        yield f'({edge.source}, "{label}", {edge.target})'
+        yield _aut_line(edge.source, edge_label(edge), edge.target)
+    for number, breaches in sorted(space.wrong.items()):
+        for breach in breaches:
+            yield _aut_line(number, f"!{breach}", number)
+
+
+def _aut_line(source: int, label: str, target: int) -> str:
+    # The format has no way to write a quote inside of a label.
+    words = " ".join(label.replace('"', "'").split())
+    return f'({source}, "{words}", {target})'
 
 
 # --- JSON lines ----------------------------------------------------------------------------------

@@ -95,14 +95,22 @@ def test_files_are_the_same_every_time(ending: str, tmp_path: Path) -> None:
     assert written(space(late()), ending, tmp_path) == written(space(late()), ending, tmp_path)
 
 
-def test_aldebaran_has_the_counts_and_numbers_of_its_header(tickets: Model, tmp_path: Path) -> None:
-    found = space(tickets)
+def test_aldebaran_has_transitions_and_what_is_wrong_with_states_as_loops(tmp_path: Path) -> None:
+    found = state_space(pose(late(), checks=Checks(invariants=("b.done[0] == 0",))))
+    assert min(found.wrong) < len(found.states) <= max(found.wrong)  # states, and steps
     header, *lines = written(found, ".aut", tmp_path).splitlines()
-    assert header == f"des (0, {len(found.edges)}, {found.nodes})"
-    assert len(lines) == len(found.edges)
+    assert header == f"des (0, {len(lines)}, {found.nodes})"
     shape = re.compile(r'\((\d+), "([^"]+)", (\d+)\)')
-    ends = [shape.fullmatch(line) for line in lines]
-    assert all(each and int(each[1]) < found.nodes > int(each[3]) for each in ends)
+    rows = [match.groups() for match in map(shape.fullmatch, lines) if match]
+    assert len(rows) == len(lines)
+    ends = [(int(source), int(target)) for source, label, target in rows if label[0] != "!"]
+    assert ends == [(edge.source, edge.target) for edge in found.edges]
+    loops = [
+        (str(number), f"!{breach}", str(number))
+        for number, breaches in found.wrong.items()
+        for breach in breaches
+    ]
+    assert sorted(row for row in rows if row[1][0] == "!") == sorted(loops)
 
 
 def test_json_lines_hold_every_state_and_edge(tmp_path: Path) -> None:
@@ -185,9 +193,8 @@ def test_all_that_is_wrong_with_a_state_is_written(ending: str, tmp_path: Path) 
     assert both
     assert max(both) < len(found.states)
     text = written(found, ending, tmp_path)
-    if ending != ".aut":  # has no place for what is wrong with a state
-        assert text.count("b.done[0] == 0") >= len(both)
-        assert len(re.findall(r"b\.done\[0\] (<|&lt;) 1", text)) >= len(both)
+    assert text.count("b.done[0] == 0") >= len(both)
+    assert len(re.findall(r"b\.done\[0\] (<|&lt;) 1", text)) >= len(both)
 
 
 def test_overflows_of_two_rebecs_are_two_breaches() -> None:
