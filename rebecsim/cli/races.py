@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_format
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -134,7 +135,7 @@ def races(
         )
     plain = races_to_json(found) if json else {}
     if not json:
-        for line in race_lines(found):
+        for line in race_lines(found, get_terminal_size().columns):
             say(line)
     interrupted = "interrupt" in found.bounds
     if text is not None and not interrupted:

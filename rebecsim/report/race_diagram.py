@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import zip_longest
+from collections.abc import Iterator, Sequence
+from itertools import chain, zip_longest
+from textwrap import wrap
 
 from rebecsim.actors.written import value_text
 from rebecsim.exploration.path import PathStep
@@ -15,56 +16,95 @@ __all__ = ["orders_as_svg", "orders_as_text"]
 
 _TIME = 5  # characters of the column of times
 _LABEL = 30  # characters of a message
+_BETWEEN = " | "
+_LEAST = 30  # characters of a line
+_NARROW = 10  # characters of a column at least
 _TITLES = ("one order", "the other order")
 
 
-def orders_as_text(witness: Witness) -> list[str]:
-    """Draw the two orders beside each other, a column for each rebec that takes part."""
-    steps = [step for order in witness.orders for step in order.steps if step.kind != "time"]
-    rebecs = list(dict.fromkeys(step.rebec for step in steps))
-    rebecs += [name for name in dict.fromkeys(step.sender for step in steps) if name not in rebecs]
-    blocks = [
-        _block(order, rebecs, title) for order, title in zip(witness.orders, _TITLES, strict=True)
-    ]
-    for difference in witness.differences:
-        blocks[0].append(f"{difference.name} = {value_text(difference.first)}")
-        blocks[1].append(f"{difference.name} = {value_text(difference.second)}")
-    width = max(map(len, blocks[0]))
+def orders_as_text(witness: Witness, width: int) -> list[str]:
+    """Draw the two orders, a column for each rebec that takes part, in lines of that width.
+
+    They are beside each other if both fit, else one below the other, with messages and names cut
+    short if need be; where even that is too wide, steps are only listed. Fewer than 30 characters
+    count as that many.
+    """
+    rebecs, width = _rebecs(witness), max(width, _LEAST)
+    half = (width - len(_BETWEEN)) // 2
+    blocks = [_block(order, rebecs, _LABEL) for order in witness.orders]
+    beside = max(map(len, chain(_TITLES, *blocks))) <= half
+    if not beside:
+        fitting = (width - _TIME - 2) // len(rebecs) - 2 if rebecs else _LABEL
+        blocks = [
+            _block(order, rebecs, min(fitting, _LABEL))
+            if fitting >= _NARROW - 2
+            else _listed(order, width)
+            for order in witness.orders
+        ]
+    for side, (block, title) in enumerate(zip(blocks, _TITLES, strict=True)):
+        block.insert(0, title)
+        for note in _notes(witness, side):
+            block += wrap(note, half if beside else width, subsequent_indent="    ")
+    if not beside:
+        return [*blocks[0], "", *blocks[1]]
+    left = max(map(len, blocks[0]))
     return [
-        f"{left:{width}} | {right}".rstrip() for left, right in zip_longest(*blocks, fillvalue="")
+        f"{one:{left}}{_BETWEEN}{two}".rstrip() for one, two in zip_longest(*blocks, fillvalue="")
     ]
 
 
-def _block(order: Order, rebecs: Sequence[str], title: str) -> list[str]:
-    labels = [_label(step) for step in order.steps]
-    width = max(map(len, [*labels, *rebecs]), default=0) + 2
-    places = {name: _TIME + 2 + width * number for number, name in enumerate(rebecs)}
-    head = " " * (_TIME + 2) + "".join(f"{name:{width}}" for name in rebecs)
-    rows = [_row(step, label, places) for step, label in zip(order.steps, labels, strict=True)]
-    wrong = order.breach
+def _rebecs(witness: Witness) -> list[str]:
+    """Give who takes part, receivers first."""
+    steps = [step for order in witness.orders for step in order.steps if step.kind != "time"]
+    names = [step.rebec for step in steps] + [step.sender for step in steps]
+    return list(dict.fromkeys(names))
+
+
+def _notes(witness: Witness, side: int) -> Iterator[str]:
+    """Say how an order ends: what goes wrong, and where it leads elsewhere than the other one."""
+    wrong = witness.orders[side].breach
     if wrong is not None:
-        words = f"{wrong.verdict}: {wrong.text}" if wrong.text else wrong.verdict
-        rows.append(f"! {words}")
-    return [title, head.rstrip(), *rows]
+        yield f"! {wrong.verdict}: {wrong.text}" if wrong.text else f"! {wrong.verdict}"
+    for each in witness.differences:
+        yield f"{each.name} = {value_text((each.first, each.second)[side])}"
+
+
+def _block(order: Order, rebecs: Sequence[str], longest: int) -> list[str]:
+    """Draw an order with names and messages of at most so many characters."""
+    labels = [shortened(_label(step), longest) for step in order.steps]
+    names = [shortened(name, longest) for name in rebecs]
+    width = max(map(len, [*labels, *names]), default=0) + 2
+    places = {name: _TIME + 2 + width * number for number, name in enumerate(rebecs)}
+    head = " " * (_TIME + 2) + "".join(f"{name:{width}}" for name in names)
+    rows = [_row(step, label, places) for step, label in zip(order.steps, labels, strict=True)]
+    return [head.rstrip(), *rows]
+
+
+def _listed(order: Order, width: int) -> list[str]:
+    lines = []
+    for step in order.steps:
+        who = "" if step.kind == "time" else f"{step.sender} -> {step.rebec}: "
+        lines.append(shortened(f"{step.time:>{_TIME}}  {who}{_label(step)}".rstrip(), width))
+    return lines
 
 
 def _label(step: PathStep) -> str:
     if step.kind == "time":
-        return ""
+        return "(time passes)"
     arguments = ", ".join(map(value_text, step.arguments))
     words = f"{step.server}({arguments})"
     if step.kind == "resume":
         words = f"... {words}"
     if step.choices:
         words += f" [{step.drawn_text}]"
-    return shortened(words, _LABEL)
+    return words
 
 
 def _row(step: PathStep, label: str, places: dict[str, int]) -> str:
     """Draw a message: its sender, an arrow, and what it is at the receiver."""
     time = f"{step.time:>{_TIME}}  "
     if step.kind == "time":
-        return f"{time}(time passes)"
+        return time + label
     end = max(places.values()) + len(label) + 2
     cells = list(" " * end)
     for place in places.values():

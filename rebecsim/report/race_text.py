@@ -25,6 +25,7 @@ _MEANING: dict[RaceKind, str] = {
     "while": "different for a while{far}",
     "joins": "joins again, nothing differs that can be observed",
 }
+_INDENT = "   "
 _CUT: dict[RaceBound, str] = {
     "states": "the limit of states was reached",
     "seconds": "the time was used up",
@@ -35,8 +36,8 @@ _CUT: dict[RaceBound, str] = {
 }
 
 
-def race_lines(races: Races) -> Iterator[str]:
-    """Give the lines of a report."""
+def race_lines(races: Races, width: int = 80) -> Iterator[str]:
+    """Give the lines of a report, with drawings no wider than so many characters."""
     yield (
         f"{races.model} ({races.mode}): {races.states:,} states, {races.pairs:,} pairs of steps "
         f"that can be taken in both orders, {races.commuting:,} of which commute"
@@ -54,7 +55,7 @@ def race_lines(races: Races) -> Iterator[str]:
     for number, (group, *others) in enumerate(folded, 1):
         if group.is_harmful:
             yield ""
-        yield from _group_lines(number, group, others)
+        yield from _group_lines(number, group, others, width)
         if group.is_harmful and number < len(folded) and not folded[number][0].is_harmful:
             yield ""
     for each in races.unexplained:
@@ -86,7 +87,9 @@ def _conclusion(races: Races) -> str:
     return f"not everything was looked at: {reasons}; {found}, and there may be others"
 
 
-def _group_lines(number: int, group: RaceGroup, others: Sequence[RaceGroup]) -> Iterator[str]:
+def _group_lines(
+    number: int, group: RaceGroup, others: Sequence[RaceGroup], width: int
+) -> Iterator[str]:
     first, second = group.contenders
     races = "1 race" if group.races == 1 else f"{group.races:,} races"
     yield f"{number}. {first} / {second}: {_meaning(group)} ({races})"
@@ -98,8 +101,8 @@ def _group_lines(number: int, group: RaceGroup, others: Sequence[RaceGroup]) -> 
     yield "   the way there:" if witness.path.steps else "   in the initial state:"
     for step in witness.path.steps:
         yield f"   {step}"
-    for line in orders_as_text(witness):
-        yield f"   {line}"
+    for line in orders_as_text(witness, width - len(_INDENT)):
+        yield f"{_INDENT}{line}".rstrip()
     for swap in witness.swaps:
         yield f"   {swap.rebec} serves in different orders: {swap.first}; {swap.second}"
     for order, title in zip(witness.orders, ("one order", "the other order"), strict=True):
