@@ -42,6 +42,7 @@ from rebecsim.cli.asking import (
     showing_progress,
     write_tests,
 )
+from rebecsim.counted import counted
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
 from rebecsim.files import write_text
@@ -272,7 +273,8 @@ def _export(
     space = state_space(problem, limits, deadlock=question.deadlock, checked=checked)
     write_state_space(file, space)
     cut = "" if space.complete else ", cut off at a limit"
-    complain(f"{len(space.states):,} states, {len(space.edges):,} edges in {file}{cut}")
+    edges = counted(len(space.edges), "edge")
+    complain(f"{counted(len(space.states), 'state')}, {edges} in {file}{cut}")
 
 
 # --- counterexamples ------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from rebecsim.cli.app import (
     say,
     use_plugins,
 )
+from rebecsim.counted import counted
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
 
@@ -87,15 +88,11 @@ def _complain_of(warnings: Sequence[object]) -> None:
     for warning in warnings[:MOST_SHOWN]:
         complain(warning)
     if len(warnings) > MOST_SHOWN:
-        complain(f"and {_count(len(warnings) - MOST_SHOWN, 'more warning')}")
+        complain(f"and {counted(len(warnings) - MOST_SHOWN, 'more warning')}")
 
 
 def _say_ok(file: Path, classes: int, rebecs: int) -> None:
-    say(f"{file}: ok, {_count(classes, 'class', 'classes')}, {_count(rebecs, 'rebec')}")
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
+    say(f"{file}: ok, {counted(classes, 'class', 'classes')}, {counted(rebecs, 'rebec')}")
 
 
 @app.command()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rebecsim.cli.app import complain, say
 from rebecsim.cli.asking import showing_progress
+from rebecsim.counted import counted
 from rebecsim.errors import UserError
 from rebecsim.files import write_text
 from rebecsim.interrupts import noting_interrupts
@@ -63,4 +64,4 @@ def save_cures(directory: Path, cures: Cures, model: str) -> None:
         texts |= {cure_file(model, one): one.source for one in each.tried if one.source}
     for name, text in texts.items():
         write_text(directory / name, text)
-    complain(f"{len(texts) - 1} changed models in {directory}")
+    complain(f"{counted(len(texts) - 1, 'changed model')} in {directory}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from rebecsim.actors import Model, Violation
 from rebecsim.actors.watchdog import PATIENCE, ServerStopped, Watchdog
+from rebecsim.counted import counted
 from rebecsim.exploration.engines import NativeEngineError, run_search
 from rebecsim.exploration.growth import growing
 from rebecsim.exploration.ignoring import Deciding, decided_by
@@ -343,9 +344,9 @@ def _how_far(search: Search) -> str:
     reasons = " and ".join(_STOPPED_BY[bound] for bound in search.bounds)
     deepest = len(search.way_to(len(search.states) - 1))
     text = (
-        f"{reasons}; nothing wrong so far: {len(search.states):,} states found, "
-        f"{search.transitions:,} transitions, {search.frontier:,} states not fully expanded; "
-        f"the last state found is {deepest:,} transitions from the start"
+        f"{reasons}; nothing wrong so far: {counted(len(search.states), 'state')} found, "
+        f"{counted(search.transitions, 'transition')}, {counted(search.frontier, 'state')} not "
+        f"fully expanded; the last state found is {counted(deepest, 'transition')} from the start"
     )
     if search.system.absolute:
         text += f", at time {search.states[-1][-1]:,}"

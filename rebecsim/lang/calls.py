@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Protocol
 
+from rebecsim.counted import counted
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, Value, find_server
 from rebecsim.lang.constants import FUNCTIONS, fold_function
 from rebecsim.lang.habits import METHOD_HINTS
-from rebecsim.lang.hints import count, signature
+from rebecsim.lang.hints import signature
 from rebecsim.lang.scopes import Body, Findings, Scope, Unknown
 from rebecsim.lang.type_names import resolve_type
 from rebecsim.lang.types import (
@@ -95,7 +96,7 @@ class CallChecker:
                 "argument-count",
                 node.span,
                 name=called.name,
-                expected=count(len(parameters), "argument"),
+                expected=counted(len(parameters), "argument"),
                 found=len(node.arguments),
                 signature=signature(called.name, parameters),
             )
@@ -155,7 +156,7 @@ class CallChecker:
         self.findings.functions.add(id(node))
         found = [self._operands.check(each, scope) for each in node.arguments]
         if len(found) != 1:
-            expected, signed = count(1, "argument"), f"{name}(Timer t)"
+            expected, signed = counted(1, "argument"), f"{name}(Timer t)"
             self.findings.report(
                 "argument-count",
                 node.span,
@@ -182,7 +183,7 @@ class CallChecker:
                 "argument-count",
                 node.span,
                 name=node.method,
-                expected=count(len(parameters), "argument"),
+                expected=counted(len(parameters), "argument"),
                 found=len(node.arguments),
                 signature=f"{node.method}({', '.join(f'double {each}' for each in parameters)})",
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from rebecsim.counted import counted
 from rebecsim.lang import syntax
 from rebecsim.lang.calls import CallChecker
 from rebecsim.lang.checked import Elements, Symbol, Value
@@ -16,7 +17,7 @@ from rebecsim.lang.constants import (
     fold_unary,
 )
 from rebecsim.lang.habits import NAME_HINTS
-from rebecsim.lang.hints import count, member_hint, mismatch_hint
+from rebecsim.lang.hints import member_hint, mismatch_hint
 from rebecsim.lang.scopes import (
     BUILTINS,
     Body,
@@ -154,7 +155,7 @@ class ExpressionChecker:
         if expected is not None and not isinstance(expected, ArrayType):
             self.findings.report("initializer-array", node.span, expected=expected)
         elif isinstance(expected, ArrayType) and len(node.values) != expected.length:
-            found = count(len(node.values), "value")
+            found = counted(len(node.values), "value")
             self.findings.report(
                 "initializer-length", node.span, found=found, expected=expected.length
             )

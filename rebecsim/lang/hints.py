@@ -9,7 +9,7 @@ from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass
 from rebecsim.lang.types import BOOLEAN, NULL, NUMERIC, Type
 
-__all__ = ["count", "member_hint", "mismatch_hint", "name_hint", "signature"]
+__all__ = ["member_hint", "mismatch_hint", "name_hint", "signature"]
 
 _FEW = 6
 """As many names are listed when none of them is likely."""
@@ -49,8 +49,3 @@ def member_hint(owner: CheckedClass, name: str) -> str | None:
     if any(server.name == name for server in owner.servers):
         return f"`{name}` is a message server: write `self.{name}(...)`"
     return None
-
-
-def count(number: int, noun: str) -> str:
-    """`1 argument`, `2 arguments`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

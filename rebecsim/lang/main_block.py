@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from rebecsim.counted import counted
 from rebecsim.lang import syntax
 from rebecsim.lang.annotations import instance_priority
 from rebecsim.lang.checked import CheckedClass, CheckedInstance, CheckedServer, Symbol, Value
 from rebecsim.lang.constants import NotConstantError, convert
 from rebecsim.lang.expressions import ExpressionChecker
-from rebecsim.lang.hints import count
 from rebecsim.lang.overloads import resolve_constructor
 from rebecsim.lang.scopes import Body, Findings, Scope, Unknown, is_a
 from rebecsim.lang.statements import name_is_free
@@ -83,7 +83,7 @@ def _bindings(
             "binding-count",
             node.span,
             name=node.name,
-            expected=count(len(known), "known rebec"),
+            expected=counted(len(known), "known rebec"),
             found=len(node.bindings),
             owner=owner.name,
             names=", ".join(f"{symbol.type} {symbol.name}" for symbol in known) or "none",

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rebecsim.actors.written import changes_text
+from rebecsim.counted import counted
 from rebecsim.exploration import Path, PathStep, Result
 from rebecsim.exploration.recorded import step_to_json
 from rebecsim.exploration.standstill import Standstill
@@ -68,12 +69,13 @@ def result_lines(result: Result) -> list[str]:
     rate = result.states / result.seconds if result.seconds > 0 else 0.0
     lines = [
         f"{result.model} ({result.mode}): {result.verdict}{message}",
-        f"{result.states:,} states, {result.transitions:,} transitions (edges + 1), "
+        f"{counted(result.states, 'state')}, {_transitions(result.transitions)} (edges + 1), "
         f"{result.seconds:.2f} s on the {result.engine} engine, {rate:,.0f} states/s, "
         f"{result.peak_memory / 1e6:,.0f} MB at most, {result.memory_per_state:,.0f} bytes a state",
     ]
     if result.is_violation and result.frontier:
-        lines.append(f"the search stopped there; {result.frontier:,} states were not expanded")
+        left = f"{counted(result.frontier, 'state')} {'was' if result.frontier == 1 else 'were'}"
+        lines.append(f"the search stopped there; {left} not expanded")
     lines += [f"not evaluated, so nothing is said of it: {each}" for each in result.not_evaluated]
     if result.omission:
         lines.append(
@@ -123,7 +125,7 @@ def standstill_lines(result: Result) -> list[str]:
 
 
 def _transitions(number: int) -> str:
-    return f"{number:,} transition{'s'[: number != 1]}"
+    return counted(number, "transition")
 
 
 def standstill_to_json(found: Standstill | None) -> dict[str, Any] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from textwrap import wrap
 
 from rebecsim.actors.written import value_text
@@ -18,7 +18,7 @@ _TIME = 5  # characters of the column of times
 _LABEL = 30  # characters of a message
 _BETWEEN = " | "
 _LEAST = 30  # characters of a line
-_NARROW = 10  # characters of a column at least
+_NARROW = 8  # characters of a message at least
 _TITLES = ("one order", "the other order")
 
 
@@ -30,27 +30,49 @@ def orders_as_text(witness: Witness, width: int) -> list[str]:
     count as that many.
     """
     rebecs, width = _rebecs(witness), max(width, _LEAST)
-    half = (width - len(_BETWEEN)) // 2
-    blocks = [_block(order, rebecs, _LABEL) for order in witness.orders]
-    beside = max(map(len, chain(_TITLES, *blocks))) <= half
-    if not beside:
-        fitting = (width - _TIME - 2) // len(rebecs) - 2 if rebecs else _LABEL
-        blocks = [
-            _block(order, rebecs, min(fitting, _LABEL))
-            if fitting >= _NARROW - 2
-            else _listed(order, width)
-            for order in witness.orders
-        ]
-    for side, (block, title) in enumerate(zip(blocks, _TITLES, strict=True)):
-        block.insert(0, title)
-        for note in _notes(witness, side):
-            block += wrap(note, half if beside else width, subsequent_indent="    ")
-    if not beside:
+    blocks = [[title] for title in _TITLES]
+    notes = [list(_notes(witness, side)) for side in (0, 1)]
+    drawn = [_block(order, rebecs, _LABEL) for order in witness.orders]
+    rooms = _beside(
+        width - len(_BETWEEN), [[*blocks[side], *drawn[side]] for side in (0, 1)], notes
+    )
+    if rooms is None:
+        drawn = [_fitting(order, rebecs, width) for order in witness.orders]
+    for side, room in enumerate(rooms or (width, width)):
+        blocks[side] += drawn[side]
+        for note in notes[side]:
+            blocks[side] += wrap(note, room, subsequent_indent="    ")
+    if rooms is None:
         return [*blocks[0], "", *blocks[1]]
     left = max(map(len, blocks[0]))
     return [
-        f"{one:{left}}{_BETWEEN}{two}".rstrip() for one, two in zip_longest(*blocks, fillvalue="")
+        f"{one:{left}}{_BETWEEN}{other}".rstrip()
+        for one, other in zip_longest(*blocks, fillvalue="")
     ]
+
+
+def _beside(
+    width: int, drawn: Sequence[Sequence[str]], notes: Sequence[Sequence[str]]
+) -> tuple[int, int] | None:
+    """Share the width among two drawings, so that few of their notes need wrapping.
+
+    None if it is too narrow for both.
+    """
+    least = [max(map(len, lines)) for lines in drawn]
+    if sum(least) > width:
+        return None
+    most = [max(map(len, [*lines, *more])) for lines, more in zip(drawn, notes, strict=True)]
+    left = min(most[0], max(width // 2, width - most[1]))
+    left = min(max(left, least[0]), width - least[1])
+    return left, width - left
+
+
+def _fitting(order: Order, rebecs: Sequence[str], width: int) -> list[str]:
+    """Draw an order, cut short as far as the width asks for."""
+    longest = (width - _TIME - 2) // max(len(rebecs), 1) - 2
+    if longest < _NARROW:
+        return _listed(order, width)
+    return _block(order, rebecs, min(longest, _LABEL))
 
 
 def _rebecs(witness: Witness) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from rebecsim.counted import counted
 from rebecsim.exploration.breach_key import BreachKey
 from rebecsim.exploration.outcome import Breach
 from rebecsim.exploration.path import Path
@@ -39,11 +40,13 @@ _CUT: dict[RaceBound, str] = {
 def race_lines(races: Races, width: int = 80) -> Iterator[str]:
     """Give the lines of a report, with drawings no wider than so many characters."""
     yield (
-        f"{races.model} ({races.mode}): {races.states:,} states, {races.pairs:,} pairs of steps "
-        f"that can be taken in both orders, {races.commuting:,} of which commute"
+        f"{races.model} ({races.mode}): {counted(races.states, 'state')}, "
+        f"{counted(races.pairs, 'pair')} of steps that can be taken in both orders, "
+        f"{races.commuting:,} of which {'commutes' if races.commuting == 1 else 'commute'}"
     )
     if races.memory:
-        yield f"{races.followed:,} pairs of states followed, {races.memory / 1e6:,.0f} MB at most"
+        followed = counted(races.followed, "pair")
+        yield f"{followed} of states followed, {races.memory / 1e6:,.0f} MB at most"
     if races.abstraction:
         yield f"left out of the state: {', '.join(races.abstraction)}"
     if races.observed:
@@ -67,21 +70,22 @@ def race_lines(races: Races, width: int = 80) -> Iterator[str]:
 
 def _conclusion(races: Races) -> str:
     harmful = sum(group.is_harmful for group in races.groups)
-    text = f"{harmful} of {len(races.groups)} kinds of races are harmful"
+    kinds = counted(len(races.groups), "kind")
+    text = f"{harmful} of {kinds} of races {'is' if harmful == 1 else 'are'} harmful"
     if not races.groups:
         text = "no races"
     if races.deciding and not races.is_harmful:
         text += f", without {', '.join(map(str, races.deciding))}"
     if races.unexplained:
-        number = len(races.unexplained)
-        text += f"; {number} {'violation' if number == 1 else 'violations'} that no race decides"
+        text += f"; {counted(len(races.unexplained), 'violation')} that no race decides"
     if races.is_decided:
         return text
     reasons = " and ".join(_CUT.get(bound, bound) for bound in races.bounds)
     if races.is_complete:
+        were = "was" if races.unfinished == 1 else "were"
         return (
-            f"all races are listed, but {races.unfinished} of {len(races.groups)} kinds were not "
-            f"followed to the end, so worse may come of them: {reasons}; so far {text}"
+            f"all races are listed, but {races.unfinished} of {kinds} {were} not followed to the "
+            f"end, so worse may come of them: {reasons}; so far {text}"
         )
     found = "no race was found so far" if not races.groups else f"so far {text}"
     return f"not everything was looked at: {reasons}; {found}, and there may be others"
@@ -91,8 +95,7 @@ def _group_lines(
     number: int, group: RaceGroup, others: Sequence[RaceGroup], width: int
 ) -> Iterator[str]:
     first, second = group.contenders
-    races = "1 race" if group.races == 1 else f"{group.races:,} races"
-    yield f"{number}. {first} / {second}: {_meaning(group)} ({races})"
+    yield f"{number}. {first} / {second}: {_meaning(group)} ({counted(group.races, 'race')})"
     for other in others:
         yield f"   the same with rebecs exchanged: {' / '.join(map(str, other.contenders))}"
     if not group.is_harmful:
@@ -120,9 +123,7 @@ def _meaning(group: RaceGroup) -> str:
 
 
 def _far(distance: Distance) -> str:
-    steps = "1 step" if distance.steps == 1 else f"{distance.steps:,} steps"
-    units = "1 time unit" if distance.time == 1 else f"{distance.time:,} time units"
-    return f"{steps} and {units}"
+    return f"{counted(distance.steps, 'step')} and {counted(distance.time, 'time unit')}"
 
 
 def _unexplained_lines(each: Unexplained) -> Iterator[str]:

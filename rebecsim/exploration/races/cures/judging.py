@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from rebecsim.counted import counted
 from rebecsim.exploration.breach_key import BreachKey
 from rebecsim.exploration.races.cures.cure import Outcome
 from rebecsim.exploration.races.cures.pairs import swapped
@@ -101,8 +102,7 @@ class _Judge:
     def _rest(self) -> Iterator[str]:
         yield "; ".join(map(str, sorted(self._reachable))) if self._reachable else "satisfied"
         if self._harmful:
-            number = len(self._harmful)
-            kinds = "1 kind of race is" if number == 1 else f"{number} kinds of races are"
+            kinds = counted(len(self._harmful), "kind of race is", "kinds of races are")
             yield f"{kinds} still harmful, no more than before"
 
     # --- names -----------------------------------------------------------------------------------

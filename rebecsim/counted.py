@@ -1,0 +1,10 @@
+"""Numbers of things in words."""
+
+from __future__ import annotations
+
+__all__ = ["counted"]
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """`1 state`, `2,000 states`; what is not formed by an `s` is given as `many`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
