@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -32,8 +33,12 @@ Scheduling = Literal["random", "fifo"]
 """How the next message is picked."""
 
 if TYPE_CHECKING:
-    from rebecsim.actors import Model
+    from rebecsim.actors import Model, Scheduler
     from rebecsim.lang import CheckedModel
+    from rebecsim.simulation import Event, RunResult
+
+_AT_ONE_TIME = 10_000
+"""Messages that compiled code serves at one time before it is looked whether they go round."""
 
 _MESSAGES = 100
 """Messages of a run that is shown, unless another number is asked for."""
@@ -274,9 +279,10 @@ def _simulate_natively(
     from rebecsim.actors.randomness import key_of
     from rebecsim.native.layout import native_model
     from rebecsim.report.runs import event_table, run_summary
-    from rebecsim.simulation import Event, RunResult
+    from rebecsim.simulation import RunResult
     from rebecsim.simulation.engine import require_checked
     from rebecsim.simulation.native import simulate_native
+    from rebecsim.simulation.saved import make_scheduler
 
     built, checked = opened[0], require_checked(opened[1])
     events: tuple[Event, ...] = ()
@@ -285,10 +291,46 @@ def _simulate_natively(
     except Violation as violation:
         result = RunResult(violation.verdict, 0, 0, str(violation), None)
     else:
-        result, events = simulate_native(
-            native, key=key_of(seed), choice_law=law, order=order, until=until, max_steps=steps
+        run = partial(
+            simulate_native, native, key=key_of(seed), choice_law=law, order=order, until=until
         )
+        result, events = run(max_steps=steps, at_one_time=_AT_ONE_TIME)
+        again, traced = _again(built, make_scheduler(order, seed, law), until, result, events)
+        if again is not None:
+            result, events = again, traced
+        elif result.outcome == "time stands still":
+            result, events = run(max_steps=steps)
     console().print(event_table(list(events)))
     console().print(run_summary(result))
     if result.is_violation:
         raise typer.Exit(ExitCode.VIOLATED)
+
+
+def _again(
+    model: Model,
+    scheduler: Scheduler,
+    until: int | None,
+    result: RunResult,
+    events: Sequence[Event],
+) -> tuple[RunResult | None, tuple[Event, ...]]:
+    """Do a native run again in Python if it has come back to where it was, which only Python sees.
+
+    Gives no result if it has not.
+    """
+    from rebecsim.simulation import Tracer
+    from rebecsim.simulation import simulate as run
+    from rebecsim.simulation.standstill import may_stand_still
+
+    still = result.outcome in ("step limit", "time stands still")
+    if model.core or not (still and may_stand_still(events)):
+        return None, ()
+    tracer = Tracer()
+    again = run(
+        model,
+        scheduler,
+        until=until,
+        max_steps=result.steps,
+        tracer=tracer,
+        stop_at_repeats=True,
+    )
+    return (again, tuple(tracer.events)) if again.outcome == "time stands still" else (None, ())

@@ -29,14 +29,28 @@ __all__ = [
     "function_of",
     "functions_of",
     "reads_absolute_time",
+    "reads_message_times",
     "reads_waiting_time",
 ]
 
 _POINTS = frozenset({"now", "current_message_arrival"})
 _ABSOLUTE = _POINTS | {"current_message_deadline"}
 _WAITING = frozenset({"current_message_waiting_time"})
+_OF_MESSAGE = _WAITING | {"current_message_arrival", "current_message_deadline"}
 BACK_DOORS = frozenset(
-    {"_now", "_system", "_bag", "__dict__", "__getattribute__", "getattr", "vars", "eval", "exec"}
+    {
+        "_now",
+        "_system",
+        "_bag",
+        "__dict__",
+        "__message_server__",
+        "__servers__",
+        "__getattribute__",
+        "getattr",
+        "vars",
+        "eval",
+        "exec",
+    }
     | {"attrgetter", "methodcaller", "globals", "locals"}
 )
 
@@ -66,6 +80,30 @@ def reads_waiting_time(model: Model) -> frozenset[int]:
     )
 
 
+def reads_message_times(model: Model) -> frozenset[tuple[int, int]]:
+    """Give the message servers that may read when their message arrived or had to be served.
+
+    They are given as the position of the rebec and the number of the message server.
+    """
+    reading = {
+        reactive_class: [
+            number
+            for number, server in enumerate(reactive_class.__servers__.values())
+            if any(
+                (_OF_MESSAGE | BACK_DOORS) & set(code.co_names)
+                for function in _functions_behind(server.handler, reactive_class)
+                for code in codes_of(function.__code__)
+            )
+        ]
+        for reactive_class in _classes(model)
+    }
+    return frozenset(
+        (position, number)
+        for position, instance in enumerate(model.instances)
+        for number in reading[instance.reactive_class]
+    )
+
+
 def _classes(model: Model) -> list[type[Rebec]]:
     return list(dict.fromkeys(instance.reactive_class for instance in model.instances))
 
@@ -91,6 +129,30 @@ def functions_of(reactive_class: type[Rebec], model: Model) -> Iterator[Function
         seen.add(function)
         yield function
         pending.extend(_named_by(function))
+
+
+def _functions_behind(handler: Any, reactive_class: type[Rebec]) -> Iterator[FunctionType]:
+    """Give the functions that a message server may run, itself included.
+
+    Naming another message server sends a message, unless it is that of a base class.
+    """
+    seen: set[FunctionType] = set()
+    pending = [handler]
+    while pending:
+        function = function_of(pending.pop())
+        if function is None or function in seen or _is_ours(function):
+            continue
+        seen.add(function)
+        yield function
+        pending.extend(_named_by(function))
+        names = {name for code in codes_of(function.__code__) for name in code.co_names}
+        pending.extend(
+            member
+            for each in reactive_class.__mro__
+            if each not in (Rebec, object)
+            for name, member in vars(each).items()
+            if name in names and ("super" in names or not hasattr(member, "__message_server__"))
+        )
 
 
 def function_of(member: Any) -> FunctionType | None:

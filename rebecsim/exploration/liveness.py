@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import cache
 from types import CodeType
 
-__all__ = ["may_be_live"]
+__all__ = ["may_be_live", "may_come_back"]
 
 _OBSERVERS = frozenset(
     {"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe", "stack", "settrace"}
@@ -38,6 +38,20 @@ def may_be_live(code: CodeType, call: int) -> Callable[[str], bool]:
     plain = frozenset(code.co_varnames) - frozenset(code.co_cellvars)
     dead = plain - _live_behind(code)[call]
     return lambda name: name not in dead
+
+
+@cache
+def may_come_back(code: CodeType, call: int) -> bool:
+    """Say whether some way on from the call at that offset leads to it again."""
+    instructions = list(dis.get_instructions(code))
+    positions = {each.offset: position for position, each in enumerate(instructions)}
+    seen: set[int] = set()
+    pending = [positions[call]]
+    while pending:
+        found = set(_following(instructions, pending.pop(), positions)) - seen
+        seen |= found
+        pending += found
+    return positions[call] in seen
 
 
 @cache

@@ -53,6 +53,7 @@ class RememberingRunner(Runner):
         deadlines: bool = True,
         overflows: bool = True,
         start_matters: frozenset[int] = frozenset(),
+        times_matter: frozenset[tuple[int, int]] = frozenset(),
         repeats: Repeats = "never",
     ) -> None:
         super().__init__(
@@ -61,6 +62,7 @@ class RememberingRunner(Runner):
             deadlines=deadlines,
             overflows=overflows,
             start_matters=start_matters,
+            times_matter=times_matter,
         )
         self._remembers = remembers
         self.sent_at_once: set[SentAtOnce] = set()

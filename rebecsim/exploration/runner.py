@@ -33,7 +33,13 @@ from rebecsim.exploration.isolation import hidden_class
 from rebecsim.exploration.local import NEVER, NO_DEADLINE, NOBODY_INDEX, Waiting
 from rebecsim.exploration.outbox import Outbox
 from rebecsim.exploration.outcome import Breach, Effect, Sending
-from rebecsim.exploration.suspension import Recipe, Suspended, Suspension, place_of
+from rebecsim.exploration.suspension import (
+    Recipe,
+    Suspended,
+    Suspension,
+    may_wait_again,
+    place_of,
+)
 from rebecsim.exploration.values import PLAIN, UnsuitableValueError, Values, rank
 
 __all__ = ["Choices", "Runner"]
@@ -74,7 +80,8 @@ class Runner:
     `splits`: a delay ends the run of a message server, as in the timed transition system;
     otherwise it only moves the clock of the rebec. `deadlines` and `overflows` say whether these
     are checked; without the second, bags have no bounds. `start_matters` holds the rebecs that
-    ask how long their message had waited, which is counted to the start of the message server.
+    ask how long their message had waited, which is counted to the start of the message server,
+    `times_matter` the message servers that may ask for times of their message.
 
     Raises Violation if a constructor does, ModelError for a model that cannot be explored.
     """
@@ -87,6 +94,7 @@ class Runner:
         deadlines: bool = True,
         overflows: bool = True,
         start_matters: frozenset[int] = frozenset(),
+        times_matter: frozenset[tuple[int, int]] = frozenset(),
     ) -> None:
         self.system = system = System(model)
         self.rebecs = system.rebecs
@@ -99,6 +107,7 @@ class Runner:
         )
         self._deadlines = deadlines
         self._start_matters = start_matters
+        self._times_matter = times_matter
         self._floating = not (splits or model.core)
         self._shown = tuple(type(rebec) for rebec in self.rebecs)
         self._hidden = tuple(
@@ -164,7 +173,7 @@ class Runner:
         self._taken, self._values = taken, values
         self._prefix, self._delays, self._stopped = prefix, 0, None
         self._enter(start)
-        began = time if suspended is None else suspended.recipe.times[0] + suspended.recipe.elapsed
+        began = time if suspended is None else suspended.began
         served = self._decode(owner, message, 0, began)
         breach, refused = None, ""
         try:
@@ -270,11 +279,17 @@ class Runner:
         elapsed = rebec._now - self.system.started
         recipe = Recipe(variables, tuple(self._taken), (*before, time), elapsed)
         place = place_of(caller, execute.__code__, held, self.values)
+        timed = (suspended is None or suspended.timed) and (
+            place is None
+            or (owner, message.number) in self._times_matter
+            or not may_wait_again(caller, execute.__code__)
+        )
         if place is None:
             place = recipe  # its whole history tells it apart, if nothing less can
         elif owner in self._start_matters:
             place = (place, elapsed)
-        self._stopped = self._end(time, Suspension(rebec._now - time, message, place, recipe))
+        suspension = Suspension(rebec._now - time, message, place, recipe, timed=timed)
+        self._stopped = self._end(time, suspension)
 
     # --- states of rebecs in and out -----------------------------------------------------------
 

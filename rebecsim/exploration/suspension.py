@@ -15,11 +15,11 @@ from functools import cache
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-from rebecsim.exploration.liveness import may_be_live
-from rebecsim.exploration.local import Waiting
+from rebecsim.exploration.liveness import may_be_live, may_come_back
+from rebecsim.exploration.local import NO_DEADLINE, Waiting
 from rebecsim.exploration.values import UnsuitableValueError, Values
 
-__all__ = ["Recipe", "Suspended", "Suspension", "place_of"]
+__all__ = ["Recipe", "Suspended", "Suspension", "may_wait_again", "place_of"]
 
 
 class Suspended(BaseException):
@@ -50,20 +50,35 @@ class Recipe(NamedTuple):
 
 
 class Suspension:
-    """A rebec waiting in a delay: until when (relative), with which message, where."""
+    """A rebec waiting in a delay: until when (relative), with which message, where.
 
-    __slots__ = ("identity", "message", "place", "recipe", "resume")
+    The message keeps its arrival and deadline, as in a bag, if it is `timed`. Otherwise the arrival
+    is 0 and there is no deadline, whenever it is looked at: a message server that goes round a loop
+    for ever, and cannot read these times, would else never be in the same state again.
+    """
 
-    def __init__(self, resume: int, message: Waiting, place: object, recipe: Recipe) -> None:
+    __slots__ = ("identity", "message", "place", "recipe", "resume", "timed")
+
+    def __init__(
+        self, resume: int, message: Waiting, place: object, recipe: Recipe, *, timed: bool
+    ) -> None:
         self.resume = resume
-        self.message = message
+        self.message = message if timed else message._replace(arrival=0, deadline=NO_DEADLINE)
         self.place = place
         self.recipe = recipe
-        self.identity = (resume, message, place)
+        self.timed = timed
+        self.identity = (resume, self.message, place)
+
+    @property
+    def began(self) -> int:
+        """From when the times of the message count when it is run again from its start."""
+        start = self.recipe.times[0]
+        return start + self.recipe.elapsed if self.timed else start
 
     def earlier(self, units: int) -> Suspension:
         """Give the suspension as it is seen `units` later."""
-        return Suspension(self.resume - units, self.message.earlier(units), self.place, self.recipe)
+        message = self.message.earlier(units) if self.timed else self.message
+        return Suspension(self.resume - units, message, self.place, self.recipe, timed=self.timed)
 
 
 def place_of(
@@ -98,6 +113,16 @@ def place_of(
         calls.append((code, instruction, seen))
         frame = frame.f_back
     return tuple(calls)
+
+
+def may_wait_again(innermost: FrameType, outermost_caller: CodeType) -> bool:
+    """Whether a message server may come back to the same delay; the calls are as in `place_of`."""
+    frame: FrameType | None = innermost
+    while frame is not None and frame.f_code is not outermost_caller:
+        if may_come_back(frame.f_code, _instruction_at(frame.f_code, frame.f_lasti)):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _separate(found: Any, lists: set[int]) -> bool:

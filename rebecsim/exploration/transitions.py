@@ -18,7 +18,11 @@ from typing import Any, Literal
 
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
-from rebecsim.exploration.absolute_time import reads_absolute_time, reads_waiting_time
+from rebecsim.exploration.absolute_time import (
+    reads_absolute_time,
+    reads_message_times,
+    reads_waiting_time,
+)
 from rebecsim.exploration.local import NEVER, Local, LocalStore
 from rebecsim.exploration.outcome import Breach, Outcome, Sending
 from rebecsim.exploration.remembering import RememberingRunner
@@ -83,6 +87,7 @@ class TransitionSystem:
             deadlines=deadlines,
             overflows=overflows,
             start_matters=reads_waiting_time(model) if self.mode == "TTS" else frozenset(),
+            times_matter=reads_message_times(model) if self.mode == "TTS" else frozenset(),
             repeats=repeats,
         )
         left_out = abstracted or (frozenset(),) * len(self.runner.rebecs)

@@ -11,7 +11,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.actors.semantics import MOST_AT_ONE_TIME
 from rebecsim.generate.step import STEP_SIGNATURE
 from rebecsim.native.bags import CLOCK, DUE, put, restart_bags, settle, take
 from rebecsim.native.cache import compiled
@@ -68,10 +67,10 @@ __all__ = [
 Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
-FIRST, COUNT, UNTIL, MAX_STEPS, CHOICE_LAW, SENT, SETTINGS = range(5, 12)
+FIRST, COUNT, UNTIL, MAX_STEPS, CHOICE_LAW, SENT, AT_ONE_TIME, SETTINGS = range(5, 13)
 """What a call is asked for, the `settings` behind those of `rebecsim.native.choosing`: the first
 replication and how many; last time, most steps (-1: any number); 1 for the law rmc; messages sent
-by constructors."""
+by constructors; most messages at one time."""
 
 OUTCOME, STEPS, TIME = range(3)
 """What is told of each replication."""
@@ -192,7 +191,7 @@ def _run(
         )
         if start > time:
             began = steps
-        elif steps - began >= MOST_AT_ONE_TIME and settings[CORE] == 0:
+        elif steps - began >= settings[AT_ONE_TIME] and settings[CORE] == 0:
             outcome = TIME_STANDS_STILL
             break
         time = start

@@ -94,6 +94,7 @@ def run_native(
     tick: str = "",
     observed: Sequence[int] = (),
     trace: bool = False,
+    at_one_time: int = MOST_AT_ONE_TIME,
 ) -> NativeRuns:
     """Run replications; `observed` are the cells of the variables to read when a run is over.
 
@@ -120,7 +121,7 @@ def run_native(
         with np.errstate(all="ignore"):  # as IEEE says; without a compiler NumPy would warn of it
             run_replications(
                 native.step,
-                _settings(native, replications, until, max_steps, choice_law, order),
+                _settings(native, replications, until, max_steps, choice_law, order, at_one_time),
                 native.rebecs,
                 native.servers,
                 ranks,
@@ -154,7 +155,7 @@ def run_native(
             detail = missed_text(native, message, int(ends[-2, TIME]))
         elif outcome == TIME_STANDS_STILL:
             time = int(ends[-2, TIME])
-            detail = f"{MOST_AT_ONE_TIME:,} messages were served at time {time}"
+            detail = f"{at_one_time:,} messages were served at time {time}"
         elif outcome > DEADLINE_MISSED:
             detail = failure_text(native, ctx, message, sends)
     steps = int(ends[-2, STEPS]) if len(replications) else 0
@@ -168,6 +169,7 @@ def _settings(
     max_steps: int | None,
     choice_law: ChoiceLaw,
     order: Order,
+    at_one_time: int,
 ) -> Integers:
     settings = np.array(
         [
@@ -182,6 +184,7 @@ def _settings(
             -1 if max_steps is None else max_steps,
             choice_law == "rmc",
             native.sequence,
+            at_one_time,
         ],
         np.int64,
     )
@@ -210,10 +213,12 @@ def simulate_native(
     order: Order = "random",
     until: int | None = None,
     max_steps: int | None = None,
+    at_one_time: int = MOST_AT_ONE_TIME,
 ) -> tuple[RunResult, tuple[Event, ...]]:
     """Do what `simulate` does with the streams of replication 0; also gives the trace.
 
-    The result holds no system.
+    The result holds no system. It does not notice that a run has come back to where it was, but
+    ends after `at_one_time` messages at one time.
     """
     runs = run_native(
         native,
@@ -224,6 +229,7 @@ def simulate_native(
         choice_law=choice_law,
         order=order,
         trace=True,
+        at_one_time=at_one_time,
     )
     outcome, steps, time = runs.ends[0].tolist()
     result = RunResult(OUTCOMES[outcome], steps, time, runs.detail, None)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from rebecsim.actors import System
-from rebecsim.simulation.trace import state_of
+from collections.abc import Sequence
 
-__all__ = ["Repetition"]
+from rebecsim.actors import System
+from rebecsim.simulation.trace import Event, state_of
+
+__all__ = ["Repetition", "may_stand_still"]
 
 _MOST = 10_000
 """The most states that are remembered."""
+
+_SHORT = 1_000
+"""The messages of a run that Python does again in no time."""
 
 
 class Repetition:
@@ -44,3 +49,22 @@ class Repetition:
             for each in rebec._bag.messages
         ]
         return rebec._now, state_of(rebec), bag
+
+
+def may_stand_still(events: Sequence[Event]) -> bool:
+    """Whether it is worth looking if a run has come back to where it was, by its trace.
+
+    It is for short runs, and where a rebec has served the same message twice at the last time, with
+    nothing drawn in between.
+    """
+    if len(events) <= _SHORT:
+        return True
+    seen = set()
+    for event in reversed(events):
+        if event.time != events[-1].time or event.choices:
+            break
+        served = event.rebec, event.server, event.sender, repr(event.arguments)
+        if served in seen:
+            return True
+        seen.add(served)
+    return False

@@ -276,14 +276,20 @@ def test_json_has_the_cycle(zeno: str) -> None:
     assert clock["standstill"] is None
 
 
-def test_a_simulation_stops_where_nothing_else_can_happen(zeno: str) -> None:
-    shown = CliRunner().invoke(app, ["simulate", zeno])
+@pytest.mark.parametrize("engine", ["auto", "native"])
+@pytest.mark.parametrize("steps", ["3", "100", "2000", "50000"])
+def test_a_simulation_stops_where_nothing_else_can_happen(
+    zeno: str, engine: str, steps: str
+) -> None:
+    shown = CliRunner().invoke(app, ["simulate", zeno, "--engine", engine, "--steps", steps])
     assert shown.exit_code == ExitCode.FINE
     assert (
         "time stands still: everything is as it was 2 messages before (3 messages served, "
         "the last one at time 0)" in " ".join(shown.output.split())
     )
-    clock = CliRunner().invoke(app, ["simulate", "clock.rebeca", "--steps", "9"])
+    clock = CliRunner().invoke(
+        app, ["simulate", "clock.rebeca", "--steps", "9", "--engine", engine]
+    )
     assert "step limit (9 messages served" in clock.output
 
 

@@ -126,6 +126,31 @@ def test_every_delay_of_a_loop_ends_a_transition() -> None:
         assert _counts(explore(_source(loop), mode="TTS")) == ("satisfied", 8, 9)
 
 
+@pytest.mark.parametrize("engine", ["python", "native"])
+def test_a_message_server_that_waits_for_ever_comes_back_to_the_same_state(engine: Any) -> None:
+    model = _source("while (true) { delay(1); }")
+    found = explore(model, mode="TTS", engine=engine, limits=Limits(states=50))
+    assert _counts(found) == ("satisfied", 3, 4)
+
+
+@pytest.mark.parametrize(
+    "reading",
+    [
+        "x = now - currentMessageArrival;",
+        "x = currentMessageDeadline - currentMessageDeadline;",
+        "x = currentMessageWaitingTime;",
+        "look();",
+    ],
+)
+def test_times_of_a_message_that_can_be_read_count(reading: str) -> None:
+    model = _source(
+        f"while (true) {{ delay(1); {reading} x = 0; }}",
+        members="void look() { x = now - currentMessageArrival; }",
+    )
+    found = explore(model, mode="TTS", limits=Limits(states=50))
+    assert "states" in found.bounds
+
+
 def test_a_delay_in_a_method_goes_on_there_and_then_in_its_caller() -> None:
     model = _source(
         "int before = 5; x = before + work(2); assertion(x == 9); x = 0;",

@@ -32,38 +32,55 @@ class Places:
         todo, seen = [start], {start}
         while todo:
             place = todo.pop()
-            following = []
-            if not place:
+            node = self._statement(place)
+            if node is not None and name in reads(node):
+                return True
+            if node is not None and writes(node) == name:
                 continue
-            number, index = place[-1]
-            statements = self.blocks[number].statements
-            if index == len(statements):
-                following = [place[:-1]]
-            else:
-                node = statements[index]
-                if name in reads(node):
-                    return True
-                if writes(node) == name:
-                    continue
-                after = (*place[:-1], (number, index + 1))
-                match node:
-                    case ("if", _, then, otherwise):
-                        following = [(*after, (then.number, 0)), (*after, (otherwise.number, 0))]
-                    case ("while", _, body):
-                        following = [(*place, (body.number, 0)), after]
-                    case ("switch", _, labels, body, starts):
-                        following = [(*after, (body.number, each)) for each in starts]
-                        if None not in labels:
-                            following.append(after)
-                    case ("break",):
-                        following = [self.left(place)]
-                    case _:
-                        following = [after]
-            for each in following:
+            for each in self._following(place):
                 if each not in seen:
                     seen.add(each)
                     todo.append(each)
         return False
+
+    def comes_back(self, place: Place) -> bool:
+        """Whether some way on leads to the statement just before a place again."""
+        number, index = place[-1]
+        todo, seen = [place], set()
+        while todo:
+            for each in self._following(todo.pop()):
+                if each not in seen:
+                    seen.add(each)
+                    todo.append(each)
+        return (*place[:-1], (number, index - 1)) in seen
+
+    def _statement(self, place: Place) -> tuple | None:
+        if not place:
+            return None
+        number, index = place[-1]
+        statements = self.blocks[number].statements
+        return statements[index] if index < len(statements) else None
+
+    def _following(self, place: Place) -> list[Place]:
+        if not place:
+            return []
+        node = self._statement(place)
+        if node is None:
+            return [place[:-1]]
+        number, index = place[-1]
+        after = (*place[:-1], (number, index + 1))
+        match node:
+            case ("if", _, then, otherwise):
+                return [(*after, (then.number, 0)), (*after, (otherwise.number, 0))]
+            case ("while", _, body):
+                return [(*place, (body.number, 0)), after]
+            case ("switch", _, labels, body, starts):
+                following = [(*after, (body.number, each)) for each in starts]
+                return following if None in labels else [*following, after]
+            case ("break",):
+                return [self.left(place)]
+            case _:
+                return [after]
 
     def left(self, place: Place) -> Place:
         """Where a `break` leads: behind the innermost switch or loop."""

@@ -76,12 +76,14 @@ class Run:
         waiting = None
         if self.resume is not None:
             place = tuple((number, index) for number, index in activation.stack)
-            waiting = Waiting(
-                self.resume,
-                activation.message,
-                place,
-                self.explorer.places.live(place, activation.locals),
-            )
+            before = self.before[owner].waiting
+            timed = before is None or before.timed
+            message = activation.message
+            # Drawn message servers with delays never ask for times of their message.
+            if self.explorer.places.comes_back(place):
+                timed, message = False, message._replace(arrival=0, deadline=NEVER)
+            live = self.explorer.places.live(place, activation.locals)
+            waiting = Waiting(self.resume, message, place, live, timed)
         clock = activation.time if self.explorer.mode == "FTTS" else 0
         rebecs[owner] = rebecs[owner]._replace(
             variables=tuple(self.variables.values()), clock=clock, waiting=waiting

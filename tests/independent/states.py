@@ -31,12 +31,13 @@ class Message(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """A message server in a delay."""
+    """A message server in a delay; the times of its message count as long as it is `timed`."""
 
     resume: int
     message: Message
     place: tuple[tuple[int, int], ...]
     live: tuple[tuple[str, Any], ...]
+    timed: bool
 
 
 class Rebec(NamedTuple):
@@ -63,7 +64,7 @@ def shift(rebec: Rebec, units: int) -> Rebec:
     """Give a rebec as it is seen `units` later."""
     waiting = rebec.waiting
     if waiting is not None:
-        message = later(waiting.message, units)
+        message = later(waiting.message, units) if waiting.timed else waiting.message
         waiting = waiting._replace(resume=waiting.resume - units, message=message)
     return Rebec(
         tuple(

@@ -68,6 +68,7 @@ def tiny(*statements: tuple, size: int = 2, servers: tuple[Server, ...] = ()) ->
 
 
 X = ("variable", "x", INT)
+ALWAYS = ("binary", "==", X, X)
 
 
 @pytest.mark.parametrize(
@@ -80,6 +81,8 @@ X = ("variable", "x", INT)
         (tiny(("delay", number(1))), "FTTS", 1, 2),
         # waiting and, one unit later, about to go on; then the state at the start
         (tiny(("delay", number(1))), "TTS", 3, 4),
+        # it waits for ever, and nothing tells one round from the next
+        (tiny(("while", ALWAYS, Block(3, (("delay", number(1)),)))), "TTS", 3, 4),
     ],
 )
 def test_counted_by_hand(model: Model, mode: str, states: int, transitions: int) -> None:
