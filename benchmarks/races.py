@@ -3,7 +3,8 @@
 `python benchmarks/races.py DIRECTORY` searches the model and finds its races in turn, `--times`
 rounds: as whole commands, and in one process, where Python and the compiler have been started and
 the compiled code has been loaded before. Given are the least seconds of the processor, and the
-peak of memory of the command. Both commands begin in Python and go on in compiled code.
+peak of memory of the command. Commands begin in Python and go on in compiled code; in one process
+there is also compiled code from the first state on.
 """
 
 from __future__ import annotations
@@ -14,13 +15,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from rebecsim.exploration import Mode
+    from rebecsim.native.engines import Engine
 
 MODES: tuple[Mode, ...] = ("FTTS", "TTS")
+ENGINES: dict[Engine, str] = {"auto": "without starting", "native": "compiled throughout"}
 
 
 class Cost(NamedTuple):
@@ -51,7 +55,7 @@ def of_call(call: Callable[[], object]) -> Cost:
     return Cost(time.process_time() - began, 0)
 
 
-def within(file: Path, mode: Mode) -> dict[str, Callable[[], object]]:
+def within(file: Path, mode: Mode, engine: Engine) -> dict[str, Callable[[], object]]:
     """Give the search, and finding races, as calls."""
     from rebecsim.exploration import explore
     from rebecsim.exploration.races import find_races
@@ -59,8 +63,8 @@ def within(file: Path, mode: Mode) -> dict[str, Callable[[], object]]:
 
     model, checked = load_checked(file, "timed")
     return {
-        "explore": lambda: explore(model, mode=mode, checked=checked),
-        "races": lambda: find_races(model, mode=mode, checked=checked),
+        "explore": lambda: explore(model, mode=mode, checked=checked, engine=engine),
+        "races": lambda: find_races(model, mode=mode, checked=checked, engine=engine),
     }
 
 
@@ -85,15 +89,15 @@ def main() -> None:
             for name, found in costs.items():
                 found.append(of_command(name, file, mode))
         show(mode, "whole commands", *map(least, costs.values()))
-    for mode in MODES:
-        calls = within(file, mode)
+    for mode, engine in product(MODES, ENGINES):
+        calls = within(file, mode, engine)
         for call in calls.values():
             call()
         costs = {name: [] for name in calls}
         for _ in range(arguments.times):
             for name, call in calls.items():
                 costs[name].append(of_call(call))
-        show(mode, "without starting", *map(least, costs.values()))
+        show(mode, ENGINES[engine], *map(least, costs.values()))
 
 
 def show(mode: Mode, how: str, search: Cost, races: Cost) -> None:
