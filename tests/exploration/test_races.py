@@ -246,7 +246,9 @@ def test_a_send_can_race_against_a_service(mode: Any) -> None:
     found = _of(SEND, mode=mode)
     (group,) = found.groups
     assert (group.id, group.kind) == ("a.go<a~t.init<t", "inevitable")
-    assert "! queue overflow: no place for job() in a queue of 1" in "\n".join(race_lines(found))
+    assert "! queue overflow: no place for job() in a queue of 1" in "\n".join(
+        race_lines(found, 200)
+    )
 
 
 def test_the_producer_races_against_the_consumer() -> None:
@@ -295,7 +297,7 @@ def test_texts_have_the_times_of_the_run() -> None:
     reactiveclass T(3) { msgsrv slow() { delay(2); } msgsrv quick() { } }
     main { A a(t):(); T t():(); }
     """
-    lines = "\n".join(race_lines(_of(text)))
+    lines = "\n".join(race_lines(_of(text), 200))
     assert "! deadline missed: quick() with deadline 2 is served at time 3" in lines
 
 
