@@ -6,9 +6,9 @@
     rs.simulate(model, until=20, seed=1)
     rs.explore(model)
 
-`load` and `loads` read models; `simulate` runs one once, `explore` tries all orders of its
-messages, `races` says which of them matter; `compare` runs a scenario. `Checks` says what an
-exploration looks for, `Limits` where it stops.
+`load` and `loads` read models; `simulate` runs one once and `run` many times, `explore` tries all
+orders of its messages, `races` says which of them matter; `compare` runs a scenario. `Checks` says
+what an exploration looks for, `Limits` where it stops.
 
 The packages below: `lang` reads and checks models, `actors` says what a rebec is and when it may
 act, `generate` turns configurations and checked models into code, `simulation`, `exploration` and
@@ -23,7 +23,7 @@ from rebecsim.lazy_names import names_of
 
 if TYPE_CHECKING:
     from rebecsim.exploration import Checks, Limits
-    from rebecsim.interface import compare, explore, load, loads, races, simulate
+    from rebecsim.interface import compare, explore, load, loads, races, run, simulate
 
 __all__ = [
     "Checks",
@@ -34,6 +34,7 @@ __all__ = [
     "load",
     "loads",
     "races",
+    "run",
     "simulate",
 ]
 
@@ -47,6 +48,7 @@ _MODULES = {
     "load": "interface",
     "loads": "interface",
     "races": "interface",
+    "run": "interface",
     "simulate": "interface",
 }
 

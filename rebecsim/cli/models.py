@@ -178,12 +178,12 @@ def simulate(
     if runs is not None:
         _refuse_with_runs(save=save, replay=replay, strict=strict)
         from rebecsim.cli.many_runs import run_many
-        from rebecsim.clusters.short import short_scenario
+        from rebecsim.clusters.short import short_scenario, swept_values
 
         loaded = short_scenario(
             model,
             observe or (),
-            env=env or (),
+            sweep=swept_values(env or ()),
             every=every,
             until=until,
             steps=steps,

@@ -34,16 +34,17 @@ class _Given:
 
     observe: Sequence[str]
     origin: str
+    dashes: str
 
     def option(self, path: FieldPath) -> str:
         """Say which option a key comes from."""
         match path:
             case ("observe", int(place), *_):
-                return f"--observe {self.observe[place]!r}"
+                return f"{self.dashes}observe {self.observe[place]!r}"
             case ("sweep", str(name), *_):
-                return f"--env {name}"
+                return f"{self.dashes}env {name}" if self.dashes else f"sweep {name}"
             case (str(name), *_) if name in ("until", "steps", "core"):
-                return f"--{name}"
+                return f"{self.dashes}{name}"
         return self.origin
 
 
@@ -51,28 +52,30 @@ def short_scenario(
     model: Path,
     observe: Sequence[str],
     *,
-    env: Sequence[str] = (),
+    sweep: Mapping[str, Sequence[Swept]],
     every: int | None = None,
+    dashes: str = "--",
     **settings: object,
 ) -> LoadedScenario:
     """Make the scenario of a model; `settings` are keys of `ModelScenario`, None for its default.
 
-    `every` follows the values that are observed over time. Raises UserError, with the option, for
-    what is wrong; RebecaError or LoadError for the model.
+    `every` follows the values that are observed over time. What is wrong is said with the option,
+    which begins with `dashes`; without dashes it is an argument of a function. Raises UserError;
+    RebecaError or LoadError for the model.
     """
     values: dict[str, Any] = {
         "name": re.sub(r"[^a-z0-9]+", "_", f"m_{model.stem.lower()}").removeprefix("m_") or "model",
         "title": model.stem,
         "model": model.name,
         "observe": [observation(each, every) for each in observe],
-        "sweep": swept_values(env),
+        "sweep": {name: list(values) for name, values in sweep.items()},
         **{name: value for name, value in settings.items() if value is not None},
     }
     if not values["name"][0].isalpha():
         values["name"] = f"model_{values['name']}"
-    given = _Given(observe, str(model))
+    given = _Given(observe, str(model) if dashes else model.name, dashes)
     if every is not None and not any("every" in each for each in values["observe"]):
-        raise UserError("--every follows variables over time; give one with --observe")
+        raise UserError(f"{dashes}every follows variables over time; give one with {dashes}observe")
     if not model.is_file():
         raise UserError(f"{model}: there is no such file")
     try:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rebecsim.clusters.scenarios import LoadedScenario, load, open_run
 from rebecsim.clusters.workers import executor_with_plugins
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Group
 
-__all__ = ["AnyScenario", "Compared", "compare"]
+__all__ = ["AnyScenario", "Compared", "Running", "compare", "compare_loaded"]
 
 AnyScenario = str | Path | Mapping[str, object]
 """The name of a built-in scenario, the path of a file, or what would stand in the file."""
@@ -74,16 +74,17 @@ class Compared(Shown, Tabular):
         return self.query("SELECT * EXCLUDE (run, cell, bytes) FROM cells")
 
     def plot(self, measure: str | None = None) -> Figure:
-        """Draw a measure along the axis, the first one unless another is named.
+        """Draw a chart of the report, the first one unless another is named.
 
-        Raises KeyError for a measure that there is not, or where nothing is drawn along an axis.
+        Raises KeyError, with the names of all charts, for one that there is not.
         """
-        from rebecsim.report.charts import chart_figure
-        from rebecsim.report.write import report_charts
+        from rebecsim.report.write import report_pictures
 
-        charts = {chart.name: chart for chart in report_charts(self.report)}
-        chart = charts[measure or next(iter(charts), "")]
-        return shown_figure(chart_figure(chart, self.report.title))
+        pictures = {picture.name: picture for picture in report_pictures(self.report)}
+        name = measure or next(iter(pictures), "")
+        if name not in pictures:
+            raise KeyError(f"there is no chart {name!r}; there are {', '.join(pictures) or 'none'}")
+        return shown_figure(pictures[name].draw())
 
     def write(self, directory: str | Path) -> Path:
         """Write the report, its charts and its data, and give the path of the page.
@@ -138,14 +139,38 @@ def compare(
     is wrong, or a directory that holds other results. What a user should know and need not act on
     is a warning.
     """
-    plan = _loaded(scenario).plan(replications=replications, seed=seed, precision=precision)
-    plan.study.prepare(plan, How(engine, trace), _warn)
-    with _directory(out) as directory:
-        run = PlannedRun(plan, Results.open(directory, plan, resume), trace)
-        with executor_with_plugins(workers, plan.study.modules(engine)) as executor:
-            runner = Runner(executor, engine, _bar if progress else _no_bar, _warn)
-            found = Compared(compared(run, runner, orders), directory)
-        if out is None:
+    changes = {"replications": replications, "seed": seed, "precision": precision}
+    how = Running(out, orders, resume, trace, workers, engine, progress)
+    return compare_loaded(_loaded(scenario), how, Compared, **changes)
+
+
+C = TypeVar("C", bound=Compared)
+
+
+@dataclass(frozen=True)
+class Running:
+    """How a scenario is run; see `compare`."""
+
+    out: str | Path | None = None
+    orders: bool = True
+    resume: bool = False
+    trace: bool = False
+    workers: int = 1
+    engine: Engine = "auto"
+    progress: bool = True
+
+
+def compare_loaded(loaded: LoadedScenario, how: Running, result: type[C], **changes: object) -> C:
+    """Run a scenario that has been read, with some of its fields changed; else as `compare`."""
+    plan = loaded.plan(**changes)
+    plan.study.prepare(plan, How(how.engine, how.trace), _warn)
+    showing = _bar if how.progress else _no_bar
+    with _directory(how.out) as directory:
+        run = PlannedRun(plan, Results.open(directory, plan, how.resume), how.trace)
+        with executor_with_plugins(how.workers, plan.study.modules(how.engine)) as executor:
+            runner = Runner(executor, how.engine, showing, _warn)
+            found = result(compared(run, runner, how.orders), directory)
+        if how.out is None:
             weakref.finalize(found, shutil.rmtree, directory.parent, ignore_errors=True)
     return found
 

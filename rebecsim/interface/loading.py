@@ -12,6 +12,7 @@ from rebecsim.generate.load import load_checked
 from rebecsim.interface.drawing import Drawing
 from rebecsim.interface.shown import Shown
 from rebecsim.lang import CheckedModel, check_source
+from rebecsim.lang.parser import read_source
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -26,11 +27,14 @@ class LoadedModel(Shown):
     Attributes:
         model: the rebecs and their classes.
         checked: what the checker knows of it; None for a model in Python.
-        warnings: what the checker warns of.
+        file: the name of its file.
+        text: what the file holds; None for a model that did not come from one.
     """
 
     model: Model
     checked: CheckedModel | None = None
+    file: str = ""
+    text: str | None = None
 
     @property
     def name(self) -> str:
@@ -81,7 +85,9 @@ def load(path: str | Path, *, core: bool = False) -> LoadedModel:
     With `core`, Rebeca text is Core Rebeca, which has no time. Raises RebecaError for errors in a
     `.rebeca` file, UserError for a file that holds no model.
     """
-    return LoadedModel(*load_checked(Path(path), "core" if core else "timed"))
+    file = Path(path)
+    model, checked = load_checked(file, "core" if core else "timed")
+    return LoadedModel(model, checked, file.name, read_source(file))
 
 
 def loads(text: str, name: str = "model", *, core: bool = False) -> LoadedModel:
@@ -91,7 +97,7 @@ def loads(text: str, name: str = "model", *, core: bool = False) -> LoadedModel:
     """
     file = f"{name}.rebeca"
     checked = check_source(text, file, "core" if core else "timed")
-    return LoadedModel(build_model(checked, file), checked)
+    return LoadedModel(build_model(checked, file), checked, file, text)
 
 
 def as_loaded(model: AnyModel) -> LoadedModel:

@@ -19,7 +19,7 @@ from rebecsim.report.series import ChartData, chart_data
 from rebecsim.studies.executors import Executor, ThisProcess
 from rebecsim.studies.sections import Picture
 
-__all__ = ["WrittenReport", "report_charts", "write_report"]
+__all__ = ["WrittenReport", "report_pictures", "write_report"]
 
 _CHART_DOTS_PER_INCH = 200
 _LISTED = ".report.json"
@@ -63,7 +63,7 @@ def write_report(
         ValueError: when the results are incomplete (see `summarise`, `pairwise_differences` and
             `order_envelopes`).
     """
-    charts = report_charts(report)
+    charts = _charts(report)
     pictures = [picture for section in report.sections for picture in section.pictures]
     drawn = (executor or ThisProcess()).map(
         _rendered, [*(partial(_chart, chart, report.title) for chart in charts), *pictures]
@@ -91,8 +91,13 @@ def write_report(
     )
 
 
-def report_charts(report: ReportInput) -> list[ChartData]:
-    """Give the charts along the axis, one for each measure; none without an axis."""
+def report_pictures(report: ReportInput) -> list[Picture]:
+    """Give all that is drawn: the charts along the axis, then what the sections bring."""
+    charts = [_chart(chart, report.title) for chart in _charts(report)]
+    return [*charts, *(picture for section in report.sections for picture in section.pictures)]
+
+
+def _charts(report: ReportInput) -> list[ChartData]:
     summary = report.by_axis
     if summary is None or report.axis is None:
         return []

@@ -1,0 +1,104 @@
+"""Many runs of one model."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rebecsim.clusters.model.scenario import Swept
+from rebecsim.clusters.short import short_scenario
+from rebecsim.errors import UserError
+from rebecsim.interface.comparing import Compared, Running, compare_loaded
+from rebecsim.interface.loading import AnyModel, LoadedModel, as_loaded
+from rebecsim.native.engines import Engine
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["ManyRuns", "run"]
+
+
+class ManyRuns(Compared):
+    """Many runs of a model, or of variants of it, and what was observed in them."""
+
+    def to_arrow(self) -> pa.Table:
+        """Give a row for each run: what was observed, and the values of what was varied."""
+        return self.query("SELECT * EXCLUDE (run, cell) FROM replications")
+
+    def __repr__(self) -> str:
+        runs = sum(each.replications for each in self.report.moments)
+        return f"<ManyRuns {self.report.title}: {runs} runs>"
+
+
+def run(
+    model: AnyModel,
+    runs: int = 1000,
+    until: int | None = None,
+    seed: int = 0,
+    *,
+    observe: Sequence[str] = (),
+    sweep: Mapping[str, Swept | Sequence[Swept]] | None = None,
+    every: int | None = None,
+    steps: int | None = None,
+    out: str | Path | None = None,
+    workers: int = 1,
+    engine: Engine = "auto",
+    progress: bool = True,
+) -> ManyRuns:
+    """Run a model many times, and observe it.
+
+    Args:
+        model: a model that was loaded from a file or a text, or the path of one.
+        runs: of the model, or of each variant.
+        until: the last time, in model time units, at which messages are served.
+        seed: of everything that is drawn.
+        observe: what is observed in each run: a state variable at the end, such as "office.left";
+            "served=", "waits=" or "misses=" and a message server such as "office.buy";
+            "first=" and a condition; "outcome=" and how a run ends, such as "deadlock".
+        sweep: env constants, "FRESH", and constructor arguments, "east.phase", with the values
+            that they take; each combination is a variant.
+        every: follow the state variables over time, by so many time units.
+        steps: the most messages of a run.
+        out, workers, engine, progress: as for `rebecsim.compare`, which runs scenarios that say
+            more.
+
+    Raises UserError, naming the argument, for what does not fit the model.
+    """
+    loaded = as_loaded(model)
+    given = {name: _listed(values) for name, values in (sweep or {}).items()}
+    how = Running(out=out, orders=False, workers=workers, engine=engine, progress=progress)
+    with _file(loaded) as file:
+        scenario = short_scenario(
+            file,
+            observe,
+            sweep=given,
+            every=every,
+            dashes="",
+            until=until,
+            steps=steps,
+            replications=runs,
+            seed=seed,
+            core=loaded.model.core,
+        )
+        return compare_loaded(scenario, how, ManyRuns)
+
+
+def _listed(values: Swept | Sequence[Swept]) -> Sequence[Swept]:
+    return values if isinstance(values, Sequence) else [values]
+
+
+@contextmanager
+def _file(loaded: LoadedModel) -> Iterator[Path]:
+    """Give a file that holds the model, for as long as it is run."""
+    if loaded.text is None:
+        raise UserError(
+            f"{loaded.name}: is not from a file or a text, so its runs could not be repeated; "
+            "write it to a file, and give the path"
+        )
+    with tempfile.TemporaryDirectory(prefix="rebecsim-") as folder:
+        file = Path(folder) / Path(loaded.file).name
+        file.write_text(loaded.text, "utf-8")
+        yield file
