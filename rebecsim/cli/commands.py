@@ -54,7 +54,10 @@ COMMANDS = {
     ),
     "check": Listed("models", "Check models: syntax, names and types."),
     "generate": Listed("models", "Generate one model for each configuration of a scenario."),
-    "simulate": Listed("models", "Run a model once and show what happens, message by message."),
+    "simulate": Listed(
+        "models",
+        "Run a model once and show what happens, message by message; with --runs, many times.",
+    ),
     "races": Listed("races", "Find steps whose order matters, and say what comes of it."),
     "step": Listed("step", "Steer a run: see the rebecs, pick the next message, take it back."),
     "runs": Listed("store", "List all runs below a directory."),
