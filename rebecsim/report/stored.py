@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from difflib import SequenceMatcher
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -17,6 +18,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from rebecsim.counted import counted
 from rebecsim.files import replacing
 from rebecsim.report.numbers import DASH, decimals_for, display_scale, format_estimate
 from rebecsim.studies.diff import CellDifference, Difference, RunDifference
@@ -25,6 +27,7 @@ from rebecsim.studies.store import StoredRun
 
 __all__ = [
     "answer_table",
+    "answer_to_arrow",
     "diff_view",
     "runs_table",
     "views_table",
@@ -32,6 +35,9 @@ __all__ = [
     "write_json",
     "write_parquet",
 ]
+
+_MOST_LINES = 12
+"""Lines of a text that are shown where two differ."""
 
 _SHOWN_ROWS = 100
 _NAME_WIDTH = 24  # names up to it are not folded in a narrow terminal
@@ -174,9 +180,7 @@ def _diff_parts(diff: RunDifference) -> Iterator[RenderableType]:
         for heading in ("Setting", diff.first, diff.second):
             settings.add_column(Text(heading), overflow="fold")
         for setting in diff.settings:
-            settings.add_row(
-                *map(Text, (setting.name, _value(setting.first), _value(setting.second)))
-            )
+            settings.add_row(*map(Text, (setting.name, *_values(setting.first, setting.second))))
         yield settings
     else:
         yield Text("The settings are the same.")
@@ -185,10 +189,31 @@ def _diff_parts(diff: RunDifference) -> Iterator[RenderableType]:
         yield _cells_table(diff, different)
         yield from map(Text, _error_notes(different))
     identical = len(diff.cells) - len(different)
-    yield Text(f"{len(diff.cells)} cells in both runs: {identical} identical.")
+    yield Text(f"{counted(len(diff.cells), 'cell')} in both runs: {identical} identical.")
     for name, only in ((diff.first, diff.only_first), (diff.second, diff.only_second)):
         if only:
-            yield Text(f"{len(only)} cells only in {name}.")
+            yield Text(f"{counted(len(only), 'cell')} only in {name}.")
+
+
+def _values(first: Any, second: Any) -> tuple[str, str]:
+    """The values of a setting; of texts, such as that of a model, the lines that differ."""
+    if not (isinstance(first, str) and isinstance(second, str) and "\n" in first + second):
+        return _value(first), _value(second)
+    lines = first.splitlines(), second.splitlines()
+    changed = [
+        each for each in SequenceMatcher(None, *lines, False).get_opcodes() if each[0] != "equal"
+    ]
+    places = [range(each[1], each[2]) for each in changed], [range(*each[3:]) for each in changed]
+    ours, theirs = (
+        [f"{place + 1}: {text[place].strip()}" for some in ranges for place in some]
+        for text, ranges in zip(lines, places, strict=True)
+    )
+    return _first_lines(ours), _first_lines(theirs)
+
+
+def _first_lines(lines: Sequence[str]) -> str:
+    left = len(lines) - _MOST_LINES
+    return "\n".join([*lines[:_MOST_LINES], *([f"and {left:,} more"] if left > 0 else [])]) or DASH
 
 
 def _value(value: Any) -> str:

@@ -14,6 +14,7 @@ import pytest
 from rebecsim.cli import main
 from rebecsim.exit_codes import ExitCode
 from tests.clusters.model.models import SCENARIO, written
+from tests.docs.markdown import ROOT
 
 ONE = SCENARIO.replace("[1, 3]", "[3]").partition("[[observe]]\nwaits")[0]
 """One variant and one observation: little to draw."""
@@ -163,3 +164,18 @@ def test_a_single_run_observes_nothing(tmp_path, capsys, options, message):
     code, _, err = called(capsys, "simulate", tmp_path / "queue.rebeca", *options)
     assert code == ExitCode.BAD_INPUT
     assert message in " ".join(err.split())
+
+
+def test_models_that_differ_are_compared_by_their_lines(tmp_path, run):
+    text = (ROOT / "models/ticket_service.rebeca").read_text()
+    for name, left in (("a", 2), ("b", 3)):
+        (tmp_path / "office.rebeca").write_text(text.replace("left = 2;", f"left = {left};"))
+        options = ("--runs", 3, "--until", 9, "--observe", "office.left", "--out", name)
+        assert run("simulate", "office.rebeca", *options, cwd=tmp_path).returncode == 0
+        page = (tmp_path / name / "report.html").read_text()
+        assert "1 variant" in page
+        assert "1 workload" not in page
+    shown = run("diff", "a", "b", cwd=tmp_path).stdout
+    assert re.search(r"scenario\.text │ 13: left = 2; +│ 13: left = 3; ", shown)
+    assert "reactiveclass" not in shown
+    assert "1 cell in both runs: 0 identical." in shown
