@@ -11,7 +11,7 @@ demo: $(INSTALLED)  ## Compare the EDF scenario; ends with the table and the pat
 	rm -rf demo-results
 	$(BIN)/rebecsim compare for_edf --out demo-results
 
-test: lint  ## Everything that CI runs: lint, types, import contracts, all tests but slow ones.
+test: lint  ## Lint, types, import contracts, all tests but slow ones.
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"
 
 test-all: PROFILE = thorough
