@@ -157,6 +157,8 @@ class WorkerPool(ProcessPoolExecutor):
             self._watch_all_processes()
         except (OSError, EOFError) as error:  # of the pipes to it and to what it is forked from
             raise BrokenProcessPool("no worker process can be started any more") from error
+        if broken := getattr(self, "_broken", False):  # since, and the task may be forgotten
+            raise BrokenProcessPool(broken)
         return future
 
     def _watch_all_processes(self) -> None:
@@ -169,9 +171,21 @@ class WorkerPool(ProcessPoolExecutor):
         """
         watcher = getattr(self, "_executor_manager_thread_wakeup", None)
         if watcher is not None:
-            watcher.wakeup()
+            with self._shutdown_lock:  # it may be about to be closed
+                watcher.wakeup()
+
+    def _end_processes_started_too_late(self) -> None:
+        """End the process that a task has started while another was killed.
+
+        Python's pool then ends those it knows and waits for all; one that is being started at that
+        moment is among the latter only.
+        """
+        if getattr(self, "_broken", False):
+            for process in list((getattr(self, "_processes", None) or {}).values()):
+                process.terminate()
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._end_processes_started_too_late()
         self.shutdown(wait=True, cancel_futures=kind is not None)
 
 

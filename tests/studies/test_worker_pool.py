@@ -5,12 +5,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures.process import BrokenProcessPool, _ExecutorManagerThread
+from multiprocessing import forkserver
 
 import pytest
 
-from rebecsim.studies.executors import ThisProcess, available_workers, executor_of
+from rebecsim.studies.executors import ThisProcess, WorkerPool, available_workers, executor_of
 
 EARLY = """
 import sys
@@ -74,6 +76,43 @@ def test_a_worker_that_is_killed_before_the_next_task_is_missed():
         os.kill(newest.pid, signal.SIGKILL)
         with pytest.raises(BrokenProcessPool):
             told[1].result(timeout=30)
+
+
+def test_no_worker_is_left_that_is_started_while_another_is_killed(monkeypatch):
+    all_ended, started = threading.Event(), threading.Event()
+    start, tidy = WorkerPool._spawn_process, _ExecutorManagerThread.join_executor_internals
+    connect = forkserver.connect_to_new_process
+
+    def kill_and_connect(files):
+        for first in multiprocessing.active_children():
+            os.kill(first.pid, signal.SIGKILL)
+            all_ended.wait()
+        return connect(files)
+
+    def start_and_tell(pool):
+        start(pool)
+        if all_ended.is_set():
+            started.set()
+
+    def tidy_later(manager):
+        all_ended.set()
+        started.wait()
+        tidy(manager)
+
+    monkeypatch.setattr(forkserver, "connect_to_new_process", kill_and_connect)
+    monkeypatch.setattr(WorkerPool, "_spawn_process", start_and_tell)
+    monkeypatch.setattr(_ExecutorManagerThread, "join_executor_internals", tidy_later)
+    done = threading.Event()
+
+    def use():
+        with pytest.raises(BrokenProcessPool), executor_of(2) as pool:
+            for _ in range(2):
+                pool.submit(time.sleep, 60)
+        done.set()
+
+    threading.Thread(target=use, daemon=True).start()
+    assert done.wait(30)
+    assert multiprocessing.active_children() == []
 
 
 def test_there_is_a_worker_for_each_processor():
