@@ -6,8 +6,6 @@ import os
 import sys
 from pathlib import Path
 
-__all__ = ["GRAMMAR_TABLES", "KEPT_MODELS", "cache_directory"]
-
 GRAMMAR_TABLES = "grammar-*.tables"
 """The files there that hold the tables of the parser."""
 

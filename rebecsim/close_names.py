@@ -5,8 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Iterable
 
-__all__ = ["closest_name", "suggestion"]
-
 _LIKENESS = 0.65
 """Of two names, from 0 to 1 as `difflib` measures it: two letters of three are enough."""
 _LONGEST = 80

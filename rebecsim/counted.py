@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["counted"]
-
 
 def counted(number: int, one: str, many: str = "") -> str:
     """`1 state`, `2,000 states`; what is not formed by an `s` is given as `many`."""

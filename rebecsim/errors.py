@@ -1,7 +1,5 @@
 """What can go wrong that is no mistake of this program."""
 
-__all__ = ["UserError", "WorkerKilledError"]
-
 
 class UserError(Exception):
     """Bad input: the text names the place and says what to do. Programs exit with code 2."""

@@ -13,18 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
-__all__ = [
-    "place_of",
-    "reason_of",
-    "replacing",
-    "replacing_text",
-    "temporary_name",
-    "write_atomically",
-    "write_json",
-    "write_text",
-    "writer_of",
-]
-
 _PERMISSIONS = 0o666
 """What a new file permits, less the umask."""
 

@@ -7,8 +7,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["Interrupt", "noting_interrupts", "remembering_interrupts"]
-
 
 class Interrupt:
     """Whether somebody has asked for the end."""

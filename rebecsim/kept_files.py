@@ -18,8 +18,6 @@ from pathlib import Path
 from rebecsim.cache_directory import cache_directory
 from rebecsim.files import replacing
 
-__all__ = ["distrust", "kept_folder", "read_kept", "write_kept"]
-
 _CHECKSUM = hashlib.sha256
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _OWN_FOLDER = 0o700

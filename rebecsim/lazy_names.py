@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-__all__ = ["names_of"]
-
 
 def names_of(
     package: str, modules: Mapping[str, str]

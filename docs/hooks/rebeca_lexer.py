@@ -7,8 +7,6 @@ from typing import ClassVar
 from pygments.lexer import RegexLexer, words
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text
 
-__all__ = ["RebecaLexer"]
-
 _DECLARATIONS = (
     *("abstract", "define", "env", "extends", "knownrebecs", "main", "msgsrv", "reactiveclass"),
     *("statevars", "Assertion"),

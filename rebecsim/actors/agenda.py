@@ -8,8 +8,6 @@ from rebecsim.actors.rebec import Rebec
 from rebecsim.actors.semantics import most_urgent, next_time
 from rebecsim.actors.system import System
 
-__all__ = ["Agenda"]
-
 
 class Agenda:
     """Answers what `ready` answers, in a time that grows with what happens and not with the rebecs.

@@ -12,8 +12,6 @@ from typing import NoReturn
 from rebecsim.actors.rebec import Rebec
 from rebecsim.actors.system import ModelError
 
-__all__ = ["Attributes", "refuse_attributes"]
-
 
 class Attributes:
     """The attributes of one rebec, as its constructor has left them."""

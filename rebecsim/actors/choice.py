@@ -7,8 +7,6 @@ from typing import Any, Literal, NamedTuple
 
 from rebecsim.errors import UserError
 
-__all__ = ["Choice", "ReplayError", "Run"]
-
 
 class Choice(NamedTuple):
     """One choice: of the next step ("step") or of a value ("value"), which one of how many.

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from rebecsim.actors.message import Message
     from rebecsim.actors.rebec import Rebec
 
-__all__ = ["ModelCodeError", "failure_of", "raised"]
-
 
 class ModelCodeError(UserError):
     """A model's own code raised an exception, which is the cause of this one.

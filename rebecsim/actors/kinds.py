@@ -14,29 +14,6 @@ from math import copysign, inf, isinf, nan, sqrt
 from math import pow as c_pow
 from typing import Any
 
-__all__ = [
-    "Array",
-    "Boolean",
-    "Byte",
-    "Double",
-    "Float",
-    "Int",
-    "Kind",
-    "Reference",
-    "Short",
-    "double_quotient",
-    "float32",
-    "float_quotient",
-    "int8",
-    "int16",
-    "int32",
-    "power",
-    "quotient",
-    "remainder",
-    "square_root",
-    "truncate",
-]
-
 
 def int32(value: int) -> int:
     """Wrap an integer to the 32 bits of `int`."""

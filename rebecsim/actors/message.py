@@ -11,8 +11,6 @@ from rebecsim.actors.violations import QueueOverflowError
 if TYPE_CHECKING:
     from rebecsim.actors.rebec import MessageServer, Rebec
 
-__all__ = ["NOBODY", "Bag", "Message"]
-
 NOBODY = "main"
 """How the sender of an `initial` message is shown, which no rebec has sent."""
 

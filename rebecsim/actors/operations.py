@@ -7,8 +7,6 @@ from typing import TypeVar
 from rebecsim.actors.rebec import Interface, Rebec
 from rebecsim.actors.violations import AssertionFailedError, IndexOutOfBoundsError
 
-__all__ = ["assign", "element", "refer", "require", "store"]
-
 Value = TypeVar("Value")
 Class = TypeVar("Class", bound=Rebec | Interface)
 

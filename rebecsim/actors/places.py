@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["SOURCE", "line_of_rebeca"]
-
 SOURCE = "__rebecsim_source__"
 """The global of a module written from Rebeca that holds its text, whose comments name lines."""
 

@@ -19,17 +19,6 @@ from typing import TYPE_CHECKING, Literal, get_args
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = [
-    "CHOICE_LAWS",
-    "ORDER_STREAM",
-    "ChoiceLaw",
-    "Stream",
-    "Streams",
-    "choice_stream",
-    "key_of",
-    "law",
-]
-
 ChoiceLaw = Literal["fair", "rmc"]
 CHOICE_LAWS: tuple[ChoiceLaw, ...] = get_args(ChoiceLaw)
 

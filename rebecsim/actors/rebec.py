@@ -35,19 +35,6 @@ if TYPE_CHECKING:
     from rebecsim.actors.message import Bag
     from rebecsim.actors.system import System
 
-__all__ = [
-    "LATEST_DEADLINE",
-    "LOWEST_PRIORITY",
-    "Interface",
-    "KnownRebec",
-    "MessageServer",
-    "Rebec",
-    "StateVariable",
-    "known_rebec",
-    "message_server",
-    "state_variable",
-]
-
 LOWEST_PRIORITY = 2**31 - 1
 """The priority of whatever has none declared; smaller numbers go first."""
 

@@ -8,8 +8,6 @@ from rebecsim.actors.rebec import Rebec
 from rebecsim.actors.suspects import suspects
 from rebecsim.actors.system import ModelError
 
-__all__ = ["NotRepeatableError"]
-
 
 class NotRepeatableError(ModelError):
     """A message server that does something else when it is run again from the same state."""

@@ -17,17 +17,6 @@ from rebecsim.actors.randomness import (
 from rebecsim.actors.rebec import Rebec
 from rebecsim.actors.semantics import Step, alternatives, steps
 
-__all__ = [
-    "FifoScheduler",
-    "FirstValues",
-    "RandomScheduler",
-    "RandomValues",
-    "RankedScheduler",
-    "Recorder",
-    "ReplayScheduler",
-    "Scheduler",
-]
-
 
 class Scheduler(Protocol):
     """One way to run a model. `priorities`: whether the priorities of rebecs count."""

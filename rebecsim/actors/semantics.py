@@ -16,18 +16,6 @@ from rebecsim.actors.system import System
 from rebecsim.actors.violations import DeadlineMissedError, Violation
 from rebecsim.errors import UserError
 
-__all__ = [
-    "Step",
-    "alternatives",
-    "enabled",
-    "execute",
-    "most_urgent",
-    "next_time",
-    "ready",
-    "steps",
-]
-
-
 MOST_AT_ONE_TIME = 1_000_000
 """The messages that a run serves at one time before it is taken for one that goes no further."""
 

@@ -17,8 +17,6 @@ from typing import Any
 
 from rebecsim.actors.rebec import Rebec
 
-__all__ = ["Suspect", "suspects"]
-
 _CHANGING = frozenset({"random", "secrets", "time", "datetime", "uuid"})
 """Modules of which every use gives something else."""
 

@@ -13,8 +13,6 @@ from rebecsim.actors.violations import NegativeTimeError, Violation
 from rebecsim.actors.watchdog import watching_constructors
 from rebecsim.errors import UserError
 
-__all__ = ["Choose", "Instance", "Model", "ModelError", "RebecNamed", "System"]
-
 Choose = Callable[[Rebec, Sequence[Any], int], int]
 """Resolves a choice: (rebec, alternatives, choice site) -> index of the alternative."""
 

@@ -11,8 +11,6 @@ from typing import Any
 
 from rebecsim.actors.kinds import Kind
 
-__all__ = ["STOPPED", "Since", "Timer", "duration", "durations"]
-
 STOPPED = -1
 """The value of a timer that does not run."""
 

@@ -9,17 +9,6 @@ from rebecsim.errors import UserError
 if TYPE_CHECKING:
     from rebecsim.actors.message import Message
 
-__all__ = [
-    "AssertionFailedError",
-    "DeadlineMissedError",
-    "IndexOutOfBoundsError",
-    "NegativeTimeError",
-    "NotWholeTimeError",
-    "QueueOverflowError",
-    "Violation",
-]
-
-
 Verdict = Literal["assertion failed", "deadline missed", "queue overflow"]
 
 

@@ -22,15 +22,6 @@ from rebecsim.errors import UserError
 if TYPE_CHECKING:
     from rebecsim.actors.system import System
 
-__all__ = [
-    "PATIENCE",
-    "EndlessError",
-    "ServerStopped",
-    "Watchdog",
-    "watched",
-    "watching_constructors",
-]
-
 PATIENCE = 10.0
 """Seconds after which a message server counts as one that does not end."""
 

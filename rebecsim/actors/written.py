@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-__all__ = ["call_text", "changes_text", "drawn_text", "value_text"]
-
 
 def value_text(value: object) -> str:
     """Give a value as Rebeca writes it."""

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import sys
 
-from rebecsim.cli.app import app
+from rebecsim.cli import commands
 
-__all__ = ["app", "main"]
+__all__ = ["main"]
 
 
 def main() -> None:
     """Run the program; whatever goes wrong gives one line on standard error and an exit code."""
     try:
         try:
-            app()
+            commands.app()
         finally:
             sys.stdout.flush()
     except SystemExit as ended:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from rebecsim.cli.commands import app
 from rebecsim.printable import printable
 
 if TYPE_CHECKING:
@@ -16,26 +15,6 @@ if TYPE_CHECKING:
 
     from rebecsim.actors import Model
     from rebecsim.lang import CheckedModel, Dialect
-
-__all__ = [
-    "Core",
-    "EngineName",
-    "Law",
-    "Plugins",
-    "Replications",
-    "ScenarioName",
-    "Strict",
-    "Workers",
-    "app",
-    "complain",
-    "console",
-    "error_console",
-    "hint_at_core",
-    "open_model",
-    "say",
-    "use_plugins",
-]
-
 
 Law = Literal["fair", "rmc"]
 """How `?(...)` draws: see the choice law of scenario files."""

@@ -20,28 +20,6 @@ if TYPE_CHECKING:
     from rebecsim.actors import Model
     from rebecsim.exploration import Progress, Question, Recorded
 
-__all__ = [
-    "AsRegression",
-    "AsTest",
-    "Deadlines",
-    "Deadlock",
-    "Horizon",
-    "Ignored",
-    "Invariants",
-    "Json",
-    "MaxMemory",
-    "MaxStates",
-    "MaxTime",
-    "ModelFile",
-    "Overflow",
-    "PropertyOption",
-    "Terminal",
-    "Tts",
-    "posed",
-    "showing_progress",
-    "write_tests",
-]
-
 _PATIENCE = 0.4
 """Seconds after which it is shown how far a search is; most are over before."""
 

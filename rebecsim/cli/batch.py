@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from rebecsim.cli.app import Plugins, app, complain, console, say, use_plugins
+from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
+from rebecsim.cli.commands import app
 from rebecsim.cli.logs import Log, Processors, Size, Sort, read_log, told
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rebecsim.cli.app import app, complain, say
+from rebecsim.cli.app import complain, say
+from rebecsim.cli.commands import app
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,6 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-__all__ = ["COMMANDS", "Listed", "app"]
-
 
 class Listed(NamedTuple):
     """A command before it is imported: the module that registers it, and its line in the help."""

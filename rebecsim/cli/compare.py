@@ -21,13 +21,13 @@ from rebecsim.cli.app import (
     Replications,
     ScenarioName,
     Workers,
-    app,
     complain,
     console,
     error_console,
     say,
     use_plugins,
 )
+from rebecsim.cli.commands import app
 from rebecsim.errors import WorkerKilledError
 from rebecsim.exit_codes import ExitCode
 

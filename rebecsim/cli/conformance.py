@@ -9,7 +9,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from rebecsim.cli.app import app, console, say
+from rebecsim.cli.app import console, say
+from rebecsim.cli.commands import app
 from rebecsim.exit_codes import ExitCode
 
 

@@ -9,8 +9,6 @@ from rich.segment import Segment
 
 from rebecsim.printable import printable
 
-__all__ = ["PlainTextConsole"]
-
 
 class PlainTextConsole(Console):
     """A console on which text has no effect but to be seen; colours are those of this program."""

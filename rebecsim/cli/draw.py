@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rebecsim.cli.app import Core, app, complain, open_model, say
+from rebecsim.cli.app import Core, complain, open_model, say
 from rebecsim.cli.asking import ModelFile, Tts
+from rebecsim.cli.commands import app
 from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:

@@ -14,8 +14,6 @@ from rebecsim.cli.app import complain
 from rebecsim.errors import UserError, WorkerKilledError
 from rebecsim.exit_codes import ExitCode
 
-__all__ = ["Ending", "end_with", "ending_of"]
-
 DEBUG = "REBECSIM_DEBUG"
 """The environment variable that, if not empty, has tracebacks shown."""
 

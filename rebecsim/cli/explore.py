@@ -14,7 +14,6 @@ from rebecsim.cli.app import (
     EngineName,
     Patience,
     Strict,
-    app,
     complain,
     console,
     hint_at_core,
@@ -42,6 +41,7 @@ from rebecsim.cli.asking import (
     showing_progress,
     write_tests,
 )
+from rebecsim.cli.commands import app
 from rebecsim.counted import counted
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from rebecsim.cli.app import Core, Patience, app, console, open_model, say
+from rebecsim.cli.app import Core, Patience, console, open_model, say
 from rebecsim.cli.asking import ModelFile
+from rebecsim.cli.commands import app
 from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:

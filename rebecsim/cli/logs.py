@@ -12,8 +12,6 @@ from rebecsim.cli.app import complain
 if TYPE_CHECKING:
     from rebecsim.workloads import Workload
 
-__all__ = ["Log", "Processors", "Size", "Sort", "read_log", "told"]
-
 Log = Annotated[Path, typer.Argument(help="A log (.swf, .swf.gz).", show_default=False)]
 Processors = Annotated[
     int | None, typer.Option(min=1, help="Processors of the machine, instead of the header's.")

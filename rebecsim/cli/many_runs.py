@@ -14,8 +14,6 @@ from rebecsim.cli.compare import (
 from rebecsim.clusters.scenarios import LoadedScenario
 from rebecsim.native.engines import Engine
 
-__all__ = ["run_many"]
-
 
 def run_many(loaded: LoadedScenario, out: Path | None, workers: int | None, engine: Engine) -> None:
     """Run a scenario, print what was observed, and with `out` keep results and report."""

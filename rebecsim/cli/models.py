@@ -18,13 +18,13 @@ from rebecsim.cli.app import (
     ScenarioName,
     Strict,
     Workers,
-    app,
     complain,
     console,
     open_model,
     say,
     use_plugins,
 )
+from rebecsim.cli.commands import app
 from rebecsim.counted import counted
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from rebecsim.exploration.races.cures import Asked, Cures
     from rebecsim.lang import CheckedModel
 
-__all__ = ["curable", "save_cures", "show_cures", "tried"]
-
 
 def curable(model: Path, checked: CheckedModel | None, save: Path | None) -> CheckedModel:
     """Give the model as text, and make the directory to save in before anything takes long.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rebecsim.cli.app import Core, Strict, app, complain, hint_at_core, open_model, say
+from rebecsim.cli.app import Core, Strict, complain, hint_at_core, open_model, say
 from rebecsim.cli.asking import (
     AsRegression,
     AsTest,
@@ -31,6 +31,7 @@ from rebecsim.cli.asking import (
     showing_progress,
     write_tests,
 )
+from rebecsim.cli.commands import app
 from rebecsim.cli.race_cures import curable, save_cures, show_cures, tried
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode

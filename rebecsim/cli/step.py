@@ -12,8 +12,9 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from rebecsim.cli.app import Core, app, complain, console, open_model, say
+from rebecsim.cli.app import Core, complain, console, open_model, say
 from rebecsim.cli.asking import ModelFile, Tts
+from rebecsim.cli.commands import app
 from rebecsim.cli.endings import ending_of
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode

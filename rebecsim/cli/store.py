@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rebecsim.cli.app import Plugins, app, complain, console, say, use_plugins
+from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
+from rebecsim.cli.commands import app
 from rebecsim.cli.compare import show_written
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from rebecsim.cli.app import app, console, say
+from rebecsim.cli.app import console, say
+from rebecsim.cli.commands import app
 from rebecsim.cli.logs import Log, Processors, Size, Sort, read_log, told
 from rebecsim.errors import UserError
 

@@ -62,7 +62,6 @@ from rebecsim.clusters.dispatch.policies import DISPATCH_POLICIES, DispatchPolic
 from rebecsim.clusters.dispatch.source import COUNTERS, busy_time_variables, rebeca_source
 from rebecsim.clusters.dispatch.utilisation import utilisation, windows
 from rebecsim.clusters.loading import (
-    PluginRecord,
     load_installed_plugins,
     load_plugin,
     load_plugins,
@@ -70,6 +69,7 @@ from rebecsim.clusters.loading import (
     unload_plugin,
 )
 from rebecsim.clusters.plugin import Plugin, install
+from rebecsim.studies.plan import PluginRecord
 
 __all__ = [
     "ARRIVAL_PATTERNS",

@@ -19,8 +19,6 @@ from rebecsim.clusters.dispatch.patterns.steps import (
 from rebecsim.clusters.dispatch.policies import BUILTIN_DISPATCH_POLICIES
 from rebecsim.clusters.plugin import Plugin
 
-__all__ = ["BUILTIN"]
-
 _FOR_BOTH = (Nondet, Wave, Ascending, Descending, Sine, Spline)
 
 BUILTIN = Plugin(

@@ -13,8 +13,6 @@ from typing import Any
 from rebecsim.clusters.common.registry import Registry
 from rebecsim.studies.study import Study
 
-__all__ = ["find_kind", "kind_names", "kinds"]
-
 _FOLDERS = ("dispatch", "batch", "model")
 
 kinds: Registry[Callable[[], Study]] = Registry("kind of cluster")

@@ -28,17 +28,6 @@ from rebecsim.generate.environment import template_environment
 from rebecsim.lang import check_source
 from rebecsim.studies.plan import PluginRecord
 
-__all__ = [
-    "ENTRY_POINT_GROUP",
-    "PluginRecord",
-    "load_installed_plugins",
-    "load_plugin",
-    "load_plugins",
-    "loaded_plugin_files",
-    "loaded_plugins",
-    "unload_plugin",
-]
-
 ENTRY_POINT_GROUP = "rebecsim.plugins"
 """Where packages announce their plug-ins."""
 

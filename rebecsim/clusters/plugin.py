@@ -26,8 +26,6 @@ from rebecsim.generate.environment import add_templates, has_template, remove_te
 from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.study import Study
 
-__all__ = ["Plugin", "install", "uninstall"]
-
 _POLICY_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,39}")
 _PATTERN_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 

@@ -27,15 +27,6 @@ from rebecsim.studies.store import StoredRun, stored_run
 from rebecsim.studies.study import Study
 from rebecsim.studies.toml_lines import line_of
 
-__all__ = [
-    "LoadedScenario",
-    "load",
-    "load_scenario",
-    "open_run",
-    "plan_of_run",
-    "plan_scenario",
-]
-
 
 @dataclass(frozen=True)
 class LoadedScenario:

@@ -22,8 +22,6 @@ from rebecsim.studies.scenario import validated
 from rebecsim.studies.scenario_errors import FieldError, ScenarioError
 from rebecsim.studies.toml_lines import FieldPath
 
-__all__ = ["observation", "short_scenario", "single_variant", "swept_values"]
-
 _KEY = re.compile(r"(value|served|waits|misses|first|outcome)=(?!=)(.*)", re.S)
 _MISSES = "misses"
 

@@ -10,8 +10,6 @@ from pathlib import Path
 from rebecsim.clusters.loading import load_plugins, loaded_plugin_files, loaded_plugins
 from rebecsim.studies.executors import ThisProcess, WorkerPool, executor_of
 
-__all__ = ["executor_with_plugins"]
-
 
 def executor_with_plugins(
     workers: int, modules: Sequence[str]

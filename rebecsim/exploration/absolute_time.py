@@ -23,16 +23,6 @@ from typing import Any
 
 from rebecsim.actors import Model, Rebec
 
-__all__ = [
-    "BACK_DOORS",
-    "codes_of",
-    "function_of",
-    "functions_of",
-    "reads_absolute_time",
-    "reads_message_times",
-    "reads_waiting_time",
-]
-
 _POINTS = frozenset({"now", "current_message_arrival"})
 _ABSOLUTE = _POINTS | {"current_message_deadline"}
 _WAITING = frozenset({"current_message_waiting_time"})

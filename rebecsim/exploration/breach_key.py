@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from rebecsim.exploration.runner import Runner
     from rebecsim.exploration.transitions import State, TransitionSystem
 
-__all__ = ["BreachKey", "key_of_effect", "key_of_refused", "key_of_state", "key_of_step"]
-
 
 class BreachKey(NamedTuple):
     """A breach without what is of one run only, such as times and arguments.

@@ -27,8 +27,6 @@ from rebecsim.native.rows import NumberedRows, Rows
 from rebecsim.native.successors import LATEST, NEVER
 from rebecsim.native.tables import ABSENT, insert_entries
 
-__all__ = ["Collapsed"]
-
 Integers = NDArray[np.int64]
 
 

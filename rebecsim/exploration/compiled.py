@@ -37,8 +37,6 @@ from rebecsim.native.stores import CompactStore, ExactStore, Store
 from rebecsim.native.successors import LATEST, NEVER
 from rebecsim.native.tables import fingerprint_of, insert_held
 
-__all__ = ["CompiledSearch", "load_compiled_code"]
-
 Integers = NDArray[np.int64]
 
 _RARE = frozenset({reasons.BUDGET, reasons.ROOM, reasons.WIDTH, reasons.GROW})

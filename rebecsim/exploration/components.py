@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-__all__ = ["components", "on_cycles"]
-
 
 def components(
     first: Sequence[int], target: Sequence[int], roots: Sequence[int]

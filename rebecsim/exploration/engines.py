@@ -11,8 +11,6 @@ from rebecsim.exploration.strategies import BreadthFirst, Strategy
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.native.engines import Engine
 
-__all__ = ["HANDED_OVER_AT", "WORTH_COMPILING", "NativeEngineError", "run_search"]
-
 HANDED_OVER_AT = 20_000
 """The states after which compiled code goes on: by then loading it takes less than it saves."""
 

@@ -32,8 +32,6 @@ from rebecsim.lang import CheckedModel, CheckedProperties, PropertyFile
 from rebecsim.native.engines import FINGERPRINT_BITS, Engine
 from rebecsim.native.errors import TimeTooLargeError
 
-__all__ = ["Checks", "Problem", "explore", "pose"]
-
 
 @dataclass(frozen=True)
 class Checks:

@@ -14,8 +14,6 @@ from rebecsim.exploration.local import Local
 from rebecsim.exploration.path import written_name
 from rebecsim.exploration.search import Search
 
-__all__ = ["growing"]
-
 _LOOKS = 1_000
 """The most states of the way that are looked at."""
 

@@ -19,8 +19,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Decision", "Function", "Owner", "decision_in"]
-
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 

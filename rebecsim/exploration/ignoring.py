@@ -30,8 +30,6 @@ from rebecsim.exploration.absolute_time import BACK_DOORS, codes_of, function_of
 from rebecsim.exploration.harmless import Function, Owner, decision_in, handed_out
 from rebecsim.exploration.properties import Abstraction
 
-__all__ = ["Deciding", "decided_by"]
-
 
 @dataclass(frozen=True)
 class Deciding:

@@ -10,8 +10,6 @@ from typing import Any
 
 from rebecsim.actors import ModelError, Rebec
 
-__all__ = ["hidden_class"]
-
 
 def hidden_class(shown: type[Rebec], names: tuple[str, ...]) -> type[Rebec]:
     """Give a subclass whose instances do not let those attributes be read or written.

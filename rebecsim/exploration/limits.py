@@ -13,8 +13,6 @@ from typing import Literal
 
 from rebecsim.errors import UserError
 
-__all__ = ["COMPILER", "Bound", "Limits", "Meter", "bytes_to_grow", "peak_bytes", "resident_bytes"]
-
 Bound = Literal["states", "seconds", "memory", "interrupt", "horizon", "depth", "walks"]
 """What kept a search from covering the whole state space."""
 

@@ -13,8 +13,6 @@ from collections.abc import Callable
 from functools import cache
 from types import CodeType
 
-__all__ = ["may_be_live", "may_come_back"]
-
 _OBSERVERS = frozenset(
     {"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe", "stack", "settrace"}
 )

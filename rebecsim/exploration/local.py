@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from rebecsim.exploration.outcome import Outcome, Sending
     from rebecsim.exploration.suspension import Suspension
 
-__all__ = ["NEVER", "NOBODY_INDEX", "NO_DEADLINE", "Local", "LocalStore", "Waiting"]
-
 NEVER = 1 << 62
 """The next time of a rebec that has nothing to do; later than any time."""
 

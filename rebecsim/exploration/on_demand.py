@@ -21,8 +21,6 @@ from rebecsim.exploration.search import Search
 from rebecsim.exploration.transitions import Mode
 from rebecsim.lang import CheckedModel
 
-__all__ = ["OnDemand", "Successor"]
-
 
 @dataclass(frozen=True)
 class Successor:

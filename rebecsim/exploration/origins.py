@@ -8,8 +8,6 @@ from typing import Any
 from rebecsim.exploration.local import Waiting
 from rebecsim.exploration.transitions import State, TransitionSystem
 
-__all__ = ["Origins"]
-
 _Key = tuple[Any, ...]
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from rebecsim.actors import Bag, Message, QueueOverflowError
 
-__all__ = ["Outbox"]
-
 Sent = list[tuple[int, Message]]
 
 

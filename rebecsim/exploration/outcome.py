@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from rebecsim.exploration.local import Local, Waiting
     from rebecsim.exploration.suspension import Suspension
 
-__all__ = ["Breach", "Effect", "Outcome", "Sending", "Verdict"]
-
 Verdict = Literal[
     "satisfied",
     "deadlock",

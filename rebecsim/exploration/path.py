@@ -15,8 +15,6 @@ from rebecsim.exploration.outcome import Breach, Effect, Outcome
 from rebecsim.exploration.transitions import Cause, State, TransitionSystem
 from rebecsim.exploration.values import OddFloat, Reference
 
-__all__ = ["Path", "PathStep", "path_along", "shown_value", "step_of", "written_name"]
-
 StepKind = Literal["message", "resume", "time"]
 
 

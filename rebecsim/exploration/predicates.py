@@ -32,8 +32,6 @@ from rebecsim.lang.types import (
     arithmetic_type,
 )
 
-__all__ = ["AbstractedVariableError", "ExpressionCompiler", "Function", "PredicateCompiler"]
-
 Function = Callable[[Any], Any]
 """What an expression is in a state."""
 

@@ -21,15 +21,6 @@ from rebecsim.lang import (
 )
 from rebecsim.lang.property_syntax import AssertionProperty, LtlProperty, TctlProperty
 
-__all__ = [
-    "Abstraction",
-    "Properties",
-    "Property",
-    "UnsupportedPropertyError",
-    "abstraction",
-    "not_evaluated",
-]
-
 Predicate = Callable[[State], bool]
 
 

@@ -17,8 +17,6 @@ from rebecsim.exploration.transitions import MODES, Mode, State
 from rebecsim.files import write_json
 from rebecsim.lang import CheckedModel, parse_property
 
-__all__ = ["Question", "Recorded", "load_recorded", "recurring", "replay", "save_recorded"]
-
 FORMAT = "rebecsim counterexample 1"
 
 

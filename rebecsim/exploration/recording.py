@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["NO_SERVICE", "Recording", "Service"]
-
 NO_SERVICE = -1
 """In the place of the number of a service: only time passes."""
 

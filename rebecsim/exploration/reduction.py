@@ -22,8 +22,6 @@ from rebecsim.lang.traversal import walk
 if TYPE_CHECKING:
     from rebecsim.exploration.exploring import Checks
 
-__all__ = ["SymmetricSystem", "reduced"]
-
 
 class SymmetricSystem(TransitionSystem):
     """A transition system in which states stand for their images under symmetries.

@@ -17,9 +17,6 @@ from rebecsim.exploration.repeating import Repeats, Repetition, Start
 from rebecsim.exploration.runner import Choices, Runner
 from rebecsim.exploration.suspension import Suspension
 
-__all__ = ["RememberingRunner"]
-
-
 Place = tuple[int, int]
 """A rebec and the number of one of its message servers."""
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from rebecsim.exploration.runner import Runner
     from rebecsim.exploration.suspension import Suspension
 
-__all__ = ["Repeats", "Repetition", "Start"]
-
 Repeats = Literal["never", "sample", "all"]
 """Which message servers are run again: none, as those generated from Rebeca need, some, or all."""
 

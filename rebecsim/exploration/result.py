@@ -13,8 +13,6 @@ from rebecsim.exploration.standstill import Standstill
 from rebecsim.exploration.transitions import Mode
 from rebecsim.native.engines import EngineUsed
 
-__all__ = ["Result", "Violated"]
-
 
 @dataclass(frozen=True)
 class Violated:

@@ -42,8 +42,6 @@ from rebecsim.exploration.suspension import (
 )
 from rebecsim.exploration.values import PLAIN, UnsuitableValueError, Values, rank
 
-__all__ = ["Choices", "Runner"]
-
 _ENGINE = frozenset({"_system", "_bag", "_now", "_name", "_index", "_priority", "delay"})
 
 Choices = tuple[tuple[int, int], ...]

@@ -24,16 +24,6 @@ if TYPE_CHECKING:
 
     Integers = array[int] | NDArray[np.int64]
 
-__all__ = [
-    "NO_MESSAGE_LEFT",
-    "Finding",
-    "Progress",
-    "Search",
-    "SearchEnded",
-    "StillEdges",
-    "StopAt",
-]
-
 StopAt = Literal["first", "all"]
 
 StillEdges = tuple["Integers", "Integers", "Integers"]

@@ -9,8 +9,6 @@ from rebecsim.lang.checked import CheckedClass, CheckedModel
 from rebecsim.lang.traversal import walk
 from rebecsim.lang.types import REAL, TIMER, ArrayType, Type
 
-__all__ = ["can_be_served"]
-
 _MOST_CELLS = 256
 """The most integers of a rebec: the inner states of all rebecs take as much room as the largest."""
 

@@ -37,8 +37,6 @@ from rebecsim.native.serving import (
 )
 from rebecsim.native.tables import ABSENT
 
-__all__ = ["WORTH_COMPILING", "WORTH_LOADING", "Serving", "ServingPlan"]
-
 WORTH_LOADING = 2_000
 """The messages served in Python, each in one state of its rebec, after which compiled code goes on
 if it is on disk."""

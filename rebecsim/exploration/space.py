@@ -20,8 +20,6 @@ from rebecsim.exploration.state_graph import StateGraph, build_graph
 from rebecsim.exploration.transitions import State, TransitionSystem
 from rebecsim.lang import CheckedModel
 
-__all__ = ["Edge", "QueuedMessage", "RebecState", "StateSpace", "state_space"]
-
 
 class Edge(NamedTuple):
     """A transition between two states, by their numbers. Without a `rebec`, only time passes.

@@ -21,8 +21,6 @@ from rebecsim.exploration.remembering import Place
 from rebecsim.exploration.search import Search, StillEdges
 from rebecsim.exploration.transitions import TransitionSystem
 
-__all__ = ["Standstill", "Verdict", "find_standstill"]
-
 _LOOKS = 1_000_000
 """The most transitions that are looked at to find a shorter cycle."""
 

@@ -20,8 +20,6 @@ from rebecsim.lang import CheckedModel
 from rebecsim.native.engines import Engine
 from rebecsim.native.errors import TimeTooLargeError
 
-__all__ = ["StateGraph", "build_graph"]
-
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 

@@ -24,8 +24,6 @@ from rebecsim.native.tables import ABSENT, find_states
 if TYPE_CHECKING:
     from rebecsim.exploration.compiled import CompiledSearch
 
-__all__ = ["still_edges"]
-
 _BATCH = 1 << 16  # successors
 _BYTES = 80  # of an edge, on the way to its component
 

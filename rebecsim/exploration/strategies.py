@@ -10,8 +10,6 @@ from rebecsim.actors.randomness import key_of
 from rebecsim.errors import UserError
 from rebecsim.exploration.search import Search
 
-__all__ = ["BreadthFirst", "DepthBounded", "DepthFirst", "RandomWalks", "Strategy"]
-
 _WALK_STREAM = 0
 
 

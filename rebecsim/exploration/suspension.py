@@ -19,8 +19,6 @@ from rebecsim.exploration.liveness import may_be_live, may_come_back
 from rebecsim.exploration.local import NO_DEADLINE, Waiting
 from rebecsim.exploration.values import UnsuitableValueError, Values
 
-__all__ = ["Recipe", "Suspended", "Suspension", "may_wait_again", "place_of"]
-
 
 class Suspended(BaseException):
     """Raised by `delay` to end the part of a message server before it.

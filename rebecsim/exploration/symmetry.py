@@ -15,8 +15,6 @@ from rebecsim.exploration.local import NOBODY_INDEX, Local, Waiting
 from rebecsim.exploration.transitions import State, TransitionSystem
 from rebecsim.exploration.values import Reference, rank
 
-__all__ = ["MOST_SYMMETRIES", "Permutation", "Renaming", "symmetries"]
-
 Permutation = tuple[int, ...]
 """The image of each rebec, by positions."""
 

@@ -28,8 +28,6 @@ from rebecsim.exploration.outcome import Breach, Outcome, Sending
 from rebecsim.exploration.remembering import RememberingRunner
 from rebecsim.exploration.repeating import Repeats
 
-__all__ = ["MODES", "TIME", "Cause", "Mode", "State", "TimePasses", "TransitionSystem"]
-
 Mode = Literal["core", "FTTS", "TTS"]
 MODES: tuple[Mode, ...] = ("core", "FTTS", "TTS")
 

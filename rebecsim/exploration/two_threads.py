@@ -20,8 +20,6 @@ from rebecsim.native.breadth_first import expand_ahead, store_found
 from rebecsim.native.stores import Store
 from rebecsim.native.successors import FOUND_BY_WIDTH, FOUND_ORDINAL, FOUND_SOURCE
 
-__all__ = ["BUDGET", "NARROW", "TwoThreads"]
-
 NARROW = 4_000
 """The fewest states that must wait to be expanded: with less, threads would wait for each other."""
 

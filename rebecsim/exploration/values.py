@@ -8,17 +8,6 @@ from typing import Any
 
 from rebecsim.actors import Rebec, Since
 
-__all__ = [
-    "PLAIN",
-    "OddFloat",
-    "Reference",
-    "UnsuitableValueError",
-    "Values",
-    "earlier",
-    "rank",
-    "runs_timer",
-]
-
 PLAIN = frozenset({int, bool, str, type(None)})
 """Types of values that are the same inside and outside of a state."""
 

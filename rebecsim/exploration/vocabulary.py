@@ -11,8 +11,6 @@ from rebecsim.lang import CheckedClass, CheckedInstance, CheckedModel, Symbol, s
 from rebecsim.lang.checked import CheckedInterface
 from rebecsim.lang.types import ANY_REBEC, PRIMITIVES, TIMER, ArrayType, Type
 
-__all__ = ["vocabulary"]
-
 
 def vocabulary(model: Model) -> CheckedModel:
     """Give the rebecs, classes and variables of a model as a checked model without bodies."""

@@ -14,8 +14,6 @@ from rebecsim.native import control as at
 from rebecsim.native.breadth_first import EDGE_SERVED, EDGE_WIDTH
 from rebecsim.native.successors import TIME_PASSES
 
-__all__ = ["NOTHING_WRITTEN", "RecordingWriter"]
-
 Integers = NDArray[np.int64]
 Edges = NDArray[np.uint32]
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from rebecsim.lang.checked import CheckedClass, Symbol
 from rebecsim.lang.types import ArrayType, Type
 
-__all__ = ["ClassCells", "Place", "class_cells", "element_type", "flat_length"]
-
 
 @dataclass(frozen=True)
 class Place:

@@ -13,8 +13,6 @@ from typing import NamedTuple
 
 from rebecsim.lang.types import BYTE, FLOAT, INT, SHORT, Type
 
-__all__ = ["RANGES", "Code", "Range", "fitting", "infix", "integer", "real_arithmetic"]
-
 
 class Range(NamedTuple):
     """The integers from low to high, both included."""

@@ -9,8 +9,6 @@ from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader, StrictU
 from jinja2.exceptions import TemplateNotFound
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-__all__ = ["add_templates", "has_template", "remove_templates", "template_environment"]
-
 
 class _GivenTemplates(BaseLoader):
     """Templates that were given as texts. Their file name in a traceback is their own name."""

@@ -48,9 +48,6 @@ from rebecsim.lang.types import (
     arithmetic_type,
 )
 
-__all__ = ["ExpressionWriter", "default_value", "has_effect"]
-
-
 _WRAPPERS: dict[Type, str] = {INT: "int32", SHORT: "int16", BYTE: "int8"}
 _EXACT_IN_FLOAT = Range(-(2**24), 2**24)
 

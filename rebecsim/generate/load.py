@@ -13,8 +13,6 @@ from rebecsim.generate.module import build_model
 from rebecsim.lang import CheckedModel, Dialect, check_file
 from rebecsim.lang.parser import read_source
 
-__all__ = ["LoadError", "load_checked", "load_model", "python_model"]
-
 
 class LoadError(UserError):
     """A file that holds no model; the text names it and says what is missing."""

@@ -32,8 +32,6 @@ from rebecsim.lang.types import (
     Type,
 )
 
-__all__ = ["build_model", "python_source"]
-
 _KINDS = {
     "int": "Int",
     "short": "Short",

@@ -15,8 +15,6 @@ from collections.abc import Collection, Iterator
 from rebecsim import actors
 from rebecsim.lang.checked import CheckedModel
 
-__all__ = ["HELPERS", "LocalNames", "ModelNames", "StepNames", "constructor_name"]
-
 HELPERS = frozenset(
     {
         *("Boolean", "Byte", "Double", "Float", "Instance", "Int", "Interface", "Model", "Rebec"),

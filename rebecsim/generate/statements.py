@@ -12,8 +12,6 @@ from rebecsim.generate.traversal import assigned_names, breaks, continues
 from rebecsim.lang import syntax
 from rebecsim.lang.types import INT, ArrayType, Type
 
-__all__ = ["BodyWriter"]
-
 _INDENT = "    "
 
 

@@ -30,8 +30,6 @@ from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, CheckedModel
 from rebecsim.lang.types import BOOLEAN, REAL, VOID, Type
 
-__all__ = ["STEP_SIGNATURE", "NotNativeError", "StepSource", "step_source"]
-
 SURROUNDINGS = {
     "base": "int64",
     "cells": "int64[::1]",

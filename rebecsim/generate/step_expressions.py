@@ -21,8 +21,6 @@ from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, CheckedModel
 from rebecsim.lang.types import BOOLEAN, INT, REAL, ArrayType, RebecType, Type
 
-__all__ = ["StepExpressions", "StepMethod", "Surroundings"]
-
 
 @dataclass(frozen=True)
 class StepMethod:

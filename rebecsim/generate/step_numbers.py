@@ -15,8 +15,6 @@ from rebecsim.lang import syntax
 from rebecsim.lang.checked import Elements, Value
 from rebecsim.lang.types import REAL, ArrayType, Type
 
-__all__ = ["FunctionNumbers", "Run", "StepTables", "constant_cells"]
-
 _Node = TypeVar("_Node", bound=syntax.Node)
 
 Site = int | str

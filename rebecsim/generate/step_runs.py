@@ -15,8 +15,6 @@ from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.lang.traversal import walk
 
-__all__ = ["Alike", "runs"]
-
 Alike = dict[int, tuple[syntax.Node, ...]]
 """For the id of each node of the first statement of a run, what stands there in each of them."""
 

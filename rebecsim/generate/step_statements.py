@@ -18,8 +18,6 @@ from rebecsim.generate.traversal import assigned_inside
 from rebecsim.lang import syntax
 from rebecsim.lang.types import INT, VOID, ArrayType, RebecType, Type
 
-__all__ = ["StepBodyWriter", "returned"]
-
 _INDENT = "    "
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from rebecsim.lang import syntax
 from rebecsim.lang.traversal import walk
 
-__all__ = ["assigned_inside", "assigned_names", "breaks", "continues"]
-
 
 def assigned_names(body: syntax.Statement) -> frozenset[str]:
     """Give the names of variables that a body assigns or increments."""

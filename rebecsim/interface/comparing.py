@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Group
 
-__all__ = ["AnyScenario", "Compared", "Running", "compare", "compare_loaded"]
-
 AnyScenario = str | Path | Mapping[str, object]
 """The name of a built-in scenario, the path of a file, or what would stand in the file."""
 

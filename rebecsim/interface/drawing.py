@@ -7,8 +7,6 @@ from pathlib import Path
 
 from rebecsim.files import write_text
 
-__all__ = ["Drawing"]
-
 
 @dataclass(frozen=True)
 class Drawing:

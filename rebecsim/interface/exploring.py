@@ -22,8 +22,6 @@ from rebecsim.native.engines import Engine
 if TYPE_CHECKING:
     from rich.console import Group
 
-__all__ = ["Explored", "ask", "explore"]
-
 
 @dataclass(frozen=True)
 class Explored(Shown):

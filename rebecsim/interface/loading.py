@@ -17,8 +17,6 @@ from rebecsim.lang.parser import read_source
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["AnyModel", "LoadedModel", "as_loaded", "load", "loads"]
-
 
 @dataclass(frozen=True)
 class LoadedModel(Shown):

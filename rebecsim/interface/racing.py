@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from rich.text import Text
 
-__all__ = ["FoundRaces", "races"]
-
 
 @dataclass(frozen=True)
 class FoundRaces(Shown, Tabular):

@@ -18,8 +18,6 @@ from rebecsim.native.engines import Engine
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["ManyRuns", "run"]
-
 
 class ManyRuns(Compared):
     """Many runs of a model, or of variants of it, and what was observed in them."""

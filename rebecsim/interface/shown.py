@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import RenderableType
 
-__all__ = ["Shown", "Tabular", "shown_figure"]
-
 _WIDTH = 100
 """Characters of a line in a notebook."""
 _DOTS_PER_INCH = 100

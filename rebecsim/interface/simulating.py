@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Group
 
-__all__ = ["Simulated", "simulate"]
-
 _STEPS = 100
 """Messages of a run that was given no end."""
 

@@ -6,8 +6,6 @@ from rebecsim.lang import syntax
 from rebecsim.lang.expressions import ExpressionChecker
 from rebecsim.lang.scopes import Body, Findings, Scope
 
-__all__ = ["class_annotations", "instance_priority", "server_priorities"]
-
 _NAMES = ("priority", "globalPriority")
 _SMALL = tuple(name.lower() for name in _NAMES)
 

@@ -13,8 +13,6 @@ from rebecsim.lang.statements import StatementChecker, name_is_free
 from rebecsim.lang.traversal import walk
 from rebecsim.lang.type_names import resolve_type
 
-__all__ = ["check_bodies", "number_choice_sites", "used_results"]
-
 
 def check_bodies(findings: Findings, checked: CheckedClass, env: Scope) -> None:
     """Check every body that stands in the text of a class."""

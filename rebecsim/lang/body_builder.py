@@ -21,8 +21,6 @@ from rebecsim.lang.literals import character_value, float_value, integer_value, 
 from rebecsim.lang.operators import BINARY_PRECEDENCE, INSTANCE_OF
 from rebecsim.lang.syntax import Expression, Node, Span, Statement
 
-__all__ = ["BodyBuilder", "Child", "Children", "Part", "expressions_of", "nodes_of", "syntax_error"]
-
 
 @dataclass(frozen=True, slots=True)
 class Part:

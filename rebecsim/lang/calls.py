@@ -27,8 +27,6 @@ from rebecsim.lang.types import (
     Type,
 )
 
-__all__ = ["CallChecker"]
-
 _TIMER_OPERATIONS: dict[str, Type] = {
     "startTimer": VOID,
     "stopTimer": VOID,
@@ -39,20 +37,24 @@ _TIMER_OPERATIONS: dict[str, Type] = {
 class Operands(Protocol):
     """Checks the expressions within a call or a send."""
 
-    def check(self, node: syntax.Expression, scope: Scope) -> Type | None: ...
+    def check(self, node: syntax.Expression, scope: Scope) -> Type | None:
+        """Give the type of an expression that may have none."""
 
-    def value(self, node: syntax.Expression, scope: Scope) -> Type | None: ...
+    def value(self, node: syntax.Expression, scope: Scope) -> Type | None:
+        """Give the type of an expression that has a value."""
 
     def fits(
         self, node: syntax.Expression, expected: Type | None, scope: Scope, hint: str | None = None
-    ) -> None: ...
+    ) -> None:
+        """Report an expression that is not of a type."""
 
     def fold(
         self,
         node: syntax.Expression,
         operands: tuple[syntax.Expression, ...],
         compute: Callable[..., Value],
-    ) -> None: ...
+    ) -> None:
+        """Note what an expression is worth whose operands are constants."""
 
 
 class CallChecker:

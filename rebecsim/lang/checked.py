@@ -13,20 +13,6 @@ from rebecsim.lang import syntax
 from rebecsim.lang.errors import Diagnostic
 from rebecsim.lang.types import RebecType, Type
 
-__all__ = [
-    "CheckedClass",
-    "CheckedInstance",
-    "CheckedInterface",
-    "CheckedModel",
-    "CheckedServer",
-    "Dialect",
-    "Elements",
-    "Symbol",
-    "SymbolKind",
-    "Value",
-    "find_server",
-]
-
 Dialect = Literal["timed", "core"]
 SymbolKind = Literal["env", "state", "known", "local", "parameter", "builtin", "definition"]
 Value = int | float | bool | None  # None is `null`

@@ -19,8 +19,6 @@ from rebecsim.lang.own_sends import with_own_sends
 from rebecsim.lang.parser import parse_model, read_source
 from rebecsim.lang.scopes import Findings
 
-__all__ = ["check_file", "check_model", "check_source"]
-
 
 def check_model(
     tree: syntax.Model, dialect: Dialect = "timed", source: str | None = None

@@ -11,16 +11,6 @@ from rebecsim.lang.literals import single
 from rebecsim.lang.syntax import BinaryOperator, UnaryOperator
 from rebecsim.lang.types import BOOLEAN, BYTE, FLOAT, INT, REAL, SHORT, Type
 
-__all__ = [
-    "FUNCTIONS",
-    "NotConstantError",
-    "convert",
-    "fold_binary",
-    "fold_function",
-    "fold_unary",
-    "wrap",
-]
-
 _BITS: dict[Type, int] = {INT: 32, SHORT: 16, BYTE: 8}
 
 

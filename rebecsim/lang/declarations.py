@@ -16,8 +16,6 @@ from rebecsim.lang.statements import array_lengths, name_is_free
 from rebecsim.lang.type_names import resolve_type, resolve_with_lengths
 from rebecsim.lang.types import PRIMITIVES, RebecType, Type
 
-__all__ = ["declare_classes", "declare_env"]
-
 
 def declare_env(findings: Findings, model: syntax.Model) -> Scope:
     """The scope of the env constants; each may use those before it."""

@@ -9,8 +9,6 @@ from rebecsim.lang.checked import CheckedModel, Dialect
 from rebecsim.lang.traversal import walk
 from rebecsim.lang.types import TIMER
 
-__all__ = ["declared_dialect", "needs_time"]
-
 _COMMENTS = re.compile(r"(\s|//[^\n]*|/\*.*?\*/)*", re.S)
 _MARK = re.compile(r"^[\s/*]*rebeca:[ \t]*core\b[\s.*/]*$", re.M | re.I)
 

@@ -15,17 +15,6 @@ from rebecsim.lang.messages import MESSAGES, WARNINGS
 from rebecsim.lang.syntax import Span
 from rebecsim.printable import clipped
 
-__all__ = [
-    "MOST_SHOWN",
-    "Diagnostic",
-    "RebecaCheckError",
-    "RebecaError",
-    "RebecaSyntaxError",
-    "diagnose",
-    "with_source",
-]
-
-
 MOST_SHOWN = 20
 """Mistakes of one text that are printed; of more, only the number."""
 

@@ -46,8 +46,6 @@ from rebecsim.lang.types import (
     arithmetic_type,
 )
 
-__all__ = ["ExpressionChecker"]
-
 _NOT_CONSTANT: dict[type, str] = {
     syntax.Assignment: "an assignment",
     syntax.Increment: "an increment",

@@ -6,8 +6,6 @@ name of something in a model that is right.
 
 from __future__ import annotations
 
-__all__ = ["FOREIGN_WORDS", "METHOD_HINTS", "NAME_HINTS", "TYPE_HINTS"]
-
 _PRINT = "a rebec does not print; `rebecsim simulate` shows every message and what it changes"
 _CHOICE = "chance is a choice of constants in a message server, as in `x = ?(1, 2, 6);`"
 _DELAY = "`delay(3);` makes the rebec busy for 3 time units"

@@ -9,8 +9,6 @@ from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass
 from rebecsim.lang.types import BOOLEAN, NULL, NUMERIC, Type
 
-__all__ = ["member_hint", "mismatch_hint", "name_hint", "signature"]
-
 _FEW = 6
 """As many names are listed when none of them is likely."""
 

@@ -9,8 +9,6 @@ from rebecsim.lang.expressions import ExpressionChecker
 from rebecsim.lang.scopes import Body, Findings, Scope
 from rebecsim.lang.types import ArrayType, Type, VoidType
 
-__all__ = ["symbol_with_value"]
-
 
 def symbol_with_value(
     findings: Findings,

@@ -8,8 +8,6 @@ from rebecsim.lang.scopes import Findings, Unknown
 from rebecsim.lang.signatures import parameter_symbols, type_signature
 from rebecsim.lang.statements import name_is_free
 
-__all__ = ["check_promises", "declare_interfaces", "implemented"]
-
 
 def declare_interfaces(findings: Findings, trees: dict[str, syntax.Interface]) -> None:
     """Fill `findings.interfaces`, each behind those it extends."""

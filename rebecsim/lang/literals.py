@@ -9,18 +9,6 @@ import struct
 from rebecsim.lang.errors import RebecaSyntaxError, diagnose
 from rebecsim.lang.syntax import Span
 
-__all__ = [
-    "INT_MAX",
-    "character_value",
-    "float_text",
-    "float_value",
-    "integer_text",
-    "integer_value",
-    "single",
-    "text_text",
-    "text_value",
-]
-
 INT_MAX = 2**31 - 1
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "'": "'", "\\": "\\"}
 _UNESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}

@@ -14,8 +14,6 @@ from rebecsim.lang.statements import name_is_free
 from rebecsim.lang.type_names import resolve_type
 from rebecsim.lang.types import RebecType
 
-__all__ = ["check_main"]
-
 
 def check_main(findings: Findings, model: syntax.Model, env: Scope) -> tuple[CheckedInstance, ...]:
     """The instances of main in their order, which is the order of their constructors."""

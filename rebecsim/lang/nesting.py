@@ -14,8 +14,6 @@ from rebecsim.lang.errors import Diagnostic, diagnose
 from rebecsim.lang.syntax import Node
 from rebecsim.lang.traversal import children
 
-__all__ = ["MAX_LOOPS", "MAX_NESTING", "MAX_STATEMENTS", "too_deep"]
-
 MAX_NESTING = 200
 """Levels of a tree."""
 MAX_STATEMENTS = 40

@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from lark import Token
 from lark.lark import PostLex
 
-__all__ = ["NEW_WORDS", "NewWords"]
-
 NEW_WORDS = {"INTERFACE": "interface", "IMPLEMENTS": "implements", "INSTANCEOF": "instanceof"}
 """The terminals of the grammar that no rule of the lexer makes, and their words."""
 

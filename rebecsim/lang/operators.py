@@ -4,15 +4,6 @@ from __future__ import annotations
 
 from rebecsim.lang.syntax import BinaryOperator
 
-__all__ = [
-    "ASSIGNMENT",
-    "BINARY_PRECEDENCE",
-    "CONDITIONAL",
-    "INSTANCE_OF",
-    "POSTFIX",
-    "UNARY",
-]
-
 ASSIGNMENT = 1
 CONDITIONAL = 2
 BINARY_PRECEDENCE: dict[BinaryOperator, int] = {

@@ -12,8 +12,6 @@ from rebecsim.lang.syntax import Span
 from rebecsim.lang.type_names import resolve_type
 from rebecsim.lang.types import Type
 
-__all__ = ["resolve_constructor"]
-
 
 def resolve_constructor(
     findings: Findings, checked: CheckedClass, found: Sequence[Type | None], span: Span

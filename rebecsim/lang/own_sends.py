@@ -13,8 +13,6 @@ from typing import cast
 from rebecsim.lang import syntax
 from rebecsim.lang.traversal import rewritten, walk
 
-__all__ = ["with_own_sends"]
-
 
 def with_own_sends(model: syntax.Model) -> syntax.Model:
     """The model with every call of a message server written as a send to `self`."""

@@ -28,14 +28,6 @@ from rebecsim.lang.syntax_errors import explain_character, explain_token
 from rebecsim.lang.traversal import children
 from rebecsim.lang.tree_builder import PropertySection, TreeBuilder
 
-__all__ = [
-    "parse_expression",
-    "parse_model",
-    "parse_model_file",
-    "parse_property_sections",
-    "read_source",
-]
-
 _MARK = b"rebecsim parser tables 1\n"
 
 

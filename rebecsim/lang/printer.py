@@ -21,8 +21,6 @@ from rebecsim.lang.operators import (
 from rebecsim.lang.syntax import Expression
 from rebecsim.lang.types import PRIMITIVES
 
-__all__ = ["print_expression", "print_model"]
-
 _INDENT = "    "
 
 

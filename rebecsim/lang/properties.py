@@ -31,13 +31,6 @@ from rebecsim.lang.traversal import walk
 from rebecsim.lang.tree_builder import PropertyItem, PropertySection
 from rebecsim.lang.types import RebecType, Type
 
-__all__ = [
-    "CheckedProperties",
-    "check_property",
-    "parse_property",
-    "parse_property_file",
-]
-
 Section = Literal["LTL", "TCTL"]
 _OPERATORS: dict[Section, dict[str, int]] = {
     "LTL": {"G": 1, "F": 1, "X": 1, "U": 2},

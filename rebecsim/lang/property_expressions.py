@@ -8,8 +8,6 @@ from rebecsim.lang.expressions import ExpressionChecker
 from rebecsim.lang.scopes import Body, Findings, Scope, Unknown
 from rebecsim.lang.types import RebecType, Type
 
-__all__ = ["PropertyExpressions"]
-
 _WITHOUT_PLACE: dict[type, str] = {
     syntax.Assignment: "an assignment",
     syntax.Increment: "an increment",

@@ -7,20 +7,6 @@ from typing import Literal
 
 from rebecsim.lang.syntax import Expression, Node, Span
 
-__all__ = [
-    "AssertionProperty",
-    "Bound",
-    "Connective",
-    "Definition",
-    "Formula",
-    "LtlProperty",
-    "Negation",
-    "PropertyFile",
-    "Proposition",
-    "TctlProperty",
-    "Temporal",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Definition(Node):

@@ -23,18 +23,6 @@ from rebecsim.lang.types import (
     arithmetic_type,
 )
 
-__all__ = [
-    "BUILTINS",
-    "Body",
-    "Findings",
-    "Scope",
-    "Unknown",
-    "assignment_problem",
-    "common_type",
-    "is_a",
-    "related",
-]
-
 _GUESSES = 50
 """Unknown names for which the known ones are searched; more of them are no misspellings."""
 

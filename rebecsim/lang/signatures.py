@@ -8,8 +8,6 @@ from rebecsim.lang.scopes import Findings
 from rebecsim.lang.type_names import resolve_type
 from rebecsim.lang.types import Type
 
-__all__ = ["no_array", "parameter_symbols", "parameter_types", "type_signature"]
-
 Declared = syntax.Constructor | syntax.MessageServer | syntax.Method
 
 

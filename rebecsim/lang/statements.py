@@ -14,9 +14,6 @@ from rebecsim.lang.scopes import BUILTINS, Body, Findings, Scope
 from rebecsim.lang.type_names import resolve_with_lengths
 from rebecsim.lang.types import NUMERIC, REAL
 
-__all__ = ["StatementChecker", "array_lengths", "name_is_free"]
-
-
 MAX_DIMENSIONS = 8
 MAX_ELEMENTS = 1_000_000
 """Of an array with all its dimensions: every state of the model has a copy."""

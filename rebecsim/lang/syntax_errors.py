@@ -18,8 +18,6 @@ from rebecsim.lang.habits import FOREIGN_WORDS
 from rebecsim.lang.new_words import NEW_WORDS
 from rebecsim.lang.syntax import Span
 
-__all__ = ["explain_character", "explain_token"]
-
 _SIGNS = frozenset({"PLUS", "MINUS", "INCREMENT", "QMARK", "LPAR"})
 _ASSIGNMENTS = frozenset({"EQUAL", "ASSIGNMENT_OPERATOR"})
 _OPERATORS = _SIGNS | _ASSIGNMENTS | {"BINARY_OPERATOR", "INSTANCEOF", "DOT", "LSQB"}

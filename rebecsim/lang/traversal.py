@@ -8,8 +8,6 @@ from typing import Any
 
 from rebecsim.lang.syntax import Node
 
-__all__ = ["children", "rewritten", "walk"]
-
 
 def children(node: Node) -> Iterator[Node]:
     """The nodes right below a node, in the order of the text."""

@@ -20,8 +20,6 @@ from rebecsim.lang.body_builder import (
 )
 from rebecsim.lang.syntax import Expression, Node
 
-__all__ = ["PropertyItem", "PropertySection", "TreeBuilder"]
-
 
 @dataclass(frozen=True, slots=True)
 class PropertyItem(Node):

@@ -7,8 +7,6 @@ from rebecsim.lang.habits import FOREIGN_WORDS, TYPE_HINTS
 from rebecsim.lang.scopes import Findings, Unknown
 from rebecsim.lang.types import BYTE, PRIMITIVES, TIMER, ArrayType, RebecType, Type
 
-__all__ = ["resolve_type", "resolve_with_lengths"]
-
 
 def resolve_type(
     findings: Findings, node: syntax.TypeName, *, is_state: bool = False

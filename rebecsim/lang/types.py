@@ -5,29 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = [
-    "ANY_REBEC",
-    "BOOLEAN",
-    "BYTE",
-    "DOUBLE",
-    "FLOAT",
-    "INT",
-    "NULL",
-    "NUMERIC",
-    "PRIMITIVES",
-    "REAL",
-    "SHORT",
-    "TIMER",
-    "VOID",
-    "ArrayType",
-    "NullType",
-    "PrimitiveType",
-    "RebecType",
-    "Type",
-    "VoidType",
-    "arithmetic_type",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class PrimitiveType:

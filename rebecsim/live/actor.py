@@ -14,8 +14,6 @@ from rebecsim.actors import Message, Step, execute
 from rebecsim.live.conductor import Conductor
 from rebecsim.live.view import View
 
-__all__ = ["RebecActor", "ServerStoppedError"]
-
 
 class ServerStoppedError(BaseException):
     """Raised in the thread of a rebec to stop a message server that goes on for ever."""

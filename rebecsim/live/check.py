@@ -27,8 +27,6 @@ from rebecsim.live.log import Ending, Log, Sent, Served, plain
 from rebecsim.simulation import Event, state_of
 from rebecsim.simulation.trace import changes
 
-__all__ = ["Checked", "Checker", "NotAllowedError", "check_log"]
-
 _SHORT_RUNS = (1, 2)
 """Messages that are served again before the whole run: a global of a model in Python that is back
 at its first value after the run is not after these."""

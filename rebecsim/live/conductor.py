@@ -29,8 +29,6 @@ from rebecsim.live.records import Record
 from rebecsim.live.turns import OneByOne, Turns, has_priorities
 from rebecsim.live.view import Outgoing, View
 
-__all__ = ["Conductor", "Limits", "Serving"]
-
 MOST_AT_ONE_TIME = 100_000
 """The messages that are served at one time before a run is taken for one that goes no further."""
 

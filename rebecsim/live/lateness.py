@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from rebecsim.live.log import Log, Served
 
-__all__ = ["Lateness", "lateness"]
-
 
 @dataclass(frozen=True)
 class Lateness:

@@ -13,8 +13,6 @@ from rebecsim.files import write_json
 from rebecsim.simulation import OUTCOMES, Event
 from rebecsim.simulation import Outcome as SimulatedOutcome
 
-__all__ = ["ENDINGS", "Ending", "Log", "Outcome", "Sent", "Served", "load_log", "plain", "save_log"]
-
 FORMAT = "rebecsim live run 1"
 
 LiveOutcome = Literal["failed", "not answering", "interrupted"]

@@ -11,9 +11,6 @@ from rebecsim.live.view import Drawn, Outgoing
 from rebecsim.simulation import Event
 from rebecsim.simulation.trace import changes
 
-__all__ = ["Record", "served"]
-
-
 Record = tuple[
     Rebec,
     Message,

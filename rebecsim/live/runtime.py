@@ -21,8 +21,6 @@ from rebecsim.live.log import Ending, Log, Served
 from rebecsim.live.records import served
 from rebecsim.live.view import SharedBag, View
 
-__all__ = ["LiveRun", "run_live"]
-
 _LOOK_EVERY = 0.02  # seconds between two looks at what has happened
 _LOOK_UNWATCHED = 0.1  # the same when nobody watches, which leaves the threads more time
 _GRACE = 1.0  # seconds for a thread to end before it is stopped, and again after that

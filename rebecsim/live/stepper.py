@@ -26,8 +26,6 @@ from rebecsim.exploration.transitions import State
 from rebecsim.exploration.vocabulary import vocabulary
 from rebecsim.lang import CheckedModel
 
-__all__ = ["Alternative", "Breakpoint", "Stepper", "Stop", "Turn"]
-
 _DEADLOCK = Breach("deadlock", "no message is left")
 
 

@@ -10,8 +10,6 @@ from heapq import heappop, heappush
 from rebecsim.actors import Rebec, Stream, System, next_time, ready
 from rebecsim.actors.rebec import LOWEST_PRIORITY
 
-__all__ = ["OneByOne", "Turns", "has_priorities"]
-
 
 class Turns:
     """Rebecs that are due at the same time serve at the same time.

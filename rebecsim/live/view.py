@@ -16,8 +16,6 @@ from rebecsim.actors.attributes import Attributes
 from rebecsim.actors.message import Bag
 from rebecsim.actors.system import Choose, System
 
-__all__ = ["Drawn", "Outgoing", "SharedBag", "View", "variables_reader"]
-
 Values = tuple[Any, ...]
 
 Drawn = tuple[int, Any]

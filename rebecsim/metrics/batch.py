@@ -22,17 +22,6 @@ from numpy.typing import NDArray
 
 from rebecsim.workloads.schedule import Schedule
 
-__all__ = [
-    "SLOWDOWN_BOUND",
-    "BatchMetrics",
-    "Spread",
-    "batch_metrics",
-    "batch_metrics_by",
-    "bounded_slowdown",
-    "response",
-    "slowdown",
-]
-
 SLOWDOWN_BOUND = 10
 """Run times below this count as this in a bounded slowdown; seconds."""
 

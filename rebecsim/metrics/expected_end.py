@@ -19,8 +19,6 @@ import numpy as np
 from rebecsim.workloads.job import Integers
 from rebecsim.workloads.schedule import Schedule
 
-__all__ = ["Demand", "ShareProfile", "expected_end_times", "expected_ends"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Demand:

@@ -9,8 +9,6 @@ from string import Formatter
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["Metric", "Weights"]
-
 Weights: TypeAlias = Mapping[str, int | float | Fraction]
 """A linear combination of counters: counter name -> weight."""
 

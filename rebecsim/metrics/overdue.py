@@ -18,8 +18,6 @@ from rebecsim.metrics.users import overdue_intervals
 from rebecsim.workloads.job import Integers
 from rebecsim.workloads.schedule import Schedule
 
-__all__ = ["OverdueMap", "overdue_map", "window_edges"]
-
 _WIDTHS = tuple(
     60 * minutes for minutes in (1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 10_080)
 )

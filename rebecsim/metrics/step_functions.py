@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from rebecsim.workloads.job import Integers
 
-__all__ = ["StepFunction", "count_over_time"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepFunction:

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from rebecsim.workloads.job import Integers
 
-__all__ = ["UserMetrics", "overdue_intervals", "tardiness", "user_metrics"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UserMetrics:

@@ -8,20 +8,6 @@ from numpy.typing import NDArray
 from rebecsim.native.cache import compiled
 from rebecsim.native.tables import ABSENT, scatter
 
-__all__ = [
-    "AT_TIME",
-    "BAG_LATER",
-    "EFFECTS",
-    "INNER_LATER",
-    "JOINED",
-    "RECEIVED",
-    "TIGHT",
-    "enter_answer",
-    "key_of",
-    "kind_of",
-    "value_of",
-]
-
 RECEIVED = 0
 """A bag, a message: the bag with it."""
 JOINED = 1

@@ -14,8 +14,6 @@ from rebecsim.native.cache import compiled
 from rebecsim.native.columns import ARRIVAL, PRIORITY, RECEIVER, ROOM
 from rebecsim.native.layout import BAG, CAPACITY
 
-__all__ = ["CLOCK", "COUNT", "DUE", "IDLE", "STATE_WIDTH", "put", "restart_bags", "settle", "take"]
-
 Integers = NDArray[np.int64]
 
 COUNT, CLOCK, DUE, STATE_WIDTH = range(2, 6)

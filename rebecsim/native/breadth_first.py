@@ -29,18 +29,6 @@ from rebecsim.native.successors import (
 )
 from rebecsim.native.tables import hash_at, look_up_property
 
-__all__ = [
-    "EDGE_CHOICE",
-    "EDGE_SERVED",
-    "EDGE_SOURCE",
-    "EDGE_TARGET",
-    "EDGE_UNITS",
-    "EDGE_WIDTH",
-    "expand_ahead",
-    "expand_states",
-    "store_found",
-]
-
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.uint32]
 Edges = NDArray[np.uint32]

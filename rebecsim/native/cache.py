@@ -50,17 +50,6 @@ from rebecsim.native.compiling import linked_only, plain_indices
 if sys.platform != "win32":
     import fcntl
 
-__all__ = [
-    "CacheFolder",
-    "cache_directory",
-    "cache_folders",
-    "clear_cache",
-    "compiled",
-    "is_plain",
-    "is_ready",
-    "prepare",
-]
-
 _SUFFIX = ".native"
 _MARK = b"rebecsim compiled code 3\n"  # counts up whenever functions are compiled otherwise
 _FOLDER = re.compile(r"numba-(?P<numba>[^-]+)-(?P<python>[^-]+)-[0-9a-f]{8}")

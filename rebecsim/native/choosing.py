@@ -14,19 +14,6 @@ from rebecsim.native.columns import ARRIVAL, PRIORITY, SEQUENCE, SERVER
 from rebecsim.native.layout import BAG, GLOBAL_PRIORITY, OWN_CLASS, OWN_PRIORITY
 from rebecsim.native.random_words import below
 
-__all__ = [
-    "ANY",
-    "CORE",
-    "FIFO",
-    "FIRST_RANK",
-    "GLOBAL",
-    "ORDER",
-    "RANKED",
-    "USE_PRIORITIES",
-    "choose_message",
-    "ready_rebecs",
-]
-
 Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
 

@@ -6,47 +6,6 @@ main or -1 for null, floats the bits of a double that holds the single exactly.
 
 from __future__ import annotations
 
-__all__ = [
-    "ARGUMENTS",
-    "ARRIVAL",
-    "ASSERTION",
-    "CAST",
-    "CHOICES",
-    "CLASS",
-    "DEADLINE",
-    "DELAY",
-    "ENDLESS",
-    "FAILED",
-    "INDEX",
-    "LAW",
-    "NEVER",
-    "NOW",
-    "NO_TIME",
-    "NULL",
-    "OVERFLOW",
-    "PAST",
-    "PRIORITY",
-    "QUOTIENT",
-    "RECEIVER",
-    "REMAINDER",
-    "ROOM",
-    "ROUNDS",
-    "SCRIPT",
-    "SCRIPT_ENDED",
-    "SELF",
-    "SENDER",
-    "SENDS",
-    "SEQUENCE",
-    "SERVER",
-    "SITE",
-    "SITE_SHIFT",
-    "SLOTS",
-    "STARTED",
-    "STREAMS",
-    "TRUNCATION",
-    "VALUE",
-]
-
 # A message: a row of a bag, of the messages sent in a step, or the one that is served.
 ARRIVAL, PRIORITY, SEQUENCE, RECEIVER, SERVER, SENDER, DEADLINE, ARGUMENTS = range(8)
 """Arguments are the last columns, as many as the message server with the most of them has."""

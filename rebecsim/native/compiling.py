@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-__all__ = ["linked_only", "plain_indices"]
-
 
 @contextmanager
 def plain_indices() -> Iterator[None]:

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from rebecsim.native.cache import compiled
 
-__all__ = ["list_doubtful"]
-
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 

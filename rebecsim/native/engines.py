@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-__all__ = ["ENGINES", "FINGERPRINT_BITS", "Engine", "EngineUsed"]
-
 EngineUsed = Literal["python", "native"]
 
 Engine = Literal["auto", "python", "native"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["TimeTooLargeError"]
-
 
 class TimeTooLargeError(Exception):
     """A time, or span of time, that has no place in the tables of compiled code."""

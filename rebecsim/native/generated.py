@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-__all__ = ["load_step"]
-
 
 @lru_cache(maxsize=64)
 def load_step(text: str) -> dict[str, Any]:

@@ -34,21 +34,6 @@ from rebecsim.native.generated import load_step
 from rebecsim.native.random_words import KEY, NUMBER, STREAM_WIDTH
 from rebecsim.native.values import RebecView
 
-__all__ = [
-    "BAG",
-    "BASE",
-    "CAPACITY",
-    "FIRST_STREAM",
-    "GLOBAL_PRIORITY",
-    "NUMBER_IN_STEP",
-    "OWN_CLASS",
-    "OWN_PRIORITY",
-    "SERVER_PRIORITY",
-    "NativeModel",
-    "flat_cells",
-    "native_model",
-]
-
 Integers = NDArray[np.int64]
 
 BASE, OWN_CLASS, CAPACITY, OWN_PRIORITY, FIRST_STREAM, BAG, REBEC_WIDTH = range(7)

@@ -50,34 +50,6 @@ from rebecsim.native.columns import (
 )
 from rebecsim.native.random_words import below
 
-__all__ = [
-    "MOST_ROUNDS",
-    "bits",
-    "choose",
-    "delay",
-    "double_quotient",
-    "element",
-    "endless",
-    "float32",
-    "float_quotient",
-    "int8",
-    "int16",
-    "int32",
-    "is_one_of",
-    "power",
-    "quotient",
-    "real",
-    "refer",
-    "remainder",
-    "require",
-    "send",
-    "sendable",
-    "square_root",
-    "store",
-    "timer_value",
-    "truncate",
-]
-
 NAN_BITS = 0x7FF8 << 48
 """The NaN of all states: computers make several, which nothing in Rebeca can tell apart."""
 

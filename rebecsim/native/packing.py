@@ -7,8 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["WIDEST", "layout_for", "packed", "relaid", "words_of"]
-
 WIDEST = 62
 """The most bits of one part; more would not leave room for a sign."""
 

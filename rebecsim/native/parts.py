@@ -6,23 +6,6 @@ one of its bag.
 
 from __future__ import annotations
 
-__all__ = [
-    "ALTERNATIVES",
-    "ALTERNATIVE_WIDTH",
-    "ANSWERS",
-    "BAGS",
-    "BAG_WIDTH",
-    "BATCHES",
-    "BATCH_WIDTH",
-    "EFFECT_ROWS",
-    "EFFECT_WIDTH",
-    "INNERS",
-    "INNER_WIDTH",
-    "SENDINGS",
-    "SENDING_WIDTH",
-    "TABLES",
-]
-
 INNERS, BAGS, ALTERNATIVES, BATCHES, EFFECT_ROWS, SENDINGS, ANSWERS, TABLES = range(8)
 """The tables, in the array that counts how many rows of each are in use."""
 

@@ -15,16 +15,6 @@ from numpy.typing import NDArray
 
 from rebecsim.native.cache import compiled, is_plain
 
-__all__ = [
-    "DRAWN",
-    "KEY",
-    "NUMBER",
-    "REPLICATION",
-    "STREAM_WIDTH",
-    "below",
-    "restart_streams",
-]
-
 Words = NDArray[np.uint64]
 
 KEY, REPLICATION, NUMBER, DRAWN, WORDS = 0, 2, 3, 4, 5

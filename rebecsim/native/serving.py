@@ -68,20 +68,6 @@ from rebecsim.native.random_words import STREAM_WIDTH
 from rebecsim.native.successors import LATEST
 from rebecsim.native.tables import ABSENT, look_up, scatter
 
-__all__ = [
-    "CELLS_CLOCK",
-    "CELLS_FIRST",
-    "CELLS_OWNER",
-    "OWN_CELLS",
-    "OWN_EMPTY_BAG",
-    "OWN_ROOM",
-    "OWN_WIDTH",
-    "SENDS_TO_EACH",
-    "enter_row",
-    "expand_and_serve",
-    "find_row",
-]
-
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.uint32]
 Rows = NDArray[np.int32]

@@ -47,23 +47,6 @@ from rebecsim.native.layout import (
 )
 from rebecsim.native.random_words import restart_streams
 
-__all__ = [
-    "ASSERTION_FAILED",
-    "DEADLINE_MISSED",
-    "DEADLOCK",
-    "EVENT_ARGUMENTS",
-    "NOT_ENDING",
-    "NO_ROOM",
-    "OUTCOME",
-    "QUEUE_OVERFLOW",
-    "SETTINGS",
-    "STEPS",
-    "STEP_LIMIT",
-    "TIME",
-    "TIME_LIMIT",
-    "run_replications",
-]
-
 Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from rebecsim.native.packing import relaid, words_of
 from rebecsim.native.tables import insert_states, move_fingerprints, move_states, repack_states
 
-__all__ = ["CompactStore", "ExactStore", "Store"]
-
 _FULLEST = 0.7  # of the places of a table
 _SMALLEST = 1 << 12  # places
 _LARGE = 1 << 21  # places

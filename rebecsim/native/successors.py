@@ -52,21 +52,6 @@ from rebecsim.native.parts import (
 )
 from rebecsim.native.tables import ABSENT, fingerprint, look_up, mix_in
 
-__all__ = [
-    "FOUND_BY_WIDTH",
-    "FOUND_CHOICE",
-    "FOUND_ORDINAL",
-    "FOUND_SERVED",
-    "FOUND_SOURCE",
-    "FOUND_UNITS",
-    "LATEST",
-    "NEVER",
-    "TIME_PASSES",
-    "WORKING_ROWS",
-    "ask",
-    "find_successors",
-]
-
 Integers = NDArray[np.int64]
 Rows = NDArray[np.int32]
 

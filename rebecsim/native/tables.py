@@ -8,23 +8,6 @@ from numpy.typing import NDArray
 from rebecsim.native.cache import compiled
 from rebecsim.native.engines import FINGERPRINT_BITS
 
-__all__ = [
-    "ABSENT",
-    "fingerprint",
-    "fingerprint_of",
-    "hash_at",
-    "insert_entries",
-    "insert_held",
-    "insert_states",
-    "look_up",
-    "look_up_property",
-    "mix_in",
-    "move_fingerprints",
-    "move_states",
-    "repack_states",
-    "scatter",
-]
-
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.uint32]
 Word = int | np.int64  # plain Python must go on with what NumPy gives, which wraps

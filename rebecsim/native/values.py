@@ -13,8 +13,6 @@ from rebecsim.generate.cells import Place, flat_length
 from rebecsim.lang.types import BOOLEAN, REAL, TIMER, ArrayType, RebecType, Type
 from rebecsim.native.columns import NO_TIME
 
-__all__ = ["RebecView", "shown_value"]
-
 
 def shown_value(cells: Sequence[int], kind: Type, names: Sequence[str], now: int = 0) -> Any:
     """Give the value that starts at the first of these cells; a rebec by its name.

@@ -27,8 +27,6 @@ from rebecsim.native.columns import (
 from rebecsim.native.layout import CAPACITY, Integers, NativeModel
 from rebecsim.native.operations import MOST_ROUNDS
 
-__all__ = ["endless_text", "failure_text", "missed_text"]
-
 
 def missed_text(native: NativeModel, message: Integers, time: int) -> str:
     """Tell of a message that was about to be served after its deadline."""

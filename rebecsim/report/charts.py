@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["chart_figure"]
-
 _SIZE_INCHES = (6.4, 4.8)
 _WRAP_TITLE = 62
 _WRAP_CAPTION = 92

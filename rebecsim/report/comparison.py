@@ -13,8 +13,6 @@ from rebecsim.studies.plan import Plan
 from rebecsim.studies.results import Results
 from rebecsim.studies.runner import PlannedRun
 
-__all__ = ["compared", "report_input"]
-
 
 def compared(run: PlannedRun, runner: Runner, with_others: bool) -> ReportInput:
     """Do the runs of a comparison, in other message orders too if that is wanted.

@@ -14,8 +14,6 @@ from rebecsim.exploration.transitions import MODES
 from rebecsim.generate.load import load_checked
 from rebecsim.lang import RebecaError, parse_property_file
 
-__all__ = ["Comparison", "compare_suite"]
-
 UNBOUNDED = 10_000
 """States after which a model that the manifest calls unbounded is believed to be so."""
 

@@ -15,17 +15,6 @@ from rebecsim.exploration.recorded import step_to_json
 from rebecsim.exploration.standstill import Standstill
 from rebecsim.report.message_table import message_table
 
-__all__ = [
-    "path_table",
-    "path_to_json",
-    "result_lines",
-    "result_parts",
-    "result_to_json",
-    "standstill_lines",
-    "standstill_to_json",
-]
-
-
 _MOST_NAMES = 5
 _MOST_STEPS = 20
 

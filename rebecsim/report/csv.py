@@ -15,16 +15,6 @@ from rebecsim.studies.statistics import Estimate
 from rebecsim.studies.study import Axis
 from rebecsim.studies.summary import Summary
 
-__all__ = [
-    "ESTIMATE_FIELDS",
-    "by_axis_csv",
-    "estimate_fields",
-    "orders_csv",
-    "pairs_csv",
-    "table_csv",
-    "text_of",
-]
-
 ESTIMATE_FIELDS = ("", "_standard_error", "_low", "_high", "_degrees_of_freedom")
 """What follows the name of a figure in the columns of its estimate."""
 

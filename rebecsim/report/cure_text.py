@@ -10,8 +10,6 @@ from typing import Any
 from rebecsim.exploration.races import RaceGroup, Races
 from rebecsim.exploration.races.cures import Cures, RaceCures, Tried
 
-__all__ = ["cure_file", "cure_lines", "cures_to_json", "unchanged_file"]
-
 _WIDTH = 80
 _OUTCOME = 11  # characters of the column of outcomes
 _INDENT = "   "

@@ -20,22 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "BLUE",
-    "DURATIONS",
-    "FORMS",
-    "GREEN",
-    "GREY",
-    "ORANGE",
-    "duration_ticks",
-    "new_figure",
-    "plain_axes",
-    "render_figure",
-    "require_picture_name",
-    "time_axis",
-    "write_figure",
-]
-
 BLUE, ORANGE, GREEN = COLOURS[:3]
 GREY = "#7f7f7f"
 

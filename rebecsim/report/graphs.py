@@ -16,8 +16,6 @@ from rebecsim.report.svg import document, element, shortened, text
 if TYPE_CHECKING:
     from rebecsim.exploration.space import StateSpace
 
-__all__ = ["MOST_DRAWN_STATES", "draw_space", "draw_topology", "space_svg", "topology_svg"]
-
 MOST_DRAWN_STATES = 60
 """States of a drawing of a state space."""
 

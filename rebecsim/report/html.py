@@ -42,8 +42,6 @@ from rebecsim.studies.differences import PairDifference
 from rebecsim.studies.sections import TextTable
 from rebecsim.studies.summary import Summary
 
-__all__ = ["choice_law_text", "render_html", "scenario_rows", "script_json"]
-
 _CHOICE_LAWS = {
     "fair": "all alternatives of a choice ?(...) are equally likely",
     "rmc": (

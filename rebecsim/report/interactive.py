@@ -9,8 +9,6 @@ from typing import Any
 from rebecsim.report.series import ChartData, Series
 from rebecsim.report.styles import LineStyle, line_styles
 
-__all__ = ["CONFIG", "plotly_figure"]
-
 CONFIG: dict[str, Any] = {
     "displaylogo": False,
     "responsive": True,

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from rich.table import Table
 
-__all__ = ["message_table"]
-
 _MESSAGE = "To: message"
 _WHOLE = 40  # characters of a message that are not broken; the changes beside it are, first
 

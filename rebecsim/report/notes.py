@@ -10,8 +10,6 @@ from rebecsim.studies.rare import SAFE_DISTANCE, rests_on_rare_events
 from rebecsim.studies.statistics import Estimate
 from rebecsim.studies.summary import Summary
 
-__all__ = ["abnormal_notes", "interval_notes", "rare_notes", "reading_notes"]
-
 
 def reading_notes(summary: Summary, has_chance: bool = True) -> list[str]:
     """How to read the table: what the mark means, and what an interval and a dash stand for."""

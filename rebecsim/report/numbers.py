@@ -10,21 +10,6 @@ from rebecsim.metrics import Metric
 from rebecsim.studies.statistics import Estimate
 from rebecsim.studies.summary import Summary
 
-__all__ = [
-    "DASH",
-    "MOST_COLUMNS",
-    "Shown",
-    "best_rows",
-    "column_heading",
-    "decimals_for",
-    "display_scale",
-    "format_estimate",
-    "format_estimates",
-    "format_value",
-    "level_text",
-    "shown_figures",
-]
-
 DASH = "–"  # noqa: RUF001, what a reader expects for "no value"
 
 MOST_COLUMNS = 5

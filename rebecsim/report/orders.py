@@ -18,14 +18,6 @@ from rebecsim.studies.differences import PairDifference
 from rebecsim.studies.order_sensitivity import REFERENCE_ORDER, OrderEnvelope
 from rebecsim.studies.sections import TextTable
 
-__all__ = [
-    "extreme_tables",
-    "no_orders_note",
-    "order_notes",
-    "order_sentences",
-    "order_tables",
-]
-
 _BY_CHANCE = (
     "The lowest and the highest of several figures differ a little by chance even where the order "
     "has no effect; compare their distance with the intervals."

@@ -14,14 +14,6 @@ from rebecsim.studies.differences import PairDifference
 from rebecsim.studies.order_sensitivity import OrderEnvelope
 from rebecsim.studies.power import MOST_RUNS, POWER
 
-__all__ = [
-    "by_metric",
-    "method_notes",
-    "pair_notes",
-    "pair_sentence",
-    "power_sentence",
-]
-
 _MOST_DECIMALS = 4
 
 Finding = TypeVar("Finding", PairDifference, OrderEnvelope)

@@ -9,8 +9,6 @@ from rebecsim.report.numbers import level_text
 from rebecsim.studies.cell import POLICIES, Compared
 from rebecsim.studies.precision import Precision, Reached
 
-__all__ = ["precision_notes"]
-
 
 def precision_notes(
     target: Precision, reached: Sequence[Reached], compared: Compared = POLICIES

@@ -19,8 +19,6 @@ from rich.progress import (
 from rebecsim.studies.comparing import Bar
 from rebecsim.studies.runner import PlannedRun
 
-__all__ = ["progress_bar"]
-
 
 @dataclass(frozen=True)
 class _Shown:

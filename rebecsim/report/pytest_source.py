@@ -9,8 +9,6 @@ from pathlib import Path
 
 from rebecsim.exploration import Recorded
 
-__all__ = ["pytest_source", "regression_source"]
-
 _HEAD = '''\
 """{verdict}: a run of {model} found by `rebecsim`, {length} steps long."""
 

@@ -12,8 +12,6 @@ from rebecsim.exploration.races.witness import Order, Witness
 from rebecsim.report.sequence import sequence_diagram
 from rebecsim.report.svg import element, shortened
 
-__all__ = ["orders_as_svg", "orders_as_text"]
-
 _TIME = 5  # characters of the column of times
 _LABEL = 30  # characters of a message
 _BETWEEN = " | "

@@ -15,8 +15,6 @@ from rebecsim.exploration.races.witness import Order
 from rebecsim.exploration.recorded import step_to_json
 from rebecsim.report.race_diagram import orders_as_text
 
-__all__ = ["race_lines", "races_to_json"]
-
 _MEANING: dict[RaceKind, str] = {
     "inevitable": "a violation{far}, inevitable after one order",
     "avoidable": "a violation{far}, avoidable",

@@ -22,8 +22,6 @@ from rebecsim.studies.sections import Section
 from rebecsim.studies.study import Axis
 from rebecsim.studies.summary import Summary, apart, summarise
 
-__all__ = ["ReportInput"]
-
 
 @dataclass(frozen=True)
 class ReportInput:

@@ -11,8 +11,6 @@ from rebecsim.actors.written import changes_text
 from rebecsim.report.message_table import message_table
 from rebecsim.simulation import Event, RunResult
 
-__all__ = ["event_table", "run_summary"]
-
 
 def event_table(events: Sequence[Event]) -> Table:
     """One row for each message served: when, by whom, from whom, and what it changed."""

@@ -14,8 +14,6 @@ from rebecsim.actors.written import value_text
 from rebecsim.exploration import Path, PathStep
 from rebecsim.report.svg import document, element, shortened, text
 
-__all__ = ["sequence_diagram"]
-
 MOST_STEPS = 200
 """Steps that are drawn; of a longer run, the last ones."""
 

@@ -17,8 +17,6 @@ from rebecsim.report.numbers import (
 from rebecsim.studies.study import Axis
 from rebecsim.studies.summary import Summary
 
-__all__ = ["ChartData", "Series", "chart_data", "coinciding"]
-
 _INDISTINGUISHABLE = 0.01
 """Lines closer than this share of the axis everywhere cannot be told apart by eye."""
 

@@ -17,8 +17,6 @@ from rebecsim.report.svg import shortened
 if TYPE_CHECKING:
     from rebecsim.exploration.space import Edge, QueuedMessage, RebecState, StateSpace
 
-__all__ = ["MOST_DOT_STATES", "check_ending", "edge_label", "state_lines", "write_state_space"]
-
 MOST_DOT_STATES = 300
 """States of a dot file; nobody can read the drawing of more."""
 

@@ -25,17 +25,6 @@ from rebecsim.studies.diff import CellDifference, Difference, RunDifference
 from rebecsim.studies.query import Answer
 from rebecsim.studies.store import StoredRun
 
-__all__ = [
-    "answer_table",
-    "answer_to_arrow",
-    "diff_view",
-    "runs_table",
-    "views_table",
-    "write_csv",
-    "write_json",
-    "write_parquet",
-]
-
 _MOST_LINES = 12
 """Lines of a text that are shown where two differ."""
 

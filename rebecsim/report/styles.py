@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["COLOURS", "LineStyle", "line_styles"]
-
 # Okabe and Ito's palette, distinguishable with every common colour vision deficiency; without
 # its yellow, which is too pale for a line on white. Three lists of different lengths, so that
 # policies beyond the seventh still differ from all before them.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from xml.sax.saxutils import escape, quoteattr
 
-__all__ = ["document", "element", "shortened", "text"]
-
 _VISIBLE = {code: "�" for code in (*range(32), 0xFFFE, 0xFFFF) if chr(code) not in "\t\n"}
 
 

@@ -31,15 +31,6 @@ from rebecsim.studies.order_sensitivity import OrderEnvelope
 from rebecsim.studies.sections import TextTable
 from rebecsim.studies.summary import Summary
 
-__all__ = [
-    "order_view",
-    "pairs_view",
-    "policy_table",
-    "report_view",
-    "summary_view",
-    "text_table",
-]
-
 
 def policy_table(
     summary: Summary, title: str | None = None, compared: Compared = POLICIES

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from jinja2 import Template
 
-__all__ = ["page_template"]
-
 
 def page_template(name: str) -> Template:
     """Load a template of this package; everything that it shows is escaped."""

@@ -11,8 +11,6 @@ from rebecsim.report.styles import line_styles
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["variables_figure"]
-
 _WIDTH_INCHES = 7.0
 _ROW_INCHES = 1.5
 

@@ -19,8 +19,6 @@ from rebecsim.report.series import ChartData, chart_data
 from rebecsim.studies.executors import Executor, ThisProcess
 from rebecsim.studies.sections import Picture
 
-__all__ = ["WrittenReport", "report_pictures", "write_report"]
-
 _CHART_DOTS_PER_INCH = 200
 _LISTED = ".report.json"
 """The names of the files of a report, so that the next one can remove those that it has not."""

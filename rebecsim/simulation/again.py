@@ -14,8 +14,6 @@ from rebecsim.actors.repeatable import NotRepeatableError
 from rebecsim.simulation.simulator import simulate
 from rebecsim.simulation.trace import Event, Tracer
 
-__all__ = ["require_repeatable"]
-
 _SHORT_RUNS = (1, 2)
 """Messages of runs that come between: a global that is back at its first value after the whole run
 is not after these."""

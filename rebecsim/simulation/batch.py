@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from rebecsim.simulation.order import Order
     from rebecsim.simulation.trace import Event
 
-__all__ = ["Batch", "Observation", "Runs"]
-
 
 @dataclass(frozen=True)
 class Observation:

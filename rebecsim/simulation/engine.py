@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from rebecsim.native.engines import Engine
     from rebecsim.native.layout import NativeModel
 
-__all__ = ["WORTH_COMPILING", "WORTH_LOADING", "EngineError", "native_for", "require_checked"]
-
 WORTH_LOADING = 4_000
 """Time units, replications together, from which on `auto` takes compiled code that is on disk."""
 

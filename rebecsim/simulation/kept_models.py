@@ -34,8 +34,6 @@ from rebecsim.lang.checked import CheckedModel
 from rebecsim.native.generated import load_step
 from rebecsim.native.layout import NativeModel
 
-__all__ = ["kept_model"]
-
 _MARK = b"rebecsim model 1\n"
 _CHECKSUM = hashlib.sha256
 _PACKAGES = ("rebecsim.actors", "rebecsim.generate", "rebecsim.lang", "rebecsim.native")

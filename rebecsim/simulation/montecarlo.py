@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from rebecsim.native.layout import NativeModel
     from rebecsim.simulation.native import NativeRuns
 
-__all__ = ["native_batch", "python_batch", "run_batch"]
-
 
 def run_batch(
     model: Model,

@@ -41,8 +41,6 @@ from rebecsim.simulation.order import Order
 from rebecsim.simulation.simulator import OUTCOMES, RunResult
 from rebecsim.simulation.trace import Event, changes
 
-__all__ = ["NativeRuns", "native_events", "require_compiled", "run_native", "simulate_native"]
-
 _ORDERS = {"random": ANY, "updates-first": RANKED, "ticks-first": RANKED, "fifo": FIFO}
 _ROOM = 1_000  # events of a traced run at first; more are made room for when they come
 _INDEX = (1 << SITE_SHIFT) - 1  # of an alternative, in what is noted of a choice

@@ -20,8 +20,6 @@ from rebecsim.actors import (
     Streams,
 )
 
-__all__ = ["ORDERS", "Order", "scheduler_for"]
-
 Order = Literal["random", "updates-first", "ticks-first", "fifo"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 

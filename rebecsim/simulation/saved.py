@@ -20,8 +20,6 @@ from rebecsim.actors import (
 from rebecsim.actors.randomness import key_of
 from rebecsim.files import write_json
 
-__all__ = ["load_run", "make_scheduler", "save_run"]
-
 
 def make_scheduler(
     kind: Literal["random", "fifo"], seed: int, choice_law: ChoiceLaw = "fair"

@@ -22,8 +22,6 @@ from rebecsim.actors.watchdog import Watchdog
 from rebecsim.simulation.standstill import Repetition
 from rebecsim.simulation.trace import Tracer
 
-__all__ = ["OUTCOMES", "Outcome", "RunResult", "simulate"]
-
 Outcome = Literal[
     "time limit",
     "step limit",

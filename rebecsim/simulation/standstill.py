@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from rebecsim.actors import System
 from rebecsim.simulation.trace import Event, state_of
 
-__all__ = ["Repetition", "may_stand_still"]
-
 _MOST = 10_000
 """The most states that are remembered."""
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from rebecsim.lang import CheckedModel
     from rebecsim.native.layout import NativeModel
 
-__all__ = ["Task", "run_task"]
-
 
 @dataclass(frozen=True)
 class Task:

@@ -11,8 +11,6 @@ from rebecsim.actors import Rebec, Step, durations, next_time
 from rebecsim.actors.system import Choose
 from rebecsim.actors.written import call_text, drawn_text
 
-__all__ = ["Event", "Tracer", "changes", "shown", "state_of"]
-
 
 @dataclass(frozen=True)
 class Event:

@@ -8,8 +8,6 @@ from rebecsim.simulation.again import require_repeatable
 from rebecsim.simulation.simulator import RunResult, simulate
 from rebecsim.simulation.trace import Tracer
 
-__all__ = ["REPEATED", "simulate_traced"]
-
 REPEATED = 1_000
 """Messages of a run of a model in Python that are served again, unless all are asked for."""
 

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from rebecsim.studies.paired_results import paired_moments
     from rebecsim.studies.plan import Plan
     from rebecsim.studies.precision import Precision, next_replications, parse_precision
-    from rebecsim.studies.results import Results, ResultsError
+    from rebecsim.studies.results import Results
+    from rebecsim.studies.results_error import ResultsError
     from rebecsim.studies.rows import Rows
     from rebecsim.studies.runner import PlannedRun, run_plan, run_plans
     from rebecsim.studies.scenario import StudyScenario
@@ -56,7 +57,7 @@ _MODULES = {
     "PlannedRun": "runner",
     "Precision": "precision",
     "Results": "results",
-    "ResultsError": "results",
+    "ResultsError": "results_error",
     "Rows": "rows",
     "ScenarioError": "scenario_errors",
     "Section": "sections",

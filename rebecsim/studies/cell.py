@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-__all__ = ["POLICIES", "Cell", "Compared", "Condition", "Value", "grouped"]
-
 Entry = TypeVar("Entry")
 Key = TypeVar("Key")
 

@@ -17,8 +17,6 @@ from pathlib import Path
 
 from rebecsim.files import write_atomically
 
-__all__ = ["digest_of", "read_checksums", "write_checksums"]
-
 _LINE = re.compile(r"([0-9a-f]{128})  (.+)")
 
 

@@ -19,15 +19,6 @@ from rebecsim.studies.run_directory import RECORD
 from rebecsim.studies.runner import PlannedRun, run_plans
 from rebecsim.studies.sequential import run_until_precise
 
-__all__ = [
-    "Bar",
-    "Runner",
-    "companion_directory",
-    "compare",
-    "planned",
-    "stored_companions",
-]
-
 
 class Bar(Protocol):
     """Shows how far runs are."""

@@ -15,8 +15,6 @@ from rebecsim.studies.statistics import Estimate, estimate
 from rebecsim.studies.store import StoredRun
 from rebecsim.studies.study import PlannedCell
 
-__all__ = ["CellDifference", "Difference", "RunDifference", "Setting", "compare_runs"]
-
 _FOLLOWING = frozenset(
     {"started", "format", "apart", "axis", "baseline", "measures", "columns", "tables", "cells"}
 )

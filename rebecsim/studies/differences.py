@@ -31,8 +31,6 @@ from rebecsim.studies.statistics import (
     undefined,
 )
 
-__all__ = ["PairDifference", "difference", "holm", "pairwise_differences"]
-
 
 @dataclass(frozen=True, slots=True)
 class PairDifference:

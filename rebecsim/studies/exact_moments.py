@@ -18,8 +18,6 @@ import numpy.typing as npt
 
 from rebecsim.metrics import Weights
 
-__all__ = ["Exact", "ExactMoments", "NumberColumn", "Products"]
-
 NumberColumn = npt.NDArray[np.integer[Any]] | npt.NDArray[np.floating[Any]]
 Exact = int | Fraction
 Products = tuple[tuple[Exact, ...], ...]

@@ -24,17 +24,6 @@ from rebecsim.native.engines import Engine
 P = ParamSpec("P")
 T = TypeVar("T")
 
-__all__ = [
-    "Executor",
-    "ThisProcess",
-    "WorkerPool",
-    "available_workers",
-    "executor_of",
-    "simulation_modules",
-    "start_server",
-    "start_worker",
-]
-
 _AHEAD = 4  # tasks for each worker: enough to keep it busy, few enough to bound the memory
 
 

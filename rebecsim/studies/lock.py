@@ -14,8 +14,6 @@ from rebecsim.studies.results_error import ResultsError
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["exclusive"]
-
 
 @contextmanager
 def exclusive(directory: Path) -> Iterator[None]:

@@ -13,8 +13,6 @@ from types import MappingProxyType
 from rebecsim.studies.cell import Cell
 from rebecsim.studies.exact_moments import ExactMoments, NumberColumn
 
-__all__ = ["CellMoments"]
-
 
 @dataclass(frozen=True)
 class CellMoments(ExactMoments[Cell]):

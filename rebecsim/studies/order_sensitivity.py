@@ -10,8 +10,6 @@ from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.statistics import Estimate
 from rebecsim.studies.summary import summarise
 
-__all__ = ["REFERENCE_ORDER", "OrderEnvelope", "order_envelopes"]
-
 REFERENCE_ORDER = "random"
 """The order that the figures of a comparison are for; the others say how much hangs on it."""
 

@@ -20,8 +20,6 @@ from rebecsim.studies.cell import Condition
 from rebecsim.studies.exact_moments import ExactMoments, NumberColumn
 from rebecsim.studies.rows import REPLICATION
 
-__all__ = ["PairedMoments", "RunBatch", "UnpairedRunsError", "pair_up"]
-
 RunBatch = Mapping[str, NumberColumn]
 """Some runs of one cell: `REPLICATION` and counters -> array of shape (n,)."""
 

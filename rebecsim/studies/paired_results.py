@@ -16,11 +16,10 @@ from rebecsim.studies.pair_moments import (
     UnpairedRunsError,
     pair_up,
 )
-from rebecsim.studies.results import Results, ResultsError
+from rebecsim.studies.results import Results
+from rebecsim.studies.results_error import ResultsError
 from rebecsim.studies.rows import REPLICATION
 from rebecsim.studies.study import PlannedCell
-
-__all__ = ["paired_moments"]
 
 _ROWS_AT_A_TIME = 65_536
 

@@ -20,20 +20,6 @@ from rebecsim.studies.checksums import digest_of
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.rows import REPLICATION, Coded, Column, Columns
 
-__all__ = [
-    "WORDS",
-    "GrowingFile",
-    "content_digest",
-    "footer_fault",
-    "part_moments",
-    "part_rows",
-    "part_schema",
-    "row_groups",
-    "rows_fault",
-    "schema_of",
-    "table_of",
-]
-
 _ROWS_PER_GROUP = 2**16
 """Rows per row group. Tasks are much smaller; a row group for each would make the footer of ten
 million replications larger than what is read at a time."""

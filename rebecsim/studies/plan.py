@@ -13,8 +13,6 @@ from rebecsim.studies.checksums import digest_of
 from rebecsim.studies.precision import Precision, parse_precision
 from rebecsim.studies.study import PlannedCell, Study
 
-__all__ = ["Plan", "PluginRecord", "plan_study"]
-
 
 @dataclass(frozen=True, slots=True)
 class PluginRecord:

@@ -17,8 +17,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-__all__ = ["MOST_RUNS", "POWER", "Power", "detectable_difference", "runs_to_show"]
-
 POWER = 0.8
 """The probability of showing a difference that is usually asked for."""
 

@@ -46,16 +46,6 @@ from rebecsim.studies.statistics import (
     student_quantile,
 )
 
-__all__ = [
-    "FIRST_BATCH",
-    "Precision",
-    "Reached",
-    "next_replications",
-    "parse_precision",
-    "reached_by",
-    "require_precision",
-]
-
 FIRST_BATCH = 50
 """Runs of each cell before the precision is looked at for the first time."""
 

@@ -24,8 +24,6 @@ from rebecsim.errors import UserError
 from rebecsim.studies.store import StoredRun
 from rebecsim.studies.views import kind_tables, view_of, view_schema
 
-__all__ = ["VIEWS", "Answer", "QueryError", "query", "views"]
-
 VIEWS = MappingProxyType(
     {
         "runs": "a row for each run",

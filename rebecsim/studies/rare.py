@@ -16,8 +16,6 @@ from __future__ import annotations
 from rebecsim.metrics import Metric
 from rebecsim.studies.statistics import Estimate
 
-__all__ = ["SAFE_DISTANCE", "rests_on_rare_events", "share_of_runs_at_most"]
-
 SAFE_DISTANCE = 8.0
 """Standard errors between a figure and the end of its range that make an interval reliable."""
 

@@ -26,19 +26,6 @@ from rebecsim.studies.results_error import ResultsError
 from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.study import PlannedCell
 
-__all__ = [
-    "FORMAT",
-    "Contents",
-    "contents_of",
-    "described",
-    "new_record",
-    "read_record",
-    "recorded_scenario",
-    "require_same_run",
-    "versions",
-    "write_record",
-]
-
 FORMAT = 3
 _READABLE = (1, 2, 3)
 _PACKAGES = ("rebecsim", "numpy", "scipy", "jinja2", "lark", "pyarrow")

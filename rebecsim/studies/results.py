@@ -43,15 +43,12 @@ from rebecsim.studies.record import (
     new_record,
     read_record,
     require_same_run,
-    versions,
     write_record,
 )
 from rebecsim.studies.results_error import ResultsError
 from rebecsim.studies.rows import REPLICATION, Rows
 from rebecsim.studies.run_directory import RECORD, make_run, writing
 from rebecsim.studies.study import PlannedCell
-
-__all__ = ["Results", "ResultsError", "Tables", "versions"]
 
 Tables = Mapping[str, Mapping[str, str]]
 """Further tables of each cell: name -> column -> type."""

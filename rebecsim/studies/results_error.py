@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from rebecsim.errors import UserError
 
-__all__ = ["ResultsError"]
-
 
 class ResultsError(UserError):
     """A results directory that cannot be used as asked; the text says why and what to do."""

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["REPLICATION", "Coded", "Column", "Columns", "Rows"]
-
 REPLICATION = "replication"
 """The column that says which run a row is of."""
 

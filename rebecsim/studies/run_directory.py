@@ -14,8 +14,6 @@ from rebecsim.studies.lock import exclusive
 from rebecsim.studies.record import write_record
 from rebecsim.studies.results_error import ResultsError
 
-__all__ = ["RECORD", "make_run", "writing"]
-
 RECORD = "run.json"
 
 

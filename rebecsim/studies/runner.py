@@ -18,8 +18,6 @@ from rebecsim.studies.results import Results
 from rebecsim.studies.rows import Rows
 from rebecsim.studies.study import How, PlannedCell
 
-__all__ = ["PlannedRun", "run_plan", "run_plans"]
-
 Progress = Callable[[int], None]
 """Told the number of replications that have just been finished."""
 

@@ -15,16 +15,6 @@ from rebecsim.studies.precision import require_precision
 from rebecsim.studies.scenario_errors import ScenarioError, problems_of
 from rebecsim.studies.toml_lines import FieldPath
 
-__all__ = [
-    "ListOf",
-    "StudyScenario",
-    "Table",
-    "entry_error",
-    "require_known",
-    "require_no_duplicates",
-    "validated",
-]
-
 ListOf = Field(strict=False, min_length=1)
 """A list of at least one entry, which TOML and JSON give as a list and a scenario keeps as a
 tuple; the entries themselves are not converted."""

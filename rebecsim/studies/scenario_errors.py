@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
-__all__ = ["FieldError", "Problem", "ScenarioError", "field_problems", "problems_of"]
-
 _LONGEST_QUOTE = 40
 
 

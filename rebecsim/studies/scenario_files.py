@@ -14,12 +14,6 @@ from rebecsim.close_names import closest_name
 from rebecsim.studies.scenario_errors import Problem, ScenarioError
 from rebecsim.studies.toml_lines import FieldPath, key_lines
 
-__all__ = [
-    "ScenarioText",
-    "builtin_scenarios",
-    "read_scenario_text",
-]
-
 
 @dataclass(frozen=True)
 class ScenarioText:

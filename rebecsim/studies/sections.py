@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Picture", "Section", "TextTable"]
-
 
 @dataclass(frozen=True, slots=True)
 class TextTable:

@@ -10,8 +10,6 @@ from rebecsim.studies.plan import Plan
 from rebecsim.studies.precision import Precision, next_replications
 from rebecsim.studies.results import Results
 
-__all__ = ["run_until_precise"]
-
 
 def run_until_precise(
     plan: Plan, results: Results, target: Precision, run: Callable[[int], None]

@@ -13,8 +13,6 @@ from rebecsim.simulation.batch import Batch
 from rebecsim.simulation.task import Task, run_task
 from rebecsim.studies.rows import REPLICATION, Coded, Rows
 
-__all__ = ["OUTCOME", "TRACES", "TRACE_COLUMNS", "simulated_rows"]
-
 OUTCOME = "outcome"
 """The column that says how a run ended."""
 

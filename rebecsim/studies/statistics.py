@@ -28,20 +28,6 @@ from rebecsim.studies.moments import CellMoments
 AnyMoments = ExactMoments[Any]
 """Of cells, or of pairs."""
 
-__all__ = [
-    "AnyMoments",
-    "Estimate",
-    "LinearForm",
-    "estimate",
-    "estimate_of",
-    "linear_form",
-    "satterthwaite",
-    "standard_error_for",
-    "student_estimate",
-    "student_quantile",
-    "undefined",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Estimate:

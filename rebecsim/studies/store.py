@@ -22,8 +22,6 @@ from rebecsim.studies.results_error import ResultsError
 from rebecsim.studies.run_directory import RECORD
 from rebecsim.studies.study import PlannedCell
 
-__all__ = ["StoredRun", "find_runs", "stored_run"]
-
 _PRIVATE = frozenset({"parts", "traces", "checksums", "charts", "orders"})
 """Folders of a run, in which there are no other runs."""
 

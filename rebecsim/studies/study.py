@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from rebecsim.studies.sections import Section
     from rebecsim.studies.store import StoredRun
 
-__all__ = ["Axis", "How", "PlannedCell", "Study", "condition_key", "seed_sequence"]
-
 
 @dataclass(frozen=True, slots=True)
 class Axis:

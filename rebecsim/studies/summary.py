@@ -12,8 +12,6 @@ from rebecsim.studies.cell import Cell, Condition, grouped
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.statistics import Estimate, estimate
 
-__all__ = ["Point", "Summary", "SummaryRow", "apart", "summarise"]
-
 
 @dataclass(frozen=True, slots=True)
 class SummaryRow:

@@ -11,8 +11,6 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-__all__ = ["FieldPath", "key_lines", "line_of"]
-
 FieldPath = tuple[str | int, ...]
 """The way to a value: keys of tables and indices of arrays, e.g. ("arrivals", 0, "count")."""
 

@@ -23,8 +23,6 @@ from rebecsim.studies.statistics import Estimate, estimate
 from rebecsim.studies.store import StoredRun
 from rebecsim.studies.study import PlannedCell
 
-__all__ = ["kind_tables", "view_of", "view_schema"]
-
 Shown = TypeVar("Shown")
 
 _TEXT, _WHOLE, _NUMBER = pa.string(), pa.int64(), pa.float64()

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from rebecsim.workloads.job import Integers
 
-__all__ = ["RULES", "CleaningRules", "Rows", "Rule", "clean", "skipped_lines"]
-
 _PARTIAL = (2, 3, 4)
 
 

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from rebecsim.errors import UserError
 
-__all__ = ["WorkloadError"]
-
 
 class WorkloadError(UserError):
     """A workload that cannot be read, made or changed as asked. The text names file and line."""

@@ -9,8 +9,6 @@ from rebecsim.workloads.files import replacing
 from rebecsim.workloads.job import COLUMNS, Workload
 from rebecsim.workloads.swf import write_swf
 
-__all__ = ["FORMS", "require_form", "write_workload"]
-
 FORMS = (".swf", ".swf.gz", ".csv", ".csv.gz", ".parquet")
 """How names of files may end."""
 

@@ -12,8 +12,6 @@ from typing import Protocol
 from rebecsim import files
 from rebecsim.workloads.errors import WorkloadError
 
-__all__ = ["LONGEST_LINE", "replacing", "whole_lines"]
-
 LONGEST_LINE = 1 << 16
 """Bytes that a line of a log may have. A line of SWF has some hundred."""
 

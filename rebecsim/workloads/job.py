@@ -19,8 +19,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from rebecsim.workloads.errors import WorkloadError
 
-__all__ = ["COLUMNS", "UNKNOWN", "Integers", "Workload"]
-
 Integers = NDArray[np.int64]
 
 UNKNOWN = -1

@@ -26,8 +26,6 @@ from rebecsim.workloads.errors import WorkloadError
 from rebecsim.workloads.job import Integers, Workload
 from rebecsim.workloads.transform import with_load
 
-__all__ = ["WHOLE_SAMPLE", "LublinModel", "generate"]
-
 _DAY = 86_400
 _BUCKETS = 48
 _FIRST_BUCKET = 11

@@ -15,8 +15,6 @@ from rebecsim.workloads.errors import WorkloadError
 from rebecsim.workloads.job import Workload
 from rebecsim.workloads.transform import with_later_clock
 
-__all__ = ["resample"]
-
 _WEEK = 7 * 86_400
 
 

@@ -13,8 +13,6 @@ from rebecsim.workloads.cleaning import CleaningRules
 from rebecsim.workloads.job import Integers, Workload
 from rebecsim.workloads.swf import read_swf, write_swf
 
-__all__ = ["Schedule", "read_schedule", "write_schedule"]
-
 _AS_LOGGED: Integers = np.empty(0, dtype=np.int64)
 
 

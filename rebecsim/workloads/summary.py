@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from rebecsim.workloads.job import Integers, Workload
 from rebecsim.workloads.transform import offered_load
 
-__all__ = ["Distribution", "WorkloadSummary", "local_clock", "summarise"]
-
 
 @dataclass(frozen=True, slots=True)
 class Distribution:

@@ -21,8 +21,6 @@ from rebecsim.workloads.errors import WorkloadError
 from rebecsim.workloads.files import replacing, whole_lines
 from rebecsim.workloads.job import COLUMNS, Integers, Workload
 
-__all__ = ["read_swf", "write_swf"]
-
 Table = NDArray[np.int64] | NDArray[np.float64]
 
 _FIELDS = len(COLUMNS)

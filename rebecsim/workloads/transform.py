@@ -15,18 +15,6 @@ from numpy.typing import NDArray
 from rebecsim.workloads.errors import WorkloadError
 from rebecsim.workloads.job import Workload
 
-__all__ = [
-    "cut",
-    "first_jobs",
-    "of_queues",
-    "of_users",
-    "offered_load",
-    "scale_load",
-    "window",
-    "with_later_clock",
-    "with_load",
-]
-
 _CLOCK = ("UnixStartTime", "StartTime", "EndTime")
 
 

@@ -17,7 +17,7 @@ from rebecsim.actors import (
     message_server,
     state_variable,
 )
-from rebecsim.cli import app
+from rebecsim.cli.commands import app
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
 from rebecsim.exploration import (

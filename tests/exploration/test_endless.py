@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from rebecsim.actors import Instance, Int, Model, Rebec, message_server, state_variable
 from rebecsim.actors.watchdog import EndlessError, Watchdog
-from rebecsim.cli import app
+from rebecsim.cli.commands import app
 from rebecsim.cli.endings import ending_of
 from rebecsim.exit_codes import ExitCode
 from rebecsim.exploration import Limits, explore, find_races

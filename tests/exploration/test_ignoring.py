@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from rebecsim.cli import app
+from rebecsim.cli.commands import app
 from rebecsim.exit_codes import ExitCode
 from rebecsim.exploration import Limits, Mode, explore
 from rebecsim.exploration.exploring import Problem, pose

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from rebecsim.cli import app
+from rebecsim.cli.commands import app
 from rebecsim.errors import UserError
 from rebecsim.exploration import Checks, Limits, find_races
 from rebecsim.exploration.races.following import Follower

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from rebecsim.cli import app
+from rebecsim.cli.commands import app
 from rebecsim.errors import UserError
 from rebecsim.exploration import Breach, Checks, Limits, explore, find_races
 from rebecsim.exploration.components import components

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from typer.testing import CliRunner
 
 from rebecsim.actors import semantics
-from rebecsim.cli import app
+from rebecsim.cli.commands import app
 from rebecsim.exit_codes import ExitCode
 from rebecsim.exploration import Checks, DepthFirst, Limits, Mode, explore, standstill
 from rebecsim.exploration.components import on_cycles

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from rebecsim.cli import app
+from rebecsim.cli.commands import app
 from rebecsim.lang import check_source
 from rebecsim.lang.dialects import declared_dialect, needs_time
 

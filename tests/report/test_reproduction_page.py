@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from rebecsim.cli import app
+from rebecsim.cli.commands import app
 from rebecsim.clusters.dispatch.natjam import NATJAM_COUNTERS
 from rebecsim.clusters.dispatch.published import (
     PUBLISHED_TABLES,

@@ -105,8 +105,9 @@ def test_no_worker_is_left_that_is_started_while_another_is_killed(monkeypatch):
     done = threading.Event()
 
     def use():
-        with pytest.raises(BrokenProcessPool), executor_of(2) as pool:
-            for _ in range(2):
+        with executor_of(2) as pool:
+            pool.submit(time.sleep, 60)
+            with pytest.raises(BrokenProcessPool):
                 pool.submit(time.sleep, 60)
         done.set()
 

@@ -8,8 +8,6 @@ from typing import Any
 from rebecsim.clusters.batch.job import Job
 from rebecsim.clusters.batch.machine import Machine
 
-__all__ = ["Allocations"]
-
 
 class Allocations:
     """What runs on a machine, by the estimates.

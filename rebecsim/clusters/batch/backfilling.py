@@ -15,8 +15,6 @@ from rebecsim.clusters.batch.orders import Order
 from rebecsim.clusters.batch.settings import PolicySettings
 from rebecsim.clusters.batch.waiting import Block, WaitingQueue
 
-__all__ = ["Backfilling", "EasyBackfilling", "NoBackfilling"]
-
 
 class Backfilling(ABC):
     """Decides which jobs start; made anew for every run.

@@ -12,8 +12,6 @@ from rebecsim.clusters.batch.orders import Order
 from rebecsim.clusters.batch.profile import Profile
 from rebecsim.clusters.batch.settings import PolicySettings
 
-__all__ = ["ConservativeBackfilling"]
-
 
 class ConservativeBackfilling(Backfilling):
     """A job overtakes if that delays nobody ahead of it, by the estimates.

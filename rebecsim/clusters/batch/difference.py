@@ -12,8 +12,6 @@ from rebecsim.metrics import tardiness
 from rebecsim.workloads import Schedule
 from rebecsim.workloads.job import Integers
 
-__all__ = ["ScheduleDifference", "UserChanges", "schedule_difference"]
-
 _HOUR = 3600
 
 

@@ -12,8 +12,6 @@ from rebecsim.errors import UserError
 from rebecsim.workloads import Workload
 from rebecsim.workloads.job import Integers
 
-__all__ = ["ESTIMATES", "Estimates", "InflatedEstimates", "durations", "estimates_of"]
-
 NamedEstimates = Literal["requested", "exact"]
 ESTIMATES: tuple[NamedEstimates, ...] = get_args(NamedEstimates)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["Job"]
-
 
 class Job:
     """A rigid parallel job: so many processors, for so long.

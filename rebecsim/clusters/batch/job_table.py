@@ -12,8 +12,6 @@ from rebecsim.studies.rows import REPLICATION, Columns
 from rebecsim.workloads import Schedule, Workload
 from rebecsim.workloads.job import Integers
 
-__all__ = ["JOBS", "JOB_COLUMNS", "job_columns", "schedule_of"]
-
 JOBS = "jobs"
 """The name of the table."""
 

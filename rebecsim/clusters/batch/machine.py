@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from rebecsim.clusters.batch.job import Job
 from rebecsim.errors import UserError
 
-__all__ = ["PLACEMENTS", "Machine", "NodeGroup", "Nodes", "Placement", "Pool"]
-
 Placement = Literal["first-fit", "best-fit"]
 PLACEMENTS: tuple[Placement, ...] = get_args(Placement)
 

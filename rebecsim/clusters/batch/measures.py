@@ -15,15 +15,6 @@ from rebecsim.metrics import BatchMetrics, Metric, UserMetrics, batch_metrics, u
 from rebecsim.workloads import Schedule
 from rebecsim.workloads.job import Integers
 
-__all__ = [
-    "SCHEDULE_METRICS",
-    "JudgedSchedule",
-    "ScheduleMetric",
-    "judge",
-    "known_metrics",
-    "schedule_figures",
-]
-
 _HOUR = 3600
 
 

@@ -14,17 +14,6 @@ from rebecsim.clusters.batch.job import Job
 from rebecsim.clusters.batch.settings import PolicySettings
 from rebecsim.clusters.batch.usage import Usage
 
-__all__ = [
-    "BySubmission",
-    "Fairshare",
-    "LargestArea",
-    "LongestJob",
-    "Order",
-    "QueuePriority",
-    "ShortestJob",
-    "SmallestArea",
-]
-
 
 class Order(ABC):
     """The order of the waiting jobs; made anew for every run.

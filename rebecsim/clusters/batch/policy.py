@@ -18,14 +18,6 @@ from rebecsim.clusters.batch.orders import (
 )
 from rebecsim.clusters.common.registry import Registry
 
-__all__ = [
-    "BATCH_POLICIES",
-    "BUILTIN_BATCH_POLICIES",
-    "BatchPolicy",
-    "batch_policies",
-    "batch_policy",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class BatchPolicy:

@@ -8,8 +8,6 @@ from typing import Any
 from rebecsim.clusters.batch.job import Job
 from rebecsim.clusters.batch.machine import Machine
 
-__all__ = ["Profile"]
-
 
 class Profile:
     """The level of a machine as a step function of time: sorted times, and the level from each on.

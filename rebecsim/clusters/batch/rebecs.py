@@ -30,8 +30,6 @@ from rebecsim.clusters.batch.machine import Machine
 from rebecsim.clusters.batch.policy import BatchPolicy
 from rebecsim.clusters.batch.settings import PolicySettings
 
-__all__ = ["Client", "Node", "ResourceManager", "cluster_model"]
-
 _UNBOUNDED = 2**31 - 1
 
 MANAGER = "manager"

@@ -22,8 +22,6 @@ from rebecsim.simulation import simulate
 from rebecsim.workloads import Schedule, Workload
 from rebecsim.workloads.job import Integers
 
-__all__ = ["JobStream", "run_schedule"]
-
 _SLICE = 4096  # jobs made from columns at a time
 
 

@@ -32,17 +32,6 @@ from rebecsim.studies.scenario import (
     require_no_duplicates,
 )
 
-__all__ = [
-    "MAX_CELLS",
-    "BatchScenario",
-    "Gantt",
-    "Generate",
-    "MachineTable",
-    "NodesTable",
-    "Settings",
-    "WorkloadSource",
-]
-
 MAX_CELLS = 10_000
 """Most schedules of one scenario."""
 

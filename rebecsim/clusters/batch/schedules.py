@@ -16,8 +16,6 @@ from rebecsim.studies.rows import REPLICATION
 from rebecsim.studies.study import PlannedCell
 from rebecsim.workloads import WorkloadError
 
-__all__ = ["read_schedules"]
-
 
 def read_schedules(results: Results, cell: PlannedCell) -> Iterator[JudgedSchedule]:
     """Read the schedules of a cell, in the order of replications, and compute their figures.

@@ -8,8 +8,6 @@ from typing import Literal, get_args
 
 from rebecsim.errors import UserError
 
-__all__ = ["BACKFILL_ORDERS", "BackfillOrder", "PolicySettings"]
-
 BackfillOrder = Literal["queue", "shortest"]
 BACKFILL_ORDERS: tuple[BackfillOrder, ...] = get_args(BackfillOrder)
 

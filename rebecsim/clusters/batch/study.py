@@ -34,8 +34,6 @@ from rebecsim.studies.toml_lines import FieldPath
 from rebecsim.workloads import CleaningRules, Workload, generate, read_swf, transform
 from rebecsim.workloads.cleaning import skipped_lines
 
-__all__ = ["STUDY", "BatchStudy", "ScheduleSetup", "load_workload"]
-
 _LOG = ("workload", "log")
 
 

@@ -8,8 +8,6 @@ from rebecsim.clusters.batch.run import run_schedule
 from rebecsim.clusters.batch.validation import check_capacity, check_submissions
 from rebecsim.workloads import Workload
 
-__all__ = ["try_policy"]
-
 
 def try_policy(policy: BatchPolicy) -> None:
     """Run six jobs of two users on four processors, over which they have to wait.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 
-__all__ = ["Usage"]
-
 
 class _Account:
     """The usage of one user as of the last time that somebody looked."""

@@ -17,14 +17,6 @@ from rebecsim.errors import UserError
 from rebecsim.workloads import Schedule
 from rebecsim.workloads.job import Integers
 
-__all__ = [
-    "Check",
-    "check_capacity",
-    "check_head_reservations",
-    "check_start_order",
-    "check_submissions",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Check:

@@ -12,8 +12,6 @@ from typing import Any
 
 from rebecsim.clusters.batch.job import Job
 
-__all__ = ["Block", "WaitingQueue"]
-
 _FULL = 256  # entries at which a block is split
 
 Entry = tuple[Any, ...]

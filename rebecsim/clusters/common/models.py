@@ -12,8 +12,6 @@ from rebecsim.generate import python_source
 from rebecsim.lang import check_source
 from rebecsim.studies.plan import Plan
 
-__all__ = ["ModelForm", "generate_models", "write_models"]
-
 ModelForm = Literal["rebeca", "python"]
 
 

@@ -18,8 +18,6 @@ from pydantic import ValidationError
 from rebecsim.errors import UserError
 from rebecsim.lang import RebecaError
 
-__all__ = ["PluginError", "PluginSource", "Suspect", "blaming"]
-
 
 class PluginError(UserError):
     """A plug-in that cannot be used; the text names its file, the line if known, and the cause."""

@@ -9,8 +9,6 @@ from typing import Generic, TypeVar
 from rebecsim.close_names import suggestion
 from rebecsim.clusters.common.plugin_errors import PluginSource, Suspect
 
-__all__ = ["Registry", "TakenNameError", "UnknownNameError"]
-
 Entry = TypeVar("Entry")
 
 

@@ -11,19 +11,6 @@ from rebecsim.clusters.dispatch.patterns.base import MAX_LENGTH
 from rebecsim.clusters.dispatch.patterns.kinds import Arrivals, Lengths
 from rebecsim.clusters.dispatch.policies import DispatchPolicy, dispatch_policy
 
-__all__ = [
-    "MAX_APP_MASTERS",
-    "MAX_EPSILON",
-    "MAX_QUEUE_SIZE",
-    "ClusterConfiguration",
-    "ClusterSize",
-    "Configuration",
-    "Epsilon",
-    "HighPriority",
-    "PolicyName",
-    "QueueSize",
-]
-
 MAX_APP_MASTERS = 1_000
 """Most AppMasters: each is a rebec of its own and a block of the ResourceManager's text."""
 

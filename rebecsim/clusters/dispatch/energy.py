@@ -15,8 +15,6 @@ from rebecsim.studies.cell import grouped
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.statistics import Estimate, LinearForm, estimate_of, linear_form
 
-__all__ = ["Hardware", "HardwareFigures", "Usage", "by_policy_and_size", "by_workload"]
-
 
 @dataclass(frozen=True, slots=True)
 class Hardware:

@@ -16,14 +16,6 @@ from dataclasses import dataclass
 
 from rebecsim.clusters.common.registry import Registry
 
-__all__ = [
-    "BUILTIN_EVICTION_POLICIES",
-    "EVICTION_POLICIES",
-    "EvictionPolicy",
-    "eviction_policies",
-    "eviction_policy",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class EvictionPolicy:

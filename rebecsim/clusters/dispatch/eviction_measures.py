@@ -13,17 +13,6 @@ from __future__ import annotations
 from rebecsim.clusters.dispatch.measures import deadline_metrics
 from rebecsim.metrics.metric import Metric, Weights
 
-__all__ = [
-    "CHECKPOINTS",
-    "NATJAM_AM_JOB_SUCCESS",
-    "NATJAM_CHART_METRICS",
-    "NATJAM_DEADLINE_MISSES",
-    "NATJAM_JOB_REQUEST_SUCCESS",
-    "NATJAM_METRICS",
-    "NATJAM_MISS_BREAKDOWN",
-    "NATJAM_SUCCESS_OF_ALL_REQUESTS",
-]
-
 _COMPLETIONS: Weights = {"production_completions": 1, "research_completions": 1}
 _QUEUE_MISSES: Weights = {"production_queue_misses": 1, "research_queue_misses": 1}
 _RUN_MISSES: Weights = {

@@ -15,8 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-__all__ = ["Power", "Speed", "Speeds", "busy_time", "cycled", "energy", "speed_ratio"]
-
 Entry = TypeVar("Entry")
 
 _MAX_SPEED = 100

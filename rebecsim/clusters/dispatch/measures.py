@@ -10,14 +10,6 @@ from __future__ import annotations
 
 from rebecsim.metrics.metric import Metric, Weights
 
-__all__ = [
-    "AM_JOB_SUCCESS",
-    "DEADLINE_MISSES",
-    "DISPATCH_METRICS",
-    "JOB_REQUEST_SUCCESS",
-    "deadline_metrics",
-]
-
 _LEFT_OUT = (
     "Jobs dropped because the queue was full, and jobs still waiting or running when a run ends, "
     "are in neither number."

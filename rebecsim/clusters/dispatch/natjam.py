@@ -16,14 +16,6 @@ from rebecsim.clusters.dispatch.eviction import EvictionPolicy, eviction_policie
 from rebecsim.clusters.dispatch.patterns.base import MAX_LENGTH
 from rebecsim.clusters.dispatch.rendering import render_model
 
-__all__ = [
-    "NATJAM_COUNTERS",
-    "Eviction",
-    "EvictionPolicyName",
-    "NatjamConfiguration",
-    "natjam_source",
-]
-
 NATJAM_COUNTERS: Mapping[str, str] = MappingProxyType(
     {
         "production_queue_misses": "m_production_queue_misses",

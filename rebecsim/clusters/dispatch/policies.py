@@ -15,14 +15,6 @@ from dataclasses import dataclass
 
 from rebecsim.clusters.common.registry import Registry
 
-__all__ = [
-    "BUILTIN_DISPATCH_POLICIES",
-    "DISPATCH_POLICIES",
-    "DispatchPolicy",
-    "dispatch_policies",
-    "dispatch_policy",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class DispatchPolicy:

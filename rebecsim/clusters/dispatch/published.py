@@ -14,17 +14,6 @@ from typing import Any, Literal
 from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.errors import UserError
 
-__all__ = [
-    "FIGURES",
-    "MEASURED_RUNS",
-    "PUBLISHED_RUNS",
-    "PUBLISHED_TABLES",
-    "PublishedRow",
-    "PublishedTable",
-    "reproduction_scenarios",
-    "tables_of",
-]
-
 PUBLISHED_RUNS = 100
 """Runs per cluster size behind a published figure."""
 

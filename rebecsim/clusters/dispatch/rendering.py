@@ -11,8 +11,6 @@ from rebecsim.clusters.dispatch.patterns.base import WorkloadPattern
 from rebecsim.generate.environment import template_environment
 from rebecsim.lang import check_source
 
-__all__ = ["render_model"]
-
 
 def _pattern_suspects(
     arrival_pattern: WorkloadPattern, length_pattern: WorkloadPattern

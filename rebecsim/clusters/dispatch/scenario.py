@@ -59,8 +59,6 @@ from rebecsim.simulation import Order
 from rebecsim.studies.scenario import ListOf, StudyScenario, require_known, require_no_duplicates
 from rebecsim.studies.toml_lines import FieldPath
 
-__all__ = ["MAX_CONFIGURATIONS", "Scenario"]
-
 MAX_CONFIGURATIONS = 100_000
 """Most models of one scenario: each is generated and simulated."""
 

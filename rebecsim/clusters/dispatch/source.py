@@ -13,8 +13,6 @@ from rebecsim.clusters.dispatch.hardware import cycled, speed_ratio
 from rebecsim.clusters.dispatch.policies import dispatch_policies
 from rebecsim.clusters.dispatch.rendering import render_model
 
-__all__ = ["BUSY_TIME", "COUNTERS", "busy_time_variables", "rebeca_source"]
-
 COUNTERS: Mapping[str, str] = MappingProxyType(
     {
         "queue_misses": "m_queue_misses",

@@ -34,8 +34,6 @@ from rebecsim.studies.sections import Section
 from rebecsim.studies.simulated import OUTCOME, TRACE_COLUMNS, TRACES, simulated_rows
 from rebecsim.studies.study import Axis, How, PlannedCell, Study, seed_sequence
 
-__all__ = ["STUDY", "ClusterModel", "DispatchStudy", "cell_key"]
-
 _MANAGER = "rm"
 _TICK = "checkQueue"
 

@@ -24,8 +24,6 @@ from rebecsim.studies.results_error import ResultsError
 from rebecsim.studies.simulated import TRACE_COLUMNS, TRACES
 from rebecsim.studies.study import PlannedCell
 
-__all__ = ["UtilisationOverTime", "traced_runs", "utilisation_over_time"]
-
 _JOB_MESSAGES = ("runJob", "update")
 
 

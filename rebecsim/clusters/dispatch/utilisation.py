@@ -13,8 +13,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ServedMessage", "busy_intervals", "utilisation", "windows"]
-
 
 class ServedMessage(Protocol):
     """What is read of a traced event; `rebecsim.simulation.Event` has it."""

@@ -8,19 +8,6 @@ from rebecsim.clusters.model.scenario import ModelScenario, Observe
 from rebecsim.studies.rows import REPLICATION
 from rebecsim.studies.simulated import OUTCOME
 
-__all__ = [
-    "BASE",
-    "CURVES",
-    "END",
-    "ENDINGS",
-    "MESSAGES",
-    "TABLES",
-    "WAITS",
-    "columns_of",
-    "own_columns",
-    "tables_of",
-]
-
 MESSAGES = "messages"
 """The column that says how many messages were served."""
 

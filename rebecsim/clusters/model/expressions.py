@@ -18,8 +18,6 @@ from rebecsim.lang import (
 from rebecsim.lang.property_syntax import Definition, PropertyFile
 from rebecsim.lang.types import BOOLEAN, NUMERIC, REAL, Type
 
-__all__ = ["Expression", "expression_fault"]
-
 _NAME = "(observed)"
 """What the expression is called among the definitions; no name of a model."""
 

@@ -12,8 +12,6 @@ from rebecsim.clusters.model.servers import ALL, server_fault, server_names
 from rebecsim.clusters.model.variants import Opened, sweep_fault
 from rebecsim.studies.toml_lines import FieldPath
 
-__all__ = ["scenario_faults"]
-
 
 def scenario_faults(scenario: ModelScenario, opened: Opened) -> Iterator[tuple[FieldPath, str]]:
     """Say which keys do not fit the model, and why."""

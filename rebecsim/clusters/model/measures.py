@@ -10,8 +10,6 @@ from rebecsim.clusters.model.scenario import ModelScenario, Observe
 from rebecsim.clusters.model.servers import ALL
 from rebecsim.metrics import Metric
 
-__all__ = ["measures_of"]
-
 _SPAN = "end"
 _MESSAGES_SERVED = Metric(
     name="messages_served",

@@ -32,8 +32,6 @@ from rebecsim.studies.simulated import OUTCOME, TRACE_COLUMNS, TRACES
 if TYPE_CHECKING:
     from rebecsim.native.layout import NativeModel
 
-__all__ = ["FINISHED", "STAYS", "ModelTask", "python_only", "run_rows"]
-
 FINISHED = "finished"
 """How a run ends without messages in a state that is terminal."""
 

@@ -29,8 +29,6 @@ from pydantic import Field, field_validator, model_validator
 from rebecsim.simulation import Order, Outcome
 from rebecsim.studies.scenario import StudyScenario, Table, entry_error, require_no_duplicates
 
-__all__ = ["MAX_VARIANTS", "ModelScenario", "Observe", "Swept"]
-
 MAX_VARIANTS = 10_000
 """Most variants of one scenario: each is checked, run and kept."""
 

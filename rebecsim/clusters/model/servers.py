@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from rebecsim.actors import Model
 from rebecsim.close_names import suggestion
 
-__all__ = ["ALL", "server_fault", "server_names", "servers_of"]
-
 ALL = "all"
 """What stands for every message server."""
 

@@ -50,8 +50,6 @@ from rebecsim.studies.simulated import TRACE_COLUMNS, TRACES
 from rebecsim.studies.study import How, PlannedCell, Study
 from rebecsim.studies.toml_lines import FieldPath
 
-__all__ = ["STUDY", "ModelSetup", "ModelStudy"]
-
 _REPLICATIONS_PER_TASK = 100
 _TRACED_PER_TASK = 20
 _MOST_PAIRED = 5

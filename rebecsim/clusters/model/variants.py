@@ -25,18 +25,6 @@ from rebecsim.lang.constants import NotConstantError, convert
 from rebecsim.lang.literals import INT_MAX
 from rebecsim.lang.types import BOOLEAN, PRIMITIVES, REAL, TIMER, PrimitiveType
 
-__all__ = [
-    "MODEL_SUFFIXES",
-    "Changes",
-    "ModelText",
-    "Opened",
-    "combinations",
-    "label_of",
-    "open_text",
-    "shown_value",
-    "sweep_fault",
-]
-
 MODEL_SUFFIXES = (".rebeca", ".py")
 """How the names of models end."""
 

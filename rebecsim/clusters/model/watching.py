@@ -20,8 +20,6 @@ from rebecsim.clusters.model.servers import servers_of
 from rebecsim.clusters.model.variants import Opened
 from rebecsim.simulation import Tracer
 
-__all__ = ["Followed", "Watched", "Watcher"]
-
 
 @dataclass(frozen=True)
 class Followed:

@@ -9,8 +9,6 @@ from rebecsim.exploration.races.diamonds import Diamonds
 from rebecsim.exploration.races.futures import Futures
 from rebecsim.exploration.races.groups import Group, Row
 
-__all__ = ["Ahead"]
-
 
 class Ahead:
     """Judges the orders of a race by the futures of the states that they lead to."""

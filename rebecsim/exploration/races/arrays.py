@@ -15,8 +15,6 @@ from rebecsim.exploration.races.fate import Graph
 from rebecsim.exploration.recording import NO_SERVICE
 from rebecsim.exploration.state_graph import StateGraph
 
-__all__ = ["NO_ACTION", "NO_MESSAGE", "Action", "Arrays", "Integers", "Messages", "arrays_of"]
-
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 

@@ -15,8 +15,6 @@ from rebecsim.exploration.races.futures import Futures
 from rebecsim.exploration.races.result import Decision, Unexplained
 from rebecsim.exploration.search import Search
 
-__all__ = ["breach_of_state", "unexplained"]
-
 
 def unexplained(
     problem: Problem, search: Search, arrays: Arrays, futures: Futures, keys: Sequence[int]

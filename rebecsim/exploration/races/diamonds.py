@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from rebecsim.exploration.races.arrays import NO_MESSAGE, Arrays, Integers
 from rebecsim.exploration.races.fate import distinct
 
-__all__ = ["Diamonds", "Steps", "Ways", "find_diamonds"]
-
 Flags = NDArray[np.bool_]
 
 NONE = -1

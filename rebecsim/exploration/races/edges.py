@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 from rebecsim.exploration.races.arrays import NO_ACTION, Arrays
 
-__all__ = ["TIME", "Edge", "Edges"]
-
 TIME = -1
 """The kind of an edge in which only time passes."""
 

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from rebecsim.exploration.components import components
 
-__all__ = ["Graph", "avoiding", "distances", "distinct", "longest", "reaching"]
-
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 

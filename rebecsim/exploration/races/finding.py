@@ -26,8 +26,6 @@ from rebecsim.exploration.transitions import Mode
 from rebecsim.lang import CheckedModel
 from rebecsim.native.engines import Engine
 
-__all__ = ["MOST_FOLLOWED", "find_races"]
-
 MOST_FOLLOWED = 200_000
 """The pairs of states that are followed, at most, unless the caller says otherwise."""
 

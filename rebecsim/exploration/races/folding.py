@@ -8,8 +8,6 @@ from rebecsim.exploration.races.result import Contender, RaceGroup
 from rebecsim.exploration.symmetry import symmetries
 from rebecsim.exploration.transitions import TransitionSystem
 
-__all__ = ["alike"]
-
 
 def alike(system: TransitionSystem, groups: Sequence[RaceGroup]) -> tuple[tuple[int, ...], ...]:
     """Put groups together, by their places, that some symmetry of the model takes to each other."""

@@ -28,8 +28,6 @@ from rebecsim.exploration.races.edges import TIME, Edge, Edges
 from rebecsim.exploration.races.futures import Futures
 from rebecsim.exploration.races.observed import Lead, Observed
 
-__all__ = ["MOST_OWED", "Follower", "Node", "Start"]
-
 MOST_OWED = 8
 """Services that one run may be behind the other before they count as apart for good."""
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from rebecsim.exploration.races.arrays import Arrays
 from rebecsim.exploration.races.fate import Graph, avoiding, distances
 
-__all__ = ["Futures", "futures_of"]
-
 Flags = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 

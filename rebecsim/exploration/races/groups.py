@@ -12,8 +12,6 @@ from rebecsim.exploration.races.following import Start
 from rebecsim.exploration.races.result import RACE_KINDS, Contender, Distance, RaceKind
 from rebecsim.exploration.transitions import TransitionSystem
 
-__all__ = ["Group", "Row", "grouped"]
-
 _HERE = Distance(0, 0)
 
 

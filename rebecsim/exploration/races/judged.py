@@ -13,8 +13,6 @@ from rebecsim.exploration.races.diamonds import NONE
 from rebecsim.exploration.races.fate import Graph, avoiding, distances, longest, reaching
 from rebecsim.exploration.races.following import Arrival, Follower, Move
 
-__all__ = ["Judged"]
-
 Flags = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 _Test = Callable[[Move, Arrival], bool]

@@ -15,8 +15,6 @@ from rebecsim.exploration.path import written_name
 from rebecsim.exploration.races.arrays import NO_ACTION, Arrays
 from rebecsim.exploration.transitions import State, TransitionSystem
 
-__all__ = ["Lead", "Observed", "observed_of"]
-
 _MOST = 8  # of what one run has shown and the other one not yet, before they count as different
 
 

@@ -12,8 +12,6 @@ from rebecsim.exploration.races.groups import Group
 from rebecsim.exploration.races.judged import Judged
 from rebecsim.exploration.races.result import RACE_KINDS, Distance, RaceBound, RaceKind
 
-__all__ = ["Pursuit"]
-
 _BATCHES = (1, 8, 64, 512)  # races of a group that are followed before it is looked what came of it
 _FIRST_LOOK = 500  # pairs of states followed before it is looked what is known
 

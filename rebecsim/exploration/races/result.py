@@ -13,18 +13,6 @@ from rebecsim.exploration.path import Path
 from rebecsim.exploration.races.witness import Witness
 from rebecsim.exploration.transitions import Mode
 
-__all__ = [
-    "RACE_KINDS",
-    "Contender",
-    "Decision",
-    "Distance",
-    "RaceBound",
-    "RaceGroup",
-    "RaceKind",
-    "Races",
-    "Unexplained",
-]
-
 RaceKind = Literal["inevitable", "avoidable", "observed", "results", "undecided", "while", "joins"]
 RACE_KINDS: tuple[RaceKind, ...] = (
     "inevitable",

@@ -20,8 +20,6 @@ from rebecsim.exploration.races.result import Distance, RaceGroup
 from rebecsim.exploration.races.witness import Way, Witness, witness_of
 from rebecsim.exploration.search import Search
 
-__all__ = ["Shower"]
-
 
 class Shower:
     """Makes what is said of groups from what is known of them.

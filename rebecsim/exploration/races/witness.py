@@ -21,8 +21,6 @@ from rebecsim.exploration.path import (
 from rebecsim.exploration.search import Search
 from rebecsim.exploration.transitions import State, TransitionSystem
 
-__all__ = ["Difference", "Order", "Swap", "Way", "Witness", "witness_of"]
-
 
 @dataclass(frozen=True)
 class Way:

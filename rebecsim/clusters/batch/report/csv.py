@@ -9,8 +9,6 @@ from rebecsim.metrics import UserMetrics
 from rebecsim.report.csv import text_of
 from rebecsim.studies.study import PlannedCell
 
-__all__ = ["changes_csv", "schedules_csv", "users_csv"]
-
 _CELL = ("policy", "load_factor", "estimates", "replication")
 
 

@@ -13,8 +13,6 @@ from rebecsim.errors import UserError
 from rebecsim.studies.store import StoredRun
 from rebecsim.studies.study import PlannedCell
 
-__all__ = ["schedule_changes"]
-
 
 def schedule_changes(first: StoredRun, second: StoredRun) -> Iterator[RenderableType]:
     """Show what changes for jobs and users in each schedule that both runs have.

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Bars", "busiest_time", "gantt_bars", "gantt_figure"]
-
 _DAY = 86_400
 # The palette without black, with its yellow, and a grey for the users who have no colour.
 _COLOURS = (BLUE, ORANGE, GREEN, "#E69F00", "#56B4E9", "#CC79A7", "#F0E442")

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["workload_figure", "write_workload_chart"]
-
 _WEEK, _DAY, _HOUR = 7 * 86_400, 86_400, 3600
 _MOST_BARS = 80
 

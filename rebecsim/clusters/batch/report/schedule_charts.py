@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["difference_figure", "over_time_figure"]
-
 _MOST_WINDOWS = 170
 _SHOWN_USERS = 14
 _MINUTE, _HOUR = 60, 3600

@@ -26,8 +26,6 @@ from rebecsim.studies.study import PlannedCell
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Schedules", "batch_sections", "read_shown"]
-
 _WINDOWS = 700
 
 

@@ -12,8 +12,6 @@ from rich.text import Text
 from rebecsim.clusters.batch.difference import ScheduleDifference
 from rebecsim.clusters.batch.report.text import duration_text
 
-__all__ = ["difference_summary", "difference_table"]
-
 _SHOWN_USERS = 12
 
 

@@ -15,15 +15,6 @@ from rebecsim.report.numbers import DASH
 from rebecsim.workloads.cleaning import skipped_lines
 from rebecsim.workloads.summary import Distribution, WorkloadSummary
 
-__all__ = [
-    "batch_table",
-    "duration_text",
-    "group_table",
-    "user_quartile_table",
-    "user_table",
-    "workload_view",
-]
-
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap, Normalize
     from matplotlib.figure import Figure
 
-__all__ = ["overdue_figure", "user_boxes_figure", "write_overdue_chart", "write_user_boxes"]
-
 _NAMED_USERS = 30
 _HOUR = 3600
 _KB_OF_GB = 1 << 20

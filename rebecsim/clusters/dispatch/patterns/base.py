@@ -8,17 +8,6 @@ from typing import Annotated, ClassVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = [
-    "MAX_ALTERNATIVES",
-    "MAX_ARRIVALS",
-    "MAX_LENGTH",
-    "MAX_POINTS",
-    "Points",
-    "Value",
-    "WorkloadPattern",
-    "require_in_range",
-]
-
 MAX_ARRIVALS = 10_000
 """Most jobs in one time unit: each costs a pass over the queue."""
 

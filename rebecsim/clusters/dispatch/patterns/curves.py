@@ -19,8 +19,6 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from rebecsim.clusters.dispatch.patterns.base import MAX_LENGTH, WorkloadPattern
 
-__all__ = ["MAX_PERIOD", "Sine", "Spline", "TablePattern"]
-
 MAX_PERIOD = 1_000
 """Longest period of a table in time units: each change of its value is written out in the model."""
 

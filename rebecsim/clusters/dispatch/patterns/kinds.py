@@ -17,8 +17,6 @@ from rebecsim.clusters.common.plugin_errors import blaming
 from rebecsim.clusters.common.registry import Registry, UnknownNameError
 from rebecsim.clusters.dispatch.patterns.base import MAX_ARRIVALS, MAX_POINTS, WorkloadPattern
 
-__all__ = ["ARRIVAL_PATTERNS", "LENGTH_PATTERNS", "Arrivals", "Lengths", "arrivals", "lengths"]
-
 arrivals: Registry[type[WorkloadPattern]] = Registry("arrival pattern")
 lengths: Registry[type[WorkloadPattern]] = Registry("length pattern")
 

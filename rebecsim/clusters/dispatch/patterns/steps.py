@@ -16,18 +16,6 @@ from rebecsim.clusters.dispatch.patterns.base import (
     require_in_range,
 )
 
-__all__ = [
-    "Ascending",
-    "Bursty",
-    "Descending",
-    "Geometric",
-    "Linear",
-    "Nondet",
-    "UniformArrivals",
-    "UniformLengths",
-    "Wave",
-]
-
 
 class _Formula(WorkloadPattern):
     """One value for each time unit, computed from the numbers of the pattern."""

@@ -12,14 +12,6 @@ from rebecsim.report.numbers import format_estimates
 from rebecsim.studies.sections import TextTable
 from rebecsim.studies.statistics import Estimate
 
-__all__ = [
-    "HARDWARE_NOTES",
-    "app_master_table",
-    "energy_scale",
-    "overview",
-    "size_tables",
-]
-
 HARDWARE_NOTES = (
     "Utilisation is the time in which an AppMaster has a job, as a share of the run; that of a "
     "cluster is the mean over its AppMasters. Time spent on a job that misses its deadline counts.",

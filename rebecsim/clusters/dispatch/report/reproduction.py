@@ -24,16 +24,6 @@ from rebecsim.report.numbers import DASH, display_scale, format_estimate, format
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.statistics import Estimate, estimate, standard_error_for
 
-__all__ = [
-    "CONSPICUOUS",
-    "PRINTED_DECIMALS",
-    "Reproduction",
-    "ReproductionRow",
-    "is_conspicuous",
-    "reproduction_rows",
-    "reproduction_table",
-]
-
 CONSPICUOUS = 3.0
 """A difference of more standard errors than this calls for an explanation."""
 

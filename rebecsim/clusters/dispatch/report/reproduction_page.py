@@ -22,8 +22,6 @@ from rebecsim.metrics import Metric
 from rebecsim.report.numbers import DASH, format_estimate, format_value
 from rebecsim.studies.statistics import Estimate
 
-__all__ = ["NO_REASON_KNOWN", "PageSettings", "reproduction_page"]
-
 NO_REASON_KNOWN = (
     "No reason is known. Of so many comparisons a few exceed the limit by chance: one in 370, if "
     "errors are normal. Other seeds show whether it stays."

@@ -13,8 +13,6 @@ from rebecsim.metrics import Metric
 from rebecsim.studies.cell import grouped
 from rebecsim.studies.statistics import Estimate
 
-__all__ = ["Agreement", "BestPolicies", "MeanFigures", "best_policies", "mean_figures"]
-
 Agreement = Literal["yes", "partly", "no"]
 
 

@@ -34,8 +34,6 @@ from rebecsim.studies.results import Results
 from rebecsim.studies.sections import Picture, Section, TextTable
 from rebecsim.studies.summary import Summary, summarise
 
-__all__ = ["dispatch_sections", "energy_csv", "hardware_sections"]
-
 _DOTS_PER_INCH = 200
 
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["UtilisationChart", "utilisation_charts", "utilisation_figure", "window_width"]
-
 _MOST_WINDOWS = 50
 _WIDTH_INCHES = 6.4
 _NAMED_APP_MASTERS = 24

@@ -20,8 +20,6 @@ from rebecsim.studies.sections import Picture, Section
 from rebecsim.studies.study import Axis
 from rebecsim.studies.summary import summarise
 
-__all__ = ["along_section"]
-
 
 def along_section(plan: Plan, moments: Sequence[CellMoments]) -> Iterator[Section]:
     """Draw every figure along the number with the most values; a line for all else that varies."""

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["MOST_LINES", "curve_band", "curves_figure", "histogram_figure"]
-
 MOST_LINES = 7
 """Variants that a picture shows; more could not be told apart."""
 

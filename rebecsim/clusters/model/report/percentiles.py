@@ -19,8 +19,6 @@ from rebecsim.studies.cell import Cell
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.statistics import estimate
 
-__all__ = ["PERCENTS", "Percentile", "percentile"]
-
 PERCENTS = (50, 90, 95, 99)
 """The percentiles of reports."""
 

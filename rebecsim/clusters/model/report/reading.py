@@ -16,8 +16,6 @@ from rebecsim.studies.rows import REPLICATION
 from rebecsim.studies.simulated import OUTCOME
 from rebecsim.studies.study import PlannedCell
 
-__all__ = ["Curve", "Waits", "column_of", "curve_of", "first_details", "waits_of"]
-
 _POINTS = 400
 """Times at which curves of all changes are drawn, at most."""
 

@@ -36,8 +36,6 @@ from rebecsim.studies.results import Results
 from rebecsim.studies.sections import Picture, Section, TextTable
 from rebecsim.studies.study import PlannedCell
 
-__all__ = ["model_sections"]
-
 _MOST_TOLD = 5
 """Examples of runs that ended early."""
 

@@ -15,8 +15,6 @@ from rebecsim.exploration.transitions import Mode
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel
 
-__all__ = ["Asked"]
-
 
 @dataclass(frozen=True)
 class Asked:

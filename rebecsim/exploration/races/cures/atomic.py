@@ -26,8 +26,6 @@ from rebecsim.exploration.races.cures.editing import (
 from rebecsim.exploration.races.result import Contender
 from rebecsim.lang import CheckedClass, CheckedModel, CheckedServer, syntax, walk
 
-__all__ = ["at_once"]
-
 _Host = syntax.MessageServer | syntax.Constructor
 
 

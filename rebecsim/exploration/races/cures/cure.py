@@ -9,18 +9,6 @@ from typing import Literal, NamedTuple
 from rebecsim.exploration.breach_key import BreachKey
 from rebecsim.lang import syntax
 
-__all__ = [
-    "CURE_KINDS",
-    "OUTCOMES",
-    "Change",
-    "CureKind",
-    "DoesNotApplyError",
-    "Guarded",
-    "Outcome",
-    "Proposal",
-    "Tried",
-]
-
 CureKind = Literal["priority", "atomic", "guard"]
 CURE_KINDS: tuple[CureKind, ...] = ("priority", "atomic", "guard")
 

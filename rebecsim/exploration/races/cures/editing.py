@@ -8,21 +8,6 @@ from dataclasses import replace
 from rebecsim.lang import CheckedClass, CheckedModel, CheckedServer, syntax, walk
 from rebecsim.lang.traversal import rewritten
 
-__all__ = [
-    "OF_A_MESSAGE",
-    "class_of",
-    "concrete",
-    "edited_class",
-    "edited_server",
-    "fresh",
-    "identifiers",
-    "locals_of",
-    "methods_called",
-    "names_read",
-    "renamed",
-    "server_of",
-]
-
 OF_A_MESSAGE = frozenset(
     {"currentMessageArrival", "currentMessageDeadline", "currentMessageWaitingTime"}
 )

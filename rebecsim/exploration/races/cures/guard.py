@@ -19,8 +19,6 @@ from rebecsim.exploration.races.cures.editing import (
 from rebecsim.exploration.races.result import Contender
 from rebecsim.lang import CheckedModel, CheckedServer, syntax, walk
 
-__all__ = ["guards"]
-
 Form = Literal["each", "first", "later", "drop"]
 _TITLES: dict[Form, str] = {
     "each": "{late} waits each time for {early}",

@@ -11,8 +11,6 @@ from rebecsim.exploration.races.cures.cure import Outcome
 from rebecsim.exploration.races.cures.pairs import swapped
 from rebecsim.exploration.races.result import RACE_KINDS, Contender, RaceGroup, Races
 
-__all__ = ["Judgement", "judge", "violations"]
-
 _JOINED = "+"  # stands for message servers that a cure has merged; no name has it
 _Pair = frozenset[Contender]
 

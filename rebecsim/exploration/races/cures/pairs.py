@@ -10,8 +10,6 @@ from rebecsim.exploration.races.result import Contender, RaceGroup
 from rebecsim.exploration.races.witness import Order
 from rebecsim.lang import CheckedModel, syntax, walk
 
-__all__ = ["at_one_rebec", "swapped"]
-
 Pair = tuple[Contender, Contender]
 
 

@@ -11,8 +11,6 @@ from rebecsim.exploration.races.cures.editing import class_of, edited_server, se
 from rebecsim.exploration.races.result import Contender
 from rebecsim.lang import CheckedClass, CheckedModel, CheckedServer, syntax
 
-__all__ = ["of_rebecs", "of_servers", "of_servers_everywhere"]
-
 _Key = TypeVar("_Key")
 _Place = tuple[str, str]
 """A message server where its text stands: the class, and its name."""

@@ -23,8 +23,6 @@ from rebecsim.lang import CheckedModel, CheckedServer, syntax, walk
 from rebecsim.lang.traversal import rewritten
 from rebecsim.lang.types import RebecType
 
-__all__ = ["together"]
-
 _Pair = tuple[CheckedServer, CheckedServer]
 
 

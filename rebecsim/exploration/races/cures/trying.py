@@ -25,8 +25,6 @@ from rebecsim.exploration.races.cures.waiting import Endings
 from rebecsim.exploration.races.result import RaceGroup, Races
 from rebecsim.lang import CheckedModel, RebecaError, check_source, print_model
 
-__all__ = ["Cures", "RaceCures", "try_cures"]
-
 
 @dataclass(frozen=True)
 class RaceCures:

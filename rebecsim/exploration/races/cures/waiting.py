@@ -16,8 +16,6 @@ from rebecsim.exploration.races.arrays import NO_ACTION, Arrays, arrays_of
 from rebecsim.exploration.races.cures.cure import Guarded
 from rebecsim.exploration.state_graph import StateGraph
 
-__all__ = ["Endings"]
-
 Service = tuple[str, str]
 """A rebec and one of its message servers."""
 
