@@ -262,7 +262,7 @@ def _export(
     file: Path, model: Model, checked: CheckedModel | None, question: Question, limits: Limits
 ) -> None:
     from rebecsim.actors import Violation
-    from rebecsim.exploration.space import state_space
+    from rebecsim.exploration.graphs.space import state_space
     from rebecsim.report.state_spaces import write_state_space
 
     try:

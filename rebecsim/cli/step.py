@@ -21,7 +21,7 @@ from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from rebecsim.exploration import PathStep
-    from rebecsim.exploration.space import RebecState
+    from rebecsim.exploration.graphs.space import RebecState
     from rebecsim.live import Alternative, Stepper, Stop, Turn
 
 _MOST_STEPS = 10_000  # of a run that finds no reason to stop

@@ -31,12 +31,8 @@ if TYPE_CHECKING:
     from rebecsim.exploration.exploring import Checks, explore
     from rebecsim.exploration.limits import Bound, Limits
     from rebecsim.exploration.on_demand import OnDemand, Successor
-    from rebecsim.exploration.outcome import Breach, Verdict
-    from rebecsim.exploration.path import Path, PathStep, path_along
-    from rebecsim.exploration.predicates import AbstractedVariableError
-    from rebecsim.exploration.properties import UnsupportedPropertyError
-    from rebecsim.exploration.races import Contender, RaceGroup, RaceKind, Races, find_races
-    from rebecsim.exploration.recorded import (
+    from rebecsim.exploration.paths.path import Path, PathStep, path_along
+    from rebecsim.exploration.paths.recorded import (
         Question,
         Recorded,
         load_recorded,
@@ -44,8 +40,13 @@ if TYPE_CHECKING:
         replay,
         save_recorded,
     )
+    from rebecsim.exploration.predicates import AbstractedVariableError
+    from rebecsim.exploration.properties import UnsupportedPropertyError
+    from rebecsim.exploration.races import Contender, RaceGroup, RaceKind, Races, find_races
     from rebecsim.exploration.result import Result, Violated
     from rebecsim.exploration.search import Progress, Search, SearchEnded
+    from rebecsim.exploration.states.outcome import Breach, Verdict
+    from rebecsim.exploration.states.transitions import Mode, TransitionSystem
     from rebecsim.exploration.strategies import (
         BreadthFirst,
         DepthBounded,
@@ -53,7 +54,6 @@ if TYPE_CHECKING:
         RandomWalks,
         Strategy,
     )
-    from rebecsim.exploration.transitions import Mode, TransitionSystem
 
 __all__ = [
     "AbstractedVariableError",
@@ -97,40 +97,40 @@ __all__ = [
 _MODULES = {
     "AbstractedVariableError": "predicates",
     "Bound": "limits",
-    "Breach": "outcome",
+    "Breach": "states.outcome",
     "BreadthFirst": "strategies",
     "Checks": "exploring",
     "Contender": "races",
     "DepthBounded": "strategies",
     "DepthFirst": "strategies",
     "Limits": "limits",
-    "Mode": "transitions",
+    "Mode": "states.transitions",
     "OnDemand": "on_demand",
-    "Path": "path",
-    "PathStep": "path",
+    "Path": "paths.path",
+    "PathStep": "paths.path",
     "Progress": "search",
-    "Question": "recorded",
+    "Question": "paths.recorded",
     "RaceGroup": "races",
     "RaceKind": "races",
     "Races": "races",
     "RandomWalks": "strategies",
-    "Recorded": "recorded",
+    "Recorded": "paths.recorded",
     "Result": "result",
     "Search": "search",
     "SearchEnded": "search",
     "Strategy": "strategies",
     "Successor": "on_demand",
-    "TransitionSystem": "transitions",
+    "TransitionSystem": "states.transitions",
     "UnsupportedPropertyError": "properties",
-    "Verdict": "outcome",
+    "Verdict": "states.outcome",
     "Violated": "result",
     "explore": "exploring",
     "find_races": "races",
-    "load_recorded": "recorded",
-    "path_along": "path",
-    "recurring": "recorded",
-    "replay": "recorded",
-    "save_recorded": "recorded",
+    "load_recorded": "paths.recorded",
+    "path_along": "paths.path",
+    "recurring": "paths.recorded",
+    "replay": "paths.recorded",
+    "save_recorded": "paths.recorded",
 }
 
 __getattr__, __dir__ = names_of(__name__, _MODULES)

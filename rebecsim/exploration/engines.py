@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from rebecsim.errors import UserError
+from rebecsim.exploration.compiled.servable import can_be_served
 from rebecsim.exploration.limits import COMPILER
 from rebecsim.exploration.reduction import SymmetricSystem
 from rebecsim.exploration.search import Search
-from rebecsim.exploration.servable import can_be_served
 from rebecsim.exploration.strategies import BreadthFirst, Strategy
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.native.engines import Engine
@@ -66,7 +66,7 @@ def run_search(
 
     search.engine = "native"
     with search.meter.leaving_out():
-        from rebecsim.exploration.compiled import CompiledSearch, load_compiled_code
+        from rebecsim.exploration.compiled.compiled_search import CompiledSearch, load_compiled_code
 
         load_compiled_code(workers)
     with np.errstate(over="ignore"):  # hashes wrap; without a compiler NumPy would warn of that

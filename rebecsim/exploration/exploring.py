@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from rebecsim.actors import Model, Violation
 from rebecsim.actors.watchdog import PATIENCE, ServerStopped, Watchdog
 from rebecsim.counted import counted
+from rebecsim.exploration.analysis.ignoring import Deciding, decided_by
 from rebecsim.exploration.engines import NativeEngineError, run_search
+from rebecsim.exploration.graphs.standstill import find_standstill
 from rebecsim.exploration.growth import growing
-from rebecsim.exploration.ignoring import Deciding, decided_by
 from rebecsim.exploration.limits import Bound, Limits, Meter, peak_bytes
-from rebecsim.exploration.outcome import Verdict
-from rebecsim.exploration.path import path_along
+from rebecsim.exploration.paths.path import path_along
 from rebecsim.exploration.properties import (
     Predicate,
     Properties,
@@ -24,9 +24,9 @@ from rebecsim.exploration.properties import (
 from rebecsim.exploration.reduction import SymmetricSystem, reduced
 from rebecsim.exploration.result import Result, Violated
 from rebecsim.exploration.search import Finding, Progress, Search, StopAt
-from rebecsim.exploration.standstill import find_standstill
+from rebecsim.exploration.states.outcome import Verdict
+from rebecsim.exploration.states.transitions import Mode, TransitionSystem
 from rebecsim.exploration.strategies import BreadthFirst, Strategy
-from rebecsim.exploration.transitions import Mode, TransitionSystem
 from rebecsim.exploration.vocabulary import vocabulary
 from rebecsim.lang import CheckedModel, CheckedProperties, PropertyFile
 from rebecsim.native.engines import FINGERPRINT_BITS, Engine

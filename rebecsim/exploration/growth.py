@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from rebecsim.exploration.local import Local
-from rebecsim.exploration.path import written_name
+from rebecsim.exploration.paths.path import written_name
 from rebecsim.exploration.search import Search
+from rebecsim.exploration.states.local import Local
 
 _LOOKS = 1_000
 """The most states of the way that are looked at."""

@@ -8,8 +8,7 @@ from typing import Any
 
 from rebecsim.actors import Model
 from rebecsim.exploration.exploring import Checks, pose
-from rebecsim.exploration.outcome import Breach
-from rebecsim.exploration.path import (
+from rebecsim.exploration.paths.path import (
     Path,
     PathStep,
     path_along,
@@ -18,7 +17,8 @@ from rebecsim.exploration.path import (
     written_name,
 )
 from rebecsim.exploration.search import Search
-from rebecsim.exploration.transitions import Mode
+from rebecsim.exploration.states.outcome import Breach
+from rebecsim.exploration.states.transitions import Mode
 from rebecsim.lang import CheckedModel
 
 

@@ -16,8 +16,8 @@ from typing import Any
 from rebecsim.actors import double_quotient, float32, int32, quotient, remainder, truncate
 from rebecsim.actors.kinds import int8, int16
 from rebecsim.errors import UserError
-from rebecsim.exploration.transitions import TransitionSystem
-from rebecsim.exploration.values import OddFloat
+from rebecsim.exploration.states.transitions import TransitionSystem
+from rebecsim.exploration.states.values import OddFloat
 from rebecsim.lang import CheckedProperties, Symbol, syntax
 from rebecsim.lang.types import (
     BYTE,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from rebecsim.actors import Model
 from rebecsim.close_names import suggestion
 from rebecsim.errors import UserError
-from rebecsim.exploration.outcome import Breach
 from rebecsim.exploration.predicates import PredicateCompiler
-from rebecsim.exploration.transitions import State, TransitionSystem
+from rebecsim.exploration.states.outcome import Breach
+from rebecsim.exploration.states.transitions import State, TransitionSystem
 from rebecsim.lang import (
     CheckedModel,
     CheckedProperties,

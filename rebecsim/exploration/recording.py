@@ -10,8 +10,8 @@ from array import array
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from rebecsim.exploration.breach_key import BreachKey
-from rebecsim.exploration.local import Waiting
+from rebecsim.exploration.states.breach_key import BreachKey
+from rebecsim.exploration.states.local import Waiting
 
 if TYPE_CHECKING:
     import numpy as np

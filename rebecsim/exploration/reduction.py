@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rebecsim.errors import UserError
-from rebecsim.exploration.local import Local
-from rebecsim.exploration.outcome import Breach, Outcome
+from rebecsim.exploration.states.local import Local
+from rebecsim.exploration.states.outcome import Breach, Outcome
+from rebecsim.exploration.states.transitions import Cause, State, TransitionSystem
 from rebecsim.exploration.symmetry import Permutation, Renaming, symmetries
-from rebecsim.exploration.transitions import Cause, State, TransitionSystem
 from rebecsim.lang import CheckedModel, CheckedProperties, parse_expression, syntax
 from rebecsim.lang.traversal import walk
 

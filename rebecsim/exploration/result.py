@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rebecsim.exploration.ignoring import Deciding
+from rebecsim.exploration.analysis.ignoring import Deciding
+from rebecsim.exploration.graphs.standstill import Standstill
 from rebecsim.exploration.limits import Bound
-from rebecsim.exploration.outcome import Verdict
-from rebecsim.exploration.path import Path
-from rebecsim.exploration.standstill import Standstill
-from rebecsim.exploration.transitions import Mode
+from rebecsim.exploration.paths.path import Path
+from rebecsim.exploration.states.outcome import Verdict
+from rebecsim.exploration.states.transitions import Mode
 from rebecsim.native.engines import EngineUsed
 
 

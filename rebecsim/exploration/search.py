@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Literal
 from rebecsim.actors.watchdog import PATIENCE, ServerStopped, Watchdog
 from rebecsim.exploration.collection import collecting_rarely
 from rebecsim.exploration.limits import Bound, Limits, Meter, bytes_to_grow
-from rebecsim.exploration.outcome import Breach
 from rebecsim.exploration.properties import Predicate, Property
 from rebecsim.exploration.recording import Recording
-from rebecsim.exploration.remembering import SentAtOnce
-from rebecsim.exploration.transitions import Cause, State, TransitionSystem
+from rebecsim.exploration.states.outcome import Breach
+from rebecsim.exploration.states.remembering import SentAtOnce
+from rebecsim.exploration.states.transitions import Cause, State, TransitionSystem
 from rebecsim.native.engines import EngineUsed
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from rebecsim.exploration.local import NOBODY_INDEX, Local, Waiting
-from rebecsim.exploration.transitions import State, TransitionSystem
-from rebecsim.exploration.values import Reference, rank
+from rebecsim.exploration.states.local import NOBODY_INDEX, Local, Waiting
+from rebecsim.exploration.states.transitions import State, TransitionSystem
+from rebecsim.exploration.states.values import Reference, rank
 
 Permutation = tuple[int, ...]
 """The image of each rebec, by positions."""

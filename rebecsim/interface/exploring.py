@@ -76,7 +76,7 @@ class Explored(Shown):
 
     def draw_states(self) -> Drawing:
         """Draw the state space. Raises UserError for a large one, or one without a state."""
-        from rebecsim.exploration.space import state_space
+        from rebecsim.exploration.graphs.space import state_space
         from rebecsim.report.graphs import MOST_DRAWN_STATES, space_svg
 
         try:

@@ -19,10 +19,10 @@ from rebecsim.close_names import suggestion
 from rebecsim.errors import UserError
 from rebecsim.exploration import Breach, Mode, Path, PathStep, Question, Recorded, path_along
 from rebecsim.exploration.exploring import pose
-from rebecsim.exploration.path import step_of
+from rebecsim.exploration.graphs.space import QueuedMessage, RebecState, StateSpace
+from rebecsim.exploration.paths.path import step_of
 from rebecsim.exploration.properties import Properties, abstraction
-from rebecsim.exploration.space import QueuedMessage, RebecState, StateSpace
-from rebecsim.exploration.transitions import State
+from rebecsim.exploration.states.transitions import State
 from rebecsim.exploration.vocabulary import vocabulary
 from rebecsim.lang import CheckedModel
 

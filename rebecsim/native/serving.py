@@ -1,8 +1,8 @@
 """Working out what message servers do, compiled: for the search, from a step of the model.
 
-`serve` answers what comes of serving a message as `rebecsim.exploration.runner` does, as long as
-everything goes well and all messages that are sent have been seen before. What goes wrong, and a
-message that is new, is left to Python.
+`serve` answers what comes of serving a message as `rebecsim.exploration.states.runner` does, as
+long as everything goes well and all messages that are sent have been seen before. What goes wrong,
+and a message that is new, is left to Python.
 """
 
 from __future__ import annotations

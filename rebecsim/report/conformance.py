@@ -10,7 +10,7 @@ from typing import Any
 
 from rebecsim.errors import UserError
 from rebecsim.exploration import Checks, Limits, UnsupportedPropertyError, explore
-from rebecsim.exploration.transitions import MODES
+from rebecsim.exploration.states.transitions import MODES
 from rebecsim.generate.load import load_checked
 from rebecsim.lang import RebecaError, parse_property_file
 

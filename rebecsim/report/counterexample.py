@@ -11,8 +11,8 @@ from rich.text import Text
 from rebecsim.actors.written import changes_text
 from rebecsim.counted import counted
 from rebecsim.exploration import Path, PathStep, Result
-from rebecsim.exploration.recorded import step_to_json
-from rebecsim.exploration.standstill import Standstill
+from rebecsim.exploration.graphs.standstill import Standstill
+from rebecsim.exploration.paths.recorded import step_to_json
 from rebecsim.report.message_table import message_table
 
 _MOST_NAMES = 5

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from textwrap import wrap
 
 from rebecsim.actors.written import value_text
-from rebecsim.exploration.path import PathStep
+from rebecsim.exploration.paths.path import PathStep
 from rebecsim.exploration.races.witness import Order, Witness
 from rebecsim.report.sequence import sequence_diagram
 from rebecsim.report.svg import element, shortened

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rebecsim.counted import counted
-from rebecsim.exploration.breach_key import BreachKey
-from rebecsim.exploration.outcome import Breach
-from rebecsim.exploration.path import Path
+from rebecsim.exploration.paths.path import Path
+from rebecsim.exploration.paths.recorded import step_to_json
 from rebecsim.exploration.races import RaceGroup, RaceKind, Races, Unexplained
 from rebecsim.exploration.races.result import Distance, RaceBound
 from rebecsim.exploration.races.witness import Order
-from rebecsim.exploration.recorded import step_to_json
+from rebecsim.exploration.states.breach_key import BreachKey
+from rebecsim.exploration.states.outcome import Breach
 from rebecsim.report.race_diagram import orders_as_text
 
 _MEANING: dict[RaceKind, str] = {

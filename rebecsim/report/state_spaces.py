@@ -15,7 +15,7 @@ from rebecsim.files import replacing_text
 from rebecsim.report.svg import shortened
 
 if TYPE_CHECKING:
-    from rebecsim.exploration.space import Edge, QueuedMessage, RebecState, StateSpace
+    from rebecsim.exploration.graphs.space import Edge, QueuedMessage, RebecState, StateSpace
 
 MOST_DOT_STATES = 300
 """States of a dot file; nobody can read the drawing of more."""

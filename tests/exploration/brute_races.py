@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
-from rebecsim.exploration.space import Edge, StateSpace
+from rebecsim.exploration.graphs.space import Edge, StateSpace
 from tests.exploration.fair_cycles import backward, fair_cycles
 
 __all__ = ["Brute", "Verdict"]

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from rebecsim.exploration import Checks, Limits, Mode
 from rebecsim.exploration.exploring import pose
+from rebecsim.exploration.graphs.space import state_space
 from rebecsim.exploration.races import Contender, Races, find_races
 from rebecsim.exploration.races.cures import Asked, try_cures
 from rebecsim.exploration.races.cures.atomic import at_once
 from rebecsim.exploration.races.cures.judging import violations
 from rebecsim.exploration.races.cures.together import together
-from rebecsim.exploration.space import state_space
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source, print_model
 from tests.exploration.brute_races import Brute

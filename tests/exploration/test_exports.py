@@ -13,9 +13,9 @@ import pytest
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
 from rebecsim.exploration import Checks, Limits, Mode, explore
-from rebecsim.exploration.breach_key import BreachKey
 from rebecsim.exploration.exploring import pose
-from rebecsim.exploration.space import StateSpace, state_space
+from rebecsim.exploration.graphs.space import StateSpace, state_space
+from rebecsim.exploration.states.breach_key import BreachKey
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.report.graphs import draw_space, draw_topology

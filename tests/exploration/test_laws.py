@@ -37,7 +37,7 @@ from rebecsim.exploration import (
     explore,
     path_along,
 )
-from rebecsim.exploration.local import NEVER
+from rebecsim.exploration.states.local import NEVER
 from rebecsim.simulation import simulate
 from tests.exploration.conformance import SUITE, model
 

@@ -15,7 +15,7 @@ from rebecsim.actors import (
 )
 from rebecsim.exploration import Breach, Checks, Mode, TransitionSystem, explore
 from rebecsim.exploration.collection import collecting_rarely
-from rebecsim.exploration.remembering import RememberingRunner
+from rebecsim.exploration.states.remembering import RememberingRunner
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from rebecsim.exploration import Checks, Limits, Result, explore, servable, serving
-from rebecsim.exploration.collapsed import Collapsed
-from rebecsim.exploration.transitions import TransitionSystem
+from rebecsim.exploration import Checks, Limits, Result, explore
+from rebecsim.exploration.compiled import servable, serving
+from rebecsim.exploration.compiled.collapsed import Collapsed
+from rebecsim.exploration.states.transitions import TransitionSystem
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source
 from rebecsim.native.cache import is_plain

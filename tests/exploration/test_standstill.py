@@ -13,11 +13,12 @@ from typer.testing import CliRunner
 from rebecsim.actors import semantics
 from rebecsim.cli.commands import app
 from rebecsim.exit_codes import ExitCode
-from rebecsim.exploration import Checks, DepthFirst, Limits, Mode, explore, standstill
-from rebecsim.exploration.components import on_cycles
+from rebecsim.exploration import Checks, DepthFirst, Limits, Mode, explore
 from rebecsim.exploration.exploring import pose
+from rebecsim.exploration.graphs import standstill
+from rebecsim.exploration.graphs.components import on_cycles
+from rebecsim.exploration.graphs.space import StateSpace, state_space
 from rebecsim.exploration.search import Search
-from rebecsim.exploration.space import StateSpace, state_space
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.live import Limits as LiveLimits
@@ -192,7 +193,7 @@ def test_it_is_what_the_whole_graph_says(drawn: Drawn) -> None:
 @pytest.mark.parametrize(("play", "stands"), [(FOR_EVER, True), (ONCE, False)])
 def test_served_by_compiled_code(play: str, stands: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """What compiled message servers have sent counts as what those in Python have."""
-    from rebecsim.exploration import serving
+    from rebecsim.exploration.compiled import serving
 
     monkeypatch.setattr(serving, "WORTH_LOADING", 1)
     monkeypatch.setattr(serving, "WORTH_COMPILING", 1)

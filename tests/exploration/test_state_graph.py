@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from models import ticket_service
 from rebecsim.actors import Model
 from rebecsim.exploration import Checks, Limits, Mode, engines
-from rebecsim.exploration.breach_key import key_of_state, key_of_step
 from rebecsim.exploration.exploring import Problem, pose
-from rebecsim.exploration.outcome import Breach, Outcome
+from rebecsim.exploration.graphs.state_graph import StateGraph, build_graph
 from rebecsim.exploration.recording import NO_SERVICE, Service
 from rebecsim.exploration.search import NO_MESSAGE_LEFT
-from rebecsim.exploration.state_graph import StateGraph, build_graph
+from rebecsim.exploration.states.breach_key import key_of_state, key_of_step
+from rebecsim.exploration.states.outcome import Breach, Outcome
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source
 from rebecsim.native.engines import Engine

@@ -27,8 +27,8 @@ from rebecsim.exploration import (
     suspension,
 )
 from rebecsim.exploration.exploring import pose
-from rebecsim.exploration.outcome import Outcome
-from rebecsim.exploration.transitions import Cause, State
+from rebecsim.exploration.states.outcome import Outcome
+from rebecsim.exploration.states.transitions import Cause, State
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 

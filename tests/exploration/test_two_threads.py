@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from models import ticket_service
-from rebecsim.exploration import Checks, Limits, Result, compiled, explore, two_threads
+from rebecsim.exploration import Checks, Limits, Result, explore
+from rebecsim.exploration.compiled import compiled_search, two_threads
 from rebecsim.exploration.search import Progress, Search
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
@@ -32,9 +33,9 @@ def used(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         began.append(len(search._batches))
         return run(search)
 
-    monkeypatch.setattr(compiled, "BUDGET", 5)
+    monkeypatch.setattr(compiled_search, "BUDGET", 5)
     monkeypatch.setattr(two_threads, "BUDGET", 5)
-    monkeypatch.setattr(compiled, "NARROW", 3)
+    monkeypatch.setattr(compiled_search, "NARROW", 3)
     monkeypatch.setattr(two_threads, "NARROW", 3)
     monkeypatch.setattr(two_threads, "_BATCH", 7)
     monkeypatch.setattr(two_threads.TwoThreads, "run", run_noted)

@@ -16,8 +16,9 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from rebecsim import actors
-from rebecsim.exploration import absolute_time, explore
-from rebecsim.exploration.absolute_time import reads_absolute_time
+from rebecsim.exploration import explore
+from rebecsim.exploration.analysis import absolute_time
+from rebecsim.exploration.analysis.absolute_time import reads_absolute_time
 from rebecsim.generate import expressions, names, statements, step, step_expressions
 from rebecsim.generate.module import build_model, python_source
 from rebecsim.generate.names import ModelNames

@@ -12,8 +12,8 @@ import pytest
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
 from rebecsim.exploration.exploring import pose
-from rebecsim.exploration.path import step_of
-from rebecsim.exploration.space import StateSpace, state_space
+from rebecsim.exploration.graphs.space import StateSpace, state_space
+from rebecsim.exploration.paths.path import step_of
 from rebecsim.generate.load import load_checked, load_model
 from rebecsim.live import Checked, Limits, LiveRun, Log, check_log, run_live
 from rebecsim.live.log import plain

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.exploration.breach_key import BreachKey
-from rebecsim.exploration.local import NO_DEADLINE
+from rebecsim.exploration.graphs.state_graph import StateGraph
 from rebecsim.exploration.races.fate import Graph
 from rebecsim.exploration.recording import NO_SERVICE
-from rebecsim.exploration.state_graph import StateGraph
+from rebecsim.exploration.states.breach_key import BreachKey
+from rebecsim.exploration.states.local import NO_DEADLINE
 
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]

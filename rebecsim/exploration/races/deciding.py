@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rebecsim.exploration.breach_key import BreachKey
 from rebecsim.exploration.exploring import Problem
-from rebecsim.exploration.outcome import Breach
-from rebecsim.exploration.path import path_along
+from rebecsim.exploration.paths.path import path_along
 from rebecsim.exploration.races.arrays import Arrays
 from rebecsim.exploration.races.futures import Futures
 from rebecsim.exploration.races.result import Decision, Unexplained
 from rebecsim.exploration.search import Search
+from rebecsim.exploration.states.breach_key import BreachKey
+from rebecsim.exploration.states.outcome import Breach
 
 
 def unexplained(

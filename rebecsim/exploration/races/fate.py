@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.exploration.components import components
+from rebecsim.exploration.graphs.components import components
 
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from rebecsim.actors import Model, Violation
 from rebecsim.exploration.exploring import Checks, Problem, pose
+from rebecsim.exploration.graphs.state_graph import build_graph
 from rebecsim.exploration.limits import Limits, peak_bytes
-from rebecsim.exploration.outcome import Breach
 from rebecsim.exploration.races.ahead import Ahead
 from rebecsim.exploration.races.arrays import Arrays, arrays_of
 from rebecsim.exploration.races.deciding import unexplained
@@ -21,8 +21,8 @@ from rebecsim.exploration.races.pursuing import Pursuit
 from rebecsim.exploration.races.result import RACE_KINDS, Races
 from rebecsim.exploration.races.showing import Shower
 from rebecsim.exploration.search import Progress, Search
-from rebecsim.exploration.state_graph import build_graph
-from rebecsim.exploration.transitions import Mode
+from rebecsim.exploration.states.outcome import Breach
+from rebecsim.exploration.states.transitions import Mode
 from rebecsim.lang import CheckedModel
 from rebecsim.native.engines import Engine
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rebecsim.exploration.races.result import Contender, RaceGroup
+from rebecsim.exploration.states.transitions import TransitionSystem
 from rebecsim.exploration.symmetry import symmetries
-from rebecsim.exploration.transitions import TransitionSystem
 
 
 def alike(system: TransitionSystem, groups: Sequence[RaceGroup]) -> tuple[tuple[int, ...], ...]:

@@ -10,7 +10,7 @@ from rebecsim.exploration.races.arrays import Arrays
 from rebecsim.exploration.races.diamonds import NONE, Diamonds, Ways
 from rebecsim.exploration.races.following import Start
 from rebecsim.exploration.races.result import RACE_KINDS, Contender, Distance, RaceKind
-from rebecsim.exploration.transitions import TransitionSystem
+from rebecsim.exploration.states.transitions import TransitionSystem
 
 _HERE = Distance(0, 0)
 

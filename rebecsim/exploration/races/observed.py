@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rebecsim.errors import UserError
-from rebecsim.exploration.path import written_name
+from rebecsim.exploration.paths.path import written_name
 from rebecsim.exploration.races.arrays import NO_ACTION, Arrays
-from rebecsim.exploration.transitions import State, TransitionSystem
+from rebecsim.exploration.states.transitions import State, TransitionSystem
 
 _MOST = 8  # of what one run has shown and the other one not yet, before they count as different
 

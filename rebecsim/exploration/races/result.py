@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from rebecsim.exploration.breach_key import BreachKey
-from rebecsim.exploration.ignoring import Deciding
+from rebecsim.exploration.analysis.ignoring import Deciding
 from rebecsim.exploration.limits import Bound
-from rebecsim.exploration.outcome import Breach
-from rebecsim.exploration.path import Path
+from rebecsim.exploration.paths.path import Path
 from rebecsim.exploration.races.witness import Witness
-from rebecsim.exploration.transitions import Mode
+from rebecsim.exploration.states.breach_key import BreachKey
+from rebecsim.exploration.states.outcome import Breach
+from rebecsim.exploration.states.transitions import Mode
 
 RaceKind = Literal["inevitable", "avoidable", "observed", "results", "undecided", "while", "joins"]
 RACE_KINDS: tuple[RaceKind, ...] = (

@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rebecsim.exploration.breach_key import BreachKey
-from rebecsim.exploration.outcome import Breach
 from rebecsim.exploration.races.ahead import Ahead
 from rebecsim.exploration.races.arrays import NO_ACTION, Arrays
 from rebecsim.exploration.races.deciding import breach_of_state
@@ -19,6 +17,8 @@ from rebecsim.exploration.races.judged import Judged
 from rebecsim.exploration.races.result import Distance, RaceGroup
 from rebecsim.exploration.races.witness import Way, Witness, witness_of
 from rebecsim.exploration.search import Search
+from rebecsim.exploration.states.breach_key import BreachKey
+from rebecsim.exploration.states.outcome import Breach
 
 
 class Shower:

@@ -7,10 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rebecsim.exploration.breach_key import BreachKey
-from rebecsim.exploration.local import NO_DEADLINE, Local, Waiting
-from rebecsim.exploration.outcome import Breach
-from rebecsim.exploration.path import (
+from rebecsim.exploration.paths.path import (
     Path,
     PathStep,
     path_along,
@@ -19,7 +16,10 @@ from rebecsim.exploration.path import (
     written_name,
 )
 from rebecsim.exploration.search import Search
-from rebecsim.exploration.transitions import State, TransitionSystem
+from rebecsim.exploration.states.breach_key import BreachKey
+from rebecsim.exploration.states.local import NO_DEADLINE, Local, Waiting
+from rebecsim.exploration.states.outcome import Breach
+from rebecsim.exploration.states.transitions import State, TransitionSystem
 
 
 @dataclass(frozen=True)

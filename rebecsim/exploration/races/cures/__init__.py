@@ -31,8 +31,8 @@ The change is made to the syntax tree and printed, and what is explored is the p
 * lessens: the violation cannot be reached any more, but results still differ for good
 * removes: neither its violation nor its different results are left, and nothing new is wrong
 
-Violations are told apart as in `rebecsim.exploration.breach_key`. A deadlock that the model had
-anyway hides that there are more of them: say with `deadlock` and `terminal` what is none.
+Violations are told apart as in `rebecsim.exploration.states.breach_key`. A deadlock that the
+model had anyway hides that there are more of them: say with `deadlock` and `terminal` what is none.
 """
 
 from rebecsim.exploration.races.cures.asking import Asked

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rebecsim.exploration.exploring import Checks, Problem, pose
+from rebecsim.exploration.graphs.state_graph import StateGraph, build_graph
 from rebecsim.exploration.limits import Limits
 from rebecsim.exploration.races.finding import MOST_FOLLOWED, find_races
 from rebecsim.exploration.races.result import Races
 from rebecsim.exploration.search import Progress
-from rebecsim.exploration.state_graph import StateGraph, build_graph
-from rebecsim.exploration.transitions import Mode
+from rebecsim.exploration.states.transitions import Mode
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel
 

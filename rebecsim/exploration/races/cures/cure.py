@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from rebecsim.exploration.breach_key import BreachKey
+from rebecsim.exploration.states.breach_key import BreachKey
 from rebecsim.lang import syntax
 
 CureKind = Literal["priority", "atomic", "guard"]

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from rebecsim.counted import counted
-from rebecsim.exploration.breach_key import BreachKey
 from rebecsim.exploration.races.cures.cure import Outcome
 from rebecsim.exploration.races.cures.pairs import swapped
 from rebecsim.exploration.races.result import RACE_KINDS, Contender, RaceGroup, Races
+from rebecsim.exploration.states.breach_key import BreachKey
 
 _JOINED = "+"  # stands for message servers that a cure has merged; no name has it
 _Pair = frozenset[Contender]

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rebecsim.exploration.components import components
 from rebecsim.exploration.exploring import Problem
-from rebecsim.exploration.path import written_name
+from rebecsim.exploration.graphs.components import components
+from rebecsim.exploration.graphs.state_graph import StateGraph
+from rebecsim.exploration.paths.path import written_name
 from rebecsim.exploration.races.arrays import NO_ACTION, Arrays, arrays_of
 from rebecsim.exploration.races.cures.cure import Guarded
-from rebecsim.exploration.state_graph import StateGraph
 
 Service = tuple[str, str]
 """A rebec and one of its message servers."""

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rebecsim.exploration.compiled.serving import Serving
 from rebecsim.exploration.limits import bytes_to_grow
-from rebecsim.exploration.local import Bag, Local, Waiting
-from rebecsim.exploration.outcome import Effect
 from rebecsim.exploration.recording import Service
-from rebecsim.exploration.remembering import SentAtOnce
-from rebecsim.exploration.serving import Serving
-from rebecsim.exploration.suspension import Suspension
-from rebecsim.exploration.transitions import State, TransitionSystem
+from rebecsim.exploration.states.local import Bag, Local, Waiting
+from rebecsim.exploration.states.outcome import Effect
+from rebecsim.exploration.states.remembering import SentAtOnce
+from rebecsim.exploration.states.suspension import Suspension
+from rebecsim.exploration.states.transitions import State, TransitionSystem
 from rebecsim.native import answers, parts
 from rebecsim.native.errors import TimeTooLargeError
 from rebecsim.native.packing import words_of

@@ -15,9 +15,9 @@ from functools import cache
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-from rebecsim.exploration.liveness import may_be_live, may_come_back
-from rebecsim.exploration.local import NO_DEADLINE, Waiting
-from rebecsim.exploration.values import UnsuitableValueError, Values
+from rebecsim.exploration.analysis.liveness import may_be_live, may_come_back
+from rebecsim.exploration.states.local import NO_DEADLINE, Waiting
+from rebecsim.exploration.states.values import UnsuitableValueError, Values
 
 
 class Suspended(BaseException):

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.exploration.breach_key import BreachKey
-from rebecsim.exploration.collapsed import Collapsed
+from rebecsim.exploration.compiled.collapsed import Collapsed
 from rebecsim.exploration.recording import NO_SERVICE, Recording
+from rebecsim.exploration.states.breach_key import BreachKey
 from rebecsim.native import control as at
 from rebecsim.native.breadth_first import EDGE_SERVED, EDGE_WIDTH
 from rebecsim.native.successors import TIME_PASSES

@@ -12,18 +12,18 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.exploration.breach_key import key_of_effect, key_of_refused
-from rebecsim.exploration.collapsed import Collapsed
+from rebecsim.exploration.compiled.collapsed import Collapsed
+from rebecsim.exploration.compiled.servable import can_be_served
+from rebecsim.exploration.compiled.serving import ServingPlan
+from rebecsim.exploration.compiled.still_edges import still_edges
+from rebecsim.exploration.compiled.two_threads import BUDGET, NARROW, TwoThreads
+from rebecsim.exploration.compiled.writing import NOTHING_WRITTEN, RecordingWriter
 from rebecsim.exploration.limits import COMPILER
-from rebecsim.exploration.local import Waiting
-from rebecsim.exploration.outcome import Breach
 from rebecsim.exploration.search import Search
-from rebecsim.exploration.servable import can_be_served
-from rebecsim.exploration.serving import ServingPlan
-from rebecsim.exploration.still_edges import still_edges
-from rebecsim.exploration.transitions import State
-from rebecsim.exploration.two_threads import BUDGET, NARROW, TwoThreads
-from rebecsim.exploration.writing import NOTHING_WRITTEN, RecordingWriter
+from rebecsim.exploration.states.breach_key import key_of_effect, key_of_refused
+from rebecsim.exploration.states.local import Waiting
+from rebecsim.exploration.states.outcome import Breach
+from rebecsim.exploration.states.transitions import State
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.native import control as at
 from rebecsim.native import reasons

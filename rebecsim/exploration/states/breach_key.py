@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from rebecsim.exploration.outcome import Breach, Effect, Outcome, Verdict
+from rebecsim.exploration.states.outcome import Breach, Effect, Outcome, Verdict
 
 if TYPE_CHECKING:
-    from rebecsim.exploration.local import Waiting
-    from rebecsim.exploration.runner import Runner
-    from rebecsim.exploration.transitions import State, TransitionSystem
+    from rebecsim.exploration.states.local import Waiting
+    from rebecsim.exploration.states.runner import Runner
+    from rebecsim.exploration.states.transitions import State, TransitionSystem
 
 
 class BreachKey(NamedTuple):

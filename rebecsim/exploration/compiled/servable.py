@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rebecsim.exploration.transitions import TransitionSystem
+from rebecsim.exploration.states.transitions import TransitionSystem
 from rebecsim.generate.cells import class_cells
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, CheckedModel

@@ -29,18 +29,18 @@ from rebecsim.actors import (
 )
 from rebecsim.actors.attributes import refuse_attributes
 from rebecsim.actors.message import NOBODY
-from rebecsim.exploration.isolation import hidden_class
-from rebecsim.exploration.local import NEVER, NO_DEADLINE, NOBODY_INDEX, Waiting
-from rebecsim.exploration.outbox import Outbox
-from rebecsim.exploration.outcome import Breach, Effect, Sending
-from rebecsim.exploration.suspension import (
+from rebecsim.exploration.states.isolation import hidden_class
+from rebecsim.exploration.states.local import NEVER, NO_DEADLINE, NOBODY_INDEX, Waiting
+from rebecsim.exploration.states.outbox import Outbox
+from rebecsim.exploration.states.outcome import Breach, Effect, Sending
+from rebecsim.exploration.states.suspension import (
     Recipe,
     Suspended,
     Suspension,
     may_wait_again,
     place_of,
 )
-from rebecsim.exploration.values import PLAIN, UnsuitableValueError, Values, rank
+from rebecsim.exploration.states.values import PLAIN, UnsuitableValueError, Values, rank
 
 _ENGINE = frozenset({"_system", "_bag", "_now", "_name", "_index", "_priority", "delay"})
 

@@ -10,10 +10,10 @@ from typing import Any, get_args
 
 from rebecsim.actors import Model, ReplayError, Run
 from rebecsim.exploration.exploring import Checks, Problem, pose
-from rebecsim.exploration.outcome import Breach, Verdict
-from rebecsim.exploration.path import Path, PathStep, path_along, step_of
+from rebecsim.exploration.paths.path import Path, PathStep, path_along, step_of
 from rebecsim.exploration.search import NO_MESSAGE_LEFT
-from rebecsim.exploration.transitions import MODES, Mode, State
+from rebecsim.exploration.states.outcome import Breach, Verdict
+from rebecsim.exploration.states.transitions import MODES, Mode, State
 from rebecsim.files import write_json
 from rebecsim.lang import CheckedModel, parse_property
 

@@ -14,12 +14,12 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from rebecsim.exploration.components import on_cycles
-from rebecsim.exploration.path import Path, PathStep, path_along
+from rebecsim.exploration.graphs.components import on_cycles
+from rebecsim.exploration.paths.path import Path, PathStep, path_along
 from rebecsim.exploration.reduction import SymmetricSystem
-from rebecsim.exploration.remembering import Place
 from rebecsim.exploration.search import Search, StillEdges
-from rebecsim.exploration.transitions import TransitionSystem
+from rebecsim.exploration.states.remembering import Place
+from rebecsim.exploration.states.transitions import TransitionSystem
 
 _LOOKS = 1_000_000
 """The most transitions that are looked at to find a shorter cycle."""

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rebecsim.actors.written import call_text
-from rebecsim.exploration.breach_key import BreachKey
 from rebecsim.exploration.exploring import Problem
+from rebecsim.exploration.graphs.state_graph import StateGraph, build_graph
 from rebecsim.exploration.limits import Limits
-from rebecsim.exploration.local import NO_DEADLINE, Waiting
-from rebecsim.exploration.outcome import Outcome
-from rebecsim.exploration.path import shown_value, shown_variables, written_name
-from rebecsim.exploration.runner import Runner
-from rebecsim.exploration.state_graph import StateGraph, build_graph
-from rebecsim.exploration.transitions import State, TransitionSystem
+from rebecsim.exploration.paths.path import shown_value, shown_variables, written_name
+from rebecsim.exploration.states.breach_key import BreachKey
+from rebecsim.exploration.states.local import NO_DEADLINE, Waiting
+from rebecsim.exploration.states.outcome import Outcome
+from rebecsim.exploration.states.runner import Runner
+from rebecsim.exploration.states.transitions import State, TransitionSystem
 from rebecsim.lang import CheckedModel
 
 

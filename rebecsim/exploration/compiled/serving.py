@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.exploration.local import NEVER, NO_DEADLINE, Waiting
-from rebecsim.exploration.runner import Runner
-from rebecsim.exploration.transitions import TransitionSystem
+from rebecsim.exploration.states.local import NEVER, NO_DEADLINE, Waiting
+from rebecsim.exploration.states.runner import Runner
+from rebecsim.exploration.states.transitions import TransitionSystem
 from rebecsim.generate.cells import Place, flat_length
 from rebecsim.generate.step import NotNativeError
 from rebecsim.lang.checked import CheckedModel

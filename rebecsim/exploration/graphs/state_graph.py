@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.exploration.breach_key import BreachKey, key_of_state, key_of_step
 from rebecsim.exploration.engines import run_search
 from rebecsim.exploration.exploring import Problem
 from rebecsim.exploration.limits import Limits
-from rebecsim.exploration.outcome import Breach, Effect, Outcome
 from rebecsim.exploration.recording import NO_SERVICE, Recording, Service
 from rebecsim.exploration.search import Progress, Search
+from rebecsim.exploration.states.breach_key import BreachKey, key_of_state, key_of_step
+from rebecsim.exploration.states.outcome import Breach, Effect, Outcome
 from rebecsim.exploration.strategies import BreadthFirst
 from rebecsim.lang import CheckedModel
 from rebecsim.native.engines import Engine

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Sized
 from typing import Any
 
 from rebecsim.actors import Model
-from rebecsim.exploration.local import Local, LocalStore, Waiting
-from rebecsim.exploration.outcome import Effect, Outcome, Sending
-from rebecsim.exploration.repeating import Repeats, Repetition, Start
-from rebecsim.exploration.runner import Choices, Runner
-from rebecsim.exploration.suspension import Suspension
+from rebecsim.exploration.states.local import Local, LocalStore, Waiting
+from rebecsim.exploration.states.outcome import Effect, Outcome, Sending
+from rebecsim.exploration.states.repeating import Repeats, Repetition, Start
+from rebecsim.exploration.states.runner import Choices, Runner
+from rebecsim.exploration.states.suspension import Suspension
 
 Place = tuple[int, int]
 """A rebec and the number of one of its message servers."""

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rebecsim.actors import ModelCodeError
 from rebecsim.actors.repeatable import NotRepeatableError
-from rebecsim.exploration.outcome import Breach, Effect
+from rebecsim.exploration.states.outcome import Breach, Effect
 
 if TYPE_CHECKING:
-    from rebecsim.exploration.local import Waiting
-    from rebecsim.exploration.runner import Runner
-    from rebecsim.exploration.suspension import Suspension
+    from rebecsim.exploration.states.local import Waiting
+    from rebecsim.exploration.states.runner import Runner
+    from rebecsim.exploration.states.suspension import Suspension
 
 Repeats = Literal["never", "sample", "all"]
 """Which message servers are run again: none, as those generated from Rebeca need, some, or all."""

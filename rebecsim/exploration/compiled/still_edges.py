@@ -22,7 +22,7 @@ from rebecsim.native.successors import (
 from rebecsim.native.tables import ABSENT, find_states
 
 if TYPE_CHECKING:
-    from rebecsim.exploration.compiled import CompiledSearch
+    from rebecsim.exploration.compiled.compiled_search import CompiledSearch
 
 _BATCH = 1 << 16  # successors
 _BYTES = 80  # of an edge, on the way to its component

@@ -9,11 +9,11 @@ from typing import Any, Literal, NamedTuple
 from rebecsim.actors import Choice, Rebec, Run, Since, Step, Violation, enabled, execute
 from rebecsim.actors.timers import duration
 from rebecsim.actors.written import call_text, drawn_text, value_text
-from rebecsim.exploration.local import NO_DEADLINE, Local, Waiting
-from rebecsim.exploration.origins import Origins
-from rebecsim.exploration.outcome import Breach, Effect, Outcome
-from rebecsim.exploration.transitions import Cause, State, TransitionSystem
-from rebecsim.exploration.values import OddFloat, Reference
+from rebecsim.exploration.paths.origins import Origins
+from rebecsim.exploration.states.local import NO_DEADLINE, Local, Waiting
+from rebecsim.exploration.states.outcome import Breach, Effect, Outcome
+from rebecsim.exploration.states.transitions import Cause, State, TransitionSystem
+from rebecsim.exploration.states.values import OddFloat, Reference
 
 StepKind = Literal["message", "resume", "time"]
 

@@ -6,9 +6,9 @@ where the variable feeds a branch, an assertion, what is sent, a time, or anothe
 runs are lost, and with them what could go wrong in them.
 
 What is read is the Python of a class, its own source or what was written from Rebeca, as
-`rebecsim.exploration.harmless` does. Other rebecs cannot read a variable while a model is explored,
-and a constructor runs once, before anything is left out. Values are taken to be of the kinds that
-are declared, so that they can be compared and computed with.
+`rebecsim.exploration.analysis.harmless` does. Other rebecs cannot read a variable while a model is
+explored, and a constructor runs once, before anything is left out. Values are taken to be of the
+kinds that are declared, so that they can be compared and computed with.
 """
 
 from __future__ import annotations
@@ -26,8 +26,13 @@ from types import FunctionType
 from rebecsim import actors
 from rebecsim.actors import Array, Model, Rebec
 from rebecsim.actors.places import SOURCE, line_of_rebeca
-from rebecsim.exploration.absolute_time import BACK_DOORS, codes_of, function_of, functions_of
-from rebecsim.exploration.harmless import Function, Owner, decision_in, handed_out
+from rebecsim.exploration.analysis.absolute_time import (
+    BACK_DOORS,
+    codes_of,
+    function_of,
+    functions_of,
+)
+from rebecsim.exploration.analysis.harmless import Function, Owner, decision_in, handed_out
 from rebecsim.exploration.properties import Abstraction
 
 

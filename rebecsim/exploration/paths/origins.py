@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from rebecsim.exploration.local import Waiting
-from rebecsim.exploration.transitions import State, TransitionSystem
+from rebecsim.exploration.states.local import Waiting
+from rebecsim.exploration.states.transitions import State, TransitionSystem
 
 _Key = tuple[Any, ...]
 

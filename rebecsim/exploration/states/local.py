@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence, Sized
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rebecsim.actors import Rebec
-from rebecsim.exploration.values import earlier, runs_timer
+from rebecsim.exploration.states.values import earlier, runs_timer
 
 if TYPE_CHECKING:
-    from rebecsim.exploration.outcome import Outcome, Sending
-    from rebecsim.exploration.suspension import Suspension
+    from rebecsim.exploration.states.outcome import Outcome, Sending
+    from rebecsim.exploration.states.suspension import Suspension
 
 NEVER = 1 << 62
 """The next time of a rebec that has nothing to do; later than any time."""

@@ -18,15 +18,15 @@ from typing import Any, Literal
 
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
-from rebecsim.exploration.absolute_time import (
+from rebecsim.exploration.analysis.absolute_time import (
     reads_absolute_time,
     reads_message_times,
     reads_waiting_time,
 )
-from rebecsim.exploration.local import NEVER, Local, LocalStore
-from rebecsim.exploration.outcome import Breach, Outcome, Sending
-from rebecsim.exploration.remembering import RememberingRunner
-from rebecsim.exploration.repeating import Repeats
+from rebecsim.exploration.states.local import NEVER, Local, LocalStore
+from rebecsim.exploration.states.outcome import Breach, Outcome, Sending
+from rebecsim.exploration.states.remembering import RememberingRunner
+from rebecsim.exploration.states.repeating import Repeats
 
 Mode = Literal["core", "FTTS", "TTS"]
 MODES: tuple[Mode, ...] = ("core", "FTTS", "TTS")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from rebecsim.exploration.local import Local, Waiting
-    from rebecsim.exploration.suspension import Suspension
+    from rebecsim.exploration.states.local import Local, Waiting
+    from rebecsim.exploration.states.suspension import Suspension
 
 Verdict = Literal[
     "satisfied",

@@ -1,0 +1,1 @@
+"""The search in compiled code: the tables that feed it, and what takes it over from Python."""
