@@ -42,7 +42,7 @@ def draw(
 def _draw_states(model: Model, checked: CheckedModel | None, mode: Mode | None, out: Path) -> None:
     from rebecsim.actors import Violation
     from rebecsim.exploration import Limits
-    from rebecsim.exploration.exploring import pose
+    from rebecsim.exploration.checks import pose
     from rebecsim.exploration.graphs.space import state_space
     from rebecsim.report.graphs import MOST_DRAWN_STATES, draw_space
 

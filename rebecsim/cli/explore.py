@@ -270,7 +270,7 @@ def _export(
     except Violation as violation:
         complain(f"{violation.verdict} in a constructor: there is no state space to write")
         return
-    space = state_space(problem, limits, deadlock=question.deadlock, checked=checked)
+    space = state_space(problem, limits, checked=checked)
     write_state_space(file, space)
     cut = "" if space.complete else ", cut off at a limit"
     edges = counted(len(space.edges), "edge")

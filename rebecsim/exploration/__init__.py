@@ -28,7 +28,8 @@ from typing import TYPE_CHECKING
 from rebecsim.lazy_names import names_of
 
 if TYPE_CHECKING:
-    from rebecsim.exploration.exploring import Checks, explore
+    from rebecsim.exploration.checks import Checks
+    from rebecsim.exploration.exploring import explore
     from rebecsim.exploration.limits import Bound, Limits
     from rebecsim.exploration.on_demand import OnDemand, Successor
     from rebecsim.exploration.paths.path import Path, PathStep, path_along
@@ -99,7 +100,7 @@ _MODULES = {
     "Bound": "limits",
     "Breach": "states.outcome",
     "BreadthFirst": "strategies",
-    "Checks": "exploring",
+    "Checks": "checks",
     "Contender": "races",
     "DepthBounded": "strategies",
     "DepthFirst": "strategies",

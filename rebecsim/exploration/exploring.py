@@ -3,116 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from rebecsim.actors import Model, Violation
 from rebecsim.actors.watchdog import PATIENCE, ServerStopped, Watchdog
 from rebecsim.counted import counted
-from rebecsim.exploration.analysis.ignoring import Deciding, decided_by
+from rebecsim.exploration.checks import Checks, Problem, pose
 from rebecsim.exploration.engines import NativeEngineError, run_search
 from rebecsim.exploration.graphs.standstill import find_standstill
 from rebecsim.exploration.growth import growing
 from rebecsim.exploration.limits import Bound, Limits, Meter, peak_bytes
 from rebecsim.exploration.paths.path import path_along
-from rebecsim.exploration.properties import (
-    Predicate,
-    Properties,
-    Property,
-    abstraction,
-    not_evaluated,
-)
-from rebecsim.exploration.reduction import SymmetricSystem, reduced
+from rebecsim.exploration.reduction import SymmetricSystem
 from rebecsim.exploration.result import Result, Violated
 from rebecsim.exploration.search import Finding, Progress, Search, StopAt
 from rebecsim.exploration.states.outcome import Verdict
 from rebecsim.exploration.states.transitions import Mode, TransitionSystem
 from rebecsim.exploration.strategies import BreadthFirst, Strategy
-from rebecsim.exploration.vocabulary import vocabulary
-from rebecsim.lang import CheckedModel, CheckedProperties, PropertyFile
+from rebecsim.lang import CheckedModel
 from rebecsim.native.engines import FINGERPRINT_BITS, Engine
 from rebecsim.native.errors import TimeTooLargeError
-
-
-@dataclass(frozen=True)
-class Checks:
-    """What is looked for besides failed assertions.
-
-    `deadlines`: a message served after its deadline. `overflows`: a message to a full queue;
-    without this check queues have no bounds. `deadlock`: a state without any message, unless one
-    of the expressions `terminal` is true in it. `invariants`: expressions over the variables of
-    rebecs, `rebec.variable`, that must be true in every state but the initial one.
-    `properties`: a property file, of which the `Assertion` sections are checked.
-    """
-
-    deadlines: bool = True
-    overflows: bool = True
-    deadlock: bool = True
-    terminal: Sequence[str] = ()
-    invariants: Sequence[str] = ()
-    properties: PropertyFile | CheckedProperties | None = None
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A transition system and what is to be checked of it.
-
-    `left_out` names the variables that are left out of the state, `deciding` those of them that
-    decide something nevertheless.
-    """
-
-    system: TransitionSystem
-    properties: tuple[Property, ...]
-    terminal: tuple[Predicate, ...]
-    left_out: tuple[str, ...]
-    deciding: tuple[Deciding, ...] = ()
-    not_evaluated: tuple[str, ...] = ()
-
-
-def pose(
-    model: Model,
-    *,
-    mode: Mode | None = None,
-    checks: Checks | None = None,
-    checked: CheckedModel | None = None,
-    abstract: Sequence[str] = (),
-    absolute: bool = False,
-    reduce: bool = False,
-    strict: bool = False,
-) -> Problem:
-    """Build the transition system of a model and compile what is to be checked.
-
-    A model that was not read from Rebeca could be more than a function of its state: some of its
-    message servers are run again to see that they do the same, with `strict` all of them.
-
-    Raises Violation if a constructor does, UserError or RebecaError for what does not fit.
-    """
-    wanted = checks or Checks()
-    left_out = abstraction(model, abstract)
-    system = TransitionSystem(
-        model,
-        mode,
-        absolute=absolute,
-        deadlines=wanted.deadlines,
-        overflows=wanted.overflows,
-        abstracted=left_out.attributes,
-        repeats="all" if strict else "sample" if checked is None else "never",
-    )
-    names = Properties(system, checked or vocabulary(model), left_out)
-    properties = [names.invariant(text) for text in wanted.invariants]
-    if wanted.properties is not None:
-        properties += names.assertions(wanted.properties)
-    terminal = tuple(names.condition(text, "<terminal>") for text in wanted.terminal)
-    if reduce:
-        system = reduced(system, wanted, checked, left_out.written)
-    ignored = not_evaluated(wanted.properties)
-    return Problem(
-        system,
-        tuple(properties),
-        terminal,
-        left_out.written,
-        decided_by(model, left_out),
-        ignored,
-    )
 
 
 def explore(
@@ -181,10 +91,7 @@ def explore(
 
     def searched(engine: Engine) -> Search:
         search = Search(
-            problem.system,
-            properties=problem.properties,
-            deadlock=(checks or Checks()).deadlock,
-            terminal=problem.terminal,
+            problem,
             limits=bounds,
             meter=meter,
             stop_at=stop_at,

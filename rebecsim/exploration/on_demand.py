@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rebecsim.actors import Model
-from rebecsim.exploration.exploring import Checks, pose
+from rebecsim.exploration.checks import Checks, Problem, pose
 from rebecsim.exploration.paths.path import (
     Path,
     PathStep,
@@ -48,9 +48,9 @@ class OnDemand:
         abstract: Sequence[str] = (),
     ) -> None:
         problem = pose(model, mode=mode, checks=checks, checked=checked, abstract=abstract)
+        self._problem = problem
         self._system = problem.system
-        self._properties = problem.properties
-        self._search = Search(problem.system)
+        self._search = Search(Problem(problem.system))  # which does not end at a breach
         self._times = [problem.system.start_time]
 
     @property
@@ -81,8 +81,7 @@ class OnDemand:
         return found
 
     def _breach_of(self, state: int) -> Breach | None:
-        found = self._search.states[state]
-        return next((each.breach for each in self._properties if not each.holds(found)), None)
+        return next(iter(self._problem.broken_in(self._search.states[state])), None)
 
     def path(self, state: int) -> Path:
         """Give the path on which a state was first met."""

@@ -8,19 +8,14 @@ run; `SymmetricSystem.unfolded` gives the run that it stands for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence, Set
 
 from rebecsim.errors import UserError
 from rebecsim.exploration.states.local import Local
 from rebecsim.exploration.states.outcome import Breach, Outcome
 from rebecsim.exploration.states.transitions import Cause, State, TransitionSystem
 from rebecsim.exploration.symmetry import Permutation, Renaming, symmetries
-from rebecsim.lang import CheckedModel, CheckedProperties, parse_expression, syntax
-from rebecsim.lang.traversal import walk
-
-if TYPE_CHECKING:
-    from rebecsim.exploration.exploring import Checks
+from rebecsim.lang import CheckedModel
 
 
 class SymmetricSystem(TransitionSystem):
@@ -100,11 +95,14 @@ def _after_inverse(after: Permutation, inverted: Permutation) -> Permutation:
 
 
 def reduced(
-    full: TransitionSystem, checks: Checks, checked: CheckedModel | None, left_out: Sequence[str]
+    full: TransitionSystem,
+    named: Set[str],
+    checked: CheckedModel | None,
+    left_out: Sequence[str],
 ) -> SymmetricSystem:
     """Give the same system with its symmetries used.
 
-    Rebecs that the properties name are not exchanged. `left_out` are variables that are no part
+    The rebecs `named` in properties are not exchanged. `left_out` are variables that are no part
     of the state. Raises UserError where the reduction is not known to be sound: in the timed
     transition system, with variables left out, and for rebecs written in Python, which may tell
     themselves apart by their names.
@@ -115,21 +113,7 @@ def reduced(
         raise UserError("the reduction does not go with variables left out of the state")
     if checked is None:
         raise UserError("the reduction needs a model in Rebeca, not in Python")
-    named = set(_names(checks))
     fixed = frozenset(
         position for position, rebec in enumerate(full.runner.rebecs) if str(rebec) in named
     )
     return SymmetricSystem(full, symmetries(full, fixed))
-
-
-def _names(checks: Checks) -> Iterator[str]:
-    """Give every name in the properties."""
-    trees: list[Any] = [parse_expression(text, "<property>") for text in checks.invariants]
-    trees += [parse_expression(text, "<terminal>") for text in checks.terminal]
-    properties = checks.properties
-    if properties is not None:
-        trees.append(properties.tree if isinstance(properties, CheckedProperties) else properties)
-    for tree in trees:
-        for node in walk(tree):
-            if isinstance(node, syntax.Name):
-                yield node.identifier

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from rebecsim.actors.watchdog import PATIENCE, ServerStopped, Watchdog
+from rebecsim.exploration.checks import Problem
 from rebecsim.exploration.collection import collecting_rarely
 from rebecsim.exploration.limits import Bound, Limits, Meter, bytes_to_grow
-from rebecsim.exploration.properties import Predicate, Property
 from rebecsim.exploration.recording import Recording
 from rebecsim.exploration.states.outcome import Breach
 from rebecsim.exploration.states.remembering import SentAtOnce
-from rebecsim.exploration.states.transitions import Cause, State, TransitionSystem
+from rebecsim.exploration.states.transitions import Cause, State
 from rebecsim.native.engines import EngineUsed
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ StopAt = Literal["first", "all"]
 
 StillEdges = tuple["Integers", "Integers", "Integers"]
 """Transitions that take no time: from which states to which, and by which ordinals."""
-
-NO_MESSAGE_LEFT = Breach("deadlock", "no message is left")
 
 _CHECK_EVERY = 256  # expanded states, or messages served, between two looks at clock and memory
 _COMING = 16 * _CHECK_EVERY  # states that may be found between them
@@ -72,25 +70,22 @@ class SearchEnded(Exception):  # noqa: N818 - no error: the search has nothing m
 class Search:
     """Stores states and checks them; a strategy says which one is expanded next.
 
-    States are numbered as they are found, the initial one is 0. `deadlock` tells whether a state
-    without transitions is a breach, unless a predicate of `terminal` allows it. The `meter` may
-    have been running before; `is_interrupted` is asked whether somebody wants the search to end.
+    States are numbered as they are found, the initial one is 0. The `meter` may have been running
+    before; `is_interrupted` is asked whether somebody wants the search to end.
     """
 
     def __init__(
         self,
-        system: TransitionSystem,
+        problem: Problem,
         *,
-        properties: Sequence[Property] = (),
-        deadlock: bool = True,
-        terminal: Sequence[Predicate] = (),
         limits: Limits | None = None,
         meter: Meter | None = None,
         stop_at: StopAt = "first",
         progress: Callable[[Progress], None] | None = None,
         is_interrupted: Callable[[], bool] = lambda: False,
     ) -> None:
-        self.system = system
+        self.problem = problem
+        self.system = system = problem.system
         self.limits = limits or Limits()
         self.meter = meter or Meter(self.limits)
         self.stopped_in = ""
@@ -118,9 +113,6 @@ class Search:
         self.sent_by_compiled_code: Callable[[], set[SentAtOnce]] = set
         self.growth: Callable[[int], int] = self._growth
         """Gives the bytes that tables need when so many entries may come to each."""
-        self.properties = properties
-        self._deadlock = deadlock
-        self._terminal = terminal
         self._stop_at = stop_at
         self._progress = progress
         self._reported = 0.0
@@ -249,11 +241,8 @@ class Search:
 
     def ends_in(self, number: int) -> None:
         """Judge a state without transitions."""
-        if not self._deadlock:
-            return
-        state = self.states[number]
-        if not any(allowed(state) for allowed in self._terminal):
-            self.breached(NO_MESSAGE_LEFT, number, None)
+        for breach in self.problem.wrong_at_end(self.states[number]):
+            self.breached(breach, number, None)
 
     def _store(self, state: State, parent: int, ordinal: int) -> int:
         number = len(self.states)
@@ -263,9 +252,8 @@ class Search:
         self._ordinals.append(ordinal)
         self._states.append(state)
         self._numbers[state] = number
-        for each in self.properties:
-            if not each.holds(state):
-                self.breached(each.breach, number, None)
+        for breach in self.problem.broken_in(state):
+            self.breached(breach, number, None)
         return number
 
     # --- limits --------------------------------------------------------------------------------

@@ -18,15 +18,13 @@ from rebecsim.actors.watchdog import watched
 from rebecsim.close_names import suggestion
 from rebecsim.errors import UserError
 from rebecsim.exploration import Breach, Mode, Path, PathStep, Question, Recorded, path_along
-from rebecsim.exploration.exploring import pose
+from rebecsim.exploration.checks import NO_MESSAGE_LEFT, pose
 from rebecsim.exploration.graphs.space import QueuedMessage, RebecState, StateSpace
 from rebecsim.exploration.paths.path import step_of
 from rebecsim.exploration.properties import Properties, abstraction
 from rebecsim.exploration.states.transitions import State
 from rebecsim.exploration.vocabulary import vocabulary
 from rebecsim.lang import CheckedModel
-
-_DEADLOCK = Breach("deadlock", "no message is left")
 
 
 @dataclass(frozen=True)
@@ -128,7 +126,7 @@ class Stepper:
         """What the run has ended with: a violation, or a deadlock."""
         if self._last is not None:
             return self.path().breach
-        return None if self.turns() else _DEADLOCK
+        return None if self.turns() else NO_MESSAGE_LEFT
 
     def turns(self) -> list[Turn]:
         """Give what may happen next; nothing after a violation, and in a deadlock."""
@@ -181,7 +179,7 @@ class Stepper:
         ordinals = [position.ordinal for position in self._behind]
         if self._last is not None:
             return path_along(self._system, [*ordinals, self._last])
-        return path_along(self._system, ordinals, None if self.turns() else _DEADLOCK)
+        return path_along(self._system, ordinals, None if self.turns() else NO_MESSAGE_LEFT)
 
     # --- forward and back ----------------------------------------------------------------------
 

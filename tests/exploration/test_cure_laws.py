@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from rebecsim.exploration import Checks, Limits, Mode
-from rebecsim.exploration.exploring import pose
+from rebecsim.exploration.checks import pose
 from rebecsim.exploration.graphs.space import state_space
 from rebecsim.exploration.races import Contender, Races, find_races
 from rebecsim.exploration.races.cures import Asked, try_cures
@@ -52,7 +52,6 @@ def _check_removed(drawn: Drawn, tts: bool, deadlock: bool) -> None:
             cured = check_source(one.source, "cured.rebeca", checked.dialect)
             space = state_space(
                 pose(build_model(cured, "cured"), mode=asked.mode, checks=checks, checked=cured),
-                deadlock=deadlock,
             )
             wrong = {str(key) for keys in space.wrong.values() for key in keys}
             assert not wrong & mine

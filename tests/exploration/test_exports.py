@@ -13,7 +13,7 @@ import pytest
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
 from rebecsim.exploration import Checks, Limits, Mode, explore
-from rebecsim.exploration.exploring import pose
+from rebecsim.exploration.checks import pose
 from rebecsim.exploration.graphs.space import StateSpace, state_space
 from rebecsim.exploration.states.breach_key import BreachKey
 from rebecsim.generate import build_model

@@ -14,7 +14,7 @@ from rebecsim.cli.commands import app
 from rebecsim.exit_codes import ExitCode
 from rebecsim.exploration import Limits, Mode, explore
 from rebecsim.exploration.analysis.ignoring import decided_by
-from rebecsim.exploration.exploring import Problem, pose
+from rebecsim.exploration.checks import Problem, pose
 from rebecsim.exploration.graphs.space import state_space
 from rebecsim.exploration.properties import abstraction
 from rebecsim.generate import build_model

@@ -37,6 +37,7 @@ from rebecsim.exploration import (
     explore,
     path_along,
 )
+from rebecsim.exploration.checks import Problem
 from rebecsim.exploration.states.local import NEVER
 from rebecsim.simulation import simulate
 from tests.exploration.conformance import SUITE, model
@@ -76,7 +77,7 @@ class Shuffled:
 @cache
 def _reached(file: str, language: str) -> tuple[TransitionSystem, frozenset[Any]]:
     system = TransitionSystem(model(file, language))
-    search = Search(system)
+    search = Search(Problem(system))
     BreadthFirst().run(search)
     return system, frozenset(search.states)
 

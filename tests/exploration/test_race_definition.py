@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from rebecsim.exploration import Checks, Limits, Mode
-from rebecsim.exploration.exploring import pose
+from rebecsim.exploration.checks import pose
 from rebecsim.exploration.graphs.space import state_space
 from rebecsim.exploration.races import Races, find_races
 from rebecsim.generate import build_model
@@ -38,7 +38,6 @@ def _compare(checked: CheckedModel, mode: Mode | None, checks: Checks) -> bool:
     space = state_space(
         pose(model, mode=mode, checks=checks, checked=checked),
         Limits(states=STATES),
-        deadlock=checks.deadlock,
     )
     if not space.complete:
         return False

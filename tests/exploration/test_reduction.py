@@ -9,6 +9,7 @@ from models import ticket_service
 from rebecsim.actors import ReplayScheduler
 from rebecsim.errors import UserError
 from rebecsim.exploration import BreadthFirst, Checks, Limits, Search, TransitionSystem, explore
+from rebecsim.exploration.checks import Problem
 from rebecsim.exploration.reduction import SymmetricSystem
 from rebecsim.exploration.symmetry import symmetries
 from rebecsim.generate import build_model
@@ -158,7 +159,7 @@ def test_core_models_too() -> None:
 def test_the_reduced_states_are_one_of_each_orbit() -> None:
     checked = _office(3)
     system = TransitionSystem(build_model(checked))
-    search = Search(system)
+    search = Search(Problem(system))
     BreadthFirst().run(search)
     quotient = SymmetricSystem(system, symmetries(system))
     representatives = {quotient.representative(state)[0] for state in search.states}

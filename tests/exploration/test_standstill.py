@@ -14,7 +14,7 @@ from rebecsim.actors import semantics
 from rebecsim.cli.commands import app
 from rebecsim.exit_codes import ExitCode
 from rebecsim.exploration import Checks, DepthFirst, Limits, Mode, explore
-from rebecsim.exploration.exploring import pose
+from rebecsim.exploration.checks import pose
 from rebecsim.exploration.graphs import standstill
 from rebecsim.exploration.graphs.components import on_cycles
 from rebecsim.exploration.graphs.space import StateSpace, state_space

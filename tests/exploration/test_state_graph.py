@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from models import ticket_service
 from rebecsim.actors import Model
 from rebecsim.exploration import Checks, Limits, Mode, engines
-from rebecsim.exploration.exploring import Problem, pose
+from rebecsim.exploration.checks import NO_MESSAGE_LEFT, Problem, pose
 from rebecsim.exploration.graphs.state_graph import StateGraph, build_graph
 from rebecsim.exploration.recording import NO_SERVICE, Service
-from rebecsim.exploration.search import NO_MESSAGE_LEFT
 from rebecsim.exploration.states.breach_key import key_of_state, key_of_step
 from rebecsim.exploration.states.outcome import Breach, Outcome
 from rebecsim.generate import build_model
@@ -59,9 +58,7 @@ def assert_same(
     problem = pose(model, mode=mode, checks=checks, checked=checked, absolute=absolute, **options)
 
     def graph(engine: Engine) -> StateGraph:
-        found = build_graph(
-            problem, deadlock=checks.deadlock, checked=checked, limits=limits, engine=engine
-        )
+        found = build_graph(problem, checked=checked, limits=limits, engine=engine)
         assert found.search.engine == engine
         return found
 

@@ -26,7 +26,7 @@ from rebecsim.exploration import (
     explore,
     suspension,
 )
-from rebecsim.exploration.exploring import pose
+from rebecsim.exploration.checks import pose
 from rebecsim.exploration.states.outcome import Outcome
 from rebecsim.exploration.states.transitions import Cause, State
 from rebecsim.generate import build_model

@@ -11,7 +11,7 @@ import pytest
 
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
-from rebecsim.exploration.exploring import pose
+from rebecsim.exploration.checks import pose
 from rebecsim.exploration.graphs.space import StateSpace, state_space
 from rebecsim.exploration.paths.path import step_of
 from rebecsim.generate.load import load_checked, load_model

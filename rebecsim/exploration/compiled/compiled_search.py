@@ -114,7 +114,7 @@ class CompiledSearch:
             at.TIMED: system.mode == "TTS",
             at.ABSOLUTE: system.absolute,
             at.BY_TIME: system.reads_time is not None,
-            at.PROPERTIES: len(search.properties),
+            at.PROPERTIES: len(search.problem.properties),
             at.COMPACT: compact,
         }.items():
             self.control[place] = value
@@ -151,7 +151,7 @@ class CompiledSearch:
         control[at.CAPACITY] = store.capacity
         masks = [
             self._collapsed.mask_of(sorted(each.reads), store.layout)
-            for each in self._search.properties
+            for each in self._search.problem.properties
         ]
         self.masks = np.array(masks, dtype=np.int64).reshape(-1, words)
         self.held = np.zeros((1024, words + 1), dtype=np.int64)
@@ -340,7 +340,7 @@ class CompiledSearch:
         store = self.store
         words = words_of(store.layout)
         found = store.words_at(number)
-        for place, each in enumerate(self._search.properties):
+        for place, each in enumerate(self._search.problem.properties):
             holds = each.holds(state)
             row = np.zeros((1, words + 1), dtype=np.int64)
             row[0, :words] = found & self.masks[place]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rebecsim.exploration.compiled.two_threads import Tables
 from rebecsim.exploration.search import StillEdges
 from rebecsim.native import control as at
 from rebecsim.native import reasons
@@ -21,9 +22,6 @@ from rebecsim.native.successors import (
 )
 from rebecsim.native.tables import ABSENT, find_states
 
-if TYPE_CHECKING:
-    from rebecsim.exploration.compiled.compiled_search import CompiledSearch
-
 _BATCH = 1 << 16  # successors
 _BYTES = 80  # of an edge, on the way to its component
 
@@ -31,7 +29,7 @@ _ASKING = frozenset({reasons.ANSWER, reasons.ALTERNATIVES, reasons.WIDTH, reason
 """Reasons to stop that there are for states only that were not expanded to the end."""
 
 
-def still_edges(search: CompiledSearch) -> StillEdges | None:
+def still_edges(search: Tables) -> StillEdges | None:
     """Give the transitions without time between states that were expanded.
 
     None if they cannot be had within the limits of time and memory.
@@ -41,7 +39,7 @@ def still_edges(search: CompiledSearch) -> StillEdges | None:
         return _edges(search)
 
 
-def _edges(search: CompiledSearch) -> StillEdges | None:
+def _edges(search: Tables) -> StillEdges | None:
     store, control = search.store, search.control.copy()
     states, words = int(control[at.STATES]), words_of(store.layout)
     numbers = np.empty(len(store.table), np.uint32)

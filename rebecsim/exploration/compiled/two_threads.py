@@ -31,16 +31,24 @@ _BATCH = 1 << 14  # successors
 Integers = NDArray[np.int64]
 
 
-class Shared(Protocol):
-    """The search as the two threads see it."""
+class Tables(Protocol):
+    """What there is of a search to work out what follows."""
 
     control: Integers
     store: Store
-    masks: Integers
-    held: Integers
 
     def parts(self) -> tuple[Any, ...]:
         """Give the tables that say what follows from parts of states."""
+
+    def is_over(self, more: int) -> bool:
+        """Whether a limit is reached, or would be with so many more bytes."""
+
+
+class Shared(Tables, Protocol):
+    """The search as the two threads see it."""
+
+    masks: Integers
+    held: Integers
 
     def note(self, reason: int) -> None:
         """Take note of how far the search is, and do what a reason to stop asks for."""

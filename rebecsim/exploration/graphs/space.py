@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rebecsim.actors.written import call_text
-from rebecsim.exploration.exploring import Problem
+from rebecsim.exploration.checks import Problem
 from rebecsim.exploration.graphs.state_graph import StateGraph, build_graph
 from rebecsim.exploration.limits import Limits
 from rebecsim.exploration.paths.path import shown_value, shown_variables, written_name
@@ -140,11 +140,10 @@ def state_space(
     problem: Problem,
     limits: Limits | None = None,
     *,
-    deadlock: bool = True,
     checked: CheckedModel | None = None,
 ) -> StateSpace:
     """Build the whole state space, breadth first, up to the limits."""
-    graph = build_graph(problem, deadlock=deadlock, checked=checked, limits=limits)
+    graph = build_graph(problem, checked=checked, limits=limits)
     states = tuple(graph.search.states)
     breaches = np.unique(graph.target[graph.target >= len(states)]).tolist()
     wrong = graph.wrong | {number: (number - len(states),) for number in breaches}

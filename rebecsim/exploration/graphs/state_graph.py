@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rebecsim.exploration.checks import Problem
 from rebecsim.exploration.engines import run_search
-from rebecsim.exploration.exploring import Problem
 from rebecsim.exploration.limits import Limits
 from rebecsim.exploration.recording import NO_SERVICE, Recording, Service
 from rebecsim.exploration.search import Progress, Search
@@ -59,7 +59,6 @@ class StateGraph:
 def build_graph(
     problem: Problem,
     *,
-    deadlock: bool = True,
     checked: CheckedModel | None = None,
     limits: Limits | None = None,
     engine: Engine = "auto",
@@ -73,7 +72,7 @@ def build_graph(
     """
 
     def searched(engine: Engine) -> _GraphSearch:
-        search = _GraphSearch(problem, deadlock, limits, progress, is_interrupted)
+        search = _GraphSearch(problem, limits, progress, is_interrupted)
         with search.expanding():
             run_search(search, BreadthFirst(), engine, False, checked)
         return search
@@ -91,16 +90,12 @@ class _GraphSearch(Search):
     def __init__(
         self,
         problem: Problem,
-        deadlock: bool,
         limits: Limits | None,
         progress: Callable[[Progress], None] | None,
         is_interrupted: Callable[[], bool],
     ) -> None:
         super().__init__(
-            problem.system,
-            properties=problem.properties,
-            deadlock=deadlock,
-            terminal=problem.terminal,
+            problem,
             limits=limits,
             stop_at="all",
             progress=progress,

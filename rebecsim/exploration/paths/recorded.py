@@ -9,9 +9,8 @@ from pathlib import Path as FilePath
 from typing import Any, get_args
 
 from rebecsim.actors import Model, ReplayError, Run
-from rebecsim.exploration.exploring import Checks, Problem, pose
+from rebecsim.exploration.checks import Checks, Problem, pose
 from rebecsim.exploration.paths.path import Path, PathStep, path_along, step_of
-from rebecsim.exploration.search import NO_MESSAGE_LEFT
 from rebecsim.exploration.states.outcome import Breach, Verdict
 from rebecsim.exploration.states.transitions import MODES, Mode, State
 from rebecsim.files import write_json
@@ -256,16 +255,9 @@ def recurring(
                     return target
         states = reached
     for state in states:
-        if recorded.breach in _wrong_with(problem, state, deadlock=recorded.question.deadlock):
+        if recorded.breach in problem.wrong_with(state):
             return recorded.breach
     return None
-
-
-def _wrong_with(problem: Problem, state: State, *, deadlock: bool) -> list[Breach]:
-    """Give all that is wrong with a state itself: properties, or a deadlock."""
-    wrong = [each.breach for each in problem.properties if not each.holds(state)]
-    may_end = not deadlock or any(allowed(state) for allowed in problem.terminal)
-    return wrong if may_end or problem.system.expand(state) else [*wrong, NO_MESSAGE_LEFT]
 
 
 _ALIKE = ("kind", "rebec", "server", "sender", "arguments", "choices")
@@ -297,7 +289,7 @@ def _follow(recorded: Recorded, problem: Problem) -> Breach | None:
             return target
         time += system.elapsed(state, cause, target)
         state = target
-    wrong = _wrong_with(problem, state, deadlock=recorded.question.deadlock)
+    wrong = problem.wrong_with(state)
     if recorded.breach in wrong:
         return recorded.breach
     return wrong[0] if wrong else None

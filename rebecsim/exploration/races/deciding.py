@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rebecsim.exploration.exploring import Problem
+from rebecsim.exploration.checks import NO_MESSAGE_LEFT, Problem
 from rebecsim.exploration.paths.path import path_along
 from rebecsim.exploration.races.arrays import Arrays
 from rebecsim.exploration.races.futures import Futures
@@ -65,4 +65,4 @@ def _shown(search: Search, arrays: Arrays, futures: Futures, key: int) -> Breach
 
 def breach_of_state(key: BreachKey) -> Breach:
     """Give what is wrong with a state from its key."""
-    return Breach(key.verdict, "no message is left" if key.verdict == "deadlock" else key.text)
+    return NO_MESSAGE_LEFT if key.verdict == "deadlock" else Breach(key.verdict, key.text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rebecsim.actors import Model, Violation
-from rebecsim.exploration.exploring import Checks, Problem, pose
+from rebecsim.exploration.checks import Checks, Problem, pose
 from rebecsim.exploration.graphs.state_graph import build_graph
 from rebecsim.exploration.limits import Limits, peak_bytes
 from rebecsim.exploration.races.ahead import Ahead
@@ -53,12 +53,11 @@ def find_races(
 
     Raises UserError or RebecaError for what does not fit the model.
     """
-    wanted = checks or Checks()
     try:
         problem = pose(
             model,
             mode=mode,
-            checks=wanted,
+            checks=checks,
             checked=checked,
             abstract=abstract,
             absolute=limits is not None and limits.horizon is not None,
@@ -68,7 +67,6 @@ def find_races(
         return _in_constructor(model, mode, violation, abstract, observe)
     graph = build_graph(
         problem,
-        deadlock=wanted.deadlock,
         checked=checked,
         limits=limits,
         engine=engine,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rebecsim.exploration.exploring import Checks, Problem, pose
+from rebecsim.exploration.checks import Checks, Problem, pose
 from rebecsim.exploration.graphs.state_graph import StateGraph, build_graph
 from rebecsim.exploration.limits import Limits
 from rebecsim.exploration.races.finding import MOST_FOLLOWED, find_races
@@ -59,7 +59,6 @@ class Asked:
         )
         graph = build_graph(
             problem,
-            deadlock=(self.checks or Checks()).deadlock,
             limits=self.limits,
             progress=self.progress,
             is_interrupted=self.is_interrupted,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rebecsim.exploration.exploring import Problem
+from rebecsim.exploration.checks import Problem
 from rebecsim.exploration.graphs.components import components
 from rebecsim.exploration.graphs.state_graph import StateGraph
 from rebecsim.exploration.paths.path import written_name

@@ -1,0 +1,134 @@
+"""What is asked of a model: checks, and the transition system that they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rebecsim.actors import Model
+from rebecsim.exploration.analysis.ignoring import Deciding, decided_by
+from rebecsim.exploration.properties import (
+    Predicate,
+    Properties,
+    Property,
+    abstraction,
+    not_evaluated,
+)
+from rebecsim.exploration.reduction import reduced
+from rebecsim.exploration.states.outcome import Breach
+from rebecsim.exploration.states.transitions import Mode, State, TransitionSystem
+from rebecsim.exploration.vocabulary import vocabulary
+from rebecsim.lang import CheckedModel, CheckedProperties, PropertyFile, parse_expression, syntax
+from rebecsim.lang.traversal import walk
+
+NO_MESSAGE_LEFT = Breach("deadlock", "no message is left")
+
+
+@dataclass(frozen=True)
+class Checks:
+    """What is looked for besides failed assertions.
+
+    `deadlines`: a message served after its deadline. `overflows`: a message to a full queue;
+    without this check queues have no bounds. `deadlock`: a state without any message, unless one
+    of the expressions `terminal` is true in it. `invariants`: expressions over the variables of
+    rebecs, `rebec.variable`, that must be true in every state but the initial one.
+    `properties`: a property file, of which the `Assertion` sections are checked.
+    """
+
+    deadlines: bool = True
+    overflows: bool = True
+    deadlock: bool = True
+    terminal: Sequence[str] = ()
+    invariants: Sequence[str] = ()
+    properties: PropertyFile | CheckedProperties | None = None
+
+    def names(self) -> set[str]:
+        """Give every name in the properties."""
+        trees: list[Any] = [parse_expression(text, "<property>") for text in self.invariants]
+        trees += [parse_expression(text, "<terminal>") for text in self.terminal]
+        file = self.properties
+        if file is not None:
+            trees.append(file.tree if isinstance(file, CheckedProperties) else file)
+        nodes = (node for tree in trees for node in walk(tree))
+        return {node.identifier for node in nodes if isinstance(node, syntax.Name)}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A transition system and what is to be checked of it.
+
+    `deadlock` tells whether a state without transitions is a breach, unless a predicate of
+    `terminal` allows it. `left_out` names the variables that are left out of the state, `deciding`
+    those of them that decide something nevertheless.
+    """
+
+    system: TransitionSystem
+    properties: tuple[Property, ...] = ()
+    terminal: tuple[Predicate, ...] = ()
+    deadlock: bool = True
+    left_out: tuple[str, ...] = ()
+    deciding: tuple[Deciding, ...] = ()
+    not_evaluated: tuple[str, ...] = ()
+
+    def broken_in(self, state: State) -> list[Breach]:
+        """Give the breaches of the properties that do not hold in a state."""
+        return [each.breach for each in self.properties if not each.holds(state)]
+
+    def wrong_at_end(self, state: State) -> list[Breach]:
+        """Give what is wrong with a state for having no transitions."""
+        if not self.deadlock or any(allowed(state) for allowed in self.terminal):
+            return []
+        return [NO_MESSAGE_LEFT]
+
+    def wrong_with(self, state: State) -> list[Breach]:
+        """Give all that is wrong with a state itself: properties, or a deadlock."""
+        ends = not self.system.expand(state)
+        return self.broken_in(state) + (self.wrong_at_end(state) if ends else [])
+
+
+def pose(
+    model: Model,
+    *,
+    mode: Mode | None = None,
+    checks: Checks | None = None,
+    checked: CheckedModel | None = None,
+    abstract: Sequence[str] = (),
+    absolute: bool = False,
+    reduce: bool = False,
+    strict: bool = False,
+) -> Problem:
+    """Build the transition system of a model and compile what is to be checked.
+
+    A model that was not read from Rebeca could be more than a function of its state: some of its
+    message servers are run again to see that they do the same, with `strict` all of them.
+
+    Raises Violation if a constructor does, UserError or RebecaError for what does not fit.
+    """
+    wanted = checks or Checks()
+    left_out = abstraction(model, abstract)
+    system = TransitionSystem(
+        model,
+        mode,
+        absolute=absolute,
+        deadlines=wanted.deadlines,
+        overflows=wanted.overflows,
+        abstracted=left_out.attributes,
+        repeats="all" if strict else "sample" if checked is None else "never",
+    )
+    names = Properties(system, checked or vocabulary(model), left_out)
+    properties = [names.invariant(text) for text in wanted.invariants]
+    if wanted.properties is not None:
+        properties += names.assertions(wanted.properties)
+    terminal = tuple(names.condition(text, "<terminal>") for text in wanted.terminal)
+    if reduce:
+        system = reduced(system, wanted.names(), checked, left_out.written)
+    return Problem(
+        system,
+        tuple(properties),
+        terminal,
+        wanted.deadlock,
+        left_out.written,
+        decided_by(model, left_out),
+        not_evaluated(wanted.properties),
+    )
