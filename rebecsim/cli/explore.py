@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_format
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -129,7 +130,7 @@ def explore(
     file has formulas that were not evaluated, a variable left out decides something, or time
     need not advance and `--time-advances` asks for it.
     """
-    from rebecsim.exploration import Limits
+    from rebecsim.exploration import BreadthFirst, Limits
     from rebecsim.exploration import explore as search
 
     if export is not None:
@@ -152,8 +153,14 @@ def explore(
         abstract=ignore,
         horizon=horizon,
     )
-    limits = Limits(states=max_states, seconds=max_time, memory=max_memory, horizon=horizon)
+    limits = Limits(
+        states=max_states, seconds=max_time, memory=max_memory, horizon=horizon, patience=patience
+    )
     chosen = _strategy(strategy, depth, walks, seed)
+    if isinstance(chosen, BreadthFirst):
+        chosen = replace(chosen, compact=compact, workers=workers)
+    elif compact:
+        raise typer.BadParameter("only `--strategy breadth` has it", param_hint="--compact")
     with noting_interrupts() as interrupt, showing_progress() as progress:
         result = search(
             built,
@@ -161,17 +168,13 @@ def explore(
             strategy=chosen,
             checks=question.checks(),
             checked=checked,
-            limits=limits,
+            limits=replace(limits, is_interrupted=lambda: interrupt.seen),
             stop_at=stop_at,
             abstract=question.abstract,
             reduce=reduce,
             engine=engine,
-            compact=compact,
-            workers=workers,
             strict=strict,
             progress=progress,
-            is_interrupted=lambda: interrupt.seen,
-            patience=patience,
         )
     if reduce and not json:
         say(f"reduced by {result.symmetries} symmetries")

@@ -39,7 +39,8 @@ def tried(checked: CheckedModel, found: Races, asked: Asked, only: str | None) -
     from rebecsim.exploration.races.cures import try_cures
 
     with noting_interrupts() as interrupt, showing_progress() as progress:
-        asked = replace(asked, progress=progress, is_interrupted=lambda: interrupt.seen)
+        limits = replace(asked.limits, is_interrupted=lambda: interrupt.seen)
+        asked = replace(asked, progress=progress, limits=limits)
         return try_cures(checked, found, asked, only)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_format
+from dataclasses import replace
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated
@@ -126,13 +127,12 @@ def races(
             mode=question.mode,
             checks=question.checks(),
             checked=checked,
-            limits=limits,
+            limits=replace(limits, is_interrupted=lambda: interrupt.seen),
             abstract=question.abstract,
             observe=tuple(observe or ()),
             most_followed=max_pairs or MOST_FOLLOWED,
             strict=strict,
             progress=progress,
-            is_interrupted=lambda: interrupt.seen,
         )
     plain = races_to_json(found) if json else {}
     if not json:

@@ -35,26 +35,25 @@ def run_search(
     search: Search,
     strategy: Strategy,
     engine: Engine,
-    compact: bool,
     checked: CheckedModel | None = None,
-    workers: int = 1,
 ) -> None:
     """Let a strategy expand states, in compiled code where that is asked for or worth it.
 
     Message servers are compiled too, where that is worth it, if the tree `checked` of the model is
-    given. Of the `workers`, compiled code uses up to two.
+    given.
 
     Raises SearchEnded as `Search.expand` does, NativeEngineError if compiled code was asked for
     (as hash compaction does too) and has no such search, TimeTooLargeError where only Python can
     go on.
     """
+    compact = is_compact(strategy)
     if compact and engine == "python":
         raise UserError("only the native engine has hash compaction")
-    obstacle = _obstacle(search, strategy)
     needed = compact or engine == "native"
+    obstacle = _obstacle(search, strategy)
     if needed and obstacle is not None:
         raise NativeEngineError(obstacle)
-    if engine == "python" or obstacle is not None:
+    if engine == "python" or obstacle is not None or not isinstance(strategy, BreadthFirst):
         strategy.run(search)
         return
     number = 0
@@ -68,9 +67,14 @@ def run_search(
     with search.meter.leaving_out():
         from rebecsim.exploration.compiled.compiled_search import CompiledSearch, load_compiled_code
 
-        load_compiled_code(workers)
+        load_compiled_code(strategy.workers)
     with np.errstate(over="ignore"):  # hashes wrap; without a compiler NumPy would warn of that
-        CompiledSearch(search, number, checked, compact, workers).run()
+        CompiledSearch(search, number, checked, compact, strategy.workers).run()
+
+
+def is_compact(strategy: Strategy) -> bool:
+    """Whether states are told apart by fingerprints only."""
+    return isinstance(strategy, BreadthFirst) and strategy.compact
 
 
 def _begin_in_python(search: Search, checked: CheckedModel | None) -> int:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from rebecsim.actors import Model, Violation
-from rebecsim.actors.watchdog import PATIENCE, ServerStopped, Watchdog
+from rebecsim.actors.watchdog import ServerStopped, Watchdog
 from rebecsim.counted import counted
 from rebecsim.exploration.checks import Checks, Problem, pose
-from rebecsim.exploration.engines import NativeEngineError, run_search
+from rebecsim.exploration.engines import NativeEngineError, is_compact, run_search
 from rebecsim.exploration.graphs.standstill import find_standstill
 from rebecsim.exploration.growth import growing
 from rebecsim.exploration.limits import Bound, Limits, Meter, peak_bytes
@@ -37,12 +37,8 @@ def explore(
     abstract: Sequence[str] = (),
     reduce: bool = False,
     engine: Engine = "auto",
-    compact: bool = False,
-    workers: int = 1,
     strict: bool = False,
     progress: Callable[[Progress], None] | None = None,
-    is_interrupted: Callable[[], bool] = lambda: False,
-    patience: float = PATIENCE,
 ) -> Result:
     """Try all orders of messages and all choices of a model.
 
@@ -53,23 +49,15 @@ def explore(
     those so far; "all" goes on behind it. With `reduce`, states that differ by an exchange of
     interchangeable rebecs are one. The `engine` "native" is compiled code, which there is for
     breadth-first search without `reduce`; "auto" begins in Python and goes on in compiled code
-    where there are many states. The result is the same. `compact` is hash compaction: the native
-    engine tells states apart by fingerprints; the result says how likely it is that one was missed.
-    With 2 `workers`, compiled code uses two threads where many states wait, with the same result.
-    `strict` as for `pose`. `progress` is called about twice a second. Once `is_interrupted` says
-    so, the search ends with what it has found. A message server or constructor may run for
-    `patience` seconds.
+    where there are many states. The result is the same. `strict` as for `pose`. `progress` is
+    called about twice a second.
 
     Raises UserError or RebecaError for a model, property or name that does not fit, EndlessError
     for a message server or constructor that does not end.
     """
     bounds = limits or Limits()
     meter = Meter(bounds)
-
-    def reached() -> Bound | None:
-        return "interrupt" if is_interrupted() else meter.exceeded()
-
-    dog = Watchdog(patience=patience, is_over=lambda: reached() is not None)
+    dog = Watchdog(patience=bounds.patience, is_over=lambda: meter.exceeded() is not None)
     try:
         with dog:
             problem = pose(
@@ -85,7 +73,7 @@ def explore(
     except Violation as violation:
         return _failed_construction(model, mode, violation, meter, tuple(abstract))
     except ServerStopped:
-        bound = reached() or "seconds"
+        bound = meter.exceeded() or "seconds"
         return _stopped_construction(model, mode, bound, dog.stopped_in, meter, tuple(abstract))
     chosen = strategy or BreadthFirst()
 
@@ -96,25 +84,25 @@ def explore(
             meter=meter,
             stop_at=stop_at,
             progress=progress,
-            is_interrupted=is_interrupted,
         )
-        with search.expanding(patience):
-            run_search(search, chosen, engine, compact, checked, workers)
+        with search.expanding():
+            run_search(search, chosen, engine, checked)
         return search
 
     try:
         search = searched(engine)
     except TimeTooLargeError as error:
-        if compact or engine == "native":
+        if is_compact(chosen) or engine == "native":
             raise NativeEngineError("has no place for times this large") from error
         search = searched("python")
     problem.system.runner.finish()
     if progress is not None:
         progress(search.progress())
-    return _result(problem, search, chosen, compact)
+    return _result(problem, search, chosen)
 
 
-def _result(problem: Problem, search: Search, strategy: Strategy, compact: bool) -> Result:
+def _result(problem: Problem, search: Search, strategy: Strategy) -> Result:
+    compact = is_compact(strategy)
     system = problem.system
     grown = search.meter.memory() - search.meter.before
     standstill = find_standstill(search)

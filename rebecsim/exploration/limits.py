@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from rebecsim.actors.watchdog import PATIENCE
 from rebecsim.errors import UserError
 
 Bound = Literal["states", "seconds", "memory", "interrupt", "horizon", "depth", "walks"]
@@ -32,6 +33,8 @@ class Limits:
 
     `states` to store, `seconds` of wall time, `memory` of the whole process in megabytes (10**6
     bytes, resident), `horizon` in model time: states later than it are not followed any further.
+    A message server or constructor may run for `patience` seconds. Once `is_interrupted` says so,
+    the search ends with what it has found.
     Raises UserError for a bound that is not positive (the horizon may be 0).
     """
 
@@ -39,6 +42,8 @@ class Limits:
     seconds: float | None = None
     memory: float | None = None
     horizon: int | None = None
+    patience: float = PATIENCE
+    is_interrupted: Callable[[], bool] = lambda: False
 
     def __post_init__(self) -> None:
         for name in ("states", "seconds", "memory"):
@@ -123,10 +128,12 @@ class Meter:
         return limit is not None and self.memory() + more > limit * _MEGABYTE
 
     def exceeded(self, growth: Callable[[], int] = lambda: 0) -> Bound | None:
-        """Say which of time and memory is used up, before it is too late.
+        """Say which of time and memory is used up, or that somebody wants the search to end.
 
         `growth` gives the bytes that tables will need before the next measurement.
         """
+        if self._limits.is_interrupted():
+            return "interrupt"
         if self.seconds_left < 0:
             return "seconds"
         if self._limits.memory is not None and self.would_exceed(growth() + _MARGIN):

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from rebecsim.actors.watchdog import PATIENCE, ServerStopped, Watchdog
+from rebecsim.actors.watchdog import ServerStopped, Watchdog
 from rebecsim.exploration.checks import Problem
 from rebecsim.exploration.collection import collecting_rarely
 from rebecsim.exploration.limits import Bound, Limits, Meter, bytes_to_grow
@@ -71,7 +71,7 @@ class Search:
     """Stores states and checks them; a strategy says which one is expanded next.
 
     States are numbered as they are found, the initial one is 0. The `meter` may have been running
-    before; `is_interrupted` is asked whether somebody wants the search to end.
+    before.
     """
 
     def __init__(
@@ -82,7 +82,6 @@ class Search:
         meter: Meter | None = None,
         stop_at: StopAt = "first",
         progress: Callable[[Progress], None] | None = None,
-        is_interrupted: Callable[[], bool] = lambda: False,
     ) -> None:
         self.problem = problem
         self.system = system = problem.system
@@ -90,7 +89,6 @@ class Search:
         self.meter = meter or Meter(self.limits)
         self.stopped_in = ""
         """The message server that ran when a limit was reached, if it had to be stopped."""
-        self._is_interrupted = is_interrupted
         self._states: list[State] = [system.initial]
         self._parents = array("L", [0])
         self._ordinals = array("L", [0])
@@ -126,7 +124,7 @@ class Search:
         """Work the transitions that take no time out again, see `still_edges`."""
         source, targets, ordinals = array("L"), array("L"), array("L")
         for number, state in enumerate(self._states[: self.done]):
-            if not number % _CHECK_EVERY and self.reached() is not None:
+            if not number % _CHECK_EVERY and self.meter.exceeded() is not None:
                 return None
             if self.is_beyond(state):
                 continue
@@ -272,15 +270,19 @@ class Search:
             self.bounds.append(bound)
 
     @contextmanager
-    def expanding(self, patience: float = PATIENCE) -> Iterator[None]:
+    def expanding(self) -> Iterator[None]:
         """Let a strategy expand states until it is done or a limit is reached.
 
         Limits hold in message servers that take long, too. Raises EndlessError for one that has
-        been running for longer than `patience` seconds.
+        been running for longer than the limits say.
         """
         runner = self.system.runner
         runner.look, runner.look_every = self.check_limits, _CHECK_EVERY
-        dog = Watchdog(runner.system, patience=patience, is_over=lambda: self.reached() is not None)
+        dog = Watchdog(
+            runner.system,
+            patience=self.limits.patience,
+            is_over=lambda: self.meter.exceeded() is not None,
+        )
         try:
             with collecting_rarely(), dog:
                 yield
@@ -290,7 +292,7 @@ class Search:
             self.cut("memory")
         except ServerStopped:
             self.stopped_in = dog.stopped_in
-            self.cut(self.reached() or "seconds")
+            self.cut(self.meter.exceeded() or "seconds")
         finally:
             runner.look_every = 0
 
@@ -300,16 +302,9 @@ class Search:
         if self._progress is not None and seconds - self._reported >= _REPORT_EVERY:
             self._reported = seconds
             self._progress(self.progress())
-        bound = self.reached(lambda: self.growth(_COMING))
+        bound = self.meter.exceeded(lambda: self.growth(_COMING))
         if bound is not None:
             self.stop(bound)
-
-    def reached(self, growth: Callable[[], int] = lambda: 0) -> Bound | None:
-        """Say which limit of time or memory is reached, or that somebody wants it to end.
-
-        `growth` gives the bytes that are needed before the next look.
-        """
-        return "interrupt" if self._is_interrupted() else self.meter.exceeded(growth)
 
     def progress(self) -> Progress:
         """Say how far the search is."""

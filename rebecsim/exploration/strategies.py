@@ -26,8 +26,15 @@ class Strategy(Protocol):
 
 @dataclass(frozen=True)
 class BreadthFirst:
-    """States in the order in which they were found: the first breach is a shortest one."""
+    """States in the order in which they were found: the first breach is a shortest one.
 
+    `compact` is hash compaction: compiled code tells states apart by fingerprints; the result says
+    how likely it is that one was missed. With 2 `workers`, compiled code uses two threads where
+    many states wait, with the same result.
+    """
+
+    compact: bool = False
+    workers: int = 1
     name: str = "breadth first"
 
     def run(self, search: Search) -> None:

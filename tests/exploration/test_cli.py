@@ -139,6 +139,7 @@ def test_what_was_left_out_is_said(run: Run) -> None:
         (("--property", "missing.property"), "missing.property"),
         (("--export", "space.png"), "space.png: must end in one of"),
         (("--strategy", "bounded"), "--depth"),
+        (("--strategy", "depth", "--compact"), "--compact"),
         (("--depth", "3"), "--depth"),
         (("--seed", "3"), "--seed"),
         (("--core",), "error"),

@@ -482,7 +482,9 @@ def test_limits_hold_for_each_cure() -> None:
 def test_an_interrupt_leaves_the_rest_undecided() -> None:
     checked = check_source(ROUNDS, "model.rebeca")
     found = Asked(checks=QUIET).races(checked, "model")
-    cures = try_cures(checked, found, Asked(checks=QUIET, is_interrupted=lambda: True))
+    cures = try_cures(
+        checked, found, Asked(checks=QUIET, limits=Limits(is_interrupted=lambda: True))
+    )
     assert cures.is_interrupted
     assert set(_outcomes(cures.of_races[0]).values()) <= {"undecided", "n/a"}
 

@@ -56,7 +56,7 @@ def _built(text: str, name: str = "endless.rebeca") -> Any:
 def test_exploring_names_a_message_server_that_does_not_end(engine: Any, mode: Any) -> None:
     checked, model = _built(ENDLESS)
     with pytest.raises(EndlessError) as caught:
-        explore(model, checked=checked, mode=mode, engine=engine, patience=0.3)
+        explore(model, checked=checked, mode=mode, engine=engine, limits=Limits(patience=0.3))
     assert str(caught.value) in (f"{NAMED}6)", f"{NAMED}7)")
     assert ending_of(caught.value).code == ExitCode.MODEL_FAILED
 
@@ -66,12 +66,8 @@ def test_so_do_simulation_and_races() -> None:
     with pytest.raises(EndlessError) as caught, Watchdog(patience=0.3) as watchdog:
         simulate(model, make_scheduler("random", 0, "fair"), max_steps=9, watchdog=watchdog)
     assert str(caught.value).startswith(NAMED)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            "rebecsim.exploration.search.Search.expanding.__wrapped__.__defaults__", (0.3,)
-        )
-        with pytest.raises(EndlessError):
-            find_races(model)
+    with pytest.raises(EndlessError):
+        find_races(model, limits=Limits(patience=0.3))
 
 
 @pytest.mark.large
@@ -109,7 +105,7 @@ class Swallowing(Rebec, queue_size=2):
 def test_a_class_in_python_is_named_with_its_file() -> None:
     model = Model("swallowing", (Instance("a", Swallowing),))
     with pytest.raises(EndlessError, match=r"a, serving go\(\): .* \(.*test_endless\.py:\d+\)"):
-        explore(model, patience=0.3)
+        explore(model, limits=Limits(patience=0.3))
 
 
 def test_a_limit_of_time_holds_in_a_message_server() -> None:
@@ -123,7 +119,7 @@ def test_a_message_server_that_ends_late_is_left_alone() -> None:
     checked, model = _built(
         ENDLESS.replace("if (n > 2) { continue; }", "").replace("n--", "n -= 1")
     )
-    assert explore(model, checked=checked, patience=0.2).verdict == "satisfied"
+    assert explore(model, checked=checked, limits=Limits(patience=0.2)).verdict == "satisfied"
 
 
 def test_step_and_the_command_line_name_it_too(
@@ -170,8 +166,10 @@ def _all_that_begin(checked: Any, model: Any) -> dict[str, Any]:
             return native_model(model, checked)
 
     return {
-        "explore": lambda: explore(model, checked=checked, patience=0.3),
-        "native": lambda: explore(model, checked=checked, patience=0.3, engine="native"),
+        "explore": lambda: explore(model, checked=checked, limits=Limits(patience=0.3)),
+        "native": lambda: explore(
+            model, checked=checked, limits=Limits(patience=0.3), engine="native"
+        ),
         "live": lambda: run_live(model, LiveLimits(steps=5), patience=0.3),
         "simulate": simulated,
         "native simulate": laid_out,
@@ -198,7 +196,7 @@ def test_an_empty_loop_in_a_constructor_is_named_too() -> None:
         "reactiveclass A(2) {\n A() { while (true) { } }\n}\nmain { A a():(); }"
     )
     with pytest.raises(EndlessError, match=r"a, in the constructor of A: .*rebeca, line 2\)$"):
-        explore(model, checked=checked, patience=0.3)
+        explore(model, checked=checked, limits=Limits(patience=0.3))
 
 
 def test_without_a_watchdog_a_system_has_one_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,7 +216,9 @@ def test_limits_hold_in_constructors() -> None:
         "(endless.rebeca, line 6)"
     )
     wanted = time.monotonic() + 0.3
-    found = explore(model, checked=checked, is_interrupted=lambda: time.monotonic() > wanted)
+    found = explore(
+        model, checked=checked, limits=Limits(is_interrupted=lambda: time.monotonic() > wanted)
+    )
     assert found.bounds == ("interrupt",)
 
 
@@ -244,7 +244,7 @@ def _after(states: int) -> Any:
 @pytest.mark.parametrize("engine", ["python", "native"])
 def test_an_interrupted_search_says_what_it_has_found(engine: Any) -> None:
     checked, model = _built(COUNTER)
-    found = explore(model, checked=checked, engine=engine, is_interrupted=_after(3))
+    found = explore(model, checked=checked, engine=engine, limits=Limits(is_interrupted=_after(3)))
     assert (found.verdict, found.bounds) == ("out of bounds", ("interrupt",))
     assert "the search was interrupted; nothing wrong so far" in found.message
     assert found.states > 100
@@ -253,13 +253,15 @@ def test_an_interrupted_search_says_what_it_has_found(engine: Any) -> None:
 def test_an_interrupt_reaches_a_message_server_that_does_not_end() -> None:
     checked, model = _built(ENDLESS)
     wanted = time.monotonic() + 0.5
-    found = explore(model, checked=checked, is_interrupted=lambda: time.monotonic() > wanted)
+    found = explore(
+        model, checked=checked, limits=Limits(is_interrupted=lambda: time.monotonic() > wanted)
+    )
     assert found.bounds == ("interrupt",)
 
 
 def test_interrupted_races_are_those_found_so_far() -> None:
     checked, model = _built(COUNTER)
-    found = find_races(model, checked=checked, is_interrupted=_after(3))
+    found = find_races(model, checked=checked, limits=Limits(is_interrupted=_after(3)))
     assert found.bounds == ("interrupt",)
     assert found.states > 100
 

@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 from models import ticket_service
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
-from rebecsim.exploration import Checks, DepthFirst, Limits, Result, engines, explore
+from rebecsim.exploration import (
+    BreadthFirst,
+    Checks,
+    DepthFirst,
+    Limits,
+    Result,
+    engines,
+    explore,
+)
 from rebecsim.exploration.engines import NativeEngineError
 from rebecsim.exploration.limits import Meter
 from rebecsim.generate import build_model
@@ -222,7 +230,7 @@ def test_hash_compaction_finds_the_same_states(file: str) -> None:
     model = load(f"{file}.rebeca", entry["language"] if entry else "timed")[1]
     bounds = Limits(states=STATES)
     whole = explore(model, engine="native", stop_at="all", limits=bounds)
-    found = explore(model, compact=True, stop_at="all", limits=bounds)
+    found = explore(model, strategy=BreadthFirst(compact=True), stop_at="all", limits=bounds)
     assert found.engine == "native"
     assert whole.omission == 0
     expected = found.states * (found.states - 1) / 2 / 2**62
@@ -240,7 +248,7 @@ def test_hash_compaction_of_random_models(drawn: Drawn) -> None:
     model = _built(drawn)
     checks = Checks(invariants=["r0.a < 3", "r0.b != 2 || r1.a != 2"])
     options: dict[str, Any] = {"stop_at": "all", "limits": Limits(states=STATES), "checks": checks}
-    found = everything(explore(model, compact=True, **options))
+    found = everything(explore(model, strategy=BreadthFirst(compact=True), **options))
     whole = everything(explore(model, engine="python", **options))
     for each in (found, whole):
         for name in ("omission", *WITH_STATES):
@@ -250,12 +258,10 @@ def test_hash_compaction_of_random_models(drawn: Drawn) -> None:
 
 def test_hash_compaction_with_many_states_waiting() -> None:
     model = load("ticket3.rebeca")[1]
-    found = explore(model, compact=True)
+    found = explore(model, strategy=BreadthFirst(compact=True))
     assert (found.states, found.transitions) == (206_928, 461_782)
 
 
 def test_hash_compaction_is_not_for_python() -> None:
     with pytest.raises(UserError, match="only the native engine has hash compaction"):
-        explore(ticket_service.model, engine="python", compact=True)
-    with pytest.raises(NativeEngineError, match="searches breadth first only"):
-        explore(ticket_service.model, strategy=DepthFirst(), compact=True)
+        explore(ticket_service.model, engine="python", strategy=BreadthFirst(compact=True))

@@ -77,7 +77,9 @@ def test_following_can_be_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Follower, "follow", following)
     checked = check_file(SLEEPERS)
-    found = find_races(build_model(checked), checked=checked, is_interrupted=lambda: bool(began))
+    found = find_races(
+        build_model(checked), checked=checked, limits=Limits(is_interrupted=lambda: bool(began))
+    )
     assert found.bounds == ("interrupt",)
     assert found.followed < 1_000
     assert found.unfinished == len(found.groups)

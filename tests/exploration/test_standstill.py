@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from rebecsim.actors import semantics
 from rebecsim.cli.commands import app
 from rebecsim.exit_codes import ExitCode
-from rebecsim.exploration import Checks, DepthFirst, Limits, Mode, explore
+from rebecsim.exploration import BreadthFirst, Checks, DepthFirst, Limits, Mode, explore
 from rebecsim.exploration.checks import pose
 from rebecsim.exploration.graphs import standstill
 from rebecsim.exploration.graphs.components import on_cycles
@@ -116,10 +116,10 @@ def test_other_strategies_and_reduction_find_it_too() -> None:
 
 def test_fingerprints_cannot_tell() -> None:
     checked, model = _built(ZENO)
-    found = explore(model, checked=checked, engine="native", compact=True)
+    found = explore(model, checked=checked, engine="native", strategy=BreadthFirst(compact=True))
     assert (found.standstill, found.standstill_decided) == (None, False)
     checked, model = _built(ZENO.replace("self.go();", "self.go() after(1);"))
-    found = explore(model, checked=checked, engine="native", compact=True)
+    found = explore(model, checked=checked, engine="native", strategy=BreadthFirst(compact=True))
     assert found.standstill_decided  # no message is sent and served at one time
 
 

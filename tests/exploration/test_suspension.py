@@ -24,9 +24,9 @@ from rebecsim.exploration import (
     Result,
     TransitionSystem,
     explore,
-    suspension,
 )
 from rebecsim.exploration.checks import pose
+from rebecsim.exploration.states import suspension
 from rebecsim.exploration.states.outcome import Outcome
 from rebecsim.exploration.states.transitions import Cause, State
 from rebecsim.generate import build_model

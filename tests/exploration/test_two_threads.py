@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from models import ticket_service
-from rebecsim.exploration import Checks, Limits, Result, explore
+from rebecsim.exploration import BreadthFirst, Checks, Limits, Result, explore
 from rebecsim.exploration.compiled import compiled_search, two_threads
 from rebecsim.exploration.search import Progress, Search
 from rebecsim.generate import build_model
@@ -44,7 +44,7 @@ def used(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def assert_same(model: Any, **options: Any) -> Result:
     by_one = explore(model, engine="python", **options)
-    by_two = explore(model, engine="native", workers=2, **options)
+    by_two = explore(model, engine="native", strategy=BreadthFirst(workers=2), **options)
     assert everything(by_two) == everything(by_one)
     return by_two
 
@@ -91,7 +91,7 @@ def test_options(used: list[int], mode: Any, options: dict[str, Any]) -> None:
 
 def test_hash_compaction(used: list[int]) -> None:
     model = load("ticket1.rebeca")[1]
-    found = explore(model, compact=True, workers=2, stop_at="all")
+    found = explore(model, strategy=BreadthFirst(compact=True, workers=2), stop_at="all")
     assert everything(found) | {"omission": 0} == everything(explore(model, engine="python"))
     assert used
 
@@ -99,7 +99,7 @@ def test_hash_compaction(used: list[int]) -> None:
 def test_a_table_that_grows(used: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(two_threads, "_BATCH", 3_000)
     model = load("ticket3.rebeca")[1]
-    found = explore(model, engine="native", workers=2)
+    found = explore(model, engine="native", strategy=BreadthFirst(workers=2))
     assert (found.states, found.transitions) == (206_928, 461_782)
     assert used
 
@@ -119,7 +119,7 @@ def test_progress_and_interrupts(used: list[int], monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(Search, "check_limits", note)
     with pytest.raises(KeyboardInterrupt):
-        explore(ticket_service.model, engine="native", workers=2)
+        explore(ticket_service.model, engine="native", strategy=BreadthFirst(workers=2))
     assert used
     assert [each.states for each in seen] == sorted(each.states for each in seen)
     assert [each.transitions for each in seen] == sorted(each.transitions for each in seen)

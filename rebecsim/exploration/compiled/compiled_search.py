@@ -165,7 +165,7 @@ class CompiledSearch:
 
     def is_over(self, more: int) -> bool:
         """Whether a limit is reached, or would be with so many more bytes."""
-        return self._search.reached(lambda: more) is not None
+        return self._search.meter.exceeded(lambda: more) is not None
 
     def state(self, number: int) -> State:
         """Unpack a state; with hash compaction, one that has not been expanded yet."""

@@ -63,7 +63,6 @@ def build_graph(
     limits: Limits | None = None,
     engine: Engine = "auto",
     progress: Callable[[Progress], None] | None = None,
-    is_interrupted: Callable[[], bool] = lambda: False,
 ) -> StateGraph:
     """Expand every state within the limits; the arguments are those of `explore`.
 
@@ -72,9 +71,9 @@ def build_graph(
     """
 
     def searched(engine: Engine) -> _GraphSearch:
-        search = _GraphSearch(problem, limits, progress, is_interrupted)
+        search = _GraphSearch(problem, limits, progress)
         with search.expanding():
-            run_search(search, BreadthFirst(), engine, False, checked)
+            run_search(search, BreadthFirst(), engine, checked)
         return search
 
     try:
@@ -92,14 +91,12 @@ class _GraphSearch(Search):
         problem: Problem,
         limits: Limits | None,
         progress: Callable[[Progress], None] | None,
-        is_interrupted: Callable[[], bool],
     ) -> None:
         super().__init__(
             problem,
             limits=limits,
             stop_at="all",
             progress=progress,
-            is_interrupted=is_interrupted,
         )
         self.recording = self.written = Recording()
         self.wrong: dict[int, list[Breach]] = {}

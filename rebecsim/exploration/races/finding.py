@@ -43,7 +43,6 @@ def find_races(
     engine: Engine = "auto",
     strict: bool = False,
     progress: Callable[[Progress], None] | None = None,
-    is_interrupted: Callable[[], bool] = lambda: False,
 ) -> Races:
     """Find every race of a model; the arguments are those of `explore`.
 
@@ -71,7 +70,6 @@ def find_races(
         limits=limits,
         engine=engine,
         progress=progress,
-        is_interrupted=is_interrupted,
     )
     arrays = arrays_of(graph)
     found = _Finder(problem, graph.search, arrays, observe, most_followed).races()
@@ -134,7 +132,7 @@ class _Finder:
             self._diamonds,
             "avoidable" if self._interesting else "observed" if observe else "results",
             most_followed,
-            search.reached,
+            search.meter.exceeded,
         )
         self._groups = grouped(problem.system, arrays, self._diamonds)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Sending:
         self.message = message
 
 
+@dataclass(slots=True, eq=False)
 class Effect:
     """What a message server does under given choices, whatever else waits in the bag of its rebec.
 
@@ -49,53 +51,20 @@ class Effect:
     the message server of a message that found no place in the rebec's own queue.
     """
 
-    __slots__ = (
-        "breach",
-        "choices",
-        "clock",
-        "drawn_before",
-        "message",
-        "own",
-        "owner",
-        "places",
-        "refused",
-        "resumed",
-        "sendings",
-        "suspension",
-        "values",
-        "variables",
-    )
-
-    def __init__(
-        self,
-        owner: int,
-        message: Waiting,
-        choices: tuple[tuple[int, int], ...],
-        values: tuple[Any, ...],
-        resumed: Suspension | None,
-        variables: tuple[Any, ...],
-        clock: int,
-        suspension: Suspension | None,
-        own: tuple[Waiting, ...],
-        places: int,
-        sendings: tuple[Sending, ...],
-        breach: Breach | None,
-        refused: str = "",
-    ) -> None:
-        self.owner = owner
-        self.message = message
-        self.choices = choices
-        self.values = values
-        self.drawn_before = 0 if resumed is None else len(resumed.recipe.choices)
-        self.resumed = resumed is not None
-        self.variables = variables
-        self.clock = clock
-        self.suspension = suspension
-        self.own = own
-        self.places = places
-        self.sendings = sendings
-        self.breach = breach
-        self.refused = refused
+    owner: int
+    message: Waiting
+    choices: tuple[tuple[int, int], ...]
+    values: tuple[Any, ...]
+    drawn_before: int
+    resumed: bool
+    variables: tuple[Any, ...]
+    clock: int
+    suspension: Suspension | None
+    own: tuple[Waiting, ...]
+    places: int
+    sendings: tuple[Sending, ...]
+    breach: Breach | None
+    refused: str
 
 
 class Outcome:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rebecsim.exploration.checks import Checks, Problem, pose
 from rebecsim.exploration.graphs.state_graph import StateGraph, build_graph
@@ -25,12 +25,11 @@ class Asked:
 
     mode: Mode | None = None
     checks: Checks | None = None
-    limits: Limits | None = None
+    limits: Limits = field(default_factory=Limits)
     abstract: tuple[str, ...] = ()
     observe: tuple[str, ...] = ()
     most_followed: int = MOST_FOLLOWED
     progress: Callable[[Progress], None] | None = None
-    is_interrupted: Callable[[], bool] = lambda: False
 
     def races(self, checked: CheckedModel, name: str) -> Races:
         """Find the races of a model."""
@@ -44,7 +43,6 @@ class Asked:
             observe=self.observe,
             most_followed=self.most_followed,
             progress=self.progress,
-            is_interrupted=self.is_interrupted,
         )
 
     def graph(self, checked: CheckedModel, name: str) -> tuple[Problem, StateGraph]:
@@ -55,12 +53,11 @@ class Asked:
             checks=self.checks,
             checked=checked,
             abstract=self.abstract,
-            absolute=self.limits is not None and self.limits.horizon is not None,
+            absolute=self.limits.horizon is not None,
         )
         graph = build_graph(
             problem,
             limits=self.limits,
             progress=self.progress,
-            is_interrupted=self.is_interrupted,
         )
         return problem, graph

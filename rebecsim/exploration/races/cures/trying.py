@@ -81,7 +81,7 @@ class _Trial:
             tried = [self._tried(group, each) for each in _proposals(self._checked, group)]
             tried.sort(key=lambda each: OUTCOMES.index(each.outcome))
             found.append(RaceCures(group, tuple(tried)))
-        return Cures(self._source, tuple(found), self._asked.is_interrupted())
+        return Cures(self._source, tuple(found), self._asked.limits.is_interrupted())
 
     def _tried(self, race: RaceGroup, proposal: Proposal) -> Tried:
         made = Tried(proposal.kind, proposal.id, proposal.title, "n/a", ())
