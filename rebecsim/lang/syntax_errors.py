@@ -249,7 +249,7 @@ def _open_block(mistake: _Mistake) -> Diagnostic | None:
 
 
 def _queue_size(mistake: _Mistake) -> Diagnostic | None:
-    last = [str(item) for item in mistake.stack[-5:]]
+    last = [item if isinstance(item, Token) else "" for item in mistake.stack[-5:]]
     if "reactiveclass" not in last[:-1] or mistake.token not in ("{", ")"):
         return None
     name = last[last.index("reactiveclass") + 1]

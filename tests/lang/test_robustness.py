@@ -177,6 +177,13 @@ def test_what_is_nested_too_deeply_gives_an_error(text: str) -> None:
     assert caught.value.diagnostics[0].code in ("too-deep", "blocks-too-deep", "loops-too-deep")
 
 
+@pytest.mark.parametrize("text", ["{" * DEEP + "}" * (DEEP + 3), "x = " + "(" * DEEP + "{"])
+def test_a_mistake_after_what_is_nested_too_deeply_is_named(text: str) -> None:
+    with pytest.raises(RebecaError) as caught:
+        check_source(in_body(text))
+    assert [each.code for each in caught.value.diagnostics] == ["unexpected"]
+
+
 @pytest.mark.parametrize(
     "text",
     [
