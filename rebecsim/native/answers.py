@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from rebecsim.native.arrays import Integers
 from rebecsim.native.cache import compiled
 from rebecsim.native.tables import ABSENT, scatter
 
@@ -26,7 +27,7 @@ AT_TIME = 6
 _KIND, _ROW = 32, 35  # bits
 
 
-@compiled("int64(int64, int64, int64)", borrows=True, inline=True)
+@compiled(borrows=True, inline=True)
 def key_of(kind: int, row: int, value: int) -> int:
     """Give the key of an answer about a row and a number from 0 to 2**32 - 1."""
     return row << _ROW | kind << _KIND | value
@@ -42,10 +43,10 @@ def value_of(keys: NDArray[np.int64]) -> NDArray[np.int64]:
     return keys & (1 << _KIND) - 1
 
 
-@compiled("void(int64[::1], int64[::1], int64, int64, int64, int64)", borrows=True)
+@compiled(borrows=True)
 def enter_answer(
-    keys: NDArray[np.int64],
-    values: NDArray[np.int64],
+    keys: Integers,
+    values: Integers,
     kind: int,
     row: int,
     value: int,

@@ -7,14 +7,10 @@ those that are free. `states` has a row for each rebec.
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from rebecsim.native.arrays import Integers, Table
 from rebecsim.native.cache import compiled
 from rebecsim.native.columns import ARRIVAL, PRIORITY, RECEIVER, ROOM
 from rebecsim.native.layout import BAG, CAPACITY
-
-Integers = NDArray[np.int64]
 
 COUNT, CLOCK, DUE, STATE_WIDTH = range(2, 6)
 """Columns of `states`, behind those that message servers see: how many messages the bag has, the
@@ -24,18 +20,14 @@ IDLE = 2**63 - 1
 """When a rebec with an empty bag can serve."""
 
 
-@compiled(
-    "void(int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[::1], int64[:, ::1])",
-    borrows=True,
-    inline=True,
-)
+@compiled(borrows=True, inline=True)
 def restart_bags(
-    first_bags: Integers,
-    rebecs: Integers,
-    bags: Integers,
+    first_bags: Table,
+    rebecs: Table,
+    bags: Table,
     first_counts: Integers,
     places: Integers,
-    states: Integers,
+    states: Table,
 ) -> None:
     """Fill all bags as they are when constructors have run, and set all clocks to 0."""
     for place in range(places.shape[0]):
@@ -50,14 +42,8 @@ def restart_bags(
         settle(rebecs, bags, places, states, rebec)
 
 
-@compiled(
-    "void(int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], int64)",
-    borrows=True,
-    inline=True,
-)
-def settle(
-    rebecs: Integers, bags: Integers, places: Integers, states: Integers, rebec: int
-) -> None:
+@compiled(borrows=True, inline=True)
+def settle(rebecs: Table, bags: Table, places: Integers, states: Table, rebec: int) -> None:
     """Note when a rebec whose clock or bag has changed can serve its first message."""
     if states[rebec, COUNT] == 0:
         states[rebec, DUE] = IDLE
@@ -66,10 +52,8 @@ def settle(
         states[rebec, DUE] = max(states[rebec, CLOCK], bags[first, ARRIVAL])
 
 
-@compiled(
-    "int64(int64[:, ::1], int64[::1], int64[:, ::1], int64, int64)", borrows=True, inline=True
-)
-def take(rebecs: Integers, places: Integers, states: Integers, rebec: int, place: int) -> int:
+@compiled(borrows=True, inline=True)
+def take(rebecs: Table, places: Integers, states: Table, rebec: int, place: int) -> int:
     """Take the message at this place out of its bag and give its row.
 
     The row is the last one to be used again. As the message that is served keeps its place in the
@@ -87,17 +71,13 @@ def take(rebecs: Integers, places: Integers, states: Integers, rebec: int, place
     return row
 
 
-@compiled(
-    "void(int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[:, ::1], int64)",
-    borrows=True,
-    inline=True,
-)
+@compiled(borrows=True, inline=True)
 def put(
-    rebecs: Integers,
-    bags: Integers,
+    rebecs: Table,
+    bags: Table,
     places: Integers,
-    states: Integers,
-    sends: Integers,
+    states: Table,
+    sends: Table,
     sent: int,
 ) -> None:
     """Put a message that was sent into the bag of its receiver."""

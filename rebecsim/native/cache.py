@@ -3,10 +3,11 @@
 A function of integers, floats and arrays is compiled by Numba for one signature, when it is first
 used, and its machine code is kept in the user's cache directory:
 
+    from rebecsim.native.arrays import Integers
     from rebecsim.native.cache import compiled
 
-    @compiled("int64(int64[::1], int64)")
-    def total(cells, count):
+    @compiled()
+    def total(cells: Integers, count: int) -> int:
         ...
 
 * Use it as any other function, from Python or from another compiled function. Nothing is compiled
@@ -37,6 +38,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import metadata
 from itertools import chain
 from pathlib import Path
@@ -45,6 +47,7 @@ from typing import Any, TypeVar
 
 from rebecsim.cache_directory import GRAMMAR_TABLES, KEPT_MODELS, cache_directory
 from rebecsim.kept_files import kept_folder, read_kept, write_kept
+from rebecsim.native.arrays import signature_of
 from rebecsim.native.compiling import linked_only, plain_indices
 
 if sys.platform != "win32":
@@ -122,20 +125,21 @@ def _config() -> Any:
 
 
 def compiled(
-    signature: str,
+    signature: str = "",
     *,
     borrows: bool = False,
     inner: bool = False,
     inline: bool = False,
     first_class: bool = False,
 ) -> Callable[[Function], Function]:
-    """Decorate a function that is compiled for this signature, in Numba's notation, when used.
+    """Decorate a function that is compiled when used, for what its annotations say.
 
-    A function that `borrows` makes no arrays, copies none by assigning slices and keeps none; then
-    no time is lost on counting who refers to its arguments, which costs more than small functions
-    do themselves. An `inner` one is called from compiled functions only, which halves the time to
-    compile it; one that is `inline` is inner and becomes a part of those that call it. One that is
-    `first_class` is passed to compiled functions as an argument and not called from Python either.
+    Generated functions have a `signature` in Numba's notation in their place. A function that
+    `borrows` makes no arrays, copies none by assigning slices and keeps none; then no time is lost
+    on counting who refers to its arguments, which costs more than small functions do themselves. An
+    `inner` one is called from compiled functions only, which halves the time to compile it; one
+    that is `inline` is inner and becomes a part of those that call it. One that is `first_class` is
+    passed to compiled functions as an argument and not called from Python either.
     """
     options = {
         "error_model": "numpy",
@@ -186,8 +190,8 @@ class _Compiled:
         import numba
 
         self.function = function
-        self.signature = signature
-        self.options = f"{signature} {options}"
+        self._given = signature
+        self._options = options
         self.is_inner = options["no_cfunc_wrapper"]
         self.dispatcher: Any = numba.njit(**options)(function)
         if options["no_cpython_wrapper"]:  # nothing that Python could call
@@ -197,6 +201,18 @@ class _Compiled:
         self.dispatcher._compile_for_args = self._compile_for_args
         self.dispatcher.get_compile_result = self._get_compile_result
         self.dispatcher.made = self
+
+    @cached_property
+    def signature(self) -> Any:
+        """What the function is compiled for."""
+        return self._given or signature_of(self.function)
+
+    @cached_property
+    def options(self) -> str:
+        """Signature and options as text, which differs wherever machine code may."""
+        kinds = [] if self._given else self.signature.args
+        tuples = [each.instance_class for each in kinds if hasattr(each, "instance_class")]
+        return f"{self.signature} {_shown('', tuple(tuples))} {self._options}"
 
     def _get_call_template(self, args: Any, kws: Any) -> Any:
         self.prepare()
@@ -439,7 +455,7 @@ def _constants(module: ModuleType, code: CodeType) -> list[tuple[str, object]]:
 def _shown(name: str, value: Any) -> str:
     """Write a global that code refers to, so that different values differ."""
     if isinstance(value, type | BuiltinFunctionType):
-        return f"{value.__module__}.{value.__qualname__}"
+        return f"{value.__module__}.{value.__qualname__}{getattr(value, '_fields', '')}"
     if value is None or isinstance(value, bool | int | float | str | bytes):
         return repr(value)
     if isinstance(value, tuple):

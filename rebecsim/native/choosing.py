@@ -5,17 +5,12 @@ The rebecs that may act first, then one of their messages, draw by draw as there
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from rebecsim.native.arrays import Cube, Integers, Streams, Table
 from rebecsim.native.bags import COUNT, DUE, IDLE
 from rebecsim.native.cache import compiled
 from rebecsim.native.columns import ARRIVAL, PRIORITY, SEQUENCE, SERVER
 from rebecsim.native.layout import BAG, GLOBAL_PRIORITY, OWN_CLASS, OWN_PRIORITY
 from rebecsim.native.random_words import below
-
-Integers = NDArray[np.int64]
-Words = NDArray[np.uint64]
 
 ORDER, FIRST_RANK, USE_PRIORITIES, GLOBAL, CORE = range(5)
 """What is asked for, the first of the `settings`: an order; which rank goes first; whether
@@ -25,19 +20,14 @@ ANY, RANKED, FIFO = range(3)
 """Orders: every one equally likely, messages of one rank before the others, by sending."""
 
 
-@compiled(
-    "int64(int64[::1], int64[:, ::1], int64[:, :, ::1], int64[:, ::1], int64[::1], int64[:, ::1],"
-    " int64[::1])",
-    borrows=True,
-    inline=True,
-)
+@compiled(borrows=True, inline=True)
 def ready_rebecs(
     settings: Integers,
-    rebecs: Integers,
-    servers: Integers,
-    bags: Integers,
+    rebecs: Table,
+    servers: Cube,
+    bags: Table,
     places: Integers,
-    states: Integers,
+    states: Table,
     found: Integers,
 ) -> int:
     """Put the rebecs that may act into `found` and give how many there are."""
@@ -58,17 +48,12 @@ def ready_rebecs(
     return number
 
 
-@compiled(
-    "int64(int64[::1], int64[:, ::1], int64[:, :, ::1], int64[:, ::1], int64[::1], int64[::1],"
-    " int64)",
-    borrows=True,
-    inner=True,
-)
+@compiled(borrows=True, inner=True)
 def _most_urgent(
     settings: Integers,
-    rebecs: Integers,
-    servers: Integers,
-    bags: Integers,
+    rebecs: Table,
+    servers: Cube,
+    bags: Table,
     places: Integers,
     found: Integers,
     number: int,
@@ -91,14 +76,8 @@ def _most_urgent(
     return kept
 
 
-@compiled(
-    "int64(int64, int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], int64)",
-    borrows=True,
-    inline=True,
-)
-def _end(
-    core: int, rebecs: Integers, bags: Integers, places: Integers, states: Integers, rebec: int
-) -> int:
+@compiled(borrows=True, inline=True)
+def _end(core: int, rebecs: Table, bags: Table, places: Integers, states: Table, rebec: int) -> int:
     """Give where the messages that a ready rebec may serve end in `places`; they start at BAG."""
     head = rebecs[rebec, BAG]
     place = head + 1
@@ -114,20 +93,15 @@ def _end(
     return place
 
 
-@compiled(
-    "int64(int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1],"
-    " uint64[:, ::1], int64[::1], int64)",
-    borrows=True,
-    inline=True,
-)
+@compiled(borrows=True, inline=True)
 def choose_message(
     settings: Integers,
-    rebecs: Integers,
-    ranks: Integers,
-    bags: Integers,
+    rebecs: Table,
+    ranks: Table,
+    bags: Table,
     places: Integers,
-    states: Integers,
-    streams: Words,
+    states: Table,
+    streams: Streams,
     found: Integers,
     number: int,
 ) -> int:
@@ -142,12 +116,8 @@ def choose_message(
     return _ranked(settings, rebecs, ranks, bags, places, states, streams, found, number)
 
 
-@compiled(
-    "int64(int64[:, ::1], int64[:, ::1], int64[::1], int64[::1], int64)", borrows=True, inner=True
-)
-def _oldest(
-    rebecs: Integers, bags: Integers, places: Integers, found: Integers, number: int
-) -> int:
+@compiled(borrows=True, inner=True)
+def _oldest(rebecs: Table, bags: Table, places: Integers, found: Integers, number: int) -> int:
     """Give the place of the message that was sent first; in each bag that is the first one."""
     oldest = rebecs[found[0], BAG]
     for each in range(1, number):
@@ -157,20 +127,15 @@ def _oldest(
     return oldest
 
 
-@compiled(
-    "int64(int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1],"
-    " uint64[:, ::1], int64[::1], int64)",
-    borrows=True,
-    inner=True,
-)
+@compiled(borrows=True, inner=True)
 def _ranked(
     settings: Integers,
-    rebecs: Integers,
-    ranks: Integers,
-    bags: Integers,
+    rebecs: Table,
+    ranks: Table,
+    bags: Table,
     places: Integers,
-    states: Integers,
-    streams: Words,
+    states: Table,
+    streams: Streams,
     found: Integers,
     number: int,
 ) -> int:
@@ -199,15 +164,11 @@ def _ranked(
         place += 1
 
 
-@compiled(
-    "int64(int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1], int64, int64, int64)",
-    borrows=True,
-    inner=True,
-)
+@compiled(borrows=True, inner=True)
 def _of_rank(
-    rebecs: Integers,
-    ranks: Integers,
-    bags: Integers,
+    rebecs: Table,
+    ranks: Table,
+    bags: Table,
     places: Integers,
     rebec: int,
     end: int,

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from rebecsim.native.arrays import Flags, Integers
 from rebecsim.native.cache import compiled
 
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
-
-@compiled(
-    "boolean(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], "
-    "boolean[::1], int64, int64)",
-    borrows=True,
-    inner=True,
-)
+@compiled(borrows=True, inner=True)
 def _plainly_commute(
     of_state: Integers,
     first: Integers,
@@ -59,11 +49,7 @@ def _plainly_commute(
     return True
 
 
-@compiled(
-    "int64(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], "
-    "boolean[::1], int64[::1], int64[::1])",
-    borrows=True,
-)
+@compiled(borrows=True)
 def list_doubtful(
     of_state: Integers,
     first: Integers,

@@ -9,9 +9,9 @@ exception there.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rebecsim.actors import kinds
+from rebecsim.native.arrays import Integers, Streams, Table
 from rebecsim.native.cache import compiled, is_plain
 from rebecsim.native.columns import (
     ARRIVAL,
@@ -53,16 +53,13 @@ from rebecsim.native.random_words import below
 NAN_BITS = 0x7FF8 << 48
 """The NaN of all states: computers make several, which nothing in Rebeca can tell apart."""
 
-Integers = NDArray[np.int64]
-Words = NDArray[np.uint64]
-
 
 MOST_ROUNDS = 1 << (20 if is_plain() else 30)
 """The rounds of loops, while one message is served, after which compiled code gives up, since it
 cannot be interrupted. That takes a second or more."""
 
 
-@compiled("void(int64[::1], int64, int64, int64)", borrows=True, inner=True)
+@compiled(borrows=True, inner=True)
 def _fail(ctx: Integers, kind: int, site: int, value: int) -> None:
     if ctx[FAILED] == 0:
         ctx[FAILED] = kind
@@ -70,7 +67,7 @@ def _fail(ctx: Integers, kind: int, site: int, value: int) -> None:
         ctx[VALUE] = value
 
 
-@compiled("boolean(int64[::1], int64)", borrows=True, inner=True)
+@compiled(borrows=True, inner=True)
 def endless(ctx: Integers, site: int) -> bool:
     """Count a round of a loop; true, and a failure, if there have been too many."""
     ctx[ROUNDS] += 1
@@ -83,25 +80,25 @@ def endless(ctx: Integers, site: int) -> bool:
 # --- arithmetic ----------------------------------------------------------------------------------
 
 
-@compiled("int64(int64)", borrows=True, inner=True)
+@compiled(borrows=True, inner=True)
 def int32(value: int) -> int:
     """Wrap an integer to the 32 bits of `int`."""
     return ((value + 0x80000000) & 0xFFFFFFFF) - 0x80000000
 
 
-@compiled("int64(int64)", borrows=True, inner=True)
+@compiled(borrows=True, inner=True)
 def int16(value: int) -> int:
     """Wrap an integer to the 16 bits of `short`."""
     return ((value + 0x8000) & 0xFFFF) - 0x8000
 
 
-@compiled("int64(int64)", borrows=True, inner=True)
+@compiled(borrows=True, inner=True)
 def int8(value: int) -> int:
     """Wrap an integer to the 8 bits of `byte`."""
     return ((value + 0x80) & 0xFF) - 0x80
 
 
-@compiled("int64(int64[::1], int64, int64)", borrows=True, inner=True)
+@compiled(borrows=True, inner=True)
 def quotient(ctx: Integers, dividend: int, divisor: int) -> int:
     """Divide integers, rounding towards zero; a division by zero fails."""
     if divisor == 0:
@@ -111,7 +108,7 @@ def quotient(ctx: Integers, dividend: int, divisor: int) -> int:
     return result if (dividend < 0) == (divisor < 0) else -result
 
 
-@compiled("int64(int64[::1], int64, int64)", borrows=True, inner=True)
+@compiled(borrows=True, inner=True)
 def remainder(ctx: Integers, dividend: int, divisor: int) -> int:
     """Give the remainder of `quotient`; a division by zero fails."""
     if divisor == 0:
@@ -121,7 +118,7 @@ def remainder(ctx: Integers, dividend: int, divisor: int) -> int:
     return result if dividend >= 0 else -result
 
 
-@compiled("int64(float64)", borrows=True, inner=True)
+@compiled(borrows=True, inner=True)
 def bits(value: float) -> int:
     """Give the bits of a double, as they are kept among integers; there is one NaN."""
     if value != value:
@@ -129,33 +126,33 @@ def bits(value: float) -> int:
     return int(np.float64(value).view(np.int64))
 
 
-@compiled("float64(int64)", borrows=True, inner=True)
+@compiled(borrows=True, inner=True)
 def real(cell: int) -> float:
     """Give the float that is kept as these bits."""
     return float(np.int64(cell).view(np.float64))
 
 
-@compiled("float64(float64)", borrows=True, inner=True)
+@compiled(borrows=True, inner=True)
 def _float32(value: float) -> float:
     return np.float64(np.float32(value))
 
 
-@compiled("float64(float64, float64)", borrows=True, inner=True)
+@compiled(borrows=True, inner=True)
 def _float_quotient(dividend: float, divisor: float) -> float:
     return np.float64(np.float32(dividend) / np.float32(divisor))
 
 
-@compiled("float64(float64, float64)", borrows=True, inner=True)
+@compiled(borrows=True, inner=True)
 def _double_quotient(dividend: float, divisor: float) -> float:
     return np.float64(dividend) / np.float64(divisor)
 
 
-@compiled("float64(float64)", borrows=True, inner=True)
+@compiled(borrows=True, inner=True)
 def _square_root(value: float) -> float:
     return np.sqrt(np.float64(value))
 
 
-@compiled("float64(float64, float64)", borrows=True, inner=True)
+@compiled(borrows=True, inner=True)
 def _power(base: float, exponent: float) -> float:
     if exponent == 2.0:
         return base * base
@@ -172,7 +169,7 @@ square_root = kinds.square_root if is_plain() else _square_root
 power = kinds.power if is_plain() else _power
 
 
-@compiled("int64(int64[::1], float64)", borrows=True, inner=True)
+@compiled(borrows=True, inner=True)
 def truncate(ctx: Integers, value: float) -> int:
     """Cast a float to `int`, towards zero; what does not fit fails."""
     if not (-2147483649.0 < value < 2147483648.0):
@@ -184,7 +181,7 @@ def truncate(ctx: Integers, value: float) -> int:
 # --- state ---------------------------------------------------------------------------------------
 
 
-@compiled("int64(int64[::1], int64, int64, int64)", borrows=True, inner=True)
+@compiled(borrows=True, inner=True)
 def element(ctx: Integers, index: int, length: int, site: int) -> int:
     """Give back an array index that is in range; another one fails."""
     if 0 <= index < length:
@@ -193,7 +190,7 @@ def element(ctx: Integers, index: int, length: int, site: int) -> int:
     return 0
 
 
-@compiled("int64(int64[::1], int64[::1], int64, int64)", borrows=True, inner=True)
+@compiled(borrows=True, inner=True)
 def store(ctx: Integers, cells: Integers, place: int, value: int) -> int:
     """Assign inside an expression and give the value."""
     if ctx[FAILED] == 0:
@@ -201,21 +198,21 @@ def store(ctx: Integers, cells: Integers, place: int, value: int) -> int:
     return value
 
 
-@compiled("int64(int64[::1], int64[:, ::1], int64, int64, int64)", borrows=True, inner=True)
-def refer(ctx: Integers, rebecs: Integers, reference: int, classes: int, site: int) -> int:
+@compiled(borrows=True, inner=True)
+def refer(ctx: Integers, rebecs: Table, reference: int, classes: int, site: int) -> int:
     """Cast a reference to one of a set of classes, given as bits; another rebec fails."""
     if reference >= 0 and (classes >> rebecs[reference, CLASS]) & 1 == 0:
         _fail(ctx, CAST, site, reference)
     return reference
 
 
-@compiled("boolean(int64[:, ::1], int64, int64)", borrows=True, inner=True)
-def is_one_of(rebecs: Integers, reference: int, classes: int) -> bool:
+@compiled(borrows=True, inner=True)
+def is_one_of(rebecs: Table, reference: int, classes: int) -> bool:
     """Say whether a reference is to a rebec of one of a set of classes, given as bits."""
     return reference >= 0 and (classes >> rebecs[reference, CLASS]) & 1 != 0
 
 
-@compiled("void(int64[::1], boolean, int64)", borrows=True, inner=True)
+@compiled(borrows=True, inner=True)
 def require(ctx: Integers, condition: bool, site: int) -> None:
     """Check an assertion."""
     if not condition:
@@ -225,7 +222,7 @@ def require(ctx: Integers, condition: bool, site: int) -> None:
 # --- time, choices and messages ------------------------------------------------------------------
 
 
-@compiled("void(int64[::1], int64)", borrows=True, inner=True)
+@compiled(borrows=True, inner=True)
 def delay(ctx: Integers, duration: int) -> None:
     """Let the rebec's time pass; a negative duration fails."""
     if duration < 0:
@@ -234,13 +231,13 @@ def delay(ctx: Integers, duration: int) -> None:
         ctx[NOW] += duration
 
 
-@compiled("int64(int64[::1], int64)", borrows=True, inner=True)
+@compiled(borrows=True, inner=True)
 def timer_value(ctx: Integers, cell: int) -> int:
     """Give how long a timer has been running, -1 if it does not run."""
     return -1 if cell == NO_TIME else ctx[NOW] - cell
 
 
-@compiled("int64(int64[::1], int64[::1], int64)", borrows=True, inner=True)
+@compiled(borrows=True, inner=True)
 def _follow_script(ctx: Integers, choices: Integers, count: int) -> int:
     """Take the alternative that the script says; a script that is too short fails."""
     most = choices.shape[0] // 2
@@ -253,8 +250,8 @@ def _follow_script(ctx: Integers, choices: Integers, count: int) -> int:
     return choices[drawn]
 
 
-@compiled("int64(int64[::1], uint64[:, ::1], int64[::1], int64, int64)", borrows=True, inner=True)
-def choose(ctx: Integers, streams: Words, choices: Integers, count: int, site: int) -> int:
+@compiled(borrows=True, inner=True)
+def choose(ctx: Integers, streams: Streams, choices: Integers, count: int, site: int) -> int:
     """Draw one of `count` alternatives under the law of the run.
 
     As long as there is room, it is noted, with its site above the lowest `SITE_SHIFT` bits.
@@ -274,7 +271,7 @@ def choose(ctx: Integers, streams: Words, choices: Integers, count: int, site: i
     return index
 
 
-@compiled("int64(int64[::1], int64)", borrows=True, inner=True)
+@compiled(borrows=True, inner=True)
 def sendable(ctx: Integers, receiver: int) -> int:
     """Give back a receiver; null fails."""
     if receiver < 0:
@@ -282,15 +279,11 @@ def sendable(ctx: Integers, receiver: int) -> int:
     return receiver
 
 
-@compiled(
-    "void(int64[::1], int64[:, ::1], int64[:, ::1], int64, int64, int64, int64)",
-    borrows=True,
-    inner=True,
-)
+@compiled(borrows=True, inner=True)
 def send(
     ctx: Integers,
-    rebecs: Integers,
-    sends: Integers,
+    rebecs: Table,
+    sends: Table,
     receiver: int,
     server: int,
     after: int,

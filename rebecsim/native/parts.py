@@ -6,6 +6,10 @@ one of its bag.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from rebecsim.native.arrays import Integers, ShortTable, Table
+
 INNERS, BAGS, ALTERNATIVES, BATCHES, EFFECT_ROWS, SENDINGS, ANSWERS, TABLES = range(8)
 """The tables, in the array that counts how many rows of each are in use."""
 
@@ -40,3 +44,26 @@ if nothing; whether it is a breach; first sending and how many."""
 
 SENDING_RECEIVER, SENDING_MESSAGE, SENDING_WIDTH = range(3)
 """Of a message to another rebec: which rebec, which message."""
+
+
+class Parts(NamedTuple):
+    """What follows from parts of states.
+
+    Attributes:
+        inner_at, bag_at: the row of each numbered inner state and bag; shape (rebecs, numbers).
+        capacities: the sizes of the queues; shape (rebecs,).
+        inners, bags, alternatives, batches, effects, sendings: tables with the columns above.
+        keys, values: the answers, see `rebecsim.native.answers`.
+    """
+
+    inner_at: ShortTable
+    bag_at: ShortTable
+    capacities: Integers
+    inners: Table
+    bags: Table
+    alternatives: Table
+    batches: Table
+    effects: Table
+    sendings: Table
+    keys: Integers
+    values: Integers

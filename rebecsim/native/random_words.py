@@ -11,11 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rebecsim.native.arrays import Streams
 from rebecsim.native.cache import compiled, is_plain
-
-Words = NDArray[np.uint64]
 
 KEY, REPLICATION, NUMBER, DRAWN, WORDS = 0, 2, 3, 4, 5
 """Columns of the table of streams: uint64, the key and the words take two and four of them."""
@@ -53,7 +51,7 @@ def _split_product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
     return high, ((second & _LOW) << _HALF) | (low & _LOW)
 
 
-@compiled("uint64(uint64, uint64)", borrows=True, inner=True)
+@compiled(borrows=True, inner=True)
 def _wrapping_sum(a: np.uint64, b: np.uint64) -> np.uint64:
     return a + b
 
@@ -88,8 +86,8 @@ _sum = _split_sum if is_plain() else _wrapping_sum
 _product = _split_product if is_plain() else _wide_product()
 
 
-@compiled("void(uint64[:, ::1], int64)", borrows=True, inner=True)
-def _fill(streams: Words, row: int) -> None:
+@compiled(borrows=True, inner=True)
+def _fill(streams: Streams, row: int) -> None:
     """Compute the block of a stream that holds its next word: Philox 4x64-10."""
     key_0, key_1 = streams[row, KEY], streams[row, KEY + 1]
     # NumPy's generator counts up before it computes a block, so the first one has number 1.
@@ -112,8 +110,8 @@ def _fill(streams: Words, row: int) -> None:
     streams[row, WORDS + 3] = word_3
 
 
-@compiled("int64(uint64[:, ::1], int64)", borrows=True, inner=True)
-def _word(streams: Words, row: int) -> int:
+@compiled(borrows=True, inner=True)
+def _word(streams: Streams, row: int) -> int:
     """Draw the next 32 bits of a stream."""
     drawn = streams[row, DRAWN]
     if drawn & _THREE == _ZERO:
@@ -122,8 +120,8 @@ def _word(streams: Words, row: int) -> int:
     return int(streams[row, WORDS + np.int64(drawn & _THREE)] >> _HALF)
 
 
-@compiled("int64(uint64[:, ::1], int64, int64)", borrows=True, inner=True)
-def below(streams: Words, row: int, count: int) -> int:
+@compiled(borrows=True, inner=True)
+def below(streams: Streams, row: int, count: int) -> int:
     """Draw an index from 0 to count - 1, each equally likely, for counts below 2**31."""
     if count == 1:
         return 0
@@ -135,8 +133,8 @@ def below(streams: Words, row: int, count: int) -> int:
     return product >> 32
 
 
-@compiled("void(uint64[:, ::1], int64)", borrows=True, inner=True)
-def restart_streams(streams: Words, replication: int) -> None:
+@compiled(borrows=True, inner=True)
+def restart_streams(streams: Streams, replication: int) -> None:
     """Make all streams those of another replication, with nothing drawn yet."""
     for row in range(streams.shape[0]):
         streams[row, REPLICATION] = np.uint64(replication)

@@ -7,16 +7,21 @@ and a message that is new, is left to Python.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rebecsim.generate.step import STEP_SIGNATURE
 from rebecsim.native import control as at
 from rebecsim.native import reasons
 from rebecsim.native.answers import EFFECTS, RECEIVED, enter_answer, key_of
-from rebecsim.native.breadth_first import expand_states
+from rebecsim.native.arrays import (
+    Cube,
+    Integers,
+    Step,
+    Streams,
+    Table,
+)
+from rebecsim.native.breadth_first import Edges, Properties, expand_states
 from rebecsim.native.cache import compiled
 from rebecsim.native.columns import (
     ARGUMENTS,
@@ -63,15 +68,12 @@ from rebecsim.native.parts import (
     SENDING_MESSAGE,
     SENDING_RECEIVER,
     SENDINGS,
+    Parts,
 )
 from rebecsim.native.random_words import STREAM_WIDTH
+from rebecsim.native.stores import States
 from rebecsim.native.successors import LATEST
 from rebecsim.native.tables import ABSENT, look_up, scatter
-
-Integers = NDArray[np.int64]
-Numbers = NDArray[np.uint32]
-Rows = NDArray[np.int32]
-Words = NDArray[np.uint64]
 
 CELLS_OWNER, CELLS_CLOCK, CELLS_FIRST = range(3)
 """Columns of the contents of an inner state: the rebec, its clock, its variables."""
@@ -86,16 +88,16 @@ SENDS_TO_EACH = 64
 _MOST_CHOICES = 32
 
 
-@compiled("int64(int64[:, ::1], int64)", borrows=True, inline=True)
-def _hash_row(contents: Integers, row: int) -> int:
+@compiled(borrows=True, inline=True)
+def _hash_row(contents: Table, row: int) -> int:
     mixed = 0
     for column in range(contents.shape[1]):
         mixed = scatter((mixed ^ contents[row, column]) + column)
     return mixed
 
 
-@compiled("int64(int64[::1], int64[:, ::1], int64[:, ::1])", borrows=True)
-def find_row(table: Integers, contents: Integers, wanted: Integers) -> int:
+@compiled(borrows=True)
+def find_row(table: Integers, contents: Table, wanted: Table) -> int:
     """Give the row whose contents are those in row 0 of `wanted`, or ABSENT.
 
     `table` holds rows of `contents`, ABSENT in free places.
@@ -113,8 +115,8 @@ def find_row(table: Integers, contents: Integers, wanted: Integers) -> int:
     return ABSENT
 
 
-@compiled("void(int64[::1], int64[:, ::1], int64)", borrows=True)
-def enter_row(table: Integers, contents: Integers, row: int) -> None:
+@compiled(borrows=True)
+def enter_row(table: Integers, contents: Table, row: int) -> None:
     """Enter a row whose contents are not there yet; the table must have room."""
     last = table.shape[0] - 1
     place = _hash_row(contents, row) & last
@@ -123,26 +125,63 @@ def enter_row(table: Integers, contents: Integers, row: int) -> None:
     table[place] = row
 
 
-@compiled(
-    "int64(int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, :, ::1],"
-    "int64[:, ::1], int64[:, ::1], int64)",
-    borrows=True,
-    inner=True,
-)
-def _number_of_sent(
-    message_table: Integers,
-    messages: Integers,
-    wanted: Integers,
-    rebecs: Integers,
-    servers: Integers,
-    arities: Integers,
-    sends: Integers,
-    sent: int,
-) -> int:
+class Known(NamedTuple):
+    """The inner states and messages that have a number.
+
+    Attributes:
+        counts: how many rows of each table are in use, see `rebecsim.native.parts`.
+        inner_counts: how many inner states each rebec has; shape (rebecs,).
+        contents: what the inner states are, see CELLS_OWNER; shape (rows of `inners`, columns).
+        content_table: their rows by their contents.
+        messages: shape (messages, columns), see `rebecsim.native.columns`; those that are none for
+            a step have the receiver ABSENT.
+        message_table: the others by their contents.
+    """
+
+    counts: Integers
+    inner_counts: Integers
+    contents: Table
+    content_table: Integers
+    messages: Table
+    message_table: Integers
+
+
+class ServedModel(NamedTuple):
+    """The model, see `rebecsim.native.layout.NativeModel`; `cells` are room for work.
+
+    Attributes:
+        own: shape (rebecs, OWN_WIDTH).
+        arities: the parameters of message servers; shape (classes, servers).
+    """
+
+    rebecs: Table
+    servers: Cube
+    params: Integers
+    cells: Integers
+    own: Table
+    arities: Table
+
+
+class _Work(NamedTuple):
+    """Room for work: for the arguments of a step, a message and an inner state to look for."""
+
+    message: Integers
+    sends: Table
+    queues: Table
+    ctx: Integers
+    streams: Streams
+    choices: Integers
+    sought: Table
+    wanted: Table
+
+
+@compiled(borrows=True, inner=True)
+def _number_of_sent(known: Known, model: ServedModel, work: _Work, sent: int) -> int:
     """Give the number of a message that was sent, ABSENT if it is new."""
+    sends, wanted, arities = work.sends, work.sought, model.arities
     receiver = sends[sent, RECEIVER]
     server = sends[sent, SERVER]
-    own = rebecs[receiver, OWN_CLASS]
+    own = model.rebecs[receiver, OWN_CLASS]
     for column in range(wanted.shape[1]):
         wanted[0, column] = 0
     wanted[0, RECEIVER] = receiver
@@ -150,13 +189,13 @@ def _number_of_sent(
     wanted[0, SENDER] = sends[sent, SENDER]
     wanted[0, ARRIVAL] = sends[sent, ARRIVAL]
     wanted[0, DEADLINE] = sends[sent, DEADLINE]
-    wanted[0, PRIORITY] = servers[own, server, SERVER_PRIORITY]
+    wanted[0, PRIORITY] = model.servers[own, server, SERVER_PRIORITY]
     for column in range(ARGUMENTS, ARGUMENTS + arities[own, server]):
         wanted[0, column] = sends[sent, column]
-    return find_row(message_table, messages, wanted)
+    return find_row(known.message_table, known.messages, wanted)
 
 
-@compiled("boolean(int64[::1], int64)", borrows=True, inline=True)
+@compiled(borrows=True, inline=True)
 def _turn(choices: Integers, drawn: int) -> bool:
     """Let the last choice that has another alternative take it; false if there is none."""
     most = choices.shape[0] // 2
@@ -168,54 +207,23 @@ def _turn(choices: Integers, drawn: int) -> bool:
     return False
 
 
-@compiled(
-    f"int64(FunctionType({STEP_SIGNATURE}), int64[::1], int64[::1], int64[::1], int32[:, ::1],"
-    "int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[::1],"
-    "int64[:, ::1], int64[::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1],"
-    "int64[:, ::1], int64[:, ::1], int64[:, :, ::1], int64[:, ::1], int64[::1], int64[:, ::1],"
-    "int64[::1], int64[:, ::1], int64[::1], uint64[:, ::1], int64[::1], int64[::1])",
-    borrows=True,
-    inner=True,
-)
+@compiled(borrows=True, inner=True)
 def _serve(
-    step: Callable[..., None],
-    control: Integers,
-    counts: Integers,
-    inner_counts: Integers,
-    inner_at: Rows,
-    inners: Integers,
-    batches: Integers,
-    effects: Integers,
-    sendings: Integers,
-    keys: Integers,
-    values: Integers,
-    contents: Integers,
-    content_table: Integers,
-    wanted: Integers,
-    messages: Integers,
-    message_table: Integers,
-    sought: Integers,
-    own: Integers,
-    rebecs: Integers,
-    servers: Integers,
-    arities: Integers,
-    cells: Integers,
-    queues: Integers,
-    message: Integers,
-    sends: Integers,
-    ctx: Integers,
-    streams: Words,
-    choices: Integers,
-    params: Integers,
+    step: Step, control: Integers, parts: Parts, known: Known, model: ServedModel, work: _Work
 ) -> int:
     """Answer what comes of serving a message, with all choices.
 
     Gives FINISHED when the answer has been entered, otherwise what to ask of Python.
     """
+    inners, batches, effects, sendings = parts.inners, parts.batches, parts.effects, parts.sendings
+    keys, values, counts, contents = parts.keys, parts.values, known.counts, known.contents
+    own, rebecs, cells, wanted = model.own, model.rebecs, model.cells, work.wanted
+    message, sends, queues = work.message, work.sends, work.queues
+    ctx, choices = work.ctx, work.choices
     row = control[at.ASKED + 1]
     number = control[at.ASKED + 2]
     rebec = contents[row, CELLS_OWNER]
-    if messages[number, RECEIVER] == ABSENT or messages[number, DEADLINE] < 0:
+    if known.messages[number, RECEIVER] == ABSENT or known.messages[number, DEADLINE] < 0:
         return reasons.ANSWER
     if counts[BATCHES] == batches.shape[0]:
         return _ask_room(control, BATCHES)
@@ -235,7 +243,7 @@ def _serve(
         for cell in range(size):
             cells[base + cell] = contents[row, CELLS_FIRST + cell]
         for column in range(message.shape[0]):
-            message[column] = messages[number, column]
+            message[column] = known.messages[number, column]
         for other in range(queues.shape[0]):
             queues[other, ROOM] = SENDS_TO_EACH
         queues[rebec, ROOM] = min(SENDS_TO_EACH, own[rebec, OWN_ROOM])
@@ -244,16 +252,16 @@ def _serve(
         ctx[SELF] = rebec
         ctx[LAW] = SCRIPT
         step(
-            servers[rebecs[rebec, OWN_CLASS], message[SERVER], NUMBER_IN_STEP],
+            model.servers[rebecs[rebec, OWN_CLASS], message[SERVER], NUMBER_IN_STEP],
             base,
             cells,
             message,
             sends,
             queues,
             ctx,
-            streams,
+            work.streams,
             choices,
-            params,
+            model.params,
         )
         if ctx[FAILED] != 0 or ctx[NOW] > LATEST:
             return reasons.ANSWER
@@ -265,23 +273,21 @@ def _serve(
         bag = own[rebec, OWN_EMPTY_BAG]
         tried = 0
         for sent in range(ctx[SENDS]):
-            known = _number_of_sent(
-                message_table, messages, sought, rebecs, servers, arities, sends, sent
-            )
-            if known == ABSENT:
+            found = _number_of_sent(known, model, work, sent)
+            if found == ABSENT:
                 return reasons.ANSWER
             if sends[sent, RECEIVER] == rebec:
                 tried += 1
-                got = look_up(keys, values, key_of(RECEIVED, bag, known))
+                got = look_up(keys, values, key_of(RECEIVED, bag, found))
                 if got == ABSENT:
                     control[at.ASKED] = RECEIVED
                     control[at.ASKED + 1] = bag
-                    control[at.ASKED + 2] = known
+                    control[at.ASKED + 2] = found
                     return reasons.ANSWER
                 bag = got
             else:
                 sendings[first_sent + passed, SENDING_RECEIVER] = sends[sent, RECEIVER]
-                sendings[first_sent + passed, SENDING_MESSAGE] = known
+                sendings[first_sent + passed, SENDING_MESSAGE] = found
                 passed += 1
         # --- the inner state afterwards
         for column in range(wanted.shape[1]):
@@ -290,15 +296,15 @@ def _serve(
         wanted[0, CELLS_CLOCK] = ctx[NOW] if control[at.FLOATING] != 0 else 0
         for cell in range(size):
             wanted[0, CELLS_FIRST + cell] = cells[base + cell]
-        after = find_row(content_table, contents, wanted)
+        after = find_row(known.content_table, contents, wanted)
         if after == ABSENT:
             after = counts[INNERS]
-            numbered = inner_counts[rebec] + 1
+            numbered = known.inner_counts[rebec] + 1
             if (
                 after == inners.shape[0]
                 or after == contents.shape[0]
-                or numbered == inner_at.shape[1]
-                or 2 * (after + 1) > content_table.shape[0]
+                or numbered == parts.inner_at.shape[1]
+                or 2 * (after + 1) > known.content_table.shape[0]
             ):
                 return _ask_room(control, INNERS)
             for column in range(wanted.shape[1]):
@@ -309,10 +315,10 @@ def _serve(
             inners[after, INNER_MESSAGE] = ABSENT
             inners[after, INNER_TICKS] = 0
             inners[after, INNER_NUMBER] = numbered
-            inner_at[rebec, numbered] = after
-            inner_counts[rebec] = numbered
+            parts.inner_at[rebec, numbered] = after
+            known.inner_counts[rebec] = numbered
             counts[INNERS] = after + 1
-            enter_row(content_table, contents, after)
+            enter_row(known.content_table, contents, after)
         effect = first + made
         effects[effect, EFFECT_INNER] = after
         effects[effect, EFFECT_OWN] = ABSENT if tried == 0 else bag
@@ -334,139 +340,44 @@ def _serve(
     return reasons.FINISHED
 
 
-@compiled("int64(int64[::1], int64)", borrows=True, inline=True)
+@compiled(borrows=True, inline=True)
 def _ask_room(control: Integers, table: int) -> int:
     """Ask for room in a table; gives the reason."""
     control[at.ASKED] = table
     return reasons.ROOM
 
 
-@compiled(
-    f"int64(FunctionType({STEP_SIGNATURE}), int64[::1], int64[:, ::1], int32[:, ::1],"
-    "int32[:, ::1], int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1],"
-    "int64[:, ::1], int64[:, ::1], int64[::1], int64[::1], int64[:, ::1], uint32[::1],"
-    "uint32[::1], uint32[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], uint32[::1],"
-    "uint32[:, ::1], int64[::1], int64[::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[::1],"
-    "int64[:, ::1], int64[:, ::1], int64[:, :, ::1], int64[:, ::1], int64[::1], int64[::1])"
-)
+@compiled()
 def expand_and_serve(
-    step: Callable[..., None],
+    step: Step,
     control: Integers,
-    layout: Integers,
-    inner_at: Rows,
-    bag_at: Rows,
-    capacities: Integers,
-    inners: Integers,
-    bags: Integers,
-    alternatives: Integers,
-    batches: Integers,
-    effects: Integers,
-    sendings: Integers,
-    keys: Integers,
-    values: Integers,
-    table: Integers,
-    order: Numbers,
-    parents: Numbers,
-    ordinals: Numbers,
-    queue: Integers,
-    masks: Integers,
-    held: Integers,
-    numbers: Numbers,
-    edges: Numbers,
-    counts: Integers,
-    inner_counts: Integers,
-    contents: Integers,
-    content_table: Integers,
-    messages: Integers,
-    message_table: Integers,
-    own: Integers,
-    rebecs: Integers,
-    servers: Integers,
-    arities: Integers,
-    cells: Integers,
-    params: Integers,
+    states: States,
+    parts: Parts,
+    properties: Properties,
+    edges: Edges,
+    known: Known,
+    model: ServedModel,
 ) -> int:
-    """Expand states as `expand_states` does, and serve messages by the step of the model.
-
-    * step, rebecs, servers, cells, params: the model, see `rebecsim.native.layout.NativeModel`;
-      `cells` is working space.
-    * counts: how many rows of each table are in use, see `rebecsim.native.parts`; inner_counts:
-      (rebecs,), how many inner states of each.
-    * contents: (rows of `inners`, columns), what the inner states are, see CELLS_OWNER and the
-      others; content_table: their rows by their contents.
-    * messages: (messages, columns), see `rebecsim.native.columns`; those that are none for a step
-      have the receiver ABSENT; message_table: the others by their contents.
-    * own: (rebecs, OWN_WIDTH); arities: the parameters of message servers, (classes, servers).
-    """
-    number = rebecs.shape[0]
+    """Expand states as `expand_states` does, and serve messages by the step of the model."""
+    number = model.rebecs.shape[0]
     queues = np.zeros((number, 2), dtype=np.int64)
     for rebec in range(number):
-        queues[rebec, CLASS] = rebecs[rebec, OWN_CLASS]
-    width = messages.shape[1]
-    message = np.zeros(width, dtype=np.int64)
-    sought = np.zeros((1, width), dtype=np.int64)
-    wanted = np.zeros((1, contents.shape[1]), dtype=np.int64)
-    sends = np.zeros((SENDS_TO_EACH * number + 1, width), dtype=np.int64)
-    ctx = np.zeros(SLOTS, dtype=np.int64)
-    streams = np.zeros((1, STREAM_WIDTH), dtype=np.uint64)
-    choices = np.zeros(2 * _MOST_CHOICES, dtype=np.int64)
+        queues[rebec, CLASS] = model.rebecs[rebec, OWN_CLASS]
+    width = known.messages.shape[1]
+    work = _Work(
+        message=np.zeros(width, dtype=np.int64),
+        sends=np.zeros((SENDS_TO_EACH * number + 1, width), dtype=np.int64),
+        queues=queues,
+        ctx=np.zeros(SLOTS, dtype=np.int64),
+        streams=np.zeros((1, STREAM_WIDTH), dtype=np.uint64),
+        choices=np.zeros(2 * _MOST_CHOICES, dtype=np.int64),
+        sought=np.zeros((1, width), dtype=np.int64),
+        wanted=np.zeros((1, known.contents.shape[1]), dtype=np.int64),
+    )
     while True:
-        reason = expand_states(
-            control,
-            layout,
-            inner_at,
-            bag_at,
-            capacities,
-            inners,
-            bags,
-            alternatives,
-            batches,
-            effects,
-            sendings,
-            keys,
-            values,
-            table,
-            order,
-            parents,
-            ordinals,
-            queue,
-            masks,
-            held,
-            numbers,
-            edges,
-        )
+        reason = expand_states(control, states, parts, properties, edges)
         if reason != reasons.ANSWER or control[at.ASKED] != EFFECTS:
             return reason
-        reason = _serve(
-            step,
-            control,
-            counts,
-            inner_counts,
-            inner_at,
-            inners,
-            batches,
-            effects,
-            sendings,
-            keys,
-            values,
-            contents,
-            content_table,
-            wanted,
-            messages,
-            message_table,
-            sought,
-            own,
-            rebecs,
-            servers,
-            arities,
-            cells,
-            queues,
-            message,
-            sends,
-            ctx,
-            streams,
-            choices,
-            params,
-        )
+        reason = _serve(step, control, parts, known, model, work)
         if reason != reasons.FINISHED:
             return reason

@@ -6,12 +6,7 @@ It does, on the arrays of `rebecsim.native.layout`, what `rebecsim.actors.semant
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import numpy as np
-from numpy.typing import NDArray
-
-from rebecsim.generate.step import STEP_SIGNATURE
+from rebecsim.native.arrays import Cube, Integers, Step, Streams, Table
 from rebecsim.native.bags import CLOCK, DUE, put, restart_bags, settle, take
 from rebecsim.native.cache import compiled
 from rebecsim.native.choosing import CORE, choose_message, ready_rebecs
@@ -46,9 +41,6 @@ from rebecsim.native.layout import (
     SERVER_PRIORITY,
 )
 from rebecsim.native.random_words import restart_streams
-
-Integers = NDArray[np.int64]
-Words = NDArray[np.uint64]
 
 FIRST, COUNT, UNTIL, MAX_STEPS, CHOICE_LAW, SENT, AT_ONE_TIME, SETTINGS = range(5, 13)
 """What a call is asked for, the `settings` behind those of `rebecsim.native.choosing`: the first
@@ -88,13 +80,9 @@ choices are full; NOT_ENDING: a message server does not end, which ends all repl
 run, its arguments, and then the variables of the rebec when it was served."""
 
 
-@compiled(
-    "boolean(int64[::1], int64[::1], int64[:, ::1], int64[::1], int64[:, ::1], int64)",
-    borrows=True,
-    inner=True,
-)
+@compiled(borrows=True, inner=True)
 def _note(
-    ctx: Integers, message: Integers, rebecs: Integers, cells: Integers, events: Integers, step: int
+    ctx: Integers, message: Integers, rebecs: Table, cells: Integers, events: Table, step: int
 ) -> bool:
     """Note an event, the one after `step` others; false: there is no room for it."""
     if step >= events.shape[0]:
@@ -121,31 +109,24 @@ def _note(
     return True
 
 
-@compiled(
-    f"int64(FunctionType({STEP_SIGNATURE}), int64[::1], int64[:, ::1], int64[:, :, ::1],"
-    " int64[:, ::1], int64[::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[::1],"
-    " int64[::1], int64[:, ::1], int64[:, ::1], uint64[:, ::1], int64[::1], int64[:, ::1],"
-    " int64[::1], int64[::1])",
-    borrows=True,
-    inline=True,
-)
+@compiled(borrows=True, inline=True)
 def _run(
-    step: Callable[..., None],
+    step: Step,
     settings: Integers,
-    rebecs: Integers,
-    servers: Integers,
-    ranks: Integers,
+    rebecs: Table,
+    servers: Cube,
+    ranks: Table,
     cells: Integers,
-    bags: Integers,
+    bags: Table,
     places: Integers,
-    states: Integers,
+    states: Table,
     found: Integers,
     last_message: Integers,
-    sends: Integers,
-    events: Integers,
-    streams: Words,
+    sends: Table,
+    events: Table,
+    streams: Streams,
     choices: Integers,
-    ends: Integers,
+    ends: Table,
     ctx: Integers,
     params: Integers,
 ) -> int:
@@ -230,36 +211,30 @@ def _run(
     return outcome
 
 
-@compiled(
-    f"void(FunctionType({STEP_SIGNATURE}), int64[::1], int64[:, ::1], int64[:, :, ::1],"
-    " int64[:, ::1], int64[::1], int64[:, ::1], int64[::1], int64[::1], uint64[:, ::1], int64[::1],"
-    " int64[::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[::1], int64[::1],"
-    " int64[:, ::1], int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1])",
-    borrows=True,
-)
+@compiled(borrows=True)
 def run_replications(
-    step: Callable[..., None],
+    step: Step,
     settings: Integers,
-    rebecs: Integers,
-    servers: Integers,
-    ranks: Integers,
+    rebecs: Table,
+    servers: Cube,
+    ranks: Table,
     first_cells: Integers,
-    first_bags: Integers,
+    first_bags: Table,
     first_counts: Integers,
     params: Integers,
-    streams: Words,
+    streams: Streams,
     ctx: Integers,
     cells: Integers,
-    bags: Integers,
+    bags: Table,
     places: Integers,
-    states: Integers,
+    states: Table,
     found: Integers,
     last_message: Integers,
-    sends: Integers,
+    sends: Table,
     choices: Integers,
-    events: Integers,
-    ends: Integers,
-    columns_and_values: Integers,
+    events: Table,
+    ends: Table,
+    columns_and_values: Table,
 ) -> None:
     """Run the replications that `settings` asks for.
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rebecsim.native.arrays import Numbers, Table
 from rebecsim.native.packing import relaid, words_of
 from rebecsim.native.tables import insert_states, move_fingerprints, move_states, repack_states
 
@@ -14,29 +14,46 @@ _FULLEST = 0.7  # of the places of a table
 _SMALLEST = 1 << 12  # places
 _LARGE = 1 << 21  # places
 
-Integers = NDArray[np.int64]
-Numbers = NDArray[np.uint32]
+
+class States(NamedTuple):
+    """The states that were found.
+
+    Attributes:
+        layout: word, shift and mask of each part of a state, which are inner state and bag of each
+            rebec, then the time if it is kept; shape (parts, 3).
+        table: the states, or with hash compaction their fingerprints; shape (places, words), or 1.
+        order: the place of each state, without hash compaction.
+        parents, ordinals: the state that each was found from, and by which transition.
+        queue: with hash compaction the states still to be expanded, from the one being expanded
+            on, in a ring; shape (rows, words).
+    """
+
+    layout: Table
+    table: Table
+    order: Numbers
+    parents: Numbers
+    ordinals: Numbers
+    queue: Table
 
 
 class Store(Protocol):
     """States by their numbers, in the order of being found, and how each was found.
 
-    The arrays are those that `rebecsim.native.breadth_first.expand_states` describes; there is
-    room for `capacity` states in them.
+    There is room for `capacity` states in the arrays, which are those of `States`.
     """
 
-    layout: Integers
-    table: Integers
+    layout: Table
+    table: Table
     order: Numbers
     parents: Numbers
     ordinals: Numbers
-    queue: Integers
+    queue: Table
 
     @property
     def capacity(self) -> int:
         """How many states fit in."""
 
-    def words_at(self, number: int) -> Integers:
+    def words_at(self, number: int) -> Table:
         """Give the words of a state; with fingerprints, of one that may still be expanded."""
 
     def growth(self, states: int) -> int:
@@ -45,14 +62,14 @@ class Store(Protocol):
     def grow(self, states: int, expanding: int) -> None:
         """Make room for more than these states, of which that one is being expanded."""
 
-    def relay(self, layout: Integers, states: int, expanding: int) -> None:
+    def relay(self, layout: Table, states: int, expanding: int) -> None:
         """Lay the states out in another way."""
 
 
 class ExactStore:
     """A table of states in full."""
 
-    def __init__(self, layout: Integers, packed: Integers) -> None:
+    def __init__(self, layout: Table, packed: Table) -> None:
         """Begin with packed states, an array of shape (states, words)."""
         states = len(packed)
         places = _SMALLEST
@@ -62,7 +79,7 @@ class ExactStore:
         self._make(layout, places)
         insert_states(self.table, self.order, packed, 0, words_of(layout))
 
-    def _make(self, layout: Integers, places: int) -> None:
+    def _make(self, layout: Table, places: int) -> None:
         self.layout = layout
         self.table = np.zeros((places, words_of(layout)), dtype=np.int64)
         self.order, self.parents, self.ordinals = _columns(places, 3)
@@ -72,9 +89,9 @@ class ExactStore:
         """How many states fit in."""
         return len(self.order)
 
-    def words_at(self, number: int) -> Integers:
+    def words_at(self, number: int) -> Table:
         """Give the words of a state."""
-        words: Integers = self.table[self.order[number]]
+        words: Table = self.table[self.order[number]]
         return words
 
     def growth(self, states: int) -> int:
@@ -88,7 +105,7 @@ class ExactStore:
         self._keep(kept, states)
         move_states(table, self.table, self.order, states, words_of(self.layout))
 
-    def relay(self, layout: Integers, states: int, expanding: int) -> None:
+    def relay(self, layout: Table, states: int, expanding: int) -> None:
         """Move to a table of another layout."""
         old, table, kept = self.layout, self.table, (self.order, self.parents, self.ordinals)
         self._make(layout, len(table))
@@ -107,7 +124,7 @@ class CompactStore:
     Hash compaction: Wolper and Leroy, "Reliable hashing without collision detection", CAV 1993.
     """
 
-    def __init__(self, layout: Integers, packed: Integers, fingerprint: int) -> None:
+    def __init__(self, layout: Table, packed: Table, fingerprint: int) -> None:
         """Begin with one packed state, an array of shape (1, words), and its fingerprint."""
         self.layout = layout
         self.order = np.zeros(0, dtype=np.uint32)
@@ -122,9 +139,9 @@ class CompactStore:
         """How many states fit in."""
         return len(self.parents)
 
-    def words_at(self, number: int) -> Integers:
+    def words_at(self, number: int) -> Table:
         """Give the words of a state that has not been expanded yet, or just is."""
-        words: Integers = self.queue[number % len(self.queue)]
+        words: Table = self.queue[number % len(self.queue)]
         return words
 
     def growth(self, states: int) -> int:
@@ -146,26 +163,33 @@ class CompactStore:
         self.parents[:states], self.ordinals[:states] = (old[:states] for old in kept)
         move_fingerprints(table, self.table)
 
-    def relay(self, layout: Integers, states: int, expanding: int) -> None:
+    def relay(self, layout: Table, states: int, expanding: int) -> None:
         """Lay the waiting states out in another way; fingerprints do not depend on it."""
         waiting = relaid(self._waiting(states, expanding), self.layout, layout)
         self.layout = layout
         self.queue = np.zeros((len(self.queue), words_of(layout)), dtype=np.int64)
         self._queue_up(waiting, states, expanding)
 
-    def _waiting(self, states: int, expanding: int) -> Integers:
-        rows: Integers = self.queue[np.arange(expanding, states) % len(self.queue)]
+    def _waiting(self, states: int, expanding: int) -> Table:
+        rows: Table = self.queue[np.arange(expanding, states) % len(self.queue)]
         return rows
 
-    def _queue_up(self, waiting: Integers, states: int, expanding: int) -> None:
+    def _queue_up(self, waiting: Table, states: int, expanding: int) -> None:
         self.queue[np.arange(expanding, states) % len(self.queue)] = waiting
+
+
+def arrays_of(store: Store) -> States:
+    """Give the arrays for compiled code, as long as the store does not grow."""
+    return States(
+        store.layout, store.table, store.order, store.parents, store.ordinals, store.queue
+    )
 
 
 def _columns(places: int, count: int) -> list[Numbers]:
     return [np.empty(int(places * _FULLEST), dtype=np.uint32) for _ in range(count)]
 
 
-def _factor(table: Integers) -> int:
+def _factor(table: Table) -> int:
     """Say how much larger the next table is.
 
     Small ones grow faster: moving the states takes longer than clearing memory.

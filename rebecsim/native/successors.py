@@ -8,8 +8,9 @@ yet, the caller is asked for it.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-from numpy.typing import NDArray
 
 from rebecsim.native import control as at
 from rebecsim.native import reasons
@@ -23,6 +24,7 @@ from rebecsim.native.answers import (
     TIGHT,
     key_of,
 )
+from rebecsim.native.arrays import Integers, Table
 from rebecsim.native.cache import compiled
 from rebecsim.native.parts import (
     ALTERNATIVE_MESSAGE,
@@ -49,11 +51,9 @@ from rebecsim.native.parts import (
     INNER_URGENCY,
     SENDING_MESSAGE,
     SENDING_RECEIVER,
+    Parts,
 )
 from rebecsim.native.tables import ABSENT, fingerprint, look_up, mix_in
-
-Integers = NDArray[np.int64]
-Rows = NDArray[np.int32]
 
 NEVER = 1 << 62
 """The next time of a rebec that has nothing to do, as in `rebecsim.exploration`."""
@@ -81,7 +81,23 @@ BEFORE, AFTER, BAG_BEFORE, BAG_AFTER, CHANGES, ABLE, WORKING_ROWS = range(7)
 which rebecs are no longer as they were, and which may act."""
 
 
-@compiled("int64(int64[::1], int64, int64, int64, int64)", borrows=True, inline=True)
+class Successors(NamedTuple):
+    """States that were found, with room for more.
+
+    Attributes:
+        targets: their words; shape (rows, words).
+        fingerprints: with hash compaction, shape (rows, 1).
+        identities: what they are told apart by, one of the former.
+        found_by: how they were found; shape (rows, FOUND_BY_WIDTH).
+    """
+
+    targets: Table
+    fingerprints: Table
+    identities: Table
+    found_by: Table
+
+
+@compiled(borrows=True, inline=True)
 def ask(control: Integers, reason: int, ordinal: int, asked: int, other: int) -> int:
     """Note where to go on, and what is asked for; gives the reason."""
     control[at.ORDINAL] = ordinal
@@ -90,40 +106,29 @@ def ask(control: Integers, reason: int, ordinal: int, asked: int, other: int) ->
     return reason
 
 
-@compiled("int64(int64[::1], int64, int64, int64, int64)", borrows=True, inline=True)
+@compiled(borrows=True, inline=True)
 def _ask_answer(control: Integers, ordinal: int, kind: int, row: int, value: int) -> int:
     """Ask for an answer; gives the reason."""
     control[at.ASKED + 2] = value
     return ask(control, reasons.ANSWER, ordinal, kind, row)
 
 
-@compiled("int64(int64[:, ::1], int64[:, ::1], int64, int64)", borrows=True, inline=True)
-def _next_time(inners: Integers, bags: Integers, inner: int | np.int64, bag: int | np.int64) -> int:
+@compiled(borrows=True, inline=True)
+def _next_time(inners: Table, bags: Table, inner: int | np.int64, bag: int | np.int64) -> int:
     """Give when a rebec can act."""
     if inners[inner, INNER_RESUME] != ABSENT:
         return inners[inner, INNER_RESUME]
     return max(bags[bag, BAG_NEXT], inners[inner, INNER_CLOCK])
 
 
-@compiled(
-    "int64(int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[::1],"
-    "int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64, int64,"
-    "int64, int64, int64, int64)",
-    borrows=True,
-    inline=True,
-)
+@compiled(borrows=True, inline=True)
 def _arrive(
     control: Integers,
-    layout: Integers,
-    inners: Integers,
-    bags: Integers,
-    keys: Integers,
-    values: Integers,
-    source: Integers,
-    working: Integers,
-    targets: Integers,
-    found_by: Integers,
-    fingerprints: Integers,
+    layout: Table,
+    parts: Parts,
+    source: Table,
+    working: Table,
+    successors: Successors,
     ordinal: int,
     served: int,
     choice: int,
@@ -135,6 +140,8 @@ def _arrive(
 
     Gives FINISHED, or the reason to stop.
     """
+    inners, bags, keys, values = parts.inners, parts.bags, parts.keys, parts.values
+    targets, found_by = successors.targets, successors.found_by
     rebecs = control[at.REBECS]
     words = control[at.WORDS]
     found = control[at.FOUND]
@@ -186,7 +193,7 @@ def _arrive(
         for rebec in range(rebecs):
             mixed = mix_in(mixed, inners[working[AFTER, rebec], INNER_NUMBER])
             mixed = mix_in(mixed, bags[working[BAG_AFTER, rebec], BAG_NUMBER])
-        fingerprints[found, 0] = fingerprint(mixed)
+        successors.fingerprints[found, 0] = fingerprint(mixed)
     found_by[found, FOUND_SOURCE] = control[at.NUMBER]
     found_by[found, FOUND_ORDINAL] = ordinal
     found_by[found, FOUND_SERVED] = served
@@ -196,41 +203,24 @@ def _arrive(
     return reasons.FINISHED
 
 
-@compiled(
-    "int64(int64[::1], int64[:, ::1], int32[:, ::1], int32[:, ::1], int64[::1], int64[:, ::1],"
-    "int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1],"
-    "int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1])",
-    borrows=True,
-    inline=True,
-)
+@compiled(borrows=True, inline=True)
 def find_successors(
     control: Integers,
-    layout: Integers,
-    inner_at: Rows,
-    bag_at: Rows,
-    capacities: Integers,
-    inners: Integers,
-    bags: Integers,
-    alternatives: Integers,
-    batches: Integers,
-    effects: Integers,
-    sendings: Integers,
-    keys: Integers,
-    values: Integers,
-    source: Integers,
-    working: Integers,
-    targets: Integers,
-    fingerprints: Integers,
-    found_by: Integers,
+    layout: Table,
+    parts: Parts,
+    source: Table,
+    working: Table,
+    successors: Successors,
 ) -> int:
     """Work out what follows from one state, beginning with the transition `control` says.
 
     `source` is the state, shape (1, words). Gives a reason to stop. `control` counts the successors
-    there are; further ones are put behind them: their words in `targets`, how they were found in
-    `found_by`, shape (rows, FOUND_BY_WIDTH), and with hash compaction their fingerprints. `working`
-    is room for work, shape (WORKING_ROWS, rebecs). The tables are those that
-    `rebecsim.native.breadth_first.expand_states` describes.
+    there are; further ones are put behind them. `working` is room for work, shape (WORKING_ROWS,
+    rebecs).
     """
+    capacities, inners, bags, batches = parts.capacities, parts.inners, parts.bags, parts.batches
+    effects, sendings, keys, values = parts.effects, parts.sendings, parts.keys, parts.values
+    most = successors.targets.shape[0]
     rebecs = control[at.REBECS]
     followed = control[at.ORDINAL]
     # --- which rebecs may act
@@ -239,10 +229,10 @@ def find_successors(
     for rebec in range(rebecs):
         part = 2 * rebec
         number = (source[0, layout[part, 0]] >> layout[part, 1]) & layout[part, 2]
-        inner = np.int64(inner_at[rebec, number])
+        inner = np.int64(parts.inner_at[rebec, number])
         part += 1
         number = (source[0, layout[part, 0]] >> layout[part, 1]) & layout[part, 2]
-        bag = np.int64(bag_at[rebec, number])
+        bag = np.int64(parts.bag_at[rebec, number])
         working[BEFORE, rebec] = working[AFTER, rebec] = inner
         working[BAG_BEFORE, rebec] = working[BAG_AFTER, rebec] = bag
         due = _next_time(inners, bags, inner, bag)
@@ -272,20 +262,15 @@ def find_successors(
         if first == NEVER or control[at.TIMED] == 0:
             control[at.ORDINAL] = 1  # so that it is not found again
             return reasons.DEADLOCK
-        if control[at.FOUND] == targets.shape[0]:
+        if control[at.FOUND] == most:
             return ask(control, reasons.MORE, 0, 0, 0)
         return _arrive(
             control,
             layout,
-            inners,
-            bags,
-            keys,
-            values,
+            parts,
             source,
             working,
-            targets,
-            found_by,
-            fingerprints,
+            successors,
             0,
             TIME_PASSES,
             0,
@@ -306,8 +291,9 @@ def find_successors(
             message = inners[inner, INNER_MESSAGE]
             rest = bag
             if not suspended:
-                message = alternatives[bags[bag, BAG_FIRST] + alternative, ALTERNATIVE_MESSAGE]
-                rest = alternatives[bags[bag, BAG_FIRST] + alternative, ALTERNATIVE_REST]
+                row = bags[bag, BAG_FIRST] + alternative
+                message = parts.alternatives[row, ALTERNATIVE_MESSAGE]
+                rest = parts.alternatives[row, ALTERNATIVE_REST]
             asked = inner
             if control[at.BY_TIME] != 0:
                 asked = look_up(keys, values, key_of(AT_TIME, inner, time))
@@ -333,7 +319,7 @@ def find_successors(
                 if ordinal < followed:
                     ordinal += 1
                     continue
-                if control[at.FOUND] == targets.shape[0]:
+                if control[at.FOUND] == most:
                     return ask(control, reasons.MORE, ordinal, 0, 0)
                 for change in range(changed):
                     other = working[CHANGES, change]
@@ -391,15 +377,10 @@ def find_successors(
                 reason = _arrive(
                     control,
                     layout,
-                    inners,
-                    bags,
-                    keys,
-                    values,
+                    parts,
                     source,
                     working,
-                    targets,
-                    found_by,
-                    fingerprints,
+                    successors,
                     ordinal,
                     2 * message + suspended,
                     effect - begin,

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rebecsim.native.arrays import Integers, Numbers, Table
 from rebecsim.native.cache import compiled
 from rebecsim.native.engines import FINGERPRINT_BITS
 
-Integers = NDArray[np.int64]
-Numbers = NDArray[np.uint32]
 Word = int | np.int64  # plain Python must go on with what NumPy gives, which wraps
 
 ABSENT = -1
@@ -18,8 +16,8 @@ ABSENT = -1
 _MULTIPLIER = -7046029254386353131  # 2**64 divided by the golden ratio, as a signed number
 
 
-@compiled("int64(int64[:, ::1], int64, int64)", borrows=True, inline=True)
-def hash_at(table: Integers, place: int | np.int64, words: int) -> int:
+@compiled(borrows=True, inline=True)
+def hash_at(table: Table, place: int | np.int64, words: int) -> int:
     """Hash the words at a place of an array; the array is of shape (places, words)."""
     mixed = 0
     for word in range(words):
@@ -29,7 +27,7 @@ def hash_at(table: Integers, place: int | np.int64, words: int) -> int:
     return mixed ^ (mixed >> 32)
 
 
-@compiled("int64(int64)", borrows=True, inline=True)
+@compiled(borrows=True, inline=True)
 def scatter(key: int) -> int:
     """Hash one key."""
     mixed = key * _MULTIPLIER
@@ -37,7 +35,7 @@ def scatter(key: int) -> int:
     return mixed
 
 
-@compiled("int64(int64[::1], int64[::1], int64)", borrows=True, inline=True)
+@compiled(borrows=True, inline=True)
 def look_up(keys: Integers, values: Integers, key: int) -> int:
     """Look up a key in a table of answers; free places hold the key ABSENT."""
     last = keys.shape[0] - 1
@@ -49,7 +47,7 @@ def look_up(keys: Integers, values: Integers, key: int) -> int:
     return values[place]
 
 
-@compiled("void(int64[::1], int64[::1], int64[::1], int64[::1])", borrows=True)
+@compiled(borrows=True)
 def insert_entries(keys: Integers, values: Integers, new_keys: Integers, new: Integers) -> None:
     """Enter keys that are not there yet, with their values; the table must have room."""
     last = keys.shape[0] - 1
@@ -63,10 +61,8 @@ def insert_entries(keys: Integers, values: Integers, new_keys: Integers, new: In
         values[place] = new[entry]
 
 
-@compiled("void(int64[:, ::1], uint32[::1], int64[:, ::1], int64, int64)", borrows=True)
-def insert_states(
-    table: Integers, order: Numbers, states: Integers, first: int, words: int
-) -> None:
+@compiled(borrows=True)
+def insert_states(table: Table, order: Numbers, states: Table, first: int, words: int) -> None:
     """Store states that are not there yet, numbered from `first`; the table must have room."""
     last = table.shape[0] - 1
     for row in range(states.shape[0]):
@@ -78,10 +74,8 @@ def insert_states(
         order[first + row] = place
 
 
-@compiled("void(int64[:, ::1], int64[:, ::1], int64[::1], int64, int64)", borrows=True)
-def find_states(
-    table: Integers, states: Integers, places: Integers, count: int, words: int
-) -> None:
+@compiled(borrows=True)
+def find_states(table: Table, states: Table, places: Integers, count: int, words: int) -> None:
     """Give the places of the first so many of these states, ABSENT for one that is not there."""
     last = table.shape[0] - 1
     for row in range(count):
@@ -96,8 +90,8 @@ def find_states(
         places[row] = place if known else ABSENT
 
 
-@compiled("void(int64[:, ::1], int64[:, ::1])", borrows=True)
-def move_fingerprints(old: Integers, table: Integers) -> None:
+@compiled(borrows=True)
+def move_fingerprints(old: Table, table: Table) -> None:
     """Move fingerprints, both arrays of shape (places, 1), to a larger table."""
     last = table.shape[0] - 1
     for row in range(old.shape[0]):
@@ -109,7 +103,7 @@ def move_fingerprints(old: Integers, table: Integers) -> None:
         table[place, 0] = old[row, 0]
 
 
-@compiled("int64(int64, int64)", borrows=True, inline=True)
+@compiled(borrows=True, inline=True)
 def mix_in(mixed: Word, number: Word) -> Word:
     """Mix the number of the next part of a state into what is to become its fingerprint.
 
@@ -123,13 +117,13 @@ def mix_in(mixed: Word, number: Word) -> Word:
     return mixed ^ mixed >> 33
 
 
-@compiled("int64(int64)", borrows=True, inline=True)
+@compiled(borrows=True, inline=True)
 def fingerprint(mixed: Word) -> Word:
     """Give the fingerprint of a state of which everything was mixed: never 0."""
     return mixed & (1 << FINGERPRINT_BITS) - 1 | 1 << FINGERPRINT_BITS
 
 
-@compiled("int64(int64[::1], int64)", borrows=True)
+@compiled(borrows=True)
 def fingerprint_of(parts: Integers, time: int) -> Word:
     """Give the fingerprint of a state: the numbers of its parts, and its time or 0."""
     mixed = mix_in(0, np.int64(time))
@@ -138,8 +132,8 @@ def fingerprint_of(parts: Integers, time: int) -> Word:
     return fingerprint(mixed)
 
 
-@compiled("void(int64[:, ::1], int64[:, ::1], uint32[::1], int64, int64)", borrows=True)
-def move_states(old: Integers, table: Integers, order: Numbers, states: int, words: int) -> None:
+@compiled(borrows=True)
+def move_states(old: Table, table: Table, order: Numbers, states: int, words: int) -> None:
     """Move states to another table of the same layout."""
     last = table.shape[0] - 1
     for number in range(states):
@@ -152,16 +146,14 @@ def move_states(old: Integers, table: Integers, order: Numbers, states: int, wor
         order[number] = place
 
 
-@compiled(
-    "void(int64[:, ::1], int64[:, ::1], uint32[::1], int64, int64[:, ::1], int64[:, ::1], int64)"
-)
+@compiled()
 def repack_states(
-    old: Integers,
-    table: Integers,
+    old: Table,
+    table: Table,
     order: Numbers,
     states: int,
-    old_layout: Integers,
-    layout: Integers,
+    old_layout: Table,
+    layout: Table,
     words: int,
 ) -> None:
     """Move states to another table of another layout."""
@@ -184,8 +176,8 @@ def repack_states(
         order[number] = place
 
 
-@compiled("int64(int64[:, ::1], int64[:, ::1], int64, int64)", borrows=True, inline=True)
-def look_up_property(held: Integers, wanted: Integers, property_: int, words: int) -> int:
+@compiled(borrows=True, inline=True)
+def look_up_property(held: Table, wanted: Table, property_: int, words: int) -> int:
     """Look up whether a property holds in a state of which only what it reads is left.
 
     `wanted` is of shape (1, words). Gives 1 or 0, or ABSENT.
@@ -202,8 +194,8 @@ def look_up_property(held: Integers, wanted: Integers, property_: int, words: in
     return ABSENT
 
 
-@compiled("void(int64[:, ::1], int64[:, ::1], int64)", borrows=True)
-def insert_held(held: Integers, rows: Integers, words: int) -> None:
+@compiled(borrows=True)
+def insert_held(held: Table, rows: Table, words: int) -> None:
     """Enter what is known of properties; rows are (words of a state, property and answer)."""
     last = held.shape[0] - 1
     for row in range(rows.shape[0]):

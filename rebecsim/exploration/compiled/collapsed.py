@@ -76,6 +76,22 @@ class Collapsed:
         self._messages: list[_Message] = []
         self._failing: dict[int, Effect] = {}
 
+    def arrays(self) -> parts.Parts:
+        """Give the tables for compiled code, as long as none grows."""
+        return parts.Parts(
+            self.inners.at,
+            self.bags.at,
+            self.capacities,
+            self.inners.array,
+            self.bags.array,
+            self.alternatives.array,
+            self.batches.array,
+            self.effects.array,
+            self.sendings.array,
+            self.keys,
+            self.values,
+        )
+
     # --- numbers -------------------------------------------------------------------------------
 
     def _inner_row(

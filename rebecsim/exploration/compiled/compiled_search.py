@@ -7,7 +7,7 @@ handed over with all it has found. See `rebecsim.native.breadth_first` for how i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +28,19 @@ from rebecsim.lang.checked import CheckedModel
 from rebecsim.native import control as at
 from rebecsim.native import reasons
 from rebecsim.native.answers import EFFECTS
-from rebecsim.native.breadth_first import expand_ahead, expand_states, store_found
+from rebecsim.native.breadth_first import (
+    Edges,
+    Properties,
+    expand_ahead,
+    expand_states,
+    store_found,
+)
 from rebecsim.native.cache import prepare
 from rebecsim.native.errors import TimeTooLargeError
 from rebecsim.native.packing import layout_for, packed, words_of
+from rebecsim.native.parts import Parts
 from rebecsim.native.serving import expand_and_serve
-from rebecsim.native.stores import CompactStore, ExactStore, Store
+from rebecsim.native.stores import CompactStore, ExactStore, Store, arrays_of
 from rebecsim.native.successors import LATEST, NEVER
 from rebecsim.native.tables import fingerprint_of, insert_held
 
@@ -153,8 +160,10 @@ class CompiledSearch:
             self._collapsed.mask_of(sorted(each.reads), store.layout)
             for each in self._search.problem.properties
         ]
-        self.masks = np.array(masks, dtype=np.int64).reshape(-1, words)
-        self.held = np.zeros((1024, words + 1), dtype=np.int64)
+        self.properties = Properties(
+            masks=np.array(masks, dtype=np.int64).reshape(-1, words),
+            held=np.zeros((1024, words + 1), dtype=np.int64),
+        )
         self._answers = 0
         self._numbers = np.zeros(0, dtype=np.uint32)
         if self._writer is not None:  # the states by their places
@@ -211,58 +220,25 @@ class CompiledSearch:
             self._threads_from = 2 * self.control[at.NUMBER]
         return reason
 
-    def parts(self) -> tuple[Any, ...]:
+    def parts(self) -> Parts:
         """Give the tables that say what follows from parts of states."""
-        collapsed = self._collapsed
-        return (
-            collapsed.inners.at,
-            collapsed.bags.at,
-            collapsed.capacities,
-            collapsed.inners.array,
-            collapsed.bags.array,
-            collapsed.alternatives.array,
-            collapsed.batches.array,
-            collapsed.effects.array,
-            collapsed.sendings.array,
-            collapsed.keys,
-            collapsed.values,
-        )
+        return self._collapsed.arrays()
 
     def _expand(self) -> int:
-        store, collapsed, serving = self.store, self._collapsed, self._collapsed.serving
         self.control[at.BUDGET] = BUDGET
-        tables: tuple[Any, ...] = (
+        rows = NOTHING_WRITTEN if self._writer is None else self._writer.edges
+        arrays = (
             self.control,
-            store.layout,
-            *self.parts(),
-            store.table,
-            store.order,
-            store.parents,
-            store.ordinals,
-            store.queue,
-            self.masks,
-            self.held,
-            self._numbers,
-            NOTHING_WRITTEN if self._writer is None else self._writer.edges,
+            arrays_of(self.store),
+            self.parts(),
+            self.properties,
+            Edges(rows, self._numbers),
         )
+        serving = self._collapsed.serving
         if serving is None:
-            return int(expand_states(*tables))
-        native = serving.native
-        served: tuple[Any, ...] = (
-            collapsed.table_sizes,
-            collapsed.inners.numbers,
-            serving.contents,
-            serving.content_table,
-            serving.messages,
-            serving.message_table,
-            serving.own,
-            native.rebecs,
-            native.servers,
-            serving.arities,
-            self._cells,
-            native.params,
-        )
-        return int(expand_and_serve(native.step, *tables, *served))
+            return int(expand_states(*arrays))
+        known = serving.known(self._collapsed.table_sizes, self._collapsed.inners.numbers)
+        return int(expand_and_serve(serving.native.step, *arrays, known, self._served_model))
 
     def _answer(self, reason: int) -> None:
         asked, other, value = self.control[at.ASKED : at.ASKED + 3].tolist()
@@ -328,7 +304,7 @@ class CompiledSearch:
             serving = self._plan.due(served)
         if serving is not None:
             self._collapsed.let_serve(serving)
-            self._cells = serving.native.cells.copy()
+            self._served_model = serving.model()
         if self._plan.over:
             self._plan = None
 
@@ -343,7 +319,7 @@ class CompiledSearch:
         for place, each in enumerate(self._search.problem.properties):
             holds = each.holds(state)
             row = np.zeros((1, words + 1), dtype=np.int64)
-            row[0, :words] = found & self.masks[place]
+            row[0, :words] = found & self.properties.masks[place]
             row[0, words] = place + 1 << 1 | holds
             self._remember(row, words)
             if not holds:
@@ -351,11 +327,12 @@ class CompiledSearch:
 
     def _remember(self, row: Integers, words: int) -> None:
         self._answers += 1
-        if 2 * self._answers > len(self.held):
-            held = self.held
-            self.held = np.zeros((2 * len(held), words + 1), dtype=np.int64)
-            insert_held(self.held, held, words)
-        insert_held(self.held, row, words)
+        held = self.properties.held
+        if 2 * self._answers > len(held):
+            larger = np.zeros((2 * len(held), words + 1), dtype=np.int64)
+            insert_held(larger, held, words)
+            self.properties = self.properties._replace(held=larger)
+        insert_held(self.properties.held, row, words)
 
     # --- growing -------------------------------------------------------------------------------
 

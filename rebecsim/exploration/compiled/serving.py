@@ -31,6 +31,8 @@ from rebecsim.native.serving import (
     OWN_EMPTY_BAG,
     OWN_ROOM,
     OWN_WIDTH,
+    Known,
+    ServedModel,
     enter_row,
     expand_and_serve,
     find_row,
@@ -87,8 +89,8 @@ class Serving:
 
     Attributes:
         native: the model that was compiled.
-        contents, content_table, messages, message_table, own, arities: see
-            `rebecsim.native.serving.expand_and_serve`.
+        contents, content_table, messages, message_table: see `rebecsim.native.serving.Known`.
+        own, arities: see `rebecsim.native.serving.ServedModel`.
     """
 
     def __init__(self, native: NativeModel, runner: Runner) -> None:
@@ -115,6 +117,29 @@ class Serving:
         self.arities: Integers = np.zeros(native.servers.shape[:2], np.int64)
         for own_class, kinds in zip(native.rebecs[:, OWN_CLASS], self._kinds, strict=True):
             self.arities[own_class, : len(kinds)] = [len(each) for each in kinds]
+
+    def model(self) -> ServedModel:
+        """Give the model for compiled code."""
+        native = self.native
+        return ServedModel(
+            native.rebecs,
+            native.servers,
+            native.params,
+            native.cells.copy(),
+            self.own,
+            self.arities,
+        )
+
+    def known(self, counts: Integers, inner_counts: Integers) -> Known:
+        """Give the tables for compiled code, as long as none grows."""
+        return Known(
+            counts,
+            inner_counts,
+            self.contents,
+            self.content_table,
+            self.messages,
+            self.message_table,
+        )
 
     def set_empty_bag(self, owner: int, row: int) -> None:
         """Say which row the empty bag of a rebec is."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,11 +12,13 @@ from rebecsim.native import reasons
 from rebecsim.native.breadth_first import expand_ahead
 from rebecsim.native.cache import prepare
 from rebecsim.native.packing import words_of
+from rebecsim.native.stores import arrays_of
 from rebecsim.native.successors import (
     FOUND_BY_WIDTH,
     FOUND_ORDINAL,
     FOUND_SOURCE,
     FOUND_UNITS,
+    Successors,
 )
 from rebecsim.native.tables import ABSENT, find_states
 
@@ -47,18 +47,17 @@ def _edges(search: Tables) -> StillEdges | None:
     control[at.END] = min(control[at.NUMBER], states)
     control[at.NUMBER], control[at.ORDINAL] = 0, -1
     targets = np.empty((_BATCH, words), np.int64)
-    none = np.empty((1, 1), np.int64)
     found_by = np.empty((_BATCH, FOUND_BY_WIDTH), np.int64)
+    successors = Successors(targets, np.empty((1, 1), np.int64), targets, found_by)
     places = np.empty(_BATCH, np.int64)
     found: list[NDArray[np.int64]] = []
     edges = 0
-    arrays: tuple[Any, ...] = (control, store.layout, *search.parts(), store.table, store.order)
-    arrays += (store.queue, targets, none, found_by)
+    arrays = arrays_of(store), search.parts()
     while control[at.NUMBER] < control[at.END]:
         if search.is_over(_BYTES * edges):
             return None
         control[at.FOUND] = 0
-        reason = expand_ahead(*arrays)
+        reason = expand_ahead(control, *arrays, successors)
         if reason in _ASKING:
             return None
         count = int(control[at.FOUND])

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.native import control as at
 from rebecsim.native import reasons
-from rebecsim.native.breadth_first import expand_ahead, store_found
-from rebecsim.native.stores import Store
-from rebecsim.native.successors import FOUND_BY_WIDTH, FOUND_ORDINAL, FOUND_SOURCE
+from rebecsim.native.breadth_first import Properties, expand_ahead, store_found
+from rebecsim.native.parts import Parts
+from rebecsim.native.stores import Store, arrays_of
+from rebecsim.native.successors import FOUND_BY_WIDTH, FOUND_ORDINAL, FOUND_SOURCE, Successors
 
 NARROW = 4_000
 """The fewest states that must wait to be expanded: with less, threads would wait for each other."""
@@ -37,7 +38,7 @@ class Tables(Protocol):
     control: Integers
     store: Store
 
-    def parts(self) -> tuple[Any, ...]:
+    def parts(self) -> Parts:
         """Give the tables that say what follows from parts of states."""
 
     def is_over(self, more: int) -> bool:
@@ -47,21 +48,18 @@ class Tables(Protocol):
 class Shared(Tables, Protocol):
     """The search as the two threads see it."""
 
-    masks: Integers
-    held: Integers
+    properties: Properties
 
     def note(self, reason: int) -> None:
         """Take note of how far the search is, and do what a reason to stop asks for."""
 
 
-class _Batch:
-    """Successors, and from which state by which transition they were found."""
-
-    def __init__(self, words: int, compact: bool) -> None:
-        self.targets: Integers = np.empty((_BATCH, words), np.int64)
-        self.fingerprints: Integers = np.empty((_BATCH if compact else 1, 1), np.int64)
-        self.found_by: Integers = np.empty((_BATCH, FOUND_BY_WIDTH), np.int64)
-        self.wanted = self.fingerprints if compact else self.targets
+def _batch(words: int, compact: bool) -> Successors:
+    """Make room for a batch."""
+    targets = np.empty((_BATCH, words), np.int64)
+    fingerprints = np.empty((_BATCH if compact else 1, 1), np.int64)
+    found_by = np.empty((_BATCH, FOUND_BY_WIDTH), np.int64)
+    return Successors(targets, fingerprints, fingerprints if compact else targets, found_by)
 
 
 class TwoThreads:
@@ -71,9 +69,9 @@ class TwoThreads:
         self._search = search
         self._control = search.control  # of this thread, which stores
         self._ahead = search.control.copy()  # of the other one
-        self._words = int(search.control[at.WORDS])
+        words = int(search.control[at.WORDS])
         compact = bool(search.control[at.COMPACT])
-        self._batches = _Batch(self._words, compact), _Batch(self._words, compact)
+        self._batches = _batch(words, compact), _batch(words, compact)
 
     def run(self) -> int:
         """Expand states until there is something to answer; gives the reason.
@@ -90,7 +88,8 @@ class TwoThreads:
                 control[at.NUMBER] = ahead[at.NUMBER]  # these and later ones must be kept
                 ahead[at.END] = control[at.STATES]
                 ahead[at.FOUND] = 0
-                coming = other.submit(_quietly(expand_ahead), *self._ahead_arrays(free))
+                states, parts = arrays_of(self._search.store), self._search.parts()
+                coming = other.submit(_quietly(expand_ahead), ahead, states, parts, free)
                 stopped = self._store(filled)
                 reason = coming.result()
                 while stopped != reasons.FINISHED:
@@ -108,7 +107,7 @@ class TwoThreads:
                 self._stop_at(filled, stopped)
         return self._come_together(reason)
 
-    def _expanded(self, filled: _Batch) -> int:
+    def _expanded(self, filled: Successors) -> int:
         """Give how many states were begun to be expanded before a batch that is not stored yet."""
         if not self._control[at.FOUND]:
             return int(self._ahead[at.NUMBER])
@@ -118,39 +117,11 @@ class TwoThreads:
     def _is_narrow(self) -> bool:
         return bool(self._control[at.STATES] - self._ahead[at.NUMBER] < NARROW)
 
-    def _ahead_arrays(self, batch: _Batch) -> tuple[Any, ...]:
-        store = self._search.store
-        return (
-            self._ahead,
-            store.layout,
-            *self._search.parts(),
-            store.table,
-            store.order,
-            store.queue,
-            batch.targets,
-            batch.fingerprints,
-            batch.found_by,
-        )
+    def _store(self, batch: Successors) -> int:
+        search = self._search
+        return int(store_found(self._control, arrays_of(search.store), batch, search.properties))
 
-    def _store(self, batch: _Batch) -> int:
-        search, store = self._search, self._search.store
-        return int(
-            store_found(
-                self._control,
-                batch.targets,
-                batch.wanted,
-                batch.found_by,
-                store.table,
-                store.order,
-                store.parents,
-                store.ordinals,
-                store.queue,
-                search.masks,
-                search.held,
-            )
-        )
-
-    def _stop_at(self, batch: _Batch, reason: int) -> None:
+    def _stop_at(self, batch: Successors, reason: int) -> None:
         """Do what must be done within a batch; the other thread waits."""
         stored = int(self._control[at.STORED])
         last = stored if reason != reasons.CHECK else stored - 1
