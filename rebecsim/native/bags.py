@@ -1,11 +1,12 @@
 """The bags of all rebecs while a simulation runs.
 
 A bag is sorted by arrival, priority and order of sending. Its messages are rows of a table and do
-not move: `places` has a stretch for each rebec, with the rows of its messages in their order, then
-those that are free. `states` has a row for each rebec.
+not move.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from rebecsim.native.arrays import Integers, Table
 from rebecsim.native.cache import compiled
@@ -20,16 +21,27 @@ IDLE = 2**63 - 1
 """When a rebec with an empty bag can serve."""
 
 
+class Bags(NamedTuple):
+    """The bags of all rebecs.
+
+    Attributes:
+        rebecs: see `rebecsim.native.layout.NativeModel`.
+        messages: shape (sum of the queue sizes, columns of a message).
+        places: a stretch for each rebec, with the rows of its messages in their order, then those
+            that are free.
+        states: shape (rebecs, STATE_WIDTH).
+    """
+
+    rebecs: Table
+    messages: Table
+    places: Integers
+    states: Table
+
+
 @compiled(borrows=True, inline=True)
-def restart_bags(
-    first_bags: Table,
-    rebecs: Table,
-    bags: Table,
-    first_counts: Integers,
-    places: Integers,
-    states: Table,
-) -> None:
+def restart_bags(bags: Bags, first_messages: Table, first_counts: Integers) -> None:
     """Fill all bags as they are when constructors have run, and set all clocks to 0."""
+    rebecs, messages, places, states = bags
     for place in range(places.shape[0]):
         places[place] = place
     for rebec in range(rebecs.shape[0]):
@@ -37,28 +49,30 @@ def restart_bags(
         states[rebec, ROOM] = rebecs[rebec, CAPACITY] - first_counts[rebec]
         states[rebec, CLOCK] = 0
         for row in range(rebecs[rebec, BAG], rebecs[rebec, BAG] + first_counts[rebec]):
-            for column in range(bags.shape[1]):
-                bags[row, column] = first_bags[row, column]
-        settle(rebecs, bags, places, states, rebec)
+            for column in range(messages.shape[1]):
+                messages[row, column] = first_messages[row, column]
+        settle(bags, rebec)
 
 
 @compiled(borrows=True, inline=True)
-def settle(rebecs: Table, bags: Table, places: Integers, states: Table, rebec: int) -> None:
+def settle(bags: Bags, rebec: int) -> None:
     """Note when a rebec whose clock or bag has changed can serve its first message."""
+    rebecs, messages, places, states = bags
     if states[rebec, COUNT] == 0:
         states[rebec, DUE] = IDLE
     else:
         first = places[rebecs[rebec, BAG]]
-        states[rebec, DUE] = max(states[rebec, CLOCK], bags[first, ARRIVAL])
+        states[rebec, DUE] = max(states[rebec, CLOCK], messages[first, ARRIVAL])
 
 
 @compiled(borrows=True, inline=True)
-def take(rebecs: Table, places: Integers, states: Table, rebec: int, place: int) -> int:
+def take(bags: Bags, rebec: int, place: int) -> int:
     """Take the message at this place out of its bag and give its row.
 
     The row is the last one to be used again. As the message that is served keeps its place in the
     queue, it stays as it is until the rebec serves another one.
     """
+    rebecs, _, places, states = bags
     row = places[place]
     count = states[rebec, COUNT] - 1
     states[rebec, COUNT] = count
@@ -72,15 +86,9 @@ def take(rebecs: Table, places: Integers, states: Table, rebec: int, place: int)
 
 
 @compiled(borrows=True, inline=True)
-def put(
-    rebecs: Table,
-    bags: Table,
-    places: Integers,
-    states: Table,
-    sends: Table,
-    sent: int,
-) -> None:
+def put(bags: Bags, sends: Table, sent: int) -> None:
     """Put a message that was sent into the bag of its receiver."""
+    rebecs, messages, places, states = bags
     rebec = sends[sent, RECEIVER]
     arrival = sends[sent, ARRIVAL]
     priority = sends[sent, PRIORITY]
@@ -88,12 +96,12 @@ def put(
     place = head + states[rebec, COUNT]
     states[rebec, COUNT] += 1
     row = places[place]
-    for column in range(bags.shape[1]):
-        bags[row, column] = sends[sent, column]
+    for column in range(messages.shape[1]):
+        messages[row, column] = sends[sent, column]
     while place > head:
         before = places[place - 1]
-        if bags[before, ARRIVAL] < arrival or (
-            bags[before, ARRIVAL] == arrival and bags[before, PRIORITY] <= priority
+        if messages[before, ARRIVAL] < arrival or (
+            messages[before, ARRIVAL] == arrival and messages[before, PRIORITY] <= priority
         ):
             break
         places[place] = before

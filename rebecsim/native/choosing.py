@@ -6,7 +6,7 @@ The rebecs that may act first, then one of their messages, draw by draw as there
 from __future__ import annotations
 
 from rebecsim.native.arrays import Cube, Integers, Streams, Table
-from rebecsim.native.bags import COUNT, DUE, IDLE
+from rebecsim.native.bags import COUNT, DUE, IDLE, Bags
 from rebecsim.native.cache import compiled
 from rebecsim.native.columns import ARRIVAL, PRIORITY, SEQUENCE, SERVER
 from rebecsim.native.layout import BAG, GLOBAL_PRIORITY, OWN_CLASS, OWN_PRIORITY
@@ -21,16 +21,9 @@ ANY, RANKED, FIFO = range(3)
 
 
 @compiled(borrows=True, inline=True)
-def ready_rebecs(
-    settings: Integers,
-    rebecs: Table,
-    servers: Cube,
-    bags: Table,
-    places: Integers,
-    states: Table,
-    found: Integers,
-) -> int:
+def ready_rebecs(settings: Integers, servers: Cube, bags: Bags, found: Integers) -> int:
     """Put the rebecs that may act into `found` and give how many there are."""
+    states = bags.states
     time = IDLE
     number = 0
     for rebec in range(states.shape[0]):
@@ -44,28 +37,23 @@ def ready_rebecs(
     if time == IDLE:
         return 0
     if number > 1 and settings[USE_PRIORITIES] != 0:
-        return _most_urgent(settings, rebecs, servers, bags, places, found, number)
+        return _most_urgent(settings, servers, bags, found, number)
     return number
 
 
 @compiled(borrows=True, inner=True)
 def _most_urgent(
-    settings: Integers,
-    rebecs: Table,
-    servers: Cube,
-    bags: Table,
-    places: Integers,
-    found: Integers,
-    number: int,
+    settings: Integers, servers: Cube, bags: Bags, found: Integers, number: int
 ) -> int:
     """Keep those of the first `number` rebecs in `found` that come first by priority."""
+    rebecs, messages, places, _ = bags
     first = 0
     kept = 0
     for place in range(number):
         rebec = found[place]
         urgency = rebecs[rebec, OWN_PRIORITY]
         if settings[GLOBAL] != 0:
-            server = bags[places[rebecs[rebec, BAG]], SERVER]
+            server = messages[places[rebecs[rebec, BAG]], SERVER]
             urgency = servers[rebecs[rebec, OWN_CLASS], server, GLOBAL_PRIORITY]
         if kept == 0 or urgency < first:
             first = urgency
@@ -77,8 +65,9 @@ def _most_urgent(
 
 
 @compiled(borrows=True, inline=True)
-def _end(core: int, rebecs: Table, bags: Table, places: Integers, states: Table, rebec: int) -> int:
+def _end(core: int, bags: Bags, rebec: int) -> int:
     """Give where the messages that a ready rebec may serve end in `places`; they start at BAG."""
+    rebecs, messages, places, states = bags
     head = rebecs[rebec, BAG]
     place = head + 1
     if core == 0:
@@ -86,8 +75,8 @@ def _end(core: int, rebecs: Table, bags: Table, places: Integers, states: Table,
         end = head + states[rebec, COUNT]
         while (
             place < end
-            and bags[places[place], ARRIVAL] == bags[first, ARRIVAL]
-            and bags[places[place], PRIORITY] == bags[first, PRIORITY]
+            and messages[places[place], ARRIVAL] == messages[first, ARRIVAL]
+            and messages[places[place], PRIORITY] == messages[first, PRIORITY]
         ):
             place += 1
     return place
@@ -95,69 +84,56 @@ def _end(core: int, rebecs: Table, bags: Table, places: Integers, states: Table,
 
 @compiled(borrows=True, inline=True)
 def choose_message(
-    settings: Integers,
-    rebecs: Table,
-    ranks: Table,
-    bags: Table,
-    places: Integers,
-    states: Table,
-    streams: Streams,
-    found: Integers,
-    number: int,
+    settings: Integers, ranks: Table, bags: Bags, streams: Streams, found: Integers, number: int
 ) -> int:
     """Give the place of the message to serve next, of the first `number` rebecs in `found`."""
+    rebecs = bags.rebecs
     if settings[ORDER] == ANY:
         rebec = found[below(streams, 0, number)]
         head = rebecs[rebec, BAG]
-        end = _end(settings[CORE], rebecs, bags, places, states, rebec)
+        end = _end(settings[CORE], bags, rebec)
         return head + below(streams, 0, end - head)
     if settings[ORDER] == FIFO:
-        return _oldest(rebecs, bags, places, found, number)
-    return _ranked(settings, rebecs, ranks, bags, places, states, streams, found, number)
+        return _oldest(bags, found, number)
+    return _ranked(settings, ranks, bags, streams, found, number)
 
 
 @compiled(borrows=True, inner=True)
-def _oldest(rebecs: Table, bags: Table, places: Integers, found: Integers, number: int) -> int:
+def _oldest(bags: Bags, found: Integers, number: int) -> int:
     """Give the place of the message that was sent first; in each bag that is the first one."""
+    rebecs, messages, places, _ = bags
     oldest = rebecs[found[0], BAG]
     for each in range(1, number):
         head = rebecs[found[each], BAG]
-        if bags[places[head], SEQUENCE] < bags[places[oldest], SEQUENCE]:
+        if messages[places[head], SEQUENCE] < messages[places[oldest], SEQUENCE]:
             oldest = head
     return oldest
 
 
 @compiled(borrows=True, inner=True)
 def _ranked(
-    settings: Integers,
-    rebecs: Table,
-    ranks: Table,
-    bags: Table,
-    places: Integers,
-    states: Table,
-    streams: Streams,
-    found: Integers,
-    number: int,
+    settings: Integers, ranks: Table, bags: Bags, streams: Streams, found: Integers, number: int
 ) -> int:
     """Give the place of a message of the rank that goes first, if there is one, or of the other."""
+    rebecs, messages, places, _ = bags
     core = settings[CORE]
     first = settings[FIRST_RANK]
     candidates = 0
     for each in range(number):
         rebec = found[each]
-        end = _end(core, rebecs, bags, places, states, rebec)
-        if _of_rank(rebecs, ranks, bags, places, rebec, end, first) > 0:
+        end = _end(core, bags, rebec)
+        if _of_rank(ranks, bags, rebec, end, first) > 0:
             found[candidates] = rebec
             candidates += 1
     if candidates == 0:  # then all messages are of the other rank
         candidates = number
         first = 1 - first
     rebec = found[below(streams, 0, candidates)]
-    end = _end(core, rebecs, bags, places, states, rebec)
-    chosen = below(streams, 0, _of_rank(rebecs, ranks, bags, places, rebec, end, first))
+    end = _end(core, bags, rebec)
+    chosen = below(streams, 0, _of_rank(ranks, bags, rebec, end, first))
     place = rebecs[rebec, BAG]
     while True:
-        if ranks[rebecs[rebec, OWN_CLASS], bags[places[place], SERVER]] == first:
+        if ranks[rebecs[rebec, OWN_CLASS], messages[places[place], SERVER]] == first:
             if chosen == 0:
                 return place
             chosen -= 1
@@ -165,18 +141,11 @@ def _ranked(
 
 
 @compiled(borrows=True, inner=True)
-def _of_rank(
-    rebecs: Table,
-    ranks: Table,
-    bags: Table,
-    places: Integers,
-    rebec: int,
-    end: int,
-    rank: int,
-) -> int:
+def _of_rank(ranks: Table, bags: Bags, rebec: int, end: int, rank: int) -> int:
     """Count the messages of this rank among those of a rebec up to a place."""
+    rebecs, messages, places, _ = bags
     number = 0
     for place in range(rebecs[rebec, BAG], end):
-        if ranks[rebecs[rebec, OWN_CLASS], bags[places[place], SERVER]] == rank:
+        if ranks[rebecs[rebec, OWN_CLASS], messages[places[place], SERVER]] == rank:
             number += 1
     return number

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from rebecsim.native.arrays import Flags, Integers
 from rebecsim.native.cache import compiled
 
 
+class StateGraph(NamedTuple):
+    """States, their steps and the edges of these.
+
+    The first three arrays are those of `rebecsim.exploration.races.diamonds.Steps`, with messages
+    below 0 where only time passes, the next three those of `Arrays`. `wrong` says in which states
+    something is.
+    """
+
+    of_state: Integers
+    first: Integers
+    message: Integers
+    target: Integers
+    duration: Integers
+    same: Integers
+    wrong: Flags
+
+
 @compiled(borrows=True, inner=True)
-def _plainly_commute(
-    of_state: Integers,
-    first: Integers,
-    message: Integers,
-    target: Integers,
-    duration: Integers,
-    same: Integers,
-    wrong: Flags,
-    one: int,
-    other: int,
-) -> bool:
+def _plainly_commute(graph: StateGraph, one: int, other: int) -> bool:
     """Whether two steps lead to the same states in both orders, choice by choice.
 
     That is with no time in between and nothing wrong on the way.
     """
+    of_state, first, message, target, duration, same, wrong = graph
     left, right = first[one + 1] - first[one], first[other + 1] - first[other]
     for i in range(left):
         at = target[first[one] + i]
@@ -50,34 +60,18 @@ def _plainly_commute(
 
 
 @compiled(borrows=True)
-def list_doubtful(
-    of_state: Integers,
-    first: Integers,
-    message: Integers,
-    target: Integers,
-    duration: Integers,
-    same: Integers,
-    wrong: Flags,
-    left: Integers,
-    right: Integers,
-) -> int:
-    """Fill in the pairs of steps of one state that do not plainly commute; gives how many.
-
-    The first three arrays are those of `rebecsim.exploration.races.diamonds.Steps`, with messages
-    below 0 where only time passes, the next three those of `Arrays`. `wrong` says in which states
-    something is.
-    """
+def list_doubtful(graph: StateGraph, left: Integers, right: Integers) -> int:
+    """Fill in the pairs of steps of one state that do not plainly commute; gives how many."""
+    of_state, message = graph.of_state, graph.message
     found = 0
-    for state in range(same.shape[0]):
+    for state in range(graph.same.shape[0]):
         last = of_state[state + 1]
         for one in range(of_state[state], last):
             for other in range(one + 1, last):
                 if (
                     message[one] < 0
                     or message[other] < 0
-                    or not _plainly_commute(
-                        of_state, first, message, target, duration, same, wrong, one, other
-                    )
+                    or not _plainly_commute(graph, one, other)
                 ):
                     left[found] = one
                     right[found] = other

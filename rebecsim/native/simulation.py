@@ -6,8 +6,10 @@ It does, on the arrays of `rebecsim.native.layout`, what `rebecsim.actors.semant
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from rebecsim.native.arrays import Cube, Integers, Step, Streams, Table
-from rebecsim.native.bags import CLOCK, DUE, put, restart_bags, settle, take
+from rebecsim.native.bags import CLOCK, DUE, Bags, put, restart_bags, settle, take
 from rebecsim.native.cache import compiled
 from rebecsim.native.choosing import CORE, choose_message, ready_rebecs
 from rebecsim.native.columns import (
@@ -80,13 +82,62 @@ choices are full; NOT_ENDING: a message server does not end, which ends all repl
 run, its arguments, and then the variables of the rebec when it was served."""
 
 
+class SimulatedModel(NamedTuple):
+    """The model as its constructors have left it, see `rebecsim.native.layout.NativeModel`.
+
+    `ranks` are 1 for the message servers that pass time, by class and number.
+    """
+
+    servers: Cube
+    ranks: Table
+    params: Integers
+    cells: Integers
+    messages: Table
+    counts: Integers
+
+
+class Work(NamedTuple):
+    """Room for work, afterwards as the last replication has left it.
+
+    Attributes:
+        bags: the bags of all rebecs.
+        cells, sends, ctx, streams, choices: what a step works on; choices as long as there is room.
+        found: room for the numbers of rebecs.
+    """
+
+    bags: Bags
+    cells: Integers
+    sends: Table
+    ctx: Integers
+    streams: Streams
+    choices: Integers
+    found: Integers
+
+
+class Results(NamedTuple):
+    """What replications come to.
+
+    Attributes:
+        ends: OUTCOME, STEPS and TIME of each replication; shape (replications + 1, 3).
+        columns_and_values: the cells to observe, then a row of their values for each replication;
+            shape (1 + replications, variables).
+        last_message: the message that the last replication has ended with, if a violation did.
+        events: the trace of the last replication, as long as there is room; no events are noted in
+            a table without columns.
+    """
+
+    ends: Table
+    columns_and_values: Table
+    last_message: Integers
+    events: Table
+
+
 @compiled(borrows=True, inner=True)
-def _note(
-    ctx: Integers, message: Integers, rebecs: Table, cells: Integers, events: Table, step: int
-) -> bool:
+def _note(work: Work, message: Integers, events: Table, step: int) -> bool:
     """Note an event, the one after `step` others; false: there is no room for it."""
     if step >= events.shape[0]:
         return False
+    ctx, cells = work.ctx, work.cells
     rebec = message[RECEIVER]
     event = events[step]
     event[EVENT_TIME] = ctx[STARTED]
@@ -101,7 +152,7 @@ def _note(
     for column in range(ARGUMENTS, message.shape[0]):
         event[place] = message[column]
         place += 1
-    cell = rebecs[rebec, BASE]
+    cell = work.bags.rebecs[rebec, BASE]
     while place < events.shape[1] and cell < cells.shape[0]:
         event[place] = cells[cell]
         place += 1
@@ -111,29 +162,15 @@ def _note(
 
 @compiled(borrows=True, inline=True)
 def _run(
-    step: Step,
-    settings: Integers,
-    rebecs: Table,
-    servers: Cube,
-    ranks: Table,
-    cells: Integers,
-    bags: Table,
-    places: Integers,
-    states: Table,
-    found: Integers,
-    last_message: Integers,
-    sends: Table,
-    events: Table,
-    streams: Streams,
-    choices: Integers,
-    ends: Table,
-    ctx: Integers,
-    params: Integers,
+    step: Step, settings: Integers, model: SimulatedModel, work: Work, results: Results
 ) -> int:
     """Run one replication from the state in the arrays on; gives its outcome.
 
     The last row of `ends` becomes its number of steps and its last time.
     """
+    bags, cells, sends, ctx, streams, choices, found = work
+    rebecs, messages, places, states = bags
+    servers, ends, events = model.servers, results.ends, results.events
     last = ends.shape[0] - 1
     sequence = settings[SENT]
     steps = 0
@@ -142,7 +179,7 @@ def _run(
     outcome = STEP_LIMIT
     traced = events.shape[1] > 0
     while steps != settings[MAX_STEPS]:
-        number = ready_rebecs(settings, rebecs, servers, bags, places, states, found)
+        number = ready_rebecs(settings, servers, bags, found)
         if number == 0:
             outcome = DEADLOCK
             break
@@ -150,9 +187,7 @@ def _run(
         if start > settings[UNTIL]:
             outcome = TIME_LIMIT
             break
-        place = choose_message(
-            settings, rebecs, ranks, bags, places, states, streams, found, number
-        )
+        place = choose_message(settings, model.ranks, bags, streams, found, number)
         if start > time:
             began = steps
         elif steps - began >= settings[AT_ONE_TIME] and settings[CORE] == 0:
@@ -160,14 +195,14 @@ def _run(
             break
         time = start
         row = places[place]
-        message = bags[row]
+        message = messages[row]
         rebec = message[RECEIVER]
         ctx[STARTED] = start
         if message[DEADLINE] < start:
             outcome = DEADLINE_MISSED
             ctx[NOW] = states[rebec, CLOCK]
         else:
-            take(rebecs, places, states, rebec, place)
+            take(bags, rebec, place)
             ctx[NOW] = start
             ctx[SELF] = rebec
             ctx[SENDS] = ctx[ROUNDS] = 0
@@ -182,27 +217,27 @@ def _run(
                 ctx,
                 streams,
                 choices,
-                params,
+                model.params,
             )
             states[rebec, CLOCK] = ctx[NOW]
-            settle(rebecs, bags, places, states, rebec)
+            settle(bags, rebec)
             for sent in range(ctx[SENDS]):
                 sequence += 1
                 sends[sent, SEQUENCE] = sequence
                 own = rebecs[sends[sent, RECEIVER], OWN_CLASS]
                 sends[sent, PRIORITY] = servers[own, sends[sent, SERVER], SERVER_PRIORITY]
-                put(rebecs, bags, places, states, sends, sent)
+                put(bags, sends, sent)
             states[rebec, ROOM] += 1  # the message that was served kept its place until now
             if ctx[FAILED] != 0:
                 outcome = QUEUE_OVERFLOW if ctx[FAILED] == OVERFLOW else ASSERTION_FAILED
                 if ctx[FAILED] == ENDLESS:
                     outcome = NOT_ENDING
-        if traced and not _note(ctx, message, rebecs, cells, events, steps):
+        if traced and not _note(work, message, events, steps):
             return NO_ROOM
         steps += 1
         if outcome != STEP_LIMIT:
             for column in range(message.shape[0]):
-                last_message[column] = message[column]
+                results.last_message[column] = message[column]
             break
     ends[last, STEPS] = steps
     ends[last, TIME] = time
@@ -213,78 +248,22 @@ def _run(
 
 @compiled(borrows=True)
 def run_replications(
-    step: Step,
-    settings: Integers,
-    rebecs: Table,
-    servers: Cube,
-    ranks: Table,
-    first_cells: Integers,
-    first_bags: Table,
-    first_counts: Integers,
-    params: Integers,
-    streams: Streams,
-    ctx: Integers,
-    cells: Integers,
-    bags: Table,
-    places: Integers,
-    states: Table,
-    found: Integers,
-    last_message: Integers,
-    sends: Table,
-    choices: Integers,
-    events: Table,
-    ends: Table,
-    columns_and_values: Table,
+    step: Step, settings: Integers, model: SimulatedModel, work: Work, results: Results
 ) -> None:
-    """Run the replications that `settings` asks for.
-
-    Args:
-        step: the step of the model.
-        settings: see SETTINGS.
-        rebecs, servers, first_cells, first_bags, first_counts, params: the model, see NativeModel.
-        ranks: 1 for the message servers that pass time, by class and number.
-        streams: the random streams; restarted for each replication.
-        ctx, cells, bags, sends: working space; afterwards as the last replication has left it.
-        places, states: working space, see `rebecsim.native.bags`; shape (rows of `bags`,) and
-            (rebecs, STATE_WIDTH).
-        found: working space for the numbers of rebecs.
-        last_message: becomes the message that a replication has ended with, if a violation did.
-        choices, events: the trace of the last replication, as long as there is room; no events
-            are noted in a table without columns.
-        ends: gets OUTCOME, STEPS and TIME of each replication; shape (replications + 1, 3).
-        columns_and_values: the cells to observe, then a row of their values for each replication;
-            shape (1 + replications, variables).
-    """
+    """Run the replications that `settings` asks for, see SETTINGS."""
+    cells, ctx, rebecs, states = work.cells, work.ctx, work.bags.rebecs, work.bags.states
+    ends, columns_and_values = results.ends, results.columns_and_values
     for rebec in range(rebecs.shape[0]):
         states[rebec, CLASS] = rebecs[rebec, OWN_CLASS]
     for number in range(settings[COUNT]):
-        restart_streams(streams, settings[FIRST] + number)
+        restart_streams(work.streams, settings[FIRST] + number)
         for cell in range(cells.shape[0]):
-            cells[cell] = first_cells[cell]
+            cells[cell] = model.cells[cell]
         for slot in range(ctx.shape[0]):
             ctx[slot] = 0
         ctx[LAW] = settings[CHOICE_LAW]
-        restart_bags(first_bags, rebecs, bags, first_counts, places, states)
-        ends[number, OUTCOME] = _run(
-            step,
-            settings,
-            rebecs,
-            servers,
-            ranks,
-            cells,
-            bags,
-            places,
-            states,
-            found,
-            last_message,
-            sends,
-            events,
-            streams,
-            choices,
-            ends,
-            ctx,
-            params,
-        )
+        restart_bags(work.bags, model.messages, model.counts)
+        ends[number, OUTCOME] = _run(step, settings, model, work, results)
         ends[number, STEPS] = ends[settings[COUNT], STEPS]
         ends[number, TIME] = ends[settings[COUNT], TIME]
         for column in range(columns_and_values.shape[1]):

@@ -14,13 +14,12 @@ from rebecsim.actors.semantics import MOST_AT_ONE_TIME
 from rebecsim.actors.watchdog import EndlessError
 from rebecsim.generate.step import NotNativeError
 from rebecsim.lang import CheckedModel, syntax, walk
-from rebecsim.native.bags import STATE_WIDTH
+from rebecsim.native.bags import STATE_WIDTH, Bags
 from rebecsim.native.cache import prepare
 from rebecsim.native.choosing import ANY, FIFO, RANKED
 from rebecsim.native.columns import ARGUMENTS, NEVER, SITE_SHIFT, SLOTS
 from rebecsim.native.layout import (
     BASE,
-    CAPACITY,
     Integers,
     NativeModel,
 )
@@ -34,6 +33,9 @@ from rebecsim.native.simulation import (
     STEPS,
     TIME,
     TIME_STANDS_STILL,
+    Results,
+    SimulatedModel,
+    Work,
     run_replications,
 )
 from rebecsim.native.violations import endless_text, failure_text, missed_text
@@ -101,48 +103,24 @@ def run_native(
     EndlessError for a message server that does not end.
     """
     require_compiled(native)
-    streams = native.streams(key)
-    ranks = _ticks(native, tick)
-    capacity = int(native.rebecs[:, CAPACITY].sum())
-    width = EVENT_ARGUMENTS + native.row_width - ARGUMENTS + _widest(native)
+    settings = _settings(native, replications, until, max_steps, choice_law, order, at_one_time)
+    model = SimulatedModel(
+        servers=native.servers,
+        ranks=_ticks(native, tick),
+        params=native.params,
+        cells=native.cells,
+        messages=native.bags,
+        counts=native.counts,
+    )
     room = _ROOM
-    rebecs = len(native.rebecs)
     while True:
-        ctx = np.zeros(SLOTS, np.int64)
-        message = np.zeros(native.row_width, np.int64)
-        sends = np.zeros((capacity + 1, native.row_width), np.int64)
-        choices = np.zeros(room if trace else 0, np.int64)
-        events = np.zeros((room, width) if trace else (0, 0), np.int64)
-        ends = np.zeros((len(replications) + 1, 3), np.int64)
-        values = np.zeros((len(replications) + 1, len(observed)), np.int64)
-        values[0] = observed
+        work = _work(native, key, room if trace else 0)
+        results = _results(native, len(replications), observed, room if trace else 0)
         with np.errstate(all="ignore"):  # as IEEE says; without a compiler NumPy would warn of it
-            run_replications(
-                native.step,
-                _settings(native, replications, until, max_steps, choice_law, order, at_one_time),
-                native.rebecs,
-                native.servers,
-                ranks,
-                native.cells,
-                native.bags,
-                native.counts,
-                native.params,
-                streams,
-                ctx,
-                native.cells.copy(),
-                native.bags.copy(),
-                np.zeros(len(native.bags), np.int64),
-                np.zeros((rebecs, STATE_WIDTH), np.int64),
-                np.zeros(rebecs, np.int64),
-                message,
-                sends,
-                choices,
-                events,
-                ends,
-                values,
-            )
+            run_replications(native.step, settings, model, work, results)
+        ends, message = results.ends, results.last_message
         if (ends[:-1, OUTCOME] == NOT_ENDING).any():
-            raise EndlessError(endless_text(native, ctx, message))
+            raise EndlessError(endless_text(native, work.ctx, message))
         if not (trace and (ends[:-1, OUTCOME] == NO_ROOM).any()):
             break
         room *= 4
@@ -155,9 +133,44 @@ def run_native(
             time = int(ends[-2, TIME])
             detail = f"{at_one_time:,} messages were served at time {time}"
         elif outcome > DEADLINE_MISSED:
-            detail = failure_text(native, ctx, message, sends)
+            detail = failure_text(native, work.ctx, message, work.sends)
     steps = int(ends[-2, STEPS]) if len(replications) else 0
-    return NativeRuns(ends[:-1], values[1:], detail, events[:steps], choices)
+    return NativeRuns(
+        ends[:-1], results.columns_and_values[1:], detail, results.events[:steps], work.choices
+    )
+
+
+def _work(native: NativeModel, key: tuple[int, int], choices: int) -> Work:
+    """Make room for work, and for so many choices."""
+    rebecs, rows = len(native.rebecs), len(native.bags)
+    bags = Bags(
+        rebecs=native.rebecs,
+        messages=native.bags.copy(),
+        places=np.zeros(rows, np.int64),
+        states=np.zeros((rebecs, STATE_WIDTH), np.int64),
+    )
+    return Work(
+        bags=bags,
+        cells=native.cells.copy(),
+        sends=np.zeros((rows + 1, native.row_width), np.int64),
+        ctx=np.zeros(SLOTS, np.int64),
+        streams=native.streams(key),
+        choices=np.zeros(choices, np.int64),
+        found=np.zeros(rebecs, np.int64),
+    )
+
+
+def _results(native: NativeModel, runs: int, observed: Sequence[int], events: int) -> Results:
+    """Make room for the results of so many runs, and for so many events."""
+    width = EVENT_ARGUMENTS + native.row_width - ARGUMENTS + _widest(native)
+    values = np.zeros((runs + 1, len(observed)), np.int64)
+    values[0] = observed
+    return Results(
+        ends=np.zeros((runs + 1, 3), np.int64),
+        columns_and_values=values,
+        last_message=np.zeros(native.row_width, np.int64),
+        events=np.zeros((events, width if events else 0), np.int64),
+    )
 
 
 def _settings(

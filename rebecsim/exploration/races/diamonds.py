@@ -120,12 +120,12 @@ def _pairs(behind: Integers) -> tuple[Integers, Integers]:
 
 def _doubtful(arrays: Arrays, steps: Steps, pairs: int) -> tuple[Integers, Integers]:
     """Give the pairs that do not plainly commute, in the same order."""
-    from rebecsim.native.diamonds import list_doubtful
+    from rebecsim.native.diamonds import StateGraph, list_doubtful
 
     left, right = np.empty((2, pairs), dtype=np.int64)
     wrong = np.zeros(arrays.states, dtype=bool)
     wrong[list(arrays.wrong)] = True
-    found = list_doubtful(
+    graph = StateGraph(
         steps.of_state,
         steps.first,
         steps.message,
@@ -133,9 +133,8 @@ def _doubtful(arrays: Arrays, steps: Steps, pairs: int) -> tuple[Integers, Integ
         arrays.duration,
         arrays.same,
         wrong,
-        left,
-        right,
     )
+    found = list_doubtful(graph, left, right)
     return left[:found].copy(), right[:found].copy()
 
 
