@@ -6,10 +6,11 @@ class UserError(Exception):
 
 
 class WorkerKilledError(Exception):
-    """A worker process has ended before its work was done; the text says how to go on."""
+    """Who did the work has ended before it was done; the text says how to go on."""
 
-    def __init__(self, how_to_go_on: str = "go on with --resume") -> None:
-        super().__init__(
-            "a worker process was killed, as the system does when memory runs out; "
-            f"what is finished is kept: {how_to_go_on}"
-        )
+    def __init__(
+        self,
+        how_to_go_on: str = "go on with --resume",
+        what: str = "a worker process was killed, as the system does when memory runs out",
+    ) -> None:
+        super().__init__(f"{what}; what is finished is kept: {how_to_go_on}")

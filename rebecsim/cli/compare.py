@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,9 +11,10 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer.core import TyperCommand
 
 from rebecsim.cli.app import (
     EngineName,
@@ -40,6 +42,10 @@ if TYPE_CHECKING:
     from rebecsim.studies import Plan, PlannedRun, Study
     from rebecsim.studies.comparing import Bar, Runner
 
+DASK, LOCAL = "--dask", "local"
+_ADDRESS = re.compile(r"local$|\S+://|\S+:\d+$")
+"""What may follow --dask; anything else is the next argument."""
+
 _MOST_REPLICATIONS = 10_000
 """Runs per cell after which a wanted precision is given up, unless the user says otherwise."""
 
@@ -58,7 +64,20 @@ def scenarios(plugin: Plugins = None) -> None:
         say(f"{name:<24} {scenario.kind:<9} {scenario.heading}")
 
 
-@app.command()
+class _OptionalAddress(TyperCommand):
+    """A command whose option --dask may stand alone."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Give the option its usual value where no address follows."""
+        following = [*args[1:], ""]
+        filled = [
+            f"{DASK}={LOCAL}" if word == DASK and not _ADDRESS.match(after) else word
+            for word, after in zip(args, following, strict=True)
+        ]
+        return super().parse_args(ctx, filled)
+
+
+@app.command(cls=_OptionalAddress)
 def compare(
     scenario: ScenarioName,
     out: Annotated[Path, typer.Option(help="Directory for results and report.")],
@@ -66,6 +85,12 @@ def compare(
         bool, typer.Option("--resume", help="Go on with a run, also with more --replications.")
     ] = False,
     workers: Workers = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            DASK, help="Run on Dask: a scheduler such as tcp://host:8786; alone: on this machine."
+        ),
+    ] = None,
     replications: Replications = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Instead of the scenario's.")] = None,
     law: Annotated[Law | None, typer.Option(help="Instead of the scenario's.")] = None,
@@ -98,13 +123,16 @@ def compare(
         replications = max_replications or _MOST_REPLICATIONS
     elif max_replications is not None:
         raise typer.BadParameter("is for --precision only", param_hint="--max-replications")
+    if dask is not None:
+        _require_cluster(dask, workers)
     count = workers or available_workers()
     text = read_scenario_text(scenario)
-    if text.values.get("kind") == "dispatch":  # while this process imports other things
+    if dask is None and text.values.get("kind") == "dispatch":
+        # While this process imports other things.
         start_server(count, (*simulation_modules(engine), *DRAWING_MODULES))
 
     from rebecsim.clusters.scenarios import load
-    from rebecsim.clusters.workers import executor_with_plugins
+    from rebecsim.clusters.workers import dask_with_plugins, executor_with_plugins
     from rebecsim.report import report_view, write_report
     from rebecsim.report.comparison import compared
     from rebecsim.studies.comparing import Runner
@@ -127,16 +155,29 @@ def compare(
     )
     # What is wrong shows before anything is written.
     plan.study.prepare(plan, How(engine, trace), complain)
-    run = PlannedRun(plan, Results.open(out, plan, resume), trace)
     # Whoever simulates, this process has time for what it needs afterwards.
     later = DRAWING_MODULES[-1] if count == 1 else "scipy.special"
     threading.Thread(target=import_module, args=(later,), daemon=True).start()
-    with executor_with_plugins(count, plan.study.modules(engine)) as executor:
+    with (
+        executor_with_plugins(count, plan.study.modules(engine))
+        if dask is None
+        else dask_with_plugins(dask, count, plan, complain)
+    ) as executor:
+        run = PlannedRun(plan, Results.open(out, plan, resume), trace)
         showing = partial(showing_runs, f"{out}: go on with --resume")
         report = compared(run, Runner(executor, engine, showing, complain), orders)
         written = write_report(report, out, executor)
     console().print(report_view(report))
     show_written(written, run.results.directory / "parts")
+
+
+def _require_cluster(address: str, workers: int | None) -> None:
+    """Refuse what has no meaning for a Dask cluster, and say so before anything else is done."""
+    from rebecsim.studies.dask_executor import require_dask
+
+    if address != LOCAL:
+        _refuse("an address of --dask", ("--workers", workers))
+    require_dask()
 
 
 def _require_meaning(study: Study, given: Mapping[str, object]) -> None:
@@ -295,6 +336,7 @@ def show_written(written: WrittenReport, *more: Path) -> None:
 @contextmanager
 def showing_runs(advice: str, runs: Sequence[PlannedRun]) -> Iterator[Bar]:
     """Show a progress bar while the block works; when it is interrupted, say how to go on."""
+    from concurrent.futures import BrokenExecutor
     from concurrent.futures.process import BrokenProcessPool
 
     from rebecsim.report.progress import progress_bar
@@ -307,3 +349,5 @@ def showing_runs(advice: str, runs: Sequence[PlannedRun]) -> Iterator[Bar]:
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     except BrokenProcessPool as error:
         raise WorkerKilledError(advice) from error
+    except BrokenExecutor as error:
+        raise WorkerKilledError(advice, str(error)) from error

@@ -14,6 +14,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
+from rebecsim.carried_files import carried
 from rebecsim.clusters.batch.policy import batch_policies
 from rebecsim.clusters.batch.trial import try_policy
 from rebecsim.clusters.common.plugin_errors import PluginSource, blaming
@@ -69,7 +70,7 @@ def load_plugin(path: str | Path) -> PluginRecord:
     """
     shown, place = str(path), str(Path(path).resolve())
     try:
-        content = Path(path).read_bytes()
+        content = carried(Path(path)).read_bytes()
         text = content.decode("utf-8-sig")
     except OSError as error:
         raise PluginSource(shown, place, "").error(f"cannot be read: {error.strerror}") from error

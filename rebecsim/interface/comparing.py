@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 import tempfile
 import warnings
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from rebecsim.clusters.scenarios import LoadedScenario, load, open_run
-from rebecsim.clusters.workers import executor_with_plugins
+from rebecsim.clusters.workers import dask_with_plugins, executor_with_plugins
 from rebecsim.interface.shown import Shown, Tabular, shown_figure
 from rebecsim.native.engines import Engine
 from rebecsim.report.comparison import compared
 from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.comparing import Bar, Runner
 from rebecsim.studies.differences import PairDifference
+from rebecsim.studies.executors import Executor
+from rebecsim.studies.plan import Plan
 from rebecsim.studies.results import Results
 from rebecsim.studies.runner import PlannedRun
 from rebecsim.studies.scenario_files import ScenarioText
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
     from rich.console import Group
+
+_log = logging.getLogger(__name__)
 
 AnyScenario = str | Path | Mapping[str, object]
 """The name of a built-in scenario, the path of a file, or what would stand in the file."""
@@ -114,6 +119,7 @@ def compare(
     resume: bool = False,
     trace: bool = False,
     workers: int = 1,
+    dask: str | None = None,
     engine: Engine = "auto",
     progress: bool = True,
 ) -> Compared:
@@ -130,15 +136,18 @@ def compare(
         trace: whether to keep every message served, where the scenario has such.
         workers: processes. With more than one, a script must do its work below
             `if __name__ == "__main__":`, because every process reads it anew.
+        dask: the address of a Dask scheduler that has the workers, as "tcp://host:8786", or "local"
+            for so many `workers` on this machine, for which the same holds.
         engine: "python", "native", or "auto" for what is faster.
         progress: whether to show how far it is, in a terminal or a notebook.
 
-    Results do not depend on `workers`, `engine` and `resume`. Raises UserError for a scenario that
-    is wrong, or a directory that holds other results. What a user should know and need not act on
-    is a warning.
+    Results do not depend on `workers`, `dask`, `engine` and `resume`. Raises UserError for a
+    scenario that is wrong, or a directory that holds other results, and
+    `concurrent.futures.BrokenExecutor` when workers or their scheduler are killed, after which
+    `resume` goes on. What a user should know and need not act on is a warning.
     """
     changes = {"replications": replications, "seed": seed, "precision": precision}
-    how = Running(out, orders, resume, trace, workers, engine, progress)
+    how = Running(out, orders, resume, trace, workers, engine, progress, dask)
     return compare_loaded(_loaded(scenario), how, Compared, **changes)
 
 
@@ -156,6 +165,7 @@ class Running:
     workers: int = 1
     engine: Engine = "auto"
     progress: bool = True
+    dask: str | None = None
 
 
 def compare_loaded(loaded: LoadedScenario, how: Running, result: type[C], **changes: object) -> C:
@@ -164,13 +174,25 @@ def compare_loaded(loaded: LoadedScenario, how: Running, result: type[C], **chan
     plan.study.prepare(plan, How(how.engine, how.trace), _warn)
     showing = _bar if how.progress else _no_bar
     with _directory(how.out) as directory:
-        run = PlannedRun(plan, Results.open(directory, plan, how.resume), how.trace)
-        with executor_with_plugins(how.workers, plan.study.modules(how.engine)) as executor:
+        with _executor(how, plan) as executor:
+            run = PlannedRun(plan, Results.open(directory, plan, how.resume), how.trace)
             runner = Runner(executor, how.engine, showing, _warn)
             found = result(compared(run, runner, how.orders), directory)
         if how.out is None:
             weakref.finalize(found, shutil.rmtree, directory.parent, ignore_errors=True)
     return found
+
+
+def _executor(how: Running, plan: Plan) -> AbstractContextManager[Executor]:
+    if how.dask is None:
+        return executor_with_plugins(how.workers, plan.study.modules(how.engine))
+    return dask_with_plugins(how.dask, how.workers, plan, _print if how.progress else _log.info)
+
+
+def _print(text: str) -> None:
+    from rich import get_console
+
+    get_console().print(text, highlight=False, markup=False)
 
 
 @contextmanager

@@ -1,7 +1,8 @@
 """Who runs the cells of a comparison: this process, or worker processes.
 
 An `Executor` is told tasks and gives their results; whoever writes them is somebody else. So
-another one, on other machines, needs the methods of the protocol and nothing more.
+another one, on other machines, needs the methods of the protocol and nothing more: see
+`rebecsim.studies.dask_executor`.
 """
 
 from __future__ import annotations
@@ -99,12 +100,12 @@ def start_server(workers: int, modules: Sequence[str]) -> None:
     """
     if workers > 1 and "forkserver" in multiprocessing.get_all_start_methods():
         forkserver.set_forkserver_preload(list(modules))
-        with _importing_what_is_installed():
+        with importing_what_is_installed():
             forkserver.ensure_running()
 
 
 @contextmanager
-def _importing_what_is_installed() -> Iterator[None]:
+def importing_what_is_installed() -> Iterator[None]:
     """Start processes that do not look for modules in the working directory.
 
     Python does look there first when it starts the processes of `multiprocessing`, and so takes a
@@ -133,7 +134,7 @@ class WorkerPool(ProcessPoolExecutor):
         context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
         if "forkserver" in methods:
             context.set_forkserver_preload(list(modules))
-        with _importing_what_is_installed():  # a process that keeps the books of the others
+        with importing_what_is_installed():  # a process that keeps the books of the others
             super().__init__(max_workers=size, mp_context=context, initializer=prepare)
         self.size = size
         self.ahead = size * _AHEAD
@@ -141,7 +142,7 @@ class WorkerPool(ProcessPoolExecutor):
     def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Have a task done. Raises BrokenProcessPool once a process was killed."""
         try:
-            with _importing_what_is_installed():  # a task may be the one that starts a process
+            with importing_what_is_installed():  # a task may be the one that starts a process
                 future = super().submit(function, *args, **kwargs)
             self._watch_all_processes()
         except (OSError, EOFError) as error:  # of the pipes to it and to what it is forked from

@@ -195,7 +195,8 @@ def _in_order(
         for rows in pending.popleft().result():
             yield rows
             interrupt.raise_if_seen()
-        pending.extend(map(submit, islice(packs, 1)))
+        room = executor.ahead - len(pending)  # there may be more workers than before, or fewer
+        pending.extend(map(submit, islice(packs, max(0, room))))
 
 
 def _report(done: Future[list[Rows]], progress: Progress) -> None:

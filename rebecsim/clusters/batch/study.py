@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rebecsim.carried_files import carried
 from rebecsim.clusters.batch.estimates import Estimates, InflatedEstimates
 from rebecsim.clusters.batch.job_table import JOB_COLUMNS, JOBS, job_columns
 from rebecsim.clusters.batch.machine import Machine, NodeGroup, Nodes, Pool
@@ -212,8 +213,7 @@ def _machine(scenario: BatchScenario) -> Machine | None:
     return None if table.processors is None else Pool(table.processors)
 
 
-@lru_cache(maxsize=8)  # the replications of a cell come one after the other, and then those of
-def load_workload(scenario: BatchScenario, folder: Path, replication: int) -> Workload:  # the next
+def load_workload(scenario: BatchScenario, folder: Path, replication: int) -> Workload:
     """Read or generate the jobs of a scenario, before load factors.
 
     The policy is no coordinate of their seed, nor is the load: all see the same jobs (common random
@@ -222,6 +222,12 @@ def load_workload(scenario: BatchScenario, folder: Path, replication: int) -> Wo
     Raises WorkloadError for a log that cannot be used, UserError for one that does not name users
     where shares of users are asked for, OSError when it cannot be read.
     """
+    log = scenario.workload.log
+    return _loaded(scenario, None if log is None else carried(folder / log), replication)
+
+
+@lru_cache(maxsize=8)  # the replications of a cell come one after the other, and then those of
+def _loaded(scenario: BatchScenario, log: Path | None, replication: int) -> Workload:  # the next
     source, machine = scenario.workload, _machine(scenario)
     if source.generate is not None:
         wanted = source.generate
@@ -229,8 +235,8 @@ def load_workload(scenario: BatchScenario, folder: Path, replication: int) -> Wo
         jobs = generate(wanted.jobs, wanted.processors, users=wanted.users, seed=seed)
         jobs = jobs.with_columns(capacity=machine.processors if machine else jobs.capacity)
     else:
-        assert source.log is not None
-        jobs = _read(folder / source.log, scenario, machine)
+        assert log is not None
+        jobs = _read(log, scenario, machine)
     if source.load is not None:
         jobs = transform.with_load(jobs, source.load)
     return jobs
