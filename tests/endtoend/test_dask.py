@@ -1,0 +1,308 @@
+"""Comparisons on Dask clusters: the results of one process, whatever is killed meanwhile."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.conftest import Run
+from tests.dask_cluster import PATIENCE, Cluster, wait_for
+from tests.program import Ended, started
+
+ROOT = Path(__file__).resolve().parents[2]
+
+KILLED = """\
+kind = "dispatch"
+name = "killed"
+policies = ["EDF", "FIFO", "MDF"]
+app_masters = [1, 2, 3, 4]
+queue_size = 4
+epsilon = 0.5
+replications = 150
+ticks = 50
+
+[[arrivals]]
+pattern = "uniform"
+count = 1
+
+[[lengths]]
+pattern = "nondet"
+minimum = 1
+maximum = 4
+"""
+"""Twelve cells, each some tenths of a second."""
+
+LONGEST = KILLED.replace('"MDF"', '"LJF"').replace("150", "20")
+
+LOG = """\
+kind = "batch"
+name = "logged"
+policies = ["FCFS", "EASY"]
+
+[workload]
+log = "log.swf"
+"""
+
+JOBS = """\
+; MaxProcs: 4
+1  0 -1 10 2 -1 -1 2 12 100 1 1 1 -1 0 -1 -1 -1
+2  1 -1  5 4 -1 -1 4  6 100 1 2 1 -1 0 -1 -1 -1
+3  2 -1  8 1 -1 -1 1  9 100 1 1 1 -1 1 -1 -1 -1
+"""
+
+MODEL = """\
+kind = "model"
+name = "bridge"
+model = "lights.py"
+until = 30
+replications = 20
+
+[sweep]
+"lamp.period" = [2, 3]
+
+[[observe]]
+value = "lamp.flips"
+"""
+
+LIGHTS = """\
+from rebecsim.actors import Instance, Int, Model, Rebec, message_server, state_variable
+
+
+class Lamp(Rebec, queue_size=3):
+    flips: int = state_variable(Int)
+
+    def __init__(self, period: int) -> None:
+        self.flip(period)
+
+    @message_server
+    def flip(self, period: int) -> None:
+        self.flips += 1
+        self.flip(period, after=self.choose(period, period + 1))
+
+
+model = Model("lights", (Instance("lamp", Lamp, (), (2,)),))
+"""
+
+FILES = {
+    "killed.toml": KILLED,
+    "longest.toml": LONGEST,
+    "logged.toml": LOG,
+    "log.swf": JOBS,
+    "bridge.toml": MODEL,
+    "lights.py": LIGHTS,
+}
+PLUGIN = "longest_job_first.py"
+KILLS = ("killed.toml", "--no-orders", "--engine", "python")
+
+
+def fill(place: Path) -> None:
+    for name, text in FILES.items():
+        (place / name).write_text(text)
+    shutil.copy(ROOT / "models/plugins" / PLUGIN, place)
+
+
+@pytest.fixture(scope="module")
+def whole(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with the scenarios; and in `killed`, the results of one process."""
+    place = tmp_path_factory.mktemp("whole")
+    fill(place)
+    done = run("compare", *KILLS, "--workers", 1, "--out", "killed", cwd=place)
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    fill(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster whose processes work in another directory than the program."""
+    with Cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
+
+
+def content(run: Path) -> dict[str, bytes]:
+    """All results of a run, and what was drawn and written of them."""
+    folders = ("parts", "checksums", "jobs", "curves", "orders", "charts")
+    files = [file for folder in folders for file in (run / folder).rglob("[!.]*.*")]
+    files += run.glob("*.csv")
+    return {
+        file.relative_to(run).as_posix(): file.read_bytes()
+        for file in files
+        if file.name != "run.json"  # which says when it was
+    }
+
+
+def parts(run: Path) -> list[Path]:
+    return list((run / "parts").glob("[!.]*.parquet"))
+
+
+# --- the same results ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["longest.toml", "--plugin", PLUGIN],
+        ["logged.toml"],
+        ["bridge.toml"],
+    ],
+    ids=["plug-in", "log", "model in Python"],
+)
+def test_results_are_those_of_one_process(
+    run: Run, cluster: Cluster, place: Path, arguments: list[str]
+) -> None:
+    for out, options in (("here", ["--workers", 1]), ("there", ["--dask", cluster.address])):
+        done = run("compare", *arguments, "--out", out, *options, cwd=place)
+        assert done.returncode == 0, done.stderr
+    assert f"dask: {cluster.address}, " in done.stderr
+    assert len(parts(place / "here")) > 1
+    assert content(place / "here") == content(place / "there")
+
+
+def test_a_cluster_of_this_machine_gives_them_too(whole: Path, place: Path) -> None:
+    """Its worker processes do not import from the working directory."""
+    (place / "random.py").write_text("raise SystemExit('random.py was imported')")
+    done = finished(start(place, "--dask", "--workers", "2"))
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("dask: tcp://127.0.0.1:")
+    assert done.stderr.count("\n") == 1
+    assert content(place / "killed") == content(whole / "killed")
+
+
+def test_python_takes_the_same_address(
+    cluster: Cluster, place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import rebecsim as rs
+
+    scenario = place / "bridge.toml"
+    rs.compare(scenario, place / "here", progress=False)
+    rs.compare(scenario, place / "there", dask=cluster.address)
+    assert f"dask: {cluster.address}" in capsys.readouterr().out
+    assert content(place / "here") == content(place / "there")
+
+
+# --- kills ---------------------------------------------------------------------------------------
+
+
+def start(place: Path, *options: str) -> subprocess.Popen[str]:
+    """Begin the comparison that is to be disturbed."""
+    return started("compare", *KILLS, "--out", "killed", *options, cwd=place)
+
+
+def finished(process: subprocess.Popen[str]) -> Ended:
+    printed, complaint = process.communicate(timeout=PATIENCE)
+    return Ended(process.returncode, printed, complaint)
+
+
+def wait_for_parts(place: Path, process: subprocess.Popen[str], count: int) -> None:
+    """Wait until so many cells are on disk, or the comparison has ended."""
+    wait_for(lambda: process.poll() is not None or len(parts(place / "killed")) >= count)
+
+
+def resumed(run: Run, place: Path) -> None:
+    done = run("compare", *KILLS, "--out", "killed", "--resume", "--workers", 1, cwd=place)
+    assert done.returncode == 0, done.stderr
+
+
+def children(process: subprocess.Popen[str]) -> list[int]:
+    """The worker processes of a local cluster."""
+    found = psutil.Process(process.pid).children(recursive=True)
+    return [each.pid for each in found if "spawn_main" in " ".join(each.cmdline())]
+
+
+SEEDS = [
+    pytest.param(0, id="once"),
+    *(pytest.param(seed, id=f"{seed}", marks=pytest.mark.slow) for seed in range(1, 5)),
+]
+"""Of the moments: five kills of each kind; the first one comes when a cell is done."""
+
+
+def moment(seed: int) -> tuple[int, float]:
+    """Draw after how many cells, and how much later in seconds, something is killed."""
+    chance = random.Random(seed)
+    return (chance.randrange(8), chance.uniform(0, 0.5)) if seed else (1, 0)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_killed_worker_is_replaced(whole: Path, place: Path, seed: int) -> None:
+    cells, later = moment(seed)
+    process = start(place, "--dask", "--workers", "2")
+    wait_for(lambda: process.poll() is not None or len(children(process)) == 2)
+    wait_for_parts(place, process, cells)
+    time.sleep(later)
+    if process.poll() is None:
+        os.kill(random.Random(seed).choice(children(process)), signal.SIGKILL)
+    done = finished(process)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("\n") == 1
+    assert content(place / "killed") == content(whole / "killed")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_killed_scheduler_leaves_a_run_that_resumes(
+    run: Run, whole: Path, place: Path, tmp_path_factory: pytest.TempPathFactory, seed: int
+) -> None:
+    cells, later = moment(seed)
+    with Cluster(tmp_path_factory.mktemp("own")) as own:
+        process = start(place, "--dask", own.address)
+        wait_for_parts(place, process, cells)
+        time.sleep(later)
+        own.scheduler.kill()
+        done = finished(process)
+    if done.returncode == 0:  # it was done with everything by then
+        assert seed, "the scheduler was killed when one of twelve cells was there"
+    elif (place / "killed/run.json").exists():
+        assert done.returncode == 75
+        assert done.stderr.splitlines()[1:] == [
+            f"the Dask scheduler {own.address} does not answer any more; what is finished is "
+            "kept: killed: go on with --resume"
+        ]
+    else:  # it was killed before it had answered
+        assert done.returncode in (2, 75), done.stderr
+    resumed(run, place)
+    assert content(place / "killed") == content(whole / "killed")
+
+
+def test_ctrl_c_ends_the_workers_and_leaves_a_run_that_resumes(
+    run: Run, whole: Path, place: Path
+) -> None:
+    process = started(
+        "compare",
+        *(*KILLS, "--out", "killed", "--dask", "--workers", "2"),
+        cwd=place,
+        start_new_session=True,
+    )
+    wait_for_parts(place, process, 1)
+    workers = children(process)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes
+    done = finished(process)
+    assert done.returncode == 130, done.stderr
+    assert done.stderr.splitlines()[1:] == [
+        "interrupted; finished cells are in killed: go on with --resume"
+    ]
+    wait_for(lambda: not any(map(psutil.pid_exists, workers)))
+    resumed(run, place)
+    assert content(place / "killed") == content(whole / "killed")
+
+
+def test_no_worker_outlives_a_program_that_is_killed(place: Path) -> None:
+    process = start(place, "--dask", "--workers", "2")
+    wait_for_parts(place, process, 1)
+    workers = children(process)
+    assert len(workers) == 2
+    process.kill()
+    finished(process)
+    wait_for(lambda: not any(map(psutil.pid_exists, workers)))
