@@ -48,7 +48,11 @@ class Cluster:
     def add_worker(self) -> subprocess.Popen[bytes]:
         """Start a worker with one thread; it joins when it is ready."""
         folder = str(self._place / "workers")
-        worker = self._start("worker", "--no-nanny", "--nthreads", "1", "--local-directory", folder)
+        worker = self._start(
+            "worker",
+            *("--no-nanny", "--nthreads", "1", "--local-directory", folder),
+            *("--death-timeout", "60"),  # when the tests themselves are killed
+        )
         self.workers.append(worker)
         return worker
 
