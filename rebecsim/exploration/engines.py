@@ -4,24 +4,12 @@ from __future__ import annotations
 
 from rebecsim.errors import UserError
 from rebecsim.exploration.compiled.servable import can_be_served
-from rebecsim.exploration.limits import COMPILER
 from rebecsim.exploration.reduction import SymmetricSystem
 from rebecsim.exploration.search import Search
 from rebecsim.exploration.strategies import BreadthFirst, Strategy
 from rebecsim.lang.checked import CheckedModel
+from rebecsim.native import thresholds
 from rebecsim.native.engines import Engine
-
-HANDED_OVER_AT = 20_000
-"""The states after which compiled code goes on: by then loading it takes less than it saves."""
-
-WORTH_COMPILING = 200_000
-"""The states after which it goes on if it has to be compiled first, once on every machine."""
-
-COMPILING = 60.0
-"""The seconds that must be left of a limit of time for compiling, which cannot be interrupted."""
-
-_MOST_SERVED = 0.25
-"""The messages that Python may have to serve for each state if compiled code is to be faster."""
 
 
 class NativeEngineError(UserError):
@@ -80,19 +68,22 @@ def is_compact(strategy: Strategy) -> bool:
 def _begin_in_python(search: Search, checked: CheckedModel | None) -> int:
     """Expand states until it is worth handing them over; gives the number of the next one."""
     breadth_first = BreadthFirst()
-    number = breadth_first.run_to(search, HANDED_OVER_AT)
+    number = breadth_first.run_to(search, thresholds.SEARCH_LOADS)
     if checked is None or not can_be_served(search.system, checked):
         number = _while_serving(search, number)
     if number == len(search.states):
         return number
-    if search.meter.would_exceed(COMPILER):
+    if search.meter.would_exceed(thresholds.BYTES_TO_COMPILE):
         breadth_first.run_from(search, number)
         return len(search.states)
     with search.meter.leaving_out():  # the compiler's memory says nothing about states
         compiled = _is_compiled()
     if not compiled:
-        number = breadth_first.run_to(search, WORTH_COMPILING, number)
-        if search.meter.would_exceed(COMPILER) or search.meter.seconds_left < COMPILING:
+        number = breadth_first.run_to(search, thresholds.SEARCH_COMPILES, number)
+        if (
+            search.meter.would_exceed(thresholds.BYTES_TO_COMPILE)
+            or search.meter.seconds_left < thresholds.SECONDS_TO_COMPILE
+        ):
             breadth_first.run_from(search, number)
             return len(search.states)
     return number
@@ -107,10 +98,10 @@ def _while_serving(search: Search, number: int) -> int:
     served, states = 0, 0
     while number < len(search.states):
         serving = (runner.runs - served) / (len(search.states) - states)
-        if serving <= _MOST_SERVED:
+        if serving <= thresholds.SERVED_PER_STATE:
             break
         served, states = runner.runs, len(search.states)
-        number = breadth_first.run_to(search, states + HANDED_OVER_AT, number)
+        number = breadth_first.run_to(search, states + thresholds.SEARCH_LOADS, number)
     return number
 
 

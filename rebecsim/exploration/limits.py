@@ -17,9 +17,6 @@ from rebecsim.errors import UserError
 Bound = Literal["states", "seconds", "memory", "interrupt", "horizon", "depth", "walks"]
 """What kept a search from covering the whole state space."""
 
-COMPILER = 300_000_000
-"""The bytes that loading compiled code may take."""
-
 _STATM = Path("/proc/self/statm")
 _STATUS = Path("/proc/self/status")
 _MEGABYTE = 1_000_000

@@ -6,18 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rebecsim.errors import UserError
+from rebecsim.native import thresholds
 
 if TYPE_CHECKING:
     from rebecsim.lang.checked import CheckedModel
     from rebecsim.native.engines import Engine
     from rebecsim.native.layout import NativeModel
-
-WORTH_LOADING = 4_000
-"""Time units, replications together, from which on `auto` takes compiled code that is on disk."""
-
-WORTH_COMPILING = 60_000
-"""Time units from which on `auto` compiles: that takes a second or two for a resource manager with
-its AppMasters, as long as the Python engine takes for so many of them."""
 
 
 class EngineError(UserError):
@@ -42,7 +36,7 @@ def native_for(engine: Engine, work: int, lay_out: Callable[[], NativeModel]) ->
 
     Raises EngineError or NotNativeError when the native engine is asked for and cannot run it.
     """
-    if engine == "python" or (engine == "auto" and work < WORTH_LOADING):
+    if engine == "python" or (engine == "auto" and work < thresholds.RUNS_LOAD):
         return None
     from rebecsim.actors import Violation
     from rebecsim.generate.step import NotNativeError
@@ -50,7 +44,7 @@ def native_for(engine: Engine, work: int, lay_out: Callable[[], NativeModel]) ->
 
     try:
         native = lay_out()
-        if engine == "auto" and work < WORTH_COMPILING and not _is_compiled(native):
+        if engine == "auto" and work < thresholds.RUNS_COMPILE and not _is_compiled(native):
             return None
         require_compiled(native)
     except NotNativeError:

@@ -12,8 +12,9 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from rebecsim.native.engines import Engine
+from rebecsim.native.thresholds import RUNS_LOAD
 from rebecsim.simulation.batch import Batch, Runs
-from rebecsim.simulation.engine import WORTH_LOADING, native_for
+from rebecsim.simulation.engine import native_for
 
 if TYPE_CHECKING:
     from rebecsim.actors import Model
@@ -36,7 +37,7 @@ def run_task(task: Task) -> Batch:
     from rebecsim.simulation.montecarlo import native_batch, python_batch
 
     # What is loaded already costs nothing more, so it pays for the smallest task.
-    work = task.runs.work if _known(task) is None else max(task.runs.work, WORTH_LOADING)
+    work = task.runs.work if _known(task) is None else max(task.runs.work, RUNS_LOAD)
     native = native_for(task.engine, work, partial(_native_model, task))
     if native is not None:
         return native_batch(native, task.runs)

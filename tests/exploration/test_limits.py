@@ -18,12 +18,12 @@ from rebecsim.exploration import (
     Limits,
     Progress,
     RandomWalks,
-    engines,
     explore,
 )
 from rebecsim.exploration.limits import Meter, _grows
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source
+from rebecsim.native import thresholds
 from tests.exploration.conformance import SUITE, model
 
 MODEL = ticket_service.model
@@ -113,8 +113,8 @@ def test_time_holds_in_a_message_server_with_very_many_choices(engine: Any) -> N
 def test_auto_stays_in_python_where_compiled_code_would_only_ask(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(engines, "HANDED_OVER_AT", 500)
-    monkeypatch.setattr(engines, "WORTH_COMPILING", 500)
+    monkeypatch.setattr(thresholds, "SEARCH_LOADS", 500)
+    monkeypatch.setattr(thresholds, "SEARCH_COMPILES", 500)
     limits = Limits(states=5_000)
     checked, built = chain("now")
     assert explore(built, checked=checked, limits=limits).engine == "python"

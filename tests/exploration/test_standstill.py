@@ -23,6 +23,7 @@ from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.live import Limits as LiveLimits
 from rebecsim.live import check_log, conductor, run_live
+from rebecsim.native import thresholds
 from rebecsim.simulation import Tracer, simulate
 from rebecsim.simulation.saved import make_scheduler
 from tests.examples import dear
@@ -193,10 +194,9 @@ def test_it_is_what_the_whole_graph_says(drawn: Drawn) -> None:
 @pytest.mark.parametrize(("play", "stands"), [(FOR_EVER, True), (ONCE, False)])
 def test_served_by_compiled_code(play: str, stands: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """What compiled message servers have sent counts as what those in Python have."""
-    from rebecsim.exploration.compiled import serving
 
-    monkeypatch.setattr(serving, "WORTH_LOADING", 1)
-    monkeypatch.setattr(serving, "WORTH_COMPILING", 1)
+    monkeypatch.setattr(thresholds, "SERVING_LOADS", 1)
+    monkeypatch.setattr(thresholds, "SERVING_COMPILES", 1)
     checked, model = _built(PLAYERS, PLAY=play)
     found = explore(
         model,

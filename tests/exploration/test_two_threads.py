@@ -14,6 +14,7 @@ from rebecsim.exploration.compiled import compiled_search, two_threads
 from rebecsim.exploration.search import Progress, Search
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
+from rebecsim.native import thresholds
 from tests.exploration.conformance import entries, load
 from tests.exploration.random_models import Drawn, models
 from tests.exploration.test_engines import everything
@@ -35,8 +36,7 @@ def used(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     monkeypatch.setattr(compiled_search, "BUDGET", 5)
     monkeypatch.setattr(two_threads, "BUDGET", 5)
-    monkeypatch.setattr(compiled_search, "NARROW", 3)
-    monkeypatch.setattr(two_threads, "NARROW", 3)
+    monkeypatch.setattr(thresholds, "STATES_FOR_THREADS", 3)
     monkeypatch.setattr(two_threads, "_BATCH", 7)
     monkeypatch.setattr(two_threads.TwoThreads, "run", run_noted)
     return began

@@ -11,9 +11,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from rebecsim.clusters.dispatch import study
 from rebecsim.clusters.dispatch.study import DispatchStudy
 from rebecsim.clusters.scenarios import plan_scenario
+from rebecsim.native import thresholds
 from rebecsim.simulation import ORDERS
 from rebecsim.studies import PlannedRun, Results, ResultsError, run_plan, run_plans, runner
 from rebecsim.studies.executors import executor_of
@@ -118,7 +118,7 @@ def test_auto_leaves_small_comparisons_to_python(plan, tmp_path, monkeypatch):
     results = Results.create(tmp_path / "small", plan)
     run_plan(plan, results)
     assert set(asked) == {"python"}
-    monkeypatch.setattr(study, "_WORTHWHILE", 4 * 6 * plan.scenario.ticks)
+    monkeypatch.setattr(thresholds, "STUDY_LOADS", 4 * 6 * plan.scenario.ticks)
     asked.clear()
     run_plan(plan, Results.create(tmp_path / "large", plan))
     assert set(asked) == {"auto"}

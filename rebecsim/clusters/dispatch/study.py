@@ -19,6 +19,7 @@ from rebecsim.clusters.dispatch.natjam import NATJAM_COUNTERS, NatjamConfigurati
 from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.clusters.dispatch.source import COUNTERS, busy_time_variables, rebeca_source
 from rebecsim.metrics import Metric
+from rebecsim.native import thresholds
 from rebecsim.native.engines import Engine
 from rebecsim.simulation import ORDERS, Observation, Order
 from rebecsim.simulation.batch import Runs
@@ -38,9 +39,6 @@ _MANAGER = "rm"
 _TICK = "checkQueue"
 
 _TRACED_PER_TASK = 50  # a traced run is a table of its own
-_WORTHWHILE = 40_000
-"""Time units, all replications together, from which on `auto` thinks of compiled code: the Python
-engine takes a second for so many, and loading the compiler and the code half a second."""
 
 _SHARE = 4
 _LEAST = 25
@@ -164,7 +162,7 @@ class DispatchStudy(Study):
             order=model.order,
             trace=how.trace,
         )
-        few = how.engine == "auto" and how.total * model.ticks < _WORTHWHILE
+        few = how.engine == "auto" and how.total * model.ticks < thresholds.STUDY_LOADS
         task = Task(cell.name, model.source, runs, "python" if few else how.engine)
         return cell.name, partial(simulated_rows, task, dict(model.counters))
 

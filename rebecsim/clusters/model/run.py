@@ -23,6 +23,7 @@ from rebecsim.clusters.model.variants import ModelText, Opened, open_text
 from rebecsim.clusters.model.watching import Watched, Watcher
 from rebecsim.errors import UserError
 from rebecsim.native.engines import Engine
+from rebecsim.native.thresholds import UNITS_PER_MESSAGE
 from rebecsim.simulation import OUTCOMES, RunResult, simulate
 from rebecsim.simulation.engine import EngineError, native_for
 from rebecsim.simulation.order import scheduler_for
@@ -37,9 +38,6 @@ FINISHED = "finished"
 
 STAYS = frozenset({"time limit", "deadlock", FINISHED})
 """Ends after which the state is known up to the last time."""
-
-_STEPS_WORTH = 20
-"""Messages that a run is reckoned to have, where only their number is limited."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +121,7 @@ def run_rows(task: ModelTask) -> Rows:
 
 def _work(task: ModelTask) -> int:
     until, steps = task.scenario.until, task.scenario.steps
-    each = steps * _STEPS_WORTH if until is None and steps is not None else (until or 0) + 1
+    each = steps * UNITS_PER_MESSAGE if until is None and steps is not None else (until or 0) + 1
     return len(task.replications) * each
 
 

@@ -16,9 +16,8 @@ from rebecsim.exploration.compiled.collapsed import Collapsed
 from rebecsim.exploration.compiled.servable import can_be_served
 from rebecsim.exploration.compiled.serving import ServingPlan
 from rebecsim.exploration.compiled.still_edges import still_edges
-from rebecsim.exploration.compiled.two_threads import BUDGET, NARROW, TwoThreads
+from rebecsim.exploration.compiled.two_threads import BUDGET, TwoThreads
 from rebecsim.exploration.compiled.writing import NOTHING_WRITTEN, RecordingWriter
-from rebecsim.exploration.limits import COMPILER
 from rebecsim.exploration.search import Search
 from rebecsim.exploration.states.breach_key import key_of_effect, key_of_refused
 from rebecsim.exploration.states.local import Waiting
@@ -26,7 +25,7 @@ from rebecsim.exploration.states.outcome import Breach
 from rebecsim.exploration.states.transitions import State
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.native import control as at
-from rebecsim.native import reasons
+from rebecsim.native import reasons, thresholds
 from rebecsim.native.answers import EFFECTS
 from rebecsim.native.breadth_first import (
     Edges,
@@ -208,7 +207,7 @@ class CompiledSearch:
         control = self.control
         return (
             self._threads > 1
-            and control[at.STATES] - control[at.NUMBER] >= NARROW
+            and control[at.STATES] - control[at.NUMBER] >= thresholds.STATES_FOR_THREADS
             and control[at.NUMBER] >= self._threads_from
             and control[at.HORIZON] == NEVER
         )
@@ -297,7 +296,7 @@ class CompiledSearch:
         if self._plan is None or served < self._plan.next:
             return
         meter = self._search.meter
-        if meter.would_exceed(COMPILER):
+        if meter.would_exceed(thresholds.BYTES_TO_COMPILE):
             self._plan = None
             return
         with meter.leaving_out():

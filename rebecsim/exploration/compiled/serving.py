@@ -20,7 +20,7 @@ from rebecsim.generate.cells import Place, flat_length
 from rebecsim.generate.step import NotNativeError
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.lang.types import BOOLEAN, ArrayType, RebecType, Type
-from rebecsim.native import columns
+from rebecsim.native import columns, thresholds
 from rebecsim.native.cache import is_ready, prepare
 from rebecsim.native.layout import BASE, OWN_CLASS, NativeModel, flat_cells, native_model
 from rebecsim.native.serving import (
@@ -39,13 +39,6 @@ from rebecsim.native.serving import (
 )
 from rebecsim.native.tables import ABSENT
 
-WORTH_LOADING = 2_000
-"""The messages served in Python, each in one state of its rebec, after which compiled code goes on
-if it is on disk."""
-
-WORTH_COMPILING = 40_000
-"""The messages after which it is worth compiling the message servers of a model."""
-
 Integers = NDArray[np.int64]
 
 
@@ -56,7 +49,7 @@ class ServingPlan:
         self._system = system
         self._checked = checked
         self._native: NativeModel | None = None
-        self.next = WORTH_LOADING
+        self.next = thresholds.SERVING_LOADS
         """How many messages Python has to serve before it is asked again."""
         self.over = False
         """Whether it is decided."""
@@ -71,8 +64,8 @@ class ServingPlan:
             self.over = True
             return None
         functions = self._native.step, expand_and_serve
-        if served < WORTH_COMPILING and not all(is_ready(each) for each in functions):
-            self.next = WORTH_COMPILING
+        if served < thresholds.SERVING_COMPILES and not all(is_ready(each) for each in functions):
+            self.next = thresholds.SERVING_COMPILES
             return None
         self.over = True
         try:

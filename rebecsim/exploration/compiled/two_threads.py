@@ -15,14 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.native import control as at
-from rebecsim.native import reasons
+from rebecsim.native import reasons, thresholds
 from rebecsim.native.breadth_first import Properties, expand_ahead, store_found
 from rebecsim.native.parts import Parts
 from rebecsim.native.stores import Store, arrays_of
 from rebecsim.native.successors import FOUND_BY_WIDTH, FOUND_ORDINAL, FOUND_SOURCE, Successors
-
-NARROW = 4_000
-"""The fewest states that must wait to be expanded: with less, threads would wait for each other."""
 
 BUDGET = 20_000
 """The states to expand between two looks at clock, memory and interrupts."""
@@ -115,7 +112,9 @@ class TwoThreads:
         return int(number + (ordinal > 0))
 
     def _is_narrow(self) -> bool:
-        return bool(self._control[at.STATES] - self._ahead[at.NUMBER] < NARROW)
+        return bool(
+            self._control[at.STATES] - self._ahead[at.NUMBER] < thresholds.STATES_FOR_THREADS
+        )
 
     def _store(self, batch: Successors) -> int:
         search = self._search
