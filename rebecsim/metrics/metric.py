@@ -31,6 +31,8 @@ class Metric:
         advantage: how to say that one policy does better than another, a sentence without its full
             stop in which {better}, {worse} and {amount} stand for the two policies and the
             difference (of a share in "percentage points"); a plain sentence by default.
+        best: how to say that a policy has the best value, what follows its name, as in "misses the
+            fewest deadlines"; a plain phrase by default.
         decimals: digits that are shown after the point; as many as the interval needs by default.
         measured: whether it is of values, and not of cases that are counted.
     """
@@ -45,6 +47,7 @@ class Metric:
     advantage: str = ""
     decimals: int | None = None
     measured: bool = False
+    best: str = ""
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier():
@@ -83,6 +86,7 @@ class Metric:
             "advantage": self.advantage,
             "decimals": self.decimals,
             "measured": self.measured,
+            "best": self.best,
         }
 
     def says_advantage(self, better: str, worse: str, amount: str) -> str:

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any
 
 from rebecsim.metrics import Metric
+from rebecsim.report.answer import answer_notes, answer_sentence, answer_table
 from rebecsim.report.interactive import CONFIG, plotly_figure
 from rebecsim.report.notes import abnormal_notes, interval_notes, rare_notes, reading_notes
 from rebecsim.report.numbers import (
@@ -103,6 +104,8 @@ def render_html(
     return page_template("report.html.j2").render(
         report=report,
         axis=report.axis,
+        answer=answer_sentence(report.answer, report.compared, report.axis),
+        answer_tables=[answer_table(report.answer, report.axis)] if report.answer.varies else [],
         facts=_facts(report),
         paragraphs=[p.strip() for p in report.description.split("\n\n") if p.strip()],
         level=level_text(report.level),
@@ -123,6 +126,7 @@ def render_html(
             note for each in comparisons.values() for note in abnormal_notes(each.summary)
         ],
         interval_notes=interval_notes(first.summary)
+        + answer_notes(report.answer, report.compared)
         + method_notes(first.differences, report.compared),
         order_tables=order_tables(envelopes, report.compared),
         order_sentences=order_sentences(envelopes, report.order_differences, report.compared),

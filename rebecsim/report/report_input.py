@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from rebecsim.metrics import Metric
+from rebecsim.studies.answer import Answer, answer_of
 from rebecsim.studies.cell import POLICIES, Compared, Condition, grouped
 from rebecsim.studies.differences import PairDifference, pairwise_differences
 from rebecsim.studies.moments import CellMoments
@@ -20,7 +21,7 @@ from rebecsim.studies.pair_moments import PairedMoments
 from rebecsim.studies.precision import Precision, Reached, reached_by
 from rebecsim.studies.sections import Section
 from rebecsim.studies.study import Axis
-from rebecsim.studies.summary import Summary, apart, summarise
+from rebecsim.studies.summary import Summary, apart, place_of, summarise
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,19 @@ class ReportInput:
         return pairwise_differences(
             self.metrics, self.pairs, self.level, self.has_chance, self.baseline
         )
+
+    @cached_property
+    def answer(self) -> Answer:
+        """Who has the best figure, the first one, under each condition that is told apart.
+
+        Raises as `summarise` and `pairwise_differences` do.
+        """
+        moments, by = self.moments, self.apart
+        if self.axis is not None:
+            along = self.axis.coordinate
+            by = tuple(dict.fromkeys((*by, along)))
+            moments = sorted(moments, key=lambda each: place_of(each.cell, along))
+        return answer_of(self.metrics[0], moments, self.pairs, by, self.level, self.baseline)
 
     @cached_property
     def envelopes(self) -> tuple[OrderEnvelope, ...]:

@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from rebecsim.report.answer import answer_notes, answer_sentence, answer_table
 from rebecsim.report.notes import abnormal_notes, reading_notes
 from rebecsim.report.numbers import (
     MOST_COLUMNS,
@@ -119,13 +120,17 @@ def text_table(shown: TextTable) -> Table:
 def report_view(report: ReportInput) -> Group:
     """What a report says in figures, for the terminal; raises as `summarise` does.
 
+    The answer comes first, and who leads under each condition where that differs.
     Differences and message orders are shown for the most important metric; all are in the page.
     """
-    first = report.metrics[0]
-    parts: list[RenderableType] = []
+    first, answer = report.metrics[0], report.answer
+    parts: list[RenderableType] = [Text(answer_sentence(answer, report.compared, report.axis))]
+    if answer.varies:
+        parts += ["", text_table(answer_table(answer, report.axis))]
+    parts += _notes(answer_notes(answer, report.compared))
     for condition, each in report.comparisons.items():
         title = ": ".join(filter(None, (report.title, str(condition))))
-        parts += [*([""] if parts else []), _summary_of(each, title)]
+        parts += ["", _summary_of(each, title)]
         if each.precision is not None:
             parts += map(Text, precision_notes(each.precision, each.reached, each.compared))
         if differences := [pair for pair in each.differences if pair.metric == first]:

@@ -144,14 +144,7 @@ def pairwise_differences(
         ValueError: when conditions have different policies, or one is given twice.
         KeyError: when a metric needs a counter that was not recorded.
     """
-    if len({moments.policies for moments in paired}) > 1:
-        raise ValueError("conditions were run under different policies; finish the runs first")
-    if not paired or (has_chance and any(moments.replications < 2 for moments in paired)):
-        return ()
-    policies = paired[0].policies
-    pairs = list(itertools.combinations(policies, 2))
-    if baseline is not None:
-        pairs = [(policy, baseline) for policy in policies if policy != baseline]
+    pairs = _pairs(paired, has_chance, baseline)
     return tuple(
         compared
         for metric in metrics
@@ -159,6 +152,51 @@ def pairwise_differences(
             [_compared(metric, paired, pair, level, has_chance) for pair in pairs], paired
         )
     )
+
+
+def differences_apart(
+    metric: Metric,
+    groups: Sequence[tuple[Sequence[PairedMoments], bool]],
+    level: float = 0.95,
+    baseline: str | None = None,
+) -> list[tuple[PairDifference, ...]]:
+    """Compare policies in one metric in each of several groups of conditions.
+
+    The pairs of all groups are tested together: 1 - level is the probability of showing any
+    difference, in whichever group, that is not there.
+
+    Args:
+        metric: what to compare.
+        groups: of each its conditions, and whether anything in its models is drawn.
+        level: confidence level of the intervals.
+        baseline: the policy that every other one is compared with; None: every two are compared.
+
+    Returns:
+        The pairs of each group, without power; raises as `pairwise_differences`.
+    """
+    found = [
+        [
+            _compared(metric, paired, pair, level, has_chance)
+            for pair in _pairs(paired, has_chance, baseline)
+        ]
+        for paired, has_chance in groups
+    ]
+    tested = iter(_adjusted([pair for pairs in found for pair in pairs]))
+    return [tuple(itertools.islice(tested, len(pairs))) for pairs in found]
+
+
+def _pairs(
+    paired: Sequence[PairedMoments], has_chance: bool, baseline: str | None
+) -> list[tuple[str, str]]:
+    """Name the pairs to be tested; none where there are too few policies or runs."""
+    if len({moments.policies for moments in paired}) > 1:
+        raise ValueError("conditions were run under different policies; finish the runs first")
+    if not paired or (has_chance and any(moments.replications < 2 for moments in paired)):
+        return []
+    policies = paired[0].policies
+    if baseline is not None:
+        return [(policy, baseline) for policy in policies if policy != baseline]
+    return list(itertools.combinations(policies, 2))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -245,18 +283,23 @@ def _decided(
     pairs: Sequence[PairDifference], paired: Sequence[PairedMoments]
 ) -> list[PairDifference]:
     """Correct the pairs of one metric for being several, and add power to the undecided."""
-    adjusted = iter(holm([pair.p_value for pair in pairs if pair.p_value is not None]))
-    compared = sum(pair.p_value is not None for pair in pairs)
-    tested = [
-        pair
-        if pair.p_value is None
-        else replace(pair, adjusted_p_value=next(adjusted), compared=compared)
-        for pair in pairs
-    ]
+    tested = _adjusted(pairs)
     undecided = sum(pair.p_value is not None and not pair.is_shown for pair in tested)
     return [
         pair if pair.is_shown else replace(pair, power=_power(pair, paired, undecided))
         for pair in tested
+    ]
+
+
+def _adjusted(pairs: Sequence[PairDifference]) -> list[PairDifference]:
+    """Correct pairs for being several."""
+    adjusted = iter(holm([pair.p_value for pair in pairs if pair.p_value is not None]))
+    compared = sum(pair.p_value is not None for pair in pairs)
+    return [
+        pair
+        if pair.p_value is None
+        else replace(pair, adjusted_p_value=next(adjusted), compared=compared)
+        for pair in pairs
     ]
 
 

@@ -134,15 +134,16 @@ def summarise(
             estimates=_estimates(metrics, cells, level),
         )
         for policy, group in (by_policy.items() if axis else ())
-        for place, cells in sorted(grouped(group, lambda each: _place(each.cell, axis)).items())
+        for place, cells in sorted(grouped(group, lambda e: place_of(e.cell, axis or "")).items())
     )
     names = () if axis is None else (axis,)
     workloads = tuple(dict.fromkeys(m.cell.condition.without(names) for m in moments))
     return Summary(tuple(metrics), level, rows, points, workloads)
 
 
-def _place(cell: Cell, axis: str | None) -> float:
-    place = cell[axis or ""]
+def place_of(cell: Cell, axis: str) -> float:
+    """Give where a cell is on the axis. Raises TypeError for a coordinate that is no number."""
+    place = cell[axis]
     if isinstance(place, str):
         raise TypeError(f"{cell}: {axis} is no number, so it cannot be an axis")
     return place

@@ -35,6 +35,7 @@ def deadline_metrics(
             "that lets the queue overflow can look good."
         ),
         advantage="{better} misses {amount} fewer deadlines than {worse} per run",
+        best="misses the fewest deadlines",
     )
     request_success = Metric(
         name="job_request_success",

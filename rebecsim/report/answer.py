@@ -1,0 +1,306 @@
+"""The answer of a comparison in one sentence, and in a table where it depends on the condition."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from rebecsim.metrics import Metric
+from rebecsim.report.numbers import DASH, MOST_COLUMNS, column_heading, display_scale
+from rebecsim.studies.answer import Answer, Standing
+from rebecsim.studies.cell import POLICIES, Compared, Condition, Value, grouped
+from rebecsim.studies.sections import TextTable
+from rebecsim.studies.study import Axis
+
+_MOST_NAMED = 3
+"""Conditions of several coordinates that a sentence names; of more it gives the number."""
+
+_MOST_TOGETHER = 3
+"""Policies with the same figure that a sentence names; of more it gives the number."""
+
+_MOST_RIVALS = 2
+"""Groups of policies of which a sentence says where the difference to them is shown."""
+
+
+def answer_sentence(answer: Answer, compared: Compared = POLICIES, axis: Axis | None = None) -> str:
+    """Say who has the best figure, where, and which differences to others are shown.
+
+    What a difference is not said to be shown of is only what these runs happened to give.
+    """
+    metric, standings = answer.metric, answer.standings
+    if len(answer.policies) == 1:
+        only = answer.policies[0]
+        return f"{only} is the only {compared.one}, so there is nothing to compare it with."
+    places = _Places(tuple(each.condition for each in standings), axis)
+    every = places.all_of
+    if not any(each.leaders for each in standings):
+        return f"{metric.title}: undefined for all {compared.many}{every}."
+    if not any(each.others for each in standings if each.leaders):
+        return f"{metric.title}: the same for all {compared.many}{every}."
+    return f"{_leaders(answer, places, compared)}{_shown(answer, places, compared)}."
+
+
+def answer_table(answer: Answer, axis: Axis | None = None) -> TextTable:
+    """A row for each condition: the figures of all policies, and what is shown of the lead.
+
+    Of many policies, only the best are named.
+    """
+    metric, policies = answer.metric, answer.policies
+    places = _Places(tuple(each.condition for each in answer.standings), axis)
+    decimals = metric.decimals if metric.decimals is not None else 1 if metric.is_share else 2
+    are_few = len(policies) <= MOST_COLUMNS
+    rows = []
+    for each in answer.standings:
+        texts = [_figure(metric, each, policy, decimals) for policy in each.figures]
+        if not are_few:
+            best = (_figure(metric, each, p, decimals) for p in each.leaders[:1])
+            texts = [", ".join(each.leaders) or DASH, *(best if each.leaders else (DASH,))]
+        rows.append((places.label(each.condition), (*texts, _lead(each))))
+    columns = policies if are_few else ("Best", column_heading(metric))
+    heading = places.noun.capitalize() if places.noun else "Condition"
+    title = f"{column_heading(metric)} by {places.noun or 'condition'}"
+    return TextTable(title, (heading, *columns, "Lead shown"), tuple(rows))
+
+
+def answer_notes(answer: Answer, compared: Compared = POLICIES) -> list[str]:
+    """How to read the sentence and the table."""
+    tested = [pair for each in answer.standings for pair in each.differences if not pair.is_certain]
+    if len(answer.standings) < 2 or not tested:
+        return []
+    risk = f"{100 * (1 - tested[0].estimate.level):g} %"
+    return [
+        "In the first sentence, differences are tested for each condition by itself, and all "
+        f"{len(tested)} pairs of {compared.many} and conditions together (Holm): the chance that "
+        f"it claims any difference that is not there is at most {risk}."
+    ]
+
+
+# --- where ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where policies are compared, and how sentences name it."""
+
+    conditions: tuple[Condition, ...]
+    axis: Axis | None
+
+    @property
+    def _varying(self) -> tuple[str, ...]:
+        """The coordinates that conditions differ by."""
+        values = grouped(
+            (pair for each in self.conditions for pair in each.coordinates), lambda pair: pair[0]
+        )
+        return tuple(name for name, pairs in values.items() if len(set(pairs)) > 1)
+
+    @property
+    def noun(self) -> str:
+        """What the conditions are values of; empty where that is several things."""
+        names = self._varying
+        return self._words(names[0]) if len(names) == 1 else ""
+
+    @property
+    def all_of(self) -> str:
+        """How to say that something holds everywhere."""
+        if len(self.conditions) == 1:
+            return ""
+        return f" at every {self.noun}" if self._are_numbers else " under every condition"
+
+    @property
+    def _are_numbers(self) -> bool:
+        varying = self._varying
+        return len(varying) == 1 and not any(
+            isinstance(each[varying[0]], str) for each in self.conditions
+        )
+
+    @property
+    def any_of(self) -> str:
+        """How to deny that something holds somewhere."""
+        return self.all_of.replace(" every ", " any ")
+
+    def of(self, conditions: Sequence[Condition]) -> str:
+        """How to say that something holds there."""
+        if len(conditions) == len(self.conditions):
+            return self.all_of
+        if not self.noun:
+            if len(conditions) > _MOST_NAMED:
+                return f" under {len(conditions)} of {len(self.conditions)} conditions"
+            return f" with {_listed([self.label(each) for each in conditions], '; and ', '; ')}"
+        if not self._are_numbers:
+            return f" with {self.noun} {_listed([self.label(each) for each in conditions])}"
+        plural = "" if len(conditions) == 1 else "s"
+        return f" at {self.noun}{plural} {_listed(self._runs(conditions))}"
+
+    def label(self, condition: Condition) -> str:
+        """Name a condition by what it differs in from others."""
+        varying = self._varying
+        if len(varying) == 1:
+            return _text(condition[varying[0]])
+        values = condition.only(varying).coordinates
+        return ", ".join(f"{self._words(name)} {_text(value)}" for name, value in values)
+
+    def _runs(self, conditions: Sequence[Condition]) -> list[str]:
+        """Name conditions, three and more that follow each other by the first and the last."""
+        numbered = ((self.conditions.index(each), each) for each in conditions)
+        texts = []
+        for _, group in groupby(enumerate(numbered), key=lambda each: each[1][0] - each[0]):
+            labels = [self.label(condition) for _, (_, condition) in group]
+            texts += [f"{labels[0]} to {labels[-1]}"] if len(labels) > 2 else labels
+        return texts
+
+    def _words(self, name: str) -> str:
+        along = self.axis is not None and self.axis.coordinate == name
+        return (self.axis.name if along and self.axis else name).replace("_", " ")
+
+
+def _text(value: Value) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def _listed(texts: Sequence[str], last: str = " and ", between: str = ", ") -> str:
+    *first, final = texts
+    return f"{between.join(first)}{last}{final}" if first else final
+
+
+# --- who -----------------------------------------------------------------------------------------
+
+
+def _leaders(answer: Answer, places: _Places, compared: Compared) -> str:
+    """Who has the best figure where."""
+    metric, champions = answer.metric, answer.champions
+    if champions:
+        text = _best(metric, champions, compared) + places.all_of
+        shared = [each.condition for each in answer.standings if each.leaders != champions]
+        return f"{text}, together with others{places.of(shared)}" if shared else text
+    groups = grouped(answer.standings, lambda each: each.leaders if each.others else None)
+    # Those without a tie first, in the order of conditions; what has no lead last.
+    ranked = sorted(groups.items(), key=lambda each: len(each[0]) if each[0] else math.inf)
+    first = ranked[0][0] or ()
+    parts: list[str] = []
+    for leaders, group in ranked:
+        if leaders is None:
+            text = "all are equal"
+        elif not leaders:
+            text = "undefined"
+        elif parts:
+            short = bool(metric.best) and len(first) == 1
+            text = f"{'' if short else 'with '}{_together(leaders, compared)}"
+        else:
+            text = _best(metric, leaders, compared)
+        parts.append(text + places.of([each.condition for each in group]))
+    return ", ".join(parts)
+
+
+def _best(metric: Metric, leaders: Sequence[str], compared: Compared) -> str:
+    if metric.best and len(leaders) == 1:
+        return f"{leaders[0]} {metric.best}"
+    extreme = "lowest" if metric.better == "lower" else "highest"
+    return f"{metric.title}: {extreme} with {_together(leaders, compared)}"
+
+
+def _together(leaders: Sequence[str], compared: Compared) -> str:
+    if len(leaders) > _MOST_TOGETHER:
+        return f"{len(leaders)} {compared.many} alike"
+    return f"{_listed(leaders)} alike" if len(leaders) > 1 else leaders[0]
+
+
+# --- what is shown -------------------------------------------------------------------------------
+
+
+def _shown(answer: Answer, places: _Places, compared: Compared) -> str:
+    """What is shown of the lead, to follow who has it."""
+    standings = [each for each in answer.standings if each.leaders and each.others]
+    if not any(each.differences for each in standings):
+        return " in these runs, but no difference could be tested"
+    if answer.is_certain:
+        return "; nothing is drawn, so differences are exact"
+    are_partly_tested = answer.baseline is not None and any(
+        each.differences and each.tested != each.others for each in standings
+    )
+    if answer.champions:
+        return _of_rivals(answer, places, ", the only one tested," if are_partly_tested else "")
+    end = f", where only differences to {answer.baseline} are tested" if are_partly_tested else ""
+    over = "" if are_partly_tested else " over all others"
+    if not any(each.behind for each in standings):
+        return (
+            f" in these runs, but no difference to another {compared.one} is shown"
+            f"{places.any_of}{end}"
+        )
+    shown = [each.condition for each in standings if each.is_shown]
+    if len(shown) == len(standings):
+        return f"; the lead{over} is shown each time{end}"
+    if not shown:
+        return f"; the lead{over} is not shown{places.any_of}{end}"
+    return f"; the lead{over} is shown{places.of(shown)} only{end}"
+
+
+def _of_rivals(answer: Answer, places: _Places, only: str) -> str:
+    """Where the differences between who leads and the others are shown, exceptions by name."""
+    champions, standings = answer.champions, answer.standings
+    rivals = [
+        policy
+        for policy in answer.policies
+        if policy not in champions and any(each.tests(policy, champions) for each in standings)
+    ]
+    where = {
+        rival: tuple(each.condition for each in standings if each.shows(rival, champions))
+        for rival in rivals
+    }
+    if not any(where.values()):
+        to = f"the difference to {rivals[0]}{only} is not" if len(rivals) == 1 else ""
+        what = to or "no difference to the others is"
+        return f" in these runs, but {what} shown{places.any_of}"
+    by_place = grouped(rivals, lambda rival: where[rival])
+    everywhere = by_place.pop(tuple(each.condition for each in standings), [])
+    if not by_place:
+        are_one = len(everywhere) == 1
+        what = f"{_differences(everywhere)}{only} is" if are_one else "every difference is"
+        return f"; {what} shown{places.all_of}"
+    nowhere = by_place.pop((), [])
+    if len(by_place) > _MOST_RIVALS:
+        some = [rival for group in by_place.values() for rival in group]
+        parts = [f"{_differences(some)} are shown at some of them only"]
+    else:
+        parts = [
+            f"{_differences(group)}{only} {_are(group)} shown{places.of(conditions)} only"
+            for conditions, group in by_place.items()
+        ]
+    if nowhere:
+        parts.append(f"{_differences(nowhere)} {_are(nowhere)} not shown{places.any_of}")
+    return f"; {_listed(parts)}"
+
+
+def _differences(policies: Sequence[str]) -> str:
+    return f"the difference{'' if len(policies) == 1 else 's'} to {_listed(policies)}"
+
+
+def _are(policies: Sequence[str]) -> str:
+    return "is" if len(policies) == 1 else "are"
+
+
+# --- the table -----------------------------------------------------------------------------------
+
+
+def _figure(metric: Metric, standing: Standing, policy: str, decimals: int) -> str:
+    value = standing.figures[policy]
+    if math.isnan(value):
+        return DASH
+    mark = "*" if policy in standing.leaders and standing.others else " "
+    return f"{display_scale(metric) * value:,.{decimals}f} {mark}"
+
+
+def _lead(standing: Standing) -> str:
+    """What is shown of the lead: over all, over none, or over some."""
+    others, behind = standing.others, standing.behind
+    if not standing.tested:
+        return DASH
+    if behind == others:
+        return "yes"
+    if not behind:
+        return "no"
+    missing = [policy for policy in standing.tested if policy not in behind]
+    if standing.tested == others and len(missing) <= len(behind):
+        return f"not over {', '.join(missing)}"
+    return f"over {', '.join(behind)}"

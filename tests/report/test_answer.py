@@ -1,0 +1,247 @@
+"""The sentence that a comparison begins with, and the table under it."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES
+from rebecsim.metrics import Metric
+from rebecsim.report import report_view
+from rebecsim.report.answer import answer_notes, answer_sentence, answer_table
+from rebecsim.report.html import render_html
+from rebecsim.studies.answer import Answer, Standing
+from rebecsim.studies.cell import Compared, Condition
+from rebecsim.studies.differences import PairDifference
+from rebecsim.studies.statistics import Estimate
+from rebecsim.studies.study import Axis
+
+AXIS = Axis("app_masters", "cluster_size", "Cluster size", "number of AppMasters")
+WAIT = Metric("wait", "Mean wait", "s", "lower", {"w": 1})
+DONE = Metric("done", "Jobs done", "jobs per run", "higher", {"d": 1})
+LEFT = Metric("left", "Tickets left", "", "neither", {"l": 1})
+
+
+def standing(
+    figures: dict[str, float],
+    shown: str = "",
+    baseline: str | None = None,
+    metric: Metric = DEADLINE_MISSES,
+    certain: bool = False,
+    tested: bool = True,
+    **coordinates: str | float,
+) -> Standing:
+    """Pairs as in "A-B C-A" are shown; all are tested, or those with the baseline."""
+    pairs = {frozenset(pair.split("-")) for pair in shown.split()}
+    names = list(figures)
+    differences = []
+    for i, first in enumerate(names):
+        for second in names[i + 1 :]:
+            if not tested or (baseline and baseline not in (first, second)):
+                continue
+            value = figures[first] - figures[second]
+            estimate = Estimate(value, 0.5, value - 1, value + 1, 0.95, 9.0)
+            is_shown = certain or {first, second} in pairs
+            differences.append(
+                PairDifference(
+                    metric, first, second, 9, estimate, 0.1, 0.001 if is_shown else 0.9,
+                    is_certain=certain,
+                )
+            )  # fmt: skip
+    defined = [value for value in figures.values() if not math.isnan(value)]
+    best = (min if metric.better == "lower" else max)(defined, default=math.nan)
+    leaders = tuple(name for name, value in figures.items() if value == best)
+    return Standing(Condition.of(**coordinates), figures, leaders, tuple(differences))
+
+
+def by_size(metric: Metric, *rows: tuple[dict[str, float], str], **settings: object) -> Answer:
+    standings = tuple(
+        standing(figures, shown, metric=metric, app_masters=size, **settings)
+        for size, (figures, shown) in enumerate(rows, start=1)
+    )
+    baseline = settings.get("baseline")
+    return Answer(metric, tuple(standings[0].figures), standings, baseline)
+
+
+def once(metric: Metric, figures: dict[str, float], shown: str = "", **settings: object) -> Answer:
+    found = standing(figures, shown, metric=metric, **settings)
+    return Answer(metric, tuple(figures), (found,), settings.get("baseline"))
+
+
+P2, E1, ALIKE = {"E": 3.0, "P": 2.0}, {"E": 1.0, "P": 2.0}, {"E": 2.0, "P": 2.0}
+THREE = {"E": 3.0, "F": 4.0, "P": 2.0}
+NONE = {"E": math.nan, "P": math.nan}
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        # One condition.
+        (once(WAIT, {"E": 2.0}), "E is the only policy, so there is nothing to compare it with."),
+        (once(DEADLINE_MISSES, P2, "E-P"),
+         "P misses the fewest deadlines; the difference to E is shown."),
+        (once(DEADLINE_MISSES, P2),
+         "P misses the fewest deadlines in these runs, but the difference to E is not shown."),
+        (once(DEADLINE_MISSES, P2, tested=False),
+         "P misses the fewest deadlines in these runs, but no difference could be tested."),
+        (once(DEADLINE_MISSES, P2, certain=True),
+         "P misses the fewest deadlines; nothing is drawn, so differences are exact."),
+        (once(DEADLINE_MISSES, ALIKE), "Deadline misses: the same for all policies."),
+        (once(WAIT, NONE), "Mean wait: undefined for all policies."),
+        (once(WAIT, THREE, "E-P F-P"), "Mean wait: lowest with P; every difference is shown."),
+        (once(WAIT, THREE, "F-P"), "Mean wait: lowest with P; the difference to E is not shown."),
+        (once(WAIT, THREE, "E-F"),
+         "Mean wait: lowest with P in these runs, but no difference to the others is shown."),
+        (once(WAIT, {"E": 2.0, "F": 4.0, "P": 2.0}, "E-F F-P"),
+         "Mean wait: lowest with E and P alike; the difference to F is shown."),
+        (once(WAIT, {"E": 2.0, "F": 4.0, "P": 2.0}, "E-F"),
+         "Mean wait: lowest with E and P alike in these runs, but the difference to F is not "
+         "shown."),
+        # What is undefined is no rival that anything is shown of.
+        (once(WAIT, {"E": math.nan, "F": 4.0, "P": 2.0}, "F-P"),
+         "Mean wait: lowest with P; the difference to E is not shown."),
+        # More is better, and neither is.
+        (once(DONE, THREE, "F-P E-F"), "Jobs done: highest with F; every difference is shown."),
+        (once(LEFT, P2, "E-P"), "Tickets left: highest with E; the difference to P is shown."),
+        # Only differences to a baseline are tested.
+        (once(WAIT, THREE, "E-P", baseline="E"),
+         "Mean wait: lowest with P; the difference to E, the only one tested, is shown."),
+        (once(WAIT, THREE, baseline="E"),
+         "Mean wait: lowest with P in these runs, but the difference to E, the only one tested, is "
+         "not shown."),
+        (once(WAIT, THREE, "F-P", baseline="P"),
+         "Mean wait: lowest with P; the difference to E is not shown."),
+        (by_size(WAIT, (THREE, "E-P"), ({"E": 1.0, "F": 4.0, "P": 2.0}, "E-P"), baseline="E"),
+         "Mean wait: lowest with P at cluster size 1, with E at cluster size 2; the lead is shown "
+         "at cluster size 1 only, where only differences to E are tested."),
+        # At a tie with the baseline, the others are tested against that one alone.
+        (by_size(WAIT, (THREE, "E-P"), ({"E": 2.0, "F": 4.0, "P": 2.0}, "E-F"), baseline="E"),
+         "Mean wait: lowest with P at every cluster size, together with others at cluster size 2; "
+         "the difference to E, the only one tested, is shown at cluster size 1 only."),
+        # Several conditions, one best policy.
+        (by_size(DEADLINE_MISSES, (THREE, "F-P"), (THREE, "E-P F-P"), (THREE, "E-P F-P")),
+         "P misses the fewest deadlines at every cluster size; the difference to E is shown at "
+         "cluster sizes 2 and 3 only."),
+        (by_size(DEADLINE_MISSES, (P2, "E-P"), (P2, "E-P")),
+         "P misses the fewest deadlines at every cluster size; the difference to E is shown at "
+         "every cluster size."),
+        (by_size(DEADLINE_MISSES, (THREE, "E-P F-P"), (THREE, "E-P F-P")),
+         "P misses the fewest deadlines at every cluster size; every difference is shown at every "
+         "cluster size."),
+        (by_size(DEADLINE_MISSES, (P2, ""), (P2, "")),
+         "P misses the fewest deadlines at every cluster size in these runs, but the difference "
+         "to E is not shown at any cluster size."),
+        (by_size(DEADLINE_MISSES, (THREE, "F-P"), (THREE, ""), (THREE, "F-P")),
+         "P misses the fewest deadlines at every cluster size; the difference to F is shown at "
+         "cluster sizes 1 and 3 only and the difference to E is not shown at any cluster size."),
+        (by_size(DEADLINE_MISSES, (P2, "E-P"), (P2, "E-P"), (P2, "E-P"), (ALIKE, "")),
+         "P misses the fewest deadlines at every cluster size, together with others at cluster "
+         "size 4; the difference to E is shown at cluster sizes 1 to 3 only."),
+        # The best one depends on the condition.
+        (by_size(DEADLINE_MISSES, (P2, "E-P"), (E1, "E-P")),
+         "P misses the fewest deadlines at cluster size 1, E at cluster size 2; the lead over all "
+         "others is shown each time."),
+        (by_size(WAIT, (P2, "E-P"), (E1, ""), (P2, "")),
+         "Mean wait: lowest with P at cluster sizes 1 and 3, with E at cluster size 2; the lead "
+         "over all others is shown at cluster size 1 only."),
+        (by_size(WAIT, (P2, ""), (E1, "")),
+         "Mean wait: lowest with P at cluster size 1, with E at cluster size 2 in these runs, but "
+         "no difference to another policy is shown at any cluster size."),
+        (by_size(WAIT, (THREE, "F-P"), ({"E": 1.0, "F": 4.0, "P": 2.0}, "")),
+         "Mean wait: lowest with P at cluster size 1, with E at cluster size 2; the lead over all "
+         "others is not shown at any cluster size."),
+        (by_size(WAIT, (P2, "E-P"), (E1, "E-P"), (ALIKE, ""), (NONE, "")),
+         "Mean wait: lowest with P at cluster size 1, with E at cluster size 2, all are "
+         "equal at cluster size 3, undefined at cluster size 4; the lead over all others is shown "
+         "each time."),
+        (by_size(WAIT, (ALIKE, ""), (ALIKE, "")),
+         "Mean wait: the same for all policies at every cluster size."),
+    ],
+)  # fmt: skip
+def test_one_sentence_answers(answer, sentence) -> None:
+    assert answer_sentence(answer, axis=AXIS) == sentence
+
+
+def test_of_many_that_are_equal_it_gives_the_number() -> None:
+    figures = {"A": 1.0, "B": 1.0, "C": 1.0, "D": 1.0, "E": 2.0}
+    assert answer_sentence(once(DEADLINE_MISSES, figures, "A-E B-E C-E D-E")) == (
+        "Deadline misses: lowest with 4 policies alike; the difference to E is shown."
+    )
+
+
+def test_nothing_is_exact_where_something_drawn_was_run_once() -> None:
+    exact = standing(P2, metric=WAIT, certain=True, estimates="exact")
+    drawn = standing(P2, metric=WAIT, tested=False, estimates="error 4")
+    assert answer_sentence(Answer(WAIT, ("E", "P"), (exact, drawn))) == (
+        "Mean wait: lowest with P under every condition; the difference to E is shown with "
+        "estimates exact only."
+    )
+
+
+def test_it_speaks_of_variants() -> None:
+    answer = once(LEFT, {"n=1": 3.0})
+    sentence = answer_sentence(answer, Compared("variant", "variants"))
+    assert sentence == "n=1 is the only variant, so there is nothing to compare it with."
+
+
+def test_conditions_without_an_axis_are_named_by_their_coordinates() -> None:
+    def at(load: float, estimates: str, figures: dict[str, float], shown: str) -> Standing:
+        return standing(figures, shown, metric=WAIT, load_factor=load, estimates=estimates)
+
+    def said(*standings: Standing) -> str:
+        return answer_sentence(Answer(WAIT, ("E", "P"), standings))
+
+    assert said(at(1.0, "exact", P2, "E-P"), at(1.25, "exact", E1, "")) == (
+        "Mean wait: lowest with P at load factor 1, with E at load factor 1.25; the lead over all "
+        "others is shown at load factor 1 only."
+    )
+    assert said(at(1.0, "exact", P2, "E-P"), at(1.0, "error 4", E1, "")) == (
+        "Mean wait: lowest with P with estimates exact, with E with estimates error 4; the lead "
+        "over all others is shown with estimates exact only."
+    )
+    assert said(at(1.0, "exact", P2, "E-P"), at(1.25, "error 4", P2, "")) == (
+        "Mean wait: lowest with P under every condition; the difference to E is shown with load "
+        "factor 1, estimates exact only."
+    )
+
+
+def test_the_table_has_a_row_for_each_condition() -> None:
+    answer = by_size(DEADLINE_MISSES, (THREE, "F-P"), (THREE, "E-P F-P"), (THREE, ""))
+    assert answer.varies
+    table = answer_table(answer, AXIS)
+    assert table.title == "Deadline misses (jobs per run) by cluster size"
+    assert table.headings == ("Cluster size", "E", "F", "P", "Lead shown")
+    assert table.rows == (
+        ("1", ("3.00  ", "4.00  ", "2.00 *", "not over E")),
+        ("2", ("3.00  ", "4.00  ", "2.00 *", "yes")),
+        ("3", ("3.00  ", "4.00  ", "2.00 *", "no")),
+    )
+    assert "all 9 pairs" in answer_notes(answer)[0]
+
+
+def test_a_table_of_many_policies_names_the_best() -> None:
+    figures = {name: float(place) for place, name in enumerate("ABCDEFG", start=1)}
+    answer = by_size(WAIT, (figures, "A-B A-C"), (figures, ""))
+    table = answer_table(answer, AXIS)
+    assert table.headings == ("Cluster size", "Best", "Mean wait (s)", "Lead shown")
+    assert table.rows[0] == ("1", ("A", "1.00 *", "over B, C"))
+
+
+def test_the_terminal_and_the_page_begin_with_it(make_report, make_pairs) -> None:
+    report = make_report()
+    report = replace(
+        report,
+        moments=[each for each in report.moments if each.cell["app_masters"] < 3],
+        pairs=make_pairs({"EDF": 20, "FIFO": 20, "MDF": 60}),
+    )
+    sentence = answer_sentence(report.answer, axis=report.axis)
+    assert sentence.startswith("Deadline misses: lowest with EDF and FIFO alike at every cluster")
+    console = Console(width=400, record=True)
+    console.print(report_view(report))
+    assert console.export_text().startswith(sentence)
+    page = render_html(report, [], [], {})
+    before, after = page.split(f'<p class="answer">{sentence}</p>')
+    assert before.rstrip().endswith("<h1>Against EDF</h1>")
+    assert "<table" not in before
+    assert "<table" in after
