@@ -1,10 +1,10 @@
 """An order of a batch queue as a plug-in: the widest job first."""
 
 from rebecsim.clusters import Plugin
-from rebecsim.clusters.batch import BatchPolicy, EasyBackfilling, Job, Order
+from rebecsim.clusters.batch import BatchPolicy, EasyBackfilling, Job, QueueOrder
 
 
-class WidestFirst(Order):
+class WidestFirst(QueueOrder):
     """The most processors first."""
 
     def key(self, job: Job, now: int) -> int:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from rebecsim.clusters.batch.backfilling import Backfilling
-from rebecsim.clusters.batch.orders import Order
+from rebecsim.clusters.batch.orders import QueueOrder
 from rebecsim.clusters.batch.policy import BatchPolicy, batch_policies
 from rebecsim.clusters.common.plugin_errors import PluginSource
 from rebecsim.clusters.common.registry import Registry
@@ -155,7 +155,7 @@ def _require_batch_policy(policy: object) -> None:
     if not isinstance(policy, BatchPolicy):
         raise TypeError(f"{policy!r} is no BatchPolicy")
     _require_texts_of(policy)
-    for attribute, base in (("order", Order), ("backfilling", Backfilling)):
+    for attribute, base in (("order", QueueOrder), ("backfilling", Backfilling)):
         given = getattr(policy, attribute)
         if not isinstance(given, type) or not issubclass(given, base):
             kind = f"subclass of {base.__name__}"

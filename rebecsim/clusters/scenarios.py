@@ -18,8 +18,8 @@ from rebecsim.studies.run_directory import RECORD
 from rebecsim.studies.scenario import StudyScenario, validated
 from rebecsim.studies.scenario_errors import (
     FieldError,
-    Problem,
     ScenarioError,
+    ScenarioProblem,
     field_problems,
 )
 from rebecsim.studies.scenario_files import ScenarioText, read_scenario_text
@@ -121,7 +121,7 @@ def _kind_of(text: ScenarioText) -> Study:
         try:
             return find_kind(name)
         except UnknownNameError as error:
-            problem = Problem(str(error), "kind", line_of(("kind",), text.lines))
+            problem = ScenarioProblem(str(error), "kind", line_of(("kind",), text.lines))
             raise ScenarioError(text.origin, [problem]) from error
     names = kind_names()
     if name is not None:
@@ -129,13 +129,17 @@ def _kind_of(text: ScenarioText) -> Study:
     else:
         like = next((each for each in names if find_kind(each).is_of(text.values)), names[0])
         what = f'is missing (the kind of cluster: {", ".join(names)}); add kind = "{like}"'
-    raise ScenarioError(text.origin, [Problem(what, "kind", line_of(("kind",), text.lines))])
+    raise ScenarioError(
+        text.origin, [ScenarioProblem(what, "kind", line_of(("kind",), text.lines))]
+    )
 
 
 def _missing_files(
     study: Study, scenario: StudyScenario, folder: Path, text: ScenarioText
-) -> Iterator[Problem]:
+) -> Iterator[ScenarioProblem]:
     for path, name in study.files(scenario).items():
         if not (folder / name).is_file():
             field = ".".join(map(str, path))
-            yield Problem(f"there is no file {folder / name}", field, line_of(path, text.lines))
+            yield ScenarioProblem(
+                f"there is no file {folder / name}", field, line_of(path, text.lines)
+            )

@@ -16,7 +16,7 @@ from rebecsim.generate.cells import ClassCells, element_type, flat_length
 from rebecsim.generate.code import ATOM, COMPARISON, PRODUCT, RANGES, SUM, Code, Range
 from rebecsim.generate.expressions import ExpressionWriter, has_effect
 from rebecsim.generate.names import StepNames
-from rebecsim.generate.step_numbers import FunctionNumbers, Run, constant_cells
+from rebecsim.generate.step_numbers import FunctionNumbers, StatementRun, constant_cells
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, CheckedModel
 from rebecsim.lang.types import BOOLEAN, INT, REAL, ArrayType, RebecType, Type
@@ -86,7 +86,7 @@ class StepExpressions(ExpressionWriter):
         super().__init__(model, owner, names)
         self.surroundings = surroundings
         self.numbers = numbers
-        self.run: Run | None = None
+        self.run: StatementRun | None = None
         self.fallible = False
         self.used: dict[str, str] = {}
         self.kept = 0
@@ -138,7 +138,7 @@ class StepExpressions(ExpressionWriter):
         if isinstance(node, syntax.IntLiteral) and self.run is not None:
             values = self.run.integers(node)
             if values != [node.value] * len(values):
-                return Code(self.run.column(values), range=Run.hull(values))
+                return Code(self.run.column(values), range=StatementRun.hull(values))
         return super().write(node)
 
     def place(self, node: syntax.Expression) -> tuple[str, Code] | None:
@@ -185,7 +185,7 @@ class StepExpressions(ExpressionWriter):
         """Write an index that is checked where it is not known to be in range."""
         if self.run is not None and isinstance(node.index, syntax.IntLiteral):
             values = self.run.integers(node.index)  # even if they do not differ in this model
-            index = Code(self.run.column(values), range=Run.hull(values))
+            index = Code(self.run.column(values), range=StatementRun.hull(values))
         else:
             index = self.value(node.index, INT)
         if index.range is not None and index.range.within(Range(0, length - 1)):

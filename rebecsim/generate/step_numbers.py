@@ -59,7 +59,7 @@ class FunctionNumbers:
         self._sites.append(about)
         return f"sites + {len(self._sites) - 1}" if len(self._sites) > 1 else "sites"
 
-    def rows(self, run: Run) -> tuple[str, str]:
+    def rows(self, run: StatementRun) -> tuple[str, str]:
         """Put the table of a run beside the row; gives where it begins and ends, as code."""
         if not run.columns:
             run.column([0] * run.length)
@@ -91,7 +91,7 @@ class FunctionNumbers:
         return start
 
 
-class Run:
+class StatementRun:
     """Statements one after the other that are equal but for numbers, known rebecs and choice sites.
 
     They are written once, in a loop over the rows of a table of what differs; here are its columns.

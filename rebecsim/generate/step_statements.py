@@ -12,7 +12,7 @@ from rebecsim.generate.cells import element_type, flat_length
 from rebecsim.generate.expressions import default_value, has_effect
 from rebecsim.generate.statements import BodyWriter
 from rebecsim.generate.step_expressions import StepExpressions, encoded
-from rebecsim.generate.step_numbers import Run
+from rebecsim.generate.step_numbers import StatementRun
 from rebecsim.generate.step_runs import Alike, runs
 from rebecsim.generate.traversal import assigned_inside
 from rebecsim.lang import syntax
@@ -106,7 +106,7 @@ class StepBodyWriter(BodyWriter):
         numbers = self._expressions.numbers
         self._locals.enter()
         row = self._locals.temporary("row")
-        run = self._expressions.run = Run(row, alike, numbers)
+        run = self._expressions.run = StatementRun(row, alike, numbers)
         before = len(self._lines)
         with self._indented():
             self._statement(statement)

@@ -3,7 +3,7 @@
 `load` and `loads` read a model and give it as `LoadedModel`. `simulate` runs it once, `explore`
 tries all orders of its messages, `races` says which of them matter, `run` runs it many times,
 `compare` runs a scenario. Their results, `Simulated`, `Explored`, `FoundRaces`, `ManyRuns` and
-`Compared`, show themselves in notebooks and with `rich`; a `Drawing` is an SVG picture that does.
+`Comparison`, show themselves in notebooks and with `rich`; a `Drawing` is an SVG picture that does.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rebecsim.lazy_names import names_of
 
 if TYPE_CHECKING:
-    from rebecsim.interface.comparing import Compared, compare
+    from rebecsim.interface.comparing import Comparison, compare
     from rebecsim.interface.drawing import Drawing
     from rebecsim.interface.exploring import Explored, explore
     from rebecsim.interface.loading import LoadedModel, load, loads
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rebecsim.interface.simulating import Simulated, simulate
 
 __all__ = [
-    "Compared",
+    "Comparison",
     "Drawing",
     "Explored",
     "FoundRaces",
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Compared": "comparing",
+    "Comparison": "comparing",
     "Drawing": "drawing",
     "Explored": "exploring",
     "FoundRaces": "racing",

@@ -41,7 +41,7 @@ AnyScenario = str | Path | Mapping[str, object]
 
 
 @dataclass(frozen=True)
-class Compared(Shown, Tabular):
+class Comparison(Shown, Tabular):
     """What a comparison has found.
 
     Attributes:
@@ -105,7 +105,7 @@ class Compared(Shown, Tabular):
         return report_view(self.report)
 
     def __repr__(self) -> str:
-        return f"<Compared {self.report.title}: {', '.join(self.summary.policies)}>"
+        return f"<Comparison {self.report.title}: {', '.join(self.summary.policies)}>"
 
 
 def compare(
@@ -122,7 +122,7 @@ def compare(
     dask: str | None = None,
     engine: Engine = "auto",
     progress: bool = True,
-) -> Compared:
+) -> Comparison:
     """Run a scenario, and compare what it compares.
 
     Args:
@@ -148,10 +148,10 @@ def compare(
     """
     changes = {"replications": replications, "seed": seed, "precision": precision}
     how = Running(out, orders, resume, trace, workers, engine, progress, dask)
-    return compare_loaded(_loaded(scenario), how, Compared, **changes)
+    return compare_loaded(_loaded(scenario), how, Comparison, **changes)
 
 
-C = TypeVar("C", bound=Compared)
+C = TypeVar("C", bound=Comparison)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rebecsim.clusters.model.scenario import Swept
 from rebecsim.clusters.short import short_scenario
 from rebecsim.errors import UserError
-from rebecsim.interface.comparing import Compared, Running, compare_loaded
+from rebecsim.interface.comparing import Comparison, Running, compare_loaded
 from rebecsim.interface.loading import AnyModel, LoadedModel, as_loaded
 from rebecsim.native.engines import Engine
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class ManyRuns(Compared):
+class ManyRuns(Comparison):
     """Many runs of a model, or of variants of it, and what was observed in them."""
 
     def to_arrow(self) -> pa.Table:

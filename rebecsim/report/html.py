@@ -15,7 +15,7 @@ from rebecsim.report.interactive import CONFIG, plotly_figure
 from rebecsim.report.notes import abnormal_notes, interval_notes, rare_notes, reading_notes
 from rebecsim.report.numbers import (
     MOST_COLUMNS,
-    Shown,
+    ShownFigure,
     column_heading,
     format_estimates,
     level_text,
@@ -58,7 +58,7 @@ class _Results:
 
     corner: str
     headings: tuple[tuple[str, str], ...]
-    rows: tuple[tuple[str, Sequence[Shown]], ...]
+    rows: tuple[tuple[str, Sequence[ShownFigure]], ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,21 +65,21 @@ def format_estimates(metric: Metric, estimates: Sequence[Estimate]) -> list[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownFigure:
     """A figure of a policy as text, and whether it is the best."""
 
     text: str
     is_best: bool
 
 
-def shown_figures(summary: Summary) -> list[list[Shown]]:
+def shown_figures(summary: Summary) -> list[list[ShownFigure]]:
     """For each metric the figures of all policies."""
     figures = []
     for column, metric in enumerate(summary.metrics):
         texts = format_estimates(metric, [row.estimates[column] for row in summary.rows])
         best = best_rows(summary, column)
         pairs = zip(texts, summary.policies, strict=True)
-        figures.append([Shown(text, policy in best) for text, policy in pairs])
+        figures.append([ShownFigure(text, policy in best) for text, policy in pairs])
     return figures
 
 

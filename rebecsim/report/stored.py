@@ -21,7 +21,7 @@ from rich.text import Text
 from rebecsim.counted import counted
 from rebecsim.files import replacing
 from rebecsim.report.numbers import DASH, decimals_for, display_scale, format_estimate
-from rebecsim.studies.diff import CellDifference, Difference, RunDifference
+from rebecsim.studies.diff import CellDifference, MetricDifference, RunDifference
 from rebecsim.studies.query import Answer
 from rebecsim.studies.store import StoredRun
 
@@ -227,7 +227,7 @@ def _cells_table(diff: RunDifference, cells: Sequence[CellDifference]) -> Table:
     return table
 
 
-def _figures(difference: Difference) -> tuple[str, ...]:
+def _figures(difference: MetricDifference) -> tuple[str, ...]:
     metric = difference.metric
     both = [difference.first, difference.second]
     decimals = decimals_for(metric, both)

@@ -13,7 +13,7 @@ from rebecsim.report.answer import answer_notes, answer_sentence, answer_table
 from rebecsim.report.notes import abnormal_notes, reading_notes
 from rebecsim.report.numbers import (
     MOST_COLUMNS,
-    Shown,
+    ShownFigure,
     column_heading,
     shown_figures,
 )
@@ -58,7 +58,7 @@ def policy_table(
     return table
 
 
-def _marked(shown: Shown) -> Text:
+def _marked(shown: ShownFigure) -> Text:
     # Both marks have one width, so the digits of a column stay in line.
     return Text(
         f"{shown.text} {'*' if shown.is_best else ' '}", style="bold" if shown.is_best else ""

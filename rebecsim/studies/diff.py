@@ -31,7 +31,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class MetricDifference:
     """A metric of one cell in two runs.
 
     Attributes:
@@ -69,7 +69,7 @@ class CellDifference:
 
     cell: Cell
     identical: bool
-    differences: tuple[Difference, ...]
+    differences: tuple[MetricDifference, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def compare_runs(
         differences = []
         for metric in metrics or shared:
             one, other = (estimate(metric, [each], level) for each in pair)
-            differences.append(Difference(metric, one, other, same_numbers))
+            differences.append(MetricDifference(metric, one, other, same_numbers))
         cells.append(CellDifference(planned.cell, digests[0] == digests[1], tuple(differences)))
     return RunDifference(
         first=first.name,

@@ -21,7 +21,7 @@ from fractions import Fraction
 
 from rebecsim.metrics import Metric
 from rebecsim.studies.pair_moments import PairedMoments
-from rebecsim.studies.power import Power, detectable_difference, runs_to_show
+from rebecsim.studies.power import StatisticalPower, detectable_difference, runs_to_show
 from rebecsim.studies.statistics import (
     Estimate,
     LinearForm,
@@ -59,7 +59,7 @@ class PairDifference:
     p_value: float | None = None
     adjusted_p_value: float | None = None
     compared: int = 0
-    power: Power | None = None
+    power: StatisticalPower | None = None
     is_identical: bool = False
     is_certain: bool = False
 
@@ -303,15 +303,17 @@ def _adjusted(pairs: Sequence[PairDifference]) -> list[PairDifference]:
     ]
 
 
-def _power(pair: PairDifference, paired: Sequence[PairedMoments], undecided: int) -> Power | None:
-    """Power at the level that Holm leaves to an undecided pair while the decided ones stay so."""
+def _power(
+    pair: PairDifference, paired: Sequence[PairedMoments], undecided: int
+) -> StatisticalPower | None:
+    """The power at the level that Holm leaves to an undecided pair, others staying decided."""
     estimate = pair.estimate
     form = _difference_form(pair.metric, paired, pair.first, pair.second)
     if form is None or not estimate.standard_error or estimate.degrees_of_freedom is None:
         return None
     significance = (1 - estimate.level) / undecided
     variances = [moments.variance_of(form.weights) for moments in paired]
-    return Power(
+    return StatisticalPower(
         runs_needed=runs_to_show(
             estimate.value,
             spread=form.standard_error(variances),

@@ -25,7 +25,7 @@ MOST_RUNS = 10**9
 
 
 @dataclass(frozen=True, slots=True)
-class Power:
+class StatisticalPower:
     """What the runs of an undecided comparison could show, and how many would decide it.
 
     Attributes:

@@ -18,7 +18,7 @@ _LONGEST_QUOTE = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ScenarioProblem:
     """One thing that is wrong, and where."""
 
     message: str
@@ -34,7 +34,7 @@ class ScenarioError(UserError):
     known.
     """
 
-    def __init__(self, origin: str, problems: Sequence[Problem]) -> None:
+    def __init__(self, origin: str, problems: Sequence[ScenarioProblem]) -> None:
         self.origin = origin
         self.problems = tuple(problems)
         super().__init__("\n".join(_sentence(origin, problem) for problem in self.problems))
@@ -52,14 +52,17 @@ class FieldError(UserError):
         super().__init__("\n".join(f"{_field(path)}: {message}" for path, message in problems))
 
 
-def field_problems(error: FieldError, lines: Mapping[FieldPath, int]) -> tuple[Problem, ...]:
+def field_problems(
+    error: FieldError, lines: Mapping[FieldPath, int]
+) -> tuple[ScenarioProblem, ...]:
     """Say on which line of its file each key stands."""
     return tuple(
-        Problem(message, _field(path), line_of(path, lines)) for path, message in error.problems
+        ScenarioProblem(message, _field(path), line_of(path, lines))
+        for path, message in error.problems
     )
 
 
-def _sentence(origin: str, problem: Problem) -> str:
+def _sentence(origin: str, problem: ScenarioProblem) -> str:
     numbers = (str(number) for number in (problem.line, problem.column) if number is not None)
     place = ":".join((origin, *numbers))
     return ": ".join(part for part in (place, problem.field, problem.message) if part)
@@ -69,7 +72,7 @@ def problems_of(
     error: ValidationError,
     lines: Mapping[FieldPath, int],
     fields: Mapping[FieldPath, Mapping[str, str]],
-) -> tuple[Problem, ...]:
+) -> tuple[ScenarioProblem, ...]:
     """Return what a validation found wrong, in the order of the file.
 
     `lines` gives the lines of the keys (empty when there is no file). `fields` gives, for the path
@@ -82,7 +85,7 @@ def problems_of(
         path = _path(details)
         where = path[:-1] if details["type"] == "missing" else path
         message = _message(details, fields)
-        problems.append(Problem(message, _field(path), line_of(where, lines)))
+        problems.append(ScenarioProblem(message, _field(path), line_of(where, lines)))
     return tuple(sorted(problems, key=lambda problem: problem.line or 0))
 
 

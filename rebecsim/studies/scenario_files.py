@@ -11,7 +11,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from rebecsim.close_names import closest_name
-from rebecsim.studies.scenario_errors import Problem, ScenarioError
+from rebecsim.studies.scenario_errors import ScenarioError, ScenarioProblem
 from rebecsim.studies.toml_lines import FieldPath, key_lines
 
 
@@ -66,15 +66,17 @@ def _builtin_folder() -> Traversable:
 def _read_file(path: Path) -> bytes:
     origin = str(path)
     if path.is_dir():
-        raise ScenarioError(origin, [Problem("is a directory; name a scenario file in it")])
+        raise ScenarioError(origin, [ScenarioProblem("is a directory; name a scenario file in it")])
     if not path.exists():
-        raise ScenarioError(origin, [Problem(_no_such_scenario(origin))])
+        raise ScenarioError(origin, [ScenarioProblem(_no_such_scenario(origin))])
     if not path.is_file():
-        raise ScenarioError(origin, [Problem("is not a regular file; name a TOML file")])
+        raise ScenarioError(origin, [ScenarioProblem("is not a regular file; name a TOML file")])
     try:
         return path.read_bytes()
     except OSError as error:
-        raise ScenarioError(origin, [Problem(f"cannot be read: {error.strerror}")]) from error
+        raise ScenarioError(
+            origin, [ScenarioProblem(f"cannot be read: {error.strerror}")]
+        ) from error
 
 
 def _no_such_scenario(origin: str) -> str:
@@ -94,7 +96,7 @@ def _decoded(origin: str, content: bytes) -> str:
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         message = "is not UTF-8 text; save the file as UTF-8"
-        raise ScenarioError(origin, [Problem(message, line=line)]) from error
+        raise ScenarioError(origin, [ScenarioProblem(message, line=line)]) from error
 
 
 def _parsed(origin: str, text: str) -> dict[str, object]:
@@ -103,11 +105,11 @@ def _parsed(origin: str, text: str) -> dict[str, object]:
     except ValueError as error:  # TOMLDecodeError, and ValueError for a number of absurd length
         message = str(error)
         place = re.search(r" \(at line (\d+), column (\d+)\)$", message)
-        problem = Problem(f"not valid TOML: {message}")
+        problem = ScenarioProblem(f"not valid TOML: {message}")
         if place:
             message = f"not valid TOML: {message[: place.start()]}"
-            problem = Problem(message, line=int(place[1]), column=int(place[2]))
+            problem = ScenarioProblem(message, line=int(place[1]), column=int(place[2]))
         raise ScenarioError(origin, [problem]) from error
     except RecursionError as error:
         message = "not a scenario: lists or tables are nested too deeply"
-        raise ScenarioError(origin, [Problem(message)]) from error
+        raise ScenarioError(origin, [ScenarioProblem(message)]) from error

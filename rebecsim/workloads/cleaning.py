@@ -40,7 +40,7 @@ class CleaningRules:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
+class LogRows:
     """What the rules read: columns of all rows of a log, and the size of the machine."""
 
     job: Integers
@@ -56,10 +56,10 @@ class Rows:
         """Give the names of the columns."""
         return tuple(each.name for each in fields(cls) if each.name != "capacity")
 
-    def select(self, kept: Integers) -> Rows:
+    def select(self, kept: Integers) -> LogRows:
         """Give some of the rows, by their indices."""
         chosen = {name: getattr(self, name)[kept] for name in self.columns()}
-        return Rows(**chosen, capacity=self.capacity)
+        return LogRows(**chosen, capacity=self.capacity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +75,17 @@ class Rule:
 
     reason: str
     meaning: str
-    breaks: Callable[[Rows], NDArray[np.bool_]]
+    breaks: Callable[[LogRows], NDArray[np.bool_]]
     applies: Callable[[CleaningRules], bool] = lambda rules: True
 
 
-def _larger(rows: Rows) -> NDArray[np.bool_]:
+def _larger(rows: LogRows) -> NDArray[np.bool_]:
     if rows.capacity is None:
         return np.zeros(len(rows.job), dtype=bool)
     return rows.processors > rows.capacity
 
 
-def _repeated(rows: Rows) -> NDArray[np.bool_]:
+def _repeated(rows: LogRows) -> NDArray[np.bool_]:
     repeated = np.ones(len(rows.job), dtype=bool)
     repeated[np.unique(rows.job, return_index=True)[1]] = False
     return repeated
@@ -148,7 +148,7 @@ RULES = (
 )
 
 
-def clean(rows: Rows, rules: CleaningRules) -> tuple[Integers, dict[str, int]]:
+def clean(rows: LogRows, rules: CleaningRules) -> tuple[Integers, dict[str, int]]:
     """Give the indices of the rows that are jobs, in the order of submission, and the counts.
 
     The counts have a reason for each rule that some row broke. A rule is asked about the rows

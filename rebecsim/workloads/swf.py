@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rebecsim.workloads.cleaning import CleaningRules, Rows, clean
+from rebecsim.workloads.cleaning import CleaningRules, LogRows, clean
 from rebecsim.workloads.errors import WorkloadError
 from rebecsim.workloads.files import replacing, whole_lines
 from rebecsim.workloads.job import COLUMNS, Integers, Workload
@@ -57,7 +57,7 @@ def read_swf(
     whole["processors"] = _sizes(whole["requested_processors"], whole["allocated"], asked)
     header = _header(comments)
     capacity = processors if processors is not None else _machine(header)
-    rows = Rows(**{name: whole[name] for name in Rows.columns()}, capacity=capacity)
+    rows = LogRows(**{name: whole[name] for name in LogRows.columns()}, capacity=capacity)
     jobs, skipped = clean(rows, asked)
     if not len(jobs):
         counted = "".join(f"; {count} skipped: {reason}" for reason, count in skipped.items())

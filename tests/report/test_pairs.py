@@ -12,7 +12,7 @@ from rebecsim.report.pairs import (
     power_sentence,
 )
 from rebecsim.studies.differences import PairDifference, pairwise_differences
-from rebecsim.studies.power import Power
+from rebecsim.studies.power import StatisticalPower
 from rebecsim.studies.statistics import Estimate
 
 CHECKPOINTS = Metric("checkpoints", "Checkpoints", "checkpoints per run", "lower", {"c": 1})
@@ -24,7 +24,7 @@ def pair(
     value: float = 3.1,
     half: float = 0.9,
     p: float = 0.001,
-    power: Power | None = None,
+    power: StatisticalPower | None = None,
     **changes: object,
 ) -> PairDifference:
     # Infinitely many degrees of freedom: the quantile is the normal one.
@@ -121,27 +121,27 @@ def test_one_plain_sentence_per_pair(difference, sentence) -> None:
     ("difference", "sentence"),
     [
         (
-            pair(value=0.3, p=0.4, power=Power(1234, 1.31, 0.05)),
+            pair(value=0.3, p=0.4, power=StatisticalPower(1234, 1.31, 0.05)),
             "100 runs per cell show a difference of 1.3 in 80 % of cases; one as large as the "
             "observed 0.3 would need about 1,300.",
         ),
         (
-            pair(JOB_REQUEST_SUCCESS, -0.003, 0.006, 0.4, Power(97, 0.0123, 0.05)),
+            pair(JOB_REQUEST_SUCCESS, -0.003, 0.006, 0.4, StatisticalPower(97, 0.0123, 0.05)),
             "100 runs per cell show a difference of 1.2 percentage points in 80 % of cases; one as "
             "large as the observed 0.3 percentage points would need about 97.",
         ),
         (
-            pair(value=0.0021, p=1, power=Power(10**7 + 1, 1.31, 0.05)),
+            pair(value=0.0021, p=1, power=StatisticalPower(10**7 + 1, 1.31, 0.05)),
             "100 runs per cell show a difference of 1.3 in 80 % of cases; one as large as the "
             "observed 0.002 would need about 11,000,000.",
         ),
         (
-            pair(value=1e-9, p=1, power=Power(None, 1.31, 0.05)),
+            pair(value=1e-9, p=1, power=StatisticalPower(None, 1.31, 0.05)),
             "100 runs per cell show a difference of 1.3 in 80 % of cases; for one as small as the "
             "observed, 1,000,000,000 would not do.",
         ),
         (
-            pair(value=0, p=1, power=Power(None, 1.31, 0.05)),
+            pair(value=0, p=1, power=StatisticalPower(None, 1.31, 0.05)),
             "100 runs per cell show a difference of 1.3 in 80 % of cases.",
         ),
         (pair(), None),
@@ -157,7 +157,7 @@ def test_notes_say_what_interval_and_verdict_are_for() -> None:
     assert "decided for all 6 pairs of a metric together (Holm)" in second
     assert "any false claim in a metric is at most 5 %" in second
     assert len(pair_notes([pair(compared=1)])) == 1
-    assert "Numbers of runs are rough" in pair_notes([pair(power=Power(9, 1, 0.05))])[-1]
+    assert "Numbers of runs are rough" in pair_notes([pair(power=StatisticalPower(9, 1, 0.05))])[-1]
     assert pair_notes([]) == method_notes([]) == []
     methods = " ".join(method_notes([pair()]))
     for source in ("Law", "Holm", "Lachin", "do not hold jointly"):

@@ -6,11 +6,11 @@ is the model behind it, of a `Client`, a `ResourceManager` and `Node`s that hand
 Machines: `Pool` of processors, or `Nodes` made of `NodeGroup`s, with one of the `PLACEMENTS`; both
 are a `Machine`.
 
-Policies: a `BatchPolicy` is an `Order` of the queue (`BySubmission`, `ShortestJob`, `LongestJob`,
+Policies: a `BatchPolicy` is a `QueueOrder` (`BySubmission`, `ShortestJob`, `LongestJob`,
 `SmallestArea`, `LargestArea`, `QueuePriority`, `Fairshare`) and a `Backfilling` (`NoBackfilling`,
-`EasyBackfilling`, `ConservativeBackfilling`) which keeps the books in `Allocations`; `batch_policy`
-finds one of the `BATCH_POLICIES` by name. `PolicySettings` are their numbers, `BACKFILL_ORDERS` the
-orders in which EASY backfills; `Usage` is what fairshare remembers.
+`EasyBackfilling`, `ConservativeBackfilling`), which keeps the books in `Allocations`;
+`batch_policy` finds one of the `BATCH_POLICIES` by name. `PolicySettings` are their numbers,
+`BACKFILL_ORDERS` the orders in which EASY backfills; `Usage` is what fairshare remembers.
 
 Estimates: `ESTIMATES` by name, or `InflatedEstimates` with an error; `Estimates` is either.
 
@@ -29,7 +29,7 @@ from rebecsim.clusters.batch.orders import (
     Fairshare,
     LargestArea,
     LongestJob,
-    Order,
+    QueueOrder,
     QueuePriority,
     ShortestJob,
     SmallestArea,
@@ -71,9 +71,9 @@ __all__ = [
     "Node",
     "NodeGroup",
     "Nodes",
-    "Order",
     "PolicySettings",
     "Pool",
+    "QueueOrder",
     "QueuePriority",
     "ResourceManager",
     "ShortestJob",

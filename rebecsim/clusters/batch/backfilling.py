@@ -11,9 +11,9 @@ from typing import Any
 
 from rebecsim.clusters.batch.allocations import Allocations
 from rebecsim.clusters.batch.job import Job
-from rebecsim.clusters.batch.orders import Order
+from rebecsim.clusters.batch.orders import QueueOrder
 from rebecsim.clusters.batch.settings import PolicySettings
-from rebecsim.clusters.batch.waiting import Block, WaitingQueue
+from rebecsim.clusters.batch.waiting import QueueBlock, WaitingQueue
 
 
 class Backfilling(ABC):
@@ -23,7 +23,9 @@ class Backfilling(ABC):
     the submitted job itself fits: nothing else has changed for the others.
     """
 
-    def __init__(self, order: Order, allocations: Allocations, settings: PolicySettings) -> None:
+    def __init__(
+        self, order: QueueOrder, allocations: Allocations, settings: PolicySettings
+    ) -> None:
         self.order = order
         self.allocations = allocations
         self.settings = settings
@@ -105,7 +107,9 @@ class EasyBackfilling(Backfilling):
     section 2.2).
     """
 
-    def __init__(self, order: Order, allocations: Allocations, settings: PolicySettings) -> None:
+    def __init__(
+        self, order: QueueOrder, allocations: Allocations, settings: PolicySettings
+    ) -> None:
         super().__init__(order, allocations, settings)
         self._shortest = WaitingQueue() if settings.backfill_order == "shortest" else None
 
@@ -152,7 +156,7 @@ class EasyBackfilling(Backfilling):
         shadow, beside = self.reservation()
         return self._pass(queue.blocks, shadow - now, beside, now)
 
-    def _pass(self, blocks: list[Block], room: int, beside: Any, now: int) -> list[Job]:
+    def _pass(self, blocks: list[QueueBlock], room: int, beside: Any, now: int) -> list[Job]:
         """Go through the queue once; more room never appears on the way."""
         machine, allocations = self.machine, self.allocations
         level = allocations.free

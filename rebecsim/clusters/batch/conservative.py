@@ -8,7 +8,7 @@ from typing import Any
 from rebecsim.clusters.batch.allocations import Allocations
 from rebecsim.clusters.batch.backfilling import Backfilling
 from rebecsim.clusters.batch.job import Job
-from rebecsim.clusters.batch.orders import Order
+from rebecsim.clusters.batch.orders import QueueOrder
 from rebecsim.clusters.batch.profile import Profile
 from rebecsim.clusters.batch.settings import PolicySettings
 
@@ -22,7 +22,9 @@ class ConservativeBackfilling(Backfilling):
     TPDS 12(6), 2001, section 2.1). A refresh of the order gives new reservations to all.
     """
 
-    def __init__(self, order: Order, allocations: Allocations, settings: PolicySettings) -> None:
+    def __init__(
+        self, order: QueueOrder, allocations: Allocations, settings: PolicySettings
+    ) -> None:
         super().__init__(order, allocations, settings)
         self._profile = Profile(self.machine)
         self._planned: dict[int, int] = {}  # reserved start, by position in the workload

@@ -15,7 +15,7 @@ from rebecsim.clusters.batch.settings import PolicySettings
 from rebecsim.clusters.batch.usage import Usage
 
 
-class Order(ABC):
+class QueueOrder(ABC):
     """The order of the waiting jobs; made anew for every run.
 
     An order whose keys change gives a `refresh` in seconds: all waiting jobs get new keys at the
@@ -38,7 +38,7 @@ class Order(ABC):
         """Take note of a job that has ended."""
 
 
-class BySubmission(Order):
+class BySubmission(QueueOrder):
     """First come first."""
 
     def key(self, job: Job, now: int) -> int:
@@ -46,7 +46,7 @@ class BySubmission(Order):
         return 0
 
 
-class ShortestJob(Order):
+class ShortestJob(QueueOrder):
     """The shortest estimate first."""
 
     def key(self, job: Job, now: int) -> int:
@@ -54,7 +54,7 @@ class ShortestJob(Order):
         return job.estimate
 
 
-class LongestJob(Order):
+class LongestJob(QueueOrder):
     """The longest estimate first."""
 
     def key(self, job: Job, now: int) -> int:
@@ -62,7 +62,7 @@ class LongestJob(Order):
         return -job.estimate
 
 
-class SmallestArea(Order):
+class SmallestArea(QueueOrder):
     """The fewest processor seconds first, by the estimate."""
 
     def key(self, job: Job, now: int) -> int:
@@ -70,7 +70,7 @@ class SmallestArea(Order):
         return job.area
 
 
-class LargestArea(Order):
+class LargestArea(QueueOrder):
     """The most processor seconds first, by the estimate."""
 
     def key(self, job: Job, now: int) -> int:
@@ -78,7 +78,7 @@ class LargestArea(Order):
         return -job.area
 
 
-class QueuePriority(Order):
+class QueuePriority(QueueOrder):
     """By the priority of the queue that a job was submitted to."""
 
     def key(self, job: Job, now: int) -> int:
@@ -86,7 +86,7 @@ class QueuePriority(Order):
         return self.settings.queue_priorities.get(job.queue, job.queue)
 
 
-class Fairshare(Order):
+class Fairshare(QueueOrder):
     """The job of the user first who has used the machine least.
 
     Usage is in processor seconds of jobs that have ended, with the half-life and the window of the

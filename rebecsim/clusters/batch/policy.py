@@ -11,7 +11,7 @@ from rebecsim.clusters.batch.orders import (
     Fairshare,
     LargestArea,
     LongestJob,
-    Order,
+    QueueOrder,
     QueuePriority,
     ShortestJob,
     SmallestArea,
@@ -32,7 +32,7 @@ class BatchPolicy:
     description: str
     """The rule in one line, ties included."""
 
-    order: type[Order] = BySubmission
+    order: type[QueueOrder] = BySubmission
     """The order of the waiting jobs."""
 
     backfilling: type[Backfilling] = NoBackfilling

@@ -18,7 +18,7 @@ Entry = tuple[Any, ...]
 """Key, position in the workload (which decides between equal keys), job."""
 
 
-class Block:
+class QueueBlock:
     """Consecutive entries of the queue, and lower bounds of what is in them."""
 
     __slots__ = ("entries", "fewest", "shortest")
@@ -43,7 +43,7 @@ class WaitingQueue:
     __slots__ = ("_keys", "blocks")
 
     def __init__(self) -> None:
-        self.blocks: list[Block] = []
+        self.blocks: list[QueueBlock] = []
         self._keys: dict[int, Any] = {}
 
     def add(self, job: Job, key: Any) -> None:
@@ -52,7 +52,7 @@ class WaitingQueue:
         self._keys[job.index] = key
         blocks = self.blocks
         if not blocks:
-            blocks.append(Block([entry]))
+            blocks.append(QueueBlock([entry]))
             return
         place = len(blocks) - 1
         if place and entry < blocks[place].entries[0]:
@@ -65,7 +65,7 @@ class WaitingQueue:
             block.shortest = job.estimate
         if len(block.entries) > _FULL:
             half = _FULL // 2
-            blocks.insert(place + 1, Block(block.entries[half:]))
+            blocks.insert(place + 1, QueueBlock(block.entries[half:]))
             del block.entries[half:]
             block.measure()
 
@@ -86,7 +86,7 @@ class WaitingQueue:
         entries = sorted((key(job), job.index, job) for job in self)
         self._keys = {index: value for value, index, _ in entries}
         half = _FULL // 2
-        self.blocks = [Block(entries[i : i + half]) for i in range(0, len(entries), half)]
+        self.blocks = [QueueBlock(entries[i : i + half]) for i in range(0, len(entries), half)]
 
     @property
     def head(self) -> Job:
@@ -104,5 +104,5 @@ class WaitingQueue:
         return bool(self._keys)
 
 
-def _first(block: Block) -> tuple[Any, ...]:
+def _first(block: QueueBlock) -> tuple[Any, ...]:
     return block.entries[0]

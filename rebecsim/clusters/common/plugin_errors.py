@@ -87,7 +87,7 @@ def _can_give(line: str, rendered: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Suspect:
+class PluginSuspect:
     """What comes from a plug-in, and may be the cause of an error."""
 
     source: PluginSource
@@ -96,7 +96,7 @@ class Suspect:
 
 
 @contextmanager
-def blaming(*suspects: Suspect) -> Iterator[None]:
+def blaming(*suspects: PluginSuspect) -> Iterator[None]:
     """Report what goes wrong in the block as the error of a plug-in: of the one it happened in.
 
     What is the user's mistake rather than the plug-in's, a ValidationError or a UserError, passes,
@@ -123,7 +123,9 @@ def blaming(*suspects: Suspect) -> Iterator[None]:
         raise suspect.source.error(message, line) from error
 
 
-def _guilty(suspects: Sequence[Suspect], lines: Sequence[int | None]) -> tuple[Suspect, int | None]:
+def _guilty(
+    suspects: Sequence[PluginSuspect], lines: Sequence[int | None]
+) -> tuple[PluginSuspect, int | None]:
     """Return the first suspect in whose file the line is known; without one, the first suspect."""
     pairs = list(zip(suspects, lines, strict=True))
     return next((pair for pair in pairs if pair[1] is not None), pairs[0])

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Generic, TypeVar
 
 from rebecsim.close_names import suggestion
-from rebecsim.clusters.common.plugin_errors import PluginSource, Suspect
+from rebecsim.clusters.common.plugin_errors import PluginSource, PluginSuspect
 
 Entry = TypeVar("Entry")
 
@@ -60,7 +60,7 @@ class Registry(Generic[Entry]):
         """Return the plug-in that what has this name comes from; None if it is built in."""
         return self._sources.get(name)
 
-    def suspects(self, name: str) -> tuple[Suspect, ...]:
+    def suspects(self, name: str) -> tuple[PluginSuspect, ...]:
         """Return whom to blame for errors of what has this name; nobody if it is built in."""
         source = self.source_of(name)
-        return () if source is None else (Suspect(source, f"{self.kind} {name}"),)
+        return () if source is None else (PluginSuspect(source, f"{self.kind} {name}"),)

@@ -32,7 +32,7 @@ class Hardware:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class HardwareUse:
     """How much one AppMaster, or a cluster, was used.
 
     Attributes:
@@ -62,8 +62,8 @@ class HardwareFigures:
     app_masters: int
     workloads: tuple[tuple[str, str], ...]
     replications: int
-    cluster: Usage
-    each: tuple[Usage, ...]
+    cluster: HardwareUse
+    each: tuple[HardwareUse, ...]
 
 
 def by_policy_and_size(
@@ -101,14 +101,16 @@ def _figures(cells: Sequence[CellMoments], hardware: Hardware, level: float) -> 
     )
 
 
-def _usage(cells: Sequence[CellMoments], hardware: Hardware, places: range, level: float) -> Usage:
+def _usage(
+    cells: Sequence[CellMoments], hardware: Hardware, places: range, level: float
+) -> HardwareUse:
     """The use of the AppMasters am(k + 1), k in `places`, together."""
     whole = hardware.ticks * len(places)
     shares = {_counter(k): Fraction(1, whole) for k in places}
     utilisation = estimate_of(_mean(cells, shares), cells, level, (0.0, 1.0))
     if not hardware.power.is_given:
-        return Usage(utilisation, None)
-    return Usage(utilisation, _energy(cells, hardware, places, level))
+        return HardwareUse(utilisation, None)
+    return HardwareUse(utilisation, _energy(cells, hardware, places, level))
 
 
 def _energy(

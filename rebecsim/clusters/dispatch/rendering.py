@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from rebecsim.clusters.common.plugin_errors import Suspect, blaming
+from rebecsim.clusters.common.plugin_errors import PluginSuspect, blaming
 from rebecsim.clusters.dispatch.configuration import ClusterConfiguration
 from rebecsim.clusters.dispatch.patterns import kinds
 from rebecsim.clusters.dispatch.patterns.base import WorkloadPattern
@@ -14,7 +14,7 @@ from rebecsim.lang import check_source
 
 def _pattern_suspects(
     arrival_pattern: WorkloadPattern, length_pattern: WorkloadPattern
-) -> tuple[Suspect, ...]:
+) -> tuple[PluginSuspect, ...]:
     """Return whom to blame for errors of two patterns; nobody for built-in ones."""
     return (
         *kinds.arrivals.suspects(arrival_pattern.names()[0]),
@@ -25,7 +25,7 @@ def _pattern_suspects(
 def render_model(
     name: str,
     configuration: ClusterConfiguration,
-    suspects: tuple[Suspect, ...],
+    suspects: tuple[PluginSuspect, ...],
     **values: object,
 ) -> str:
     """Render the template of a configuration as Timed Rebeca; its policy is among the `suspects`.

@@ -16,10 +16,10 @@ WORKLOAD = Workload.of(submit=[0, 1, 1, 1], run=[9, 5, 5, 5], processors=[4, 1, 
 
 TEXT = """\
 from rebecsim.clusters import Plugin
-from rebecsim.clusters.batch import BatchPolicy, BySubmission, NoBackfilling, Order
+from rebecsim.clusters.batch import BatchPolicy, BySubmission, NoBackfilling, QueueOrder
 
 
-class Mine(Order):
+class Mine(QueueOrder):
     def key(self, job, now):
         return KEY
 
@@ -68,8 +68,8 @@ def test_it_is_gone_when_it_is_unloaded() -> None:
         ("Mine", "job.colour", "mine.py:7: batch policy MINE: AttributeError: .*colour"),
         ("BySubmission, Never", "0", "batch policy MINE: RuntimeError: .*never starts 6 jobs"),
         ("BySubmission, Always", "0", "RuntimeError: of six jobs on 4 processors, job 3 starts"),
-        ("Order", "0", "policy MINE: Order does not define key"),
-        ("int", "0", "policy MINE: the order <class 'int'> is no subclass of Order"),
+        ("QueueOrder", "0", "policy MINE: QueueOrder does not define key"),
+        ("int", "0", "policy MINE: the order <class 'int'> is no subclass of QueueOrder"),
         ("Mine, Mine", "0", "the backfilling .* is no subclass of Backfilling"),
     ],
 )
