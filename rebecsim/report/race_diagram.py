@@ -8,7 +8,7 @@ from textwrap import wrap
 
 from rebecsim.actors.written import value_text
 from rebecsim.exploration.paths.path import PathStep
-from rebecsim.exploration.races.witness import Order, Witness
+from rebecsim.exploration.races.witness import Witness, WitnessOrder
 from rebecsim.report.sequence import sequence_diagram
 from rebecsim.report.svg import element, shortened
 
@@ -65,7 +65,7 @@ def _beside(
     return left, width - left
 
 
-def _fitting(order: Order, rebecs: Sequence[str], width: int) -> list[str]:
+def _fitting(order: WitnessOrder, rebecs: Sequence[str], width: int) -> list[str]:
     """Draw an order, cut short as far as the width asks for."""
     longest = (width - _TIME - 2) // max(len(rebecs), 1) - 2
     if longest < _NARROW:
@@ -89,7 +89,7 @@ def _notes(witness: Witness, side: int) -> Iterator[str]:
         yield f"{each.name} = {value_text((each.first, each.second)[side])}"
 
 
-def _block(order: Order, rebecs: Sequence[str], longest: int) -> list[str]:
+def _block(order: WitnessOrder, rebecs: Sequence[str], longest: int) -> list[str]:
     """Draw an order with names and messages of at most so many characters."""
     labels = [shortened(_label(step), longest) for step in order.steps]
     names = [shortened(name, longest) for name in rebecs]
@@ -100,7 +100,7 @@ def _block(order: Order, rebecs: Sequence[str], longest: int) -> list[str]:
     return [head.rstrip(), *rows]
 
 
-def _listed(order: Order, width: int) -> list[str]:
+def _listed(order: WitnessOrder, width: int) -> list[str]:
     lines = []
     for step in order.steps:
         who = "" if step.kind == "time" else f"{step.sender} -> {step.rebec}: "

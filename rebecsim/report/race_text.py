@@ -10,7 +10,7 @@ from rebecsim.exploration.paths.path import Path
 from rebecsim.exploration.paths.recorded import step_to_json
 from rebecsim.exploration.races import RaceGroup, RaceKind, Races, Unexplained
 from rebecsim.exploration.races.result import Distance, RaceBound
-from rebecsim.exploration.races.witness import Order
+from rebecsim.exploration.races.witness import WitnessOrder
 from rebecsim.exploration.states.breach_key import BreachKey
 from rebecsim.exploration.states.outcome import Breach
 from rebecsim.report.race_diagram import orders_as_text
@@ -197,7 +197,7 @@ def _group(group: RaceGroup, alike: list[str]) -> dict[str, Any]:
     }
 
 
-def _order(order: Order) -> dict[str, Any]:
+def _order(order: WitnessOrder) -> dict[str, Any]:
     return {
         "ordinals": list(order.path.ordinals[order.begins :]),
         "steps": list(map(step_to_json, order.steps)),

@@ -35,7 +35,7 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Order:
+class WitnessOrder:
     """One of the two orders, from the start of the model on; `begins` is the step where they part.
 
     `breach` is what goes wrong at its end. `only` are all breaches that it can lead to and the
@@ -85,7 +85,7 @@ class Witness:
 
     path: Path
     time: int
-    orders: tuple[Order, Order]
+    orders: tuple[WitnessOrder, WitnessOrder]
     differences: tuple[Difference, ...]
     swaps: tuple[Swap, ...]
 
@@ -101,7 +101,7 @@ def witness_of(
     before = search.way_to(state)
     path = path_along(system, before)
     one, other = (
-        Order(path_along(system, (*before, *way.ordinals), way.breach), len(before), keys)
+        WitnessOrder(path_along(system, (*before, *way.ordinals), way.breach), len(before), keys)
         for way, keys in zip(ways, only, strict=True)
     )
     differences: tuple[Difference, ...] = ()

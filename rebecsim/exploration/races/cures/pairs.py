@@ -7,7 +7,7 @@ from itertools import combinations, product
 
 from rebecsim.exploration.races.cures.editing import class_of, methods_called, server_of
 from rebecsim.exploration.races.result import Contender, RaceGroup
-from rebecsim.exploration.races.witness import Order
+from rebecsim.exploration.races.witness import WitnessOrder
 from rebecsim.lang import CheckedModel, syntax, walk
 
 Pair = tuple[Contender, Contender]
@@ -59,7 +59,7 @@ def swapped(race: RaceGroup) -> list[Pair]:
     return list({frozenset(pair): pair for pair in reversed(pairs)}.values())[::-1]
 
 
-def _overtaken(one: Order, other: Order) -> Iterator[Pair]:
+def _overtaken(one: WitnessOrder, other: WitnessOrder) -> Iterator[Pair]:
     """Give a service and one behind it, which comes first in the other order."""
     here, there = _services(one), _services(other)
     for first, second in combinations(here, 2):
@@ -70,6 +70,6 @@ def _overtaken(one: Order, other: Order) -> Iterator[Pair]:
             yield first, second
 
 
-def _services(order: Order) -> list[Contender]:
+def _services(order: WitnessOrder) -> list[Contender]:
     steps = [each for each in order.steps if each.kind == "message"]
     return list(dict.fromkeys(Contender(each.rebec, each.server, each.sender) for each in steps))
