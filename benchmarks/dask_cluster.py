@@ -1,7 +1,7 @@
 """A comparison on Dask workers beside the same in one process, and what scheduling costs on many.
 
     python benchmarks/dask_cluster.py                         seconds on 1 and 2 workers
-    python benchmarks/dask_cluster.py --draw docs/images/dask/scheduling.svg
+    python benchmarks/dask_cluster.py --draw docs/assets/dask-scheduling.svg
 
 Measured are the work of a full task (the replications that a worker is sent at a time), whole runs,
 and tasks that do nothing, which is what scheduling one costs. Many workers are computed from these:
@@ -14,8 +14,9 @@ import argparse
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from rebecsim.report.figures import new_figure, plain_axes, write_figure
 from rebecsim.report.styles import COLOURS
 from rebecsim.studies.dask_executor import LOCAL, Luggage, dask_executor
 from rebecsim.studies.executors import Executor, ThisProcess
+from rebecsim.studies.plan import Plan
 from rebecsim.studies.results import Results
 from rebecsim.studies.runner import PlannedRun, run_plans
 
@@ -45,14 +47,27 @@ class Measured:
     runs: dict[str, float]
 
 
+def planned(replications: int) -> Plan:
+    """Plan the cells of the first policy of the scenario."""
+    plan = load(SCENARIO).plan(replications=replications)
+    first = plan.cells[0].cell.policy
+    return replace(plan, cells=tuple(each for each in plan.cells if each.cell.policy == first))
+
+
 def seconds_of_run(executor: Executor, replications: int) -> float:
     """Run the scenario by the Python engine, in one order; seconds without starting workers."""
-    plan = load(SCENARIO).plan(replications=replications)
+    plan = planned(replications)
     with tempfile.TemporaryDirectory() as folder:
         run = PlannedRun(plan, Results.create(Path(folder, "run"), plan))
         began = time.perf_counter()
         run_plans([run], executor, engine="python")
         return time.perf_counter() - began
+
+
+def import_all(modules: Sequence[str]) -> None:
+    """Import what tasks need, which is not to be measured."""
+    for each in modules:
+        import_module(each)
 
 
 def nothing() -> None:
@@ -69,15 +84,15 @@ def seconds_of_scheduling(executor: Executor, tasks: int) -> float:
 
 def measure(replications: int, tasks: int) -> Measured:
     """Measure one process and local clusters of 1 and 2 workers."""
-    plan = load(SCENARIO).plan(replications=replications)
+    plan = planned(replications)
     runs = {"one process": seconds_of_run(ThisProcess(), replications)}
     scheduling = []
     for workers in (1, 2):
         with dask_executor(LOCAL, workers, Luggage(), print) as executor:
-            for told in [executor.submit(nothing) for _ in range(4 * workers)]:
-                told.result()  # everything is imported
+            modules = ("rebecsim.simulation.montecarlo", "rebecsim.studies.simulated")
+            for told in [executor.submit(import_all, modules) for _ in range(4 * workers)]:
+                told.result()
             name = f"Dask, {workers} worker{'s' * (workers > 1)}"
-            seconds_of_run(executor, 2)
             runs[name] = seconds_of_run(executor, replications)
             scheduling.append(seconds_of_scheduling(executor, tasks))
     each = runs["one process"] / plan.total
@@ -109,7 +124,7 @@ def drawn(measured: Measured) -> Figure:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table; draw the figure where that is wanted."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--replications", type=int, default=100, help="of each of the 24 cells")
+    parser.add_argument("--replications", type=int, default=100, help="of each of the 6 cells")
     parser.add_argument("--tasks", type=int, default=300, help="that do nothing")
     parser.add_argument("--draw", type=Path, help="write the figure there")
     options = parser.parse_args(arguments)
