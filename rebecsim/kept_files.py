@@ -46,6 +46,18 @@ def kept_folder(name: str = "", *, make: bool = False) -> Path | None:
     return folder
 
 
+def kept_file(pattern: str, *made_of: str) -> Path | None:
+    """Give the file, in a folder that can be trusted, for what is worked out from these texts.
+
+    `pattern` is the folder, if there is one, and the name, in which `*` stands for their hash.
+    """
+    name, _, file = pattern.rpartition("/")
+    folder = kept_folder(name, make=True)
+    if folder is None:
+        return None
+    return folder / file.replace("*", _CHECKSUM("\0".join(made_of).encode()).hexdigest()[:40])
+
+
 def distrust(path: Path) -> str:
     """Say why what is kept in a directory could be somebody else's; nothing if it cannot.
 
@@ -89,7 +101,9 @@ def read_kept(file: Path | None, mark: bytes) -> bytes | None:
     return payload
 
 
-def write_kept(file: Path, mark: bytes, payload: bytes) -> None:
+def write_kept(file: Path | None, mark: bytes, payload: bytes) -> None:
     """Keep something in a file of a `kept_folder`; where that is not possible, do nothing."""
+    if file is None:
+        return
     with suppress(OSError), replacing(file, _OWN_FILE) as stream:
         stream.write(mark + _CHECKSUM(payload).digest() + payload)

@@ -7,7 +7,6 @@ import pkgutil
 import sys
 import threading
 from functools import cache
-from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -17,7 +16,7 @@ from lark import __version__ as lark_version
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from rebecsim.cache_directory import GRAMMAR_TABLES
-from rebecsim.kept_files import kept_folder, read_kept, write_kept
+from rebecsim.kept_files import kept_file, read_kept, write_kept
 from rebecsim.lang import syntax
 from rebecsim.lang.errors import Diagnostic, RebecaSyntaxError, diagnose, with_source
 from rebecsim.lang.literals import INT_MAX
@@ -114,7 +113,7 @@ def _machine() -> _Machine:
     """The parser, made at first use and kept; its tables (about 0.15 s) are kept on disk, too."""
     builder = TreeBuilder()
     grammar = _grammar()
-    file = _tables_file(grammar)
+    file = kept_file(GRAMMAR_TABLES, grammar, lark_version, sys.version)
     lark = _kept_parser(file, builder)
     if lark is None:
         lark = Lark(
@@ -131,15 +130,6 @@ def _machine() -> _Machine:
     return _Machine(lark, builder)
 
 
-def _tables_file(grammar: str) -> Path | None:
-    """Give the file for the tables of a grammar, as this Lark and this Python make them."""
-    folder = kept_folder(make=True)
-    if folder is None:
-        return None
-    made_of = "\0".join((grammar, lark_version, sys.version))
-    return folder / GRAMMAR_TABLES.replace("*", sha256(made_of.encode()).hexdigest()[:16])
-
-
 def _kept_parser(file: Path | None, builder: TreeBuilder) -> Lark | None:
     payload = read_kept(file, _MARK)
     if payload is None:
@@ -154,10 +144,9 @@ def _kept_parser(file: Path | None, builder: TreeBuilder) -> Lark | None:
 
 
 def _keep_parser(file: Path | None, lark: Lark) -> None:
-    if file is not None:
-        tables = BytesIO()
-        lark.save(tables, ("transformer", "postlex"))
-        write_kept(file, _MARK, tables.getvalue())
+    tables = BytesIO()
+    lark.save(tables, ("transformer", "postlex"))
+    write_kept(file, _MARK, tables.getvalue())
 
 
 def _first_bad_node(root: Node) -> Diagnostic | None:

@@ -9,7 +9,6 @@ again.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import marshal
 import pickle
@@ -19,6 +18,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import fields
 from functools import cache
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from types import CodeType
@@ -28,14 +28,13 @@ import numpy as np
 
 from rebecsim.actors import Model
 from rebecsim.cache_directory import KEPT_MODELS
-from rebecsim.kept_files import kept_folder, read_kept, write_kept
+from rebecsim.kept_files import kept_file, read_kept, write_kept
 from rebecsim.lang import syntax, walk
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.native.generated import load_step
 from rebecsim.native.layout import NativeModel
 
 _MARK = b"rebecsim model 1\n"
-_CHECKSUM = hashlib.sha256
 _PACKAGES = ("rebecsim.actors", "rebecsim.generate", "rebecsim.lang", "rebecsim.native")
 _TEMPLATES = "rebecsim.templates"
 _MADE_AGAIN = frozenset({"model", "checked", "step"})
@@ -56,8 +55,8 @@ def kept_model(source: str, file: str, lay_out: Callable[[], NativeModel]) -> Na
     `file` is the name of the text, which its errors may show. What `lay_out` makes is kept; where
     the directory cannot be written, for this process only. Raises as `lay_out`.
     """
-    path = _path(source, file)
-    native = None if path is None else _read(path)
+    path = kept_file(KEPT_MODELS, _program(), file, source)
+    native = _read(path)
     if native is None:
         native = lay_out()
         if path is not None:
@@ -65,19 +64,10 @@ def kept_model(source: str, file: str, lay_out: Callable[[], NativeModel]) -> Na
     return native
 
 
-def _path(source: str, file: str) -> Path | None:
-    folder, _, name = KEPT_MODELS.partition("/")
-    directory = kept_folder(folder, make=True)
-    if directory is None:
-        return None
-    digest = _CHECKSUM("\0".join([_program(), file, source]).encode()).hexdigest()
-    return directory / name.replace("*", digest[:40])
-
-
 @cache
 def _program() -> str:
     """Hash everything beside its text that the layout of a model depends on."""
-    digest = _CHECKSUM(f"{sys.version} {np.__version__}".encode())
+    digest = sha256(f"{sys.version} {np.__version__}".encode())
     patterns = dict.fromkeys(_PACKAGES, "*.[pl]*") | {_TEMPLATES: "*.j2"}
     for package, pattern in patterns.items():
         spec = find_spec(package)
@@ -88,7 +78,7 @@ def _program() -> str:
     return digest.hexdigest()
 
 
-def _read(path: Path) -> NativeModel | None:
+def _read(path: Path | None) -> NativeModel | None:
     payload = read_kept(path, _MARK)
     if payload is None:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from rebecsim.actors import (
     Agenda,
@@ -35,16 +35,8 @@ Outcome = Literal[
 _MANY = 16
 """Rebecs from which on keeping an agenda is faster than asking each of them."""
 
-OUTCOMES: tuple[Outcome, ...] = (
-    "time limit",
-    "step limit",
-    "deadlock",
-    "end of record",
-    "deadline missed",
-    "queue overflow",
-    "assertion failed",
-    "time stands still",
-)
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+"""Ends of runs by their numbers, in results and in compiled code."""
 
 
 @dataclass(frozen=True)

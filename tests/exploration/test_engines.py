@@ -172,7 +172,7 @@ def test_a_search_short_of_memory_compiles_nothing(monkeypatch: pytest.MonkeyPat
 
 def test_a_search_short_of_memory_stays_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thresholds, "SEARCH_LOADS", 50)
-    monkeypatch.setattr(engines, "COMPILER", 10**15)
+    monkeypatch.setattr(thresholds, "BYTES_TO_COMPILE", 10**15)
     found = explore(ticket_service.model, limits=Limits(memory=10**6))
     assert (found.engine, found.verdict) == ("python", "satisfied")
     assert everything(found) == everything(explore(ticket_service.model, engine="python"))

@@ -1,10 +1,13 @@
 """Models that are kept on disk are the models that were laid out."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rebecsim import kept_files
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source, syntax, walk
 from rebecsim.native.layout import native_model
@@ -43,7 +46,12 @@ def directory(tmp_path, monkeypatch):
     """Where models are kept; compiled code stays where it always is."""
     folder = tmp_path / "models"
     folder.mkdir()
-    monkeypatch.setattr(kept_models, "kept_folder", lambda name, make: folder)
+    other = kept_files.kept_folder
+
+    def kept_folder(name: str = "", *, make: bool = False) -> Path | None:
+        return folder if name == "models" else other(name, make=make)
+
+    monkeypatch.setattr(kept_files, "kept_folder", kept_folder)
     return folder
 
 
@@ -134,7 +142,7 @@ def test_another_text_file_or_program_is_another_entry(directory, monkeypatch):
 
 
 def test_nothing_is_kept_where_nothing_can_be_written(directory, monkeypatch):
-    monkeypatch.setattr(kept_models, "kept_folder", lambda name, make: None)
+    monkeypatch.setattr(kept_files, "kept_folder", lambda name, make: None)
     lay_out = LayOut()
     for times in (1, 2):
         kept_model(TEXT, "dice.rebeca", lay_out)
