@@ -10,6 +10,7 @@ import typer
 from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
 from rebecsim.cli.commands import app
 from rebecsim.cli.logs import Log, Processors, Size, Sort, read_log, told
+from rebecsim.counted import counted
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
 
@@ -131,14 +132,10 @@ def validate(
         if check.holds:
             say(f"  holds: {check.rule}")
         else:
-            say(f"  broken by {_jobs(len(check.offenders))}: {check.rule}")
+            say(f"  broken by {counted(len(check.offenders), 'job')}: {check.rule}")
             say(f"    first by job {workload.job[check.offenders[0]]}, which {check.first}")
     if not all(check.holds for check in checks):
         raise typer.Exit(ExitCode.VIOLATED)
-
-
-def _jobs(count: int) -> str:
-    return "1 job" if count == 1 else f"{count:,} jobs"
 
 
 def _known_policy(name: str) -> BatchPolicy:
@@ -196,7 +193,7 @@ def _read_validated(path: Path, processors: int | None) -> Schedule:
     if not known.any():
         raise UserError(f"{path}: no job has a wait, so that this is a log and no schedule")
     if not known.all():
-        complain(f"{path}: {_jobs(int((~known).sum()))} without a wait left out")
+        complain(f"{path}: {counted(int((~known).sum()), 'job')} without a wait left out")
     order = np.lexsort((workload.job, workload.submit))
     jobs = workload.select(order[known[order]])
     return Schedule(jobs, jobs.submit + jobs.wait, policy=path.name)

@@ -8,6 +8,7 @@ import typer
 
 from rebecsim.cli.app import complain, say
 from rebecsim.cli.commands import app
+from rebecsim.counted import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,4 +44,4 @@ def cache(
 def _amount(folders: Sequence[CacheFolder]) -> str:
     entries = sum(each.entries for each in folders)
     size = sum(each.size for each in folders) / 1e6
-    return f"{entries} {'function' if entries == 1 else 'functions'}, {size:.1f} MB"
+    return f"{counted(entries, 'function')}, {size:.1f} MB"

@@ -13,6 +13,7 @@ from rich.text import Text
 from rebecsim.cli.app import Core, Patience, console, open_model, say
 from rebecsim.cli.asking import ModelFile
 from rebecsim.cli.commands import app
+from rebecsim.counted import counted
 from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -97,8 +98,8 @@ def _run(
 
     start = secrets.randbelow(2**32) if seed is None else seed
     pace = f"{speed:g} time units a second" if speed else "virtual time"
-    rebecs = len(model.instances)
-    say(f"{model.name}: {rebecs} rebec{'' if rebecs == 1 else 's'}, {pace}, seed {start}")
+    rebecs = counted(len(model.instances), "rebec")
+    say(f"{model.name}: {rebecs}, {pace}, seed {start}")
     printer = _Printer(model, quiet, _checker_for(model) if check else None)
     limits = Limits(until, steps, speed)
     try:
@@ -239,7 +240,7 @@ def _show_end(log: Log, tolerance: int, checked: bool = True) -> None:
 
 def _end_of(ending: Ending, log: Log) -> str:
     served = len(log.served)
-    count = f"{served} message{'' if served == 1 else 's'} served"
+    count = f"{counted(served, 'message')} served"
     last = f"the last one at time {max(each.event.time for each in log.served)}" if served else ""
     where = f": {ending.rebec}, serving {ending.server}" if ending.rebec else ""
     detail = f": {ending.detail}" if ending.detail else ""

@@ -16,6 +16,7 @@ from rebecsim.cli.app import Core, complain, console, open_model, say
 from rebecsim.cli.asking import ModelFile, Tts
 from rebecsim.cli.commands import app
 from rebecsim.cli.endings import ending_of
+from rebecsim.counted import counted
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
 
@@ -167,7 +168,7 @@ class _Session:
         taken = self._stepper.undo(wanted)
         if not taken:
             raise CommandError("this is the beginning; there is no step to take back")
-        say(f"{_steps(taken)} taken back")
+        say(f"{counted(taken, 'step')} taken back")
         show_state(self._stepper)
 
     def _run(self, text: str) -> None:
@@ -191,15 +192,15 @@ class _Session:
         if after > before:
             hidden = max(after - before - _SHOWN_STEPS, 0)
             if hidden:
-                say(f"... {_steps(hidden)}")
+                say(f"... {counted(hidden, 'step')}")
             for each in self._stepper.path().steps[before + hidden :]:
                 say(str(each).strip())
         if stop.reason == "interrupted":
-            say(f"stopped by Ctrl-C after {_steps(after - before)}")
+            say(f"stopped by Ctrl-C after {counted(after - before, 'step')}")
         elif stop.breakpoint is not None:
             say(f"breakpoint: {stop.breakpoint}")
         elif after < before:
-            say(f"{_steps(before - after)} taken back")
+            say(f"{counted(before - after, 'step')} taken back")
         show_state(self._stepper)
 
     def _break(self, text: str) -> None:
@@ -280,10 +281,6 @@ def _number(text: str, command: str) -> int:
     return int(text)
 
 
-def _steps(count: int) -> str:
-    return f"{count} step{'' if count == 1 else 's'}"
-
-
 def _find(turns: list[Turn], text: str) -> Alternative:
     """Find what `2` or `2.1` stands for."""
     first, point, second = text.partition(".")
@@ -311,7 +308,7 @@ def show_state(stepper: Stepper) -> None:
     time = "" if stepper.model.core else f", time {stepper.time}"
     say("")
     name = f"[bold]{escape(stepper.model.name)}[/bold]"
-    console().print(f"{name}{time}, {_steps(len(stepper))} so far")
+    console().print(f"{name}{time}, {counted(len(stepper), 'step')} so far")
     console().print(_rebec_table(stepper))
     say("")
     breach = stepper.breach

@@ -78,18 +78,18 @@ def run_live(
     for rebec in system.rebecs:
         rebec._bag = SharedBag(rebec)
     conductor = Conductor(system, streams[ORDER_STREAM], bounds)
-    company = _Company([View(system, rebec, draw) for rebec in system.rebecs], conductor)
-    audience = _Audience(conductor, watch)
+    actors = _Actors([View(system, rebec, draw) for rebec in system.rebecs], conductor)
+    watcher = _Watcher(conductor, watch)
     started = time.monotonic()
     try:
         with noting_interrupts() as interrupt:
-            company.start()
+            actors.start()
             started = time.monotonic()
             conductor.begin()
             while not conductor.ended.wait(_LOOK_EVERY if watch else _LOOK_UNWATCHED):
                 if watch is not None:
-                    audience.look()
-                company.look_for_endless(patience)
+                    watcher.look()
+                actors.look_for_endless(patience)
                 if interrupt.seen:
                     conductor.wind_up(_INTERRUPTED)
                     conductor.ended.wait(_GRACE)
@@ -97,10 +97,10 @@ def run_live(
     finally:
         conductor.end(_INTERRUPTED)
         seconds = time.monotonic() - started
-        unstopped = company.stop()
-    audience.look()
+        unstopped = actors.stop()
+    watcher.look()
     assert conductor.ending is not None
-    log = _log(model, bounds, seed, tuple(audience.seen), conductor.ending)
+    log = _log(model, bounds, seed, tuple(watcher.seen), conductor.ending)
     return LiveRun(log, seconds, conductor.error, unstopped)
 
 
@@ -112,7 +112,7 @@ def _log(
     )
 
 
-class _Audience:
+class _Watcher:
     """Reads what has happened as it happens."""
 
     def __init__(self, conductor: Conductor, watch: Callable[[Served], None] | None) -> None:
@@ -129,7 +129,7 @@ class _Audience:
                 self._watch(entry)
 
 
-class _Company:
+class _Actors:
     """The actors of a run and their threads."""
 
     def __init__(self, views: list[View], conductor: Conductor) -> None:

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rebecsim.actors.written import changes_text
+from rebecsim.counted import counted
 from rebecsim.report.message_table import message_table
 from rebecsim.simulation import Event, RunResult
 
@@ -36,6 +37,6 @@ def run_summary(result: RunResult) -> Text:
     """Say how a run ended."""
     detail = f": {result.detail}" if result.detail else ""
     style = "bold red" if result.is_violation else "bold"
-    served = f"{result.steps} message{'' if result.steps == 1 else 's'} served"
+    served = f"{counted(result.steps, 'message')} served"
     last = f"the last one at time {result.time}" if result.steps else "none"
     return Text(f"{result.outcome}{detail} ({served}, {last})", style=style)

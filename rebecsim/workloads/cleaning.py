@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rebecsim.counted import counted
 from rebecsim.workloads.job import Integers
 
 _PARTIAL = (2, 3, 4)
@@ -170,7 +171,4 @@ def clean(rows: LogRows, rules: CleaningRules) -> tuple[Integers, dict[str, int]
 
 def skipped_lines(skipped: Mapping[str, int]) -> list[str]:
     """Say how many rows of a log were skipped, and why."""
-    return [
-        f"{count:,} {'row' if count == 1 else 'rows'} skipped: {reason}"
-        for reason, count in skipped.items()
-    ]
+    return [f"{counted(count, 'row')} skipped: {reason}" for reason, count in skipped.items()]

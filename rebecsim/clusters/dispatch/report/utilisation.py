@@ -17,6 +17,7 @@ from rebecsim.clusters.dispatch.energy import Hardware
 from rebecsim.clusters.dispatch.hardware import cycled
 from rebecsim.clusters.dispatch.traced import UtilisationOverTime
 from rebecsim.clusters.dispatch.utilisation import windows
+from rebecsim.counted import counted
 from rebecsim.report.figures import new_figure
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def utilisation_charts(
         app_masters, ticks = each.shares.shape
         width = window_width(ticks)
         runs = "1 run" if each.replications == 1 else f"Mean of {each.replications} runs"
-        units = "1 time unit" if width == 1 else f"{width} time units"
+        units = counted(width, "time unit")
         charts.append(
             UtilisationChart(
                 name=f"utilisation_{each.policy.lower()}",
