@@ -1,4 +1,4 @@
-"""The kinds of answers in the table of answers, and their keys."""
+"""The keys in the table of answers."""
 
 from __future__ import annotations
 
@@ -8,21 +8,6 @@ from numpy.typing import NDArray
 from rebecsim.native.arrays import Integers
 from rebecsim.native.cache import compiled
 from rebecsim.native.tables import ABSENT, scatter
-
-RECEIVED = 0
-"""A bag, a message: the bag with it."""
-JOINED = 1
-"""A bag, another bag of the same rebec: both in one."""
-BAG_LATER = 2
-"""A bag, time units: the bag as it is seen so much later."""
-INNER_LATER = 3
-"""An inner state, time units: how it is seen so much later."""
-EFFECTS = 4
-"""An inner state, a message: what comes of serving it there."""
-TIGHT = 5
-"""A message, a number of places: the message for a rebec that has no more of them."""
-AT_TIME = 6
-"""An inner state, an absolute time: the inner state as one that knows the time."""
 
 _KIND, _ROW = 32, 35  # bits
 

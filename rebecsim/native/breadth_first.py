@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from rebecsim.native import control as at
-from rebecsim.native import reasons
 from rebecsim.native.arrays import Integers, Numbers, NumberTable, Table
 from rebecsim.native.cache import compiled
+from rebecsim.native.codes import Reason
 from rebecsim.native.parts import Parts
 from rebecsim.native.stores import States
 from rebecsim.native.successors import (
@@ -97,7 +97,7 @@ def _store(
     last = table.shape[0] - 1
     while control[at.STORED] < control[at.FOUND]:
         if records and control[at.EDGES] == edges.rows.shape[0]:
-            return reasons.GROW
+            return Reason.GROW
         successor = control[at.STORED]
         place = hash_at(wanted, successor, identity) & last
         known = False
@@ -117,9 +117,9 @@ def _store(
         number = control[at.STATES]
         if number == control[at.MOST]:
             control[at.TRANSITIONS] += 1
-            return reasons.LIMIT
+            return Reason.LIMIT
         if number == control[at.CAPACITY] or (compact and number - control[at.NUMBER] == ring):
-            return reasons.GROW
+            return Reason.GROW
         control[at.TRANSITIONS] += 1
         control[at.STORED] += 1
         for word in range(identity):
@@ -139,8 +139,8 @@ def _store(
             for word in range(words):
                 seen[0, word] = targets[successor, word] & masks[property_, word]
             if look_up_property(held, seen, property_, words) != 1:
-                return reasons.CHECK
-    return reasons.FINISHED
+                return Reason.CHECK
+    return Reason.FINISHED
 
 
 @compiled()
@@ -167,7 +167,7 @@ def expand_states(
         number = control[at.NUMBER]
         if control[at.ORDINAL] < 0:
             if control[at.BUDGET] == 0:
-                return reasons.BUDGET
+                return Reason.BUDGET
             control[at.BUDGET] -= 1
             control[at.ORDINAL] = 0
             control[at.EXPANDED] += 1
@@ -178,16 +178,16 @@ def expand_states(
         control[at.FOUND] = control[at.STORED] = 0
         reason = find_successors(control, layout, parts, source, working, successors)
         stopped = _store(control, states, successors, properties, edges, seen)
-        if stopped != reasons.FINISHED:  # what comes behind will be worked out again
+        if stopped != Reason.FINISHED:  # what comes behind will be worked out again
             last = control[at.STORED] - 1
             control[at.ORDINAL] = found_by[last, FOUND_ORDINAL] + 1 if last >= 0 else on
             return stopped
-        if reason == reasons.FINISHED:
+        if reason == Reason.FINISHED:
             control[at.NUMBER] = number + 1
             control[at.ORDINAL] = -1
-        elif reason != reasons.MORE:
+        elif reason != Reason.MORE:
             return reason
-    return reasons.FINISHED
+    return Reason.FINISHED
 
 
 @compiled()
@@ -208,11 +208,11 @@ def expand_ahead(control: Integers, states: States, parts: Parts, successors: Su
         for word in range(words):
             source[0, word] = queue[row, word] if compact else table[row, word]
         reason = find_successors(control, layout, parts, source, working, successors)
-        if reason != reasons.FINISHED:
+        if reason != Reason.FINISHED:
             return reason
         control[at.NUMBER] = number + 1
         control[at.ORDINAL] = -1
-    return reasons.FINISHED
+    return Reason.FINISHED
 
 
 @compiled()

@@ -38,6 +38,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from enum import EnumType
 from functools import cached_property
 from importlib import metadata
 from itertools import chain
@@ -454,6 +455,8 @@ def _constants(module: ModuleType, code: CodeType) -> list[tuple[str, object]]:
 
 def _shown(name: str, value: Any) -> str:
     """Write a global that code refers to, so that different values differ."""
+    if isinstance(value, EnumType):
+        return f"{value.__name__} {list(value.__members__.items())}"
     if isinstance(value, type | BuiltinFunctionType):
         return f"{value.__module__}.{value.__qualname__}{getattr(value, '_fields', '')}"
     if value is None or isinstance(value, bool | int | float | str | bytes):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from rebecsim.native.arrays import Cube, Integers, Streams, Table
 from rebecsim.native.bags import COUNT, DUE, IDLE, Bags
 from rebecsim.native.cache import compiled
+from rebecsim.native.codes import First
 from rebecsim.native.columns import ARRIVAL, PRIORITY, SEQUENCE, SERVER
 from rebecsim.native.layout import BAG, GLOBAL_PRIORITY, OWN_CLASS, OWN_PRIORITY
 from rebecsim.native.random_words import below
@@ -15,9 +16,6 @@ from rebecsim.native.random_words import below
 ORDER, FIRST_RANK, USE_PRIORITIES, GLOBAL, CORE = range(5)
 """What is asked for, the first of the `settings`: an order; which rank goes first; whether
 priorities of rebecs count, and whether global ones replace them; whether a bag is a queue."""
-
-ANY, RANKED, FIFO = range(3)
-"""Orders: every one equally likely, messages of one rank before the others, by sending."""
 
 
 @compiled(borrows=True, inline=True)
@@ -88,12 +86,12 @@ def choose_message(
 ) -> int:
     """Give the place of the message to serve next, of the first `number` rebecs in `found`."""
     rebecs = bags.rebecs
-    if settings[ORDER] == ANY:
+    if settings[ORDER] == First.ANY:
         rebec = found[below(streams, 0, number)]
         head = rebecs[rebec, BAG]
         end = _end(settings[CORE], bags, rebec)
         return head + below(streams, 0, end - head)
-    if settings[ORDER] == FIFO:
+    if settings[ORDER] == First.FIFO:
         return _oldest(bags, found, number)
     return _ranked(settings, ranks, bags, streams, found, number)
 

@@ -28,9 +28,3 @@ SITE_SHIFT = 32
 """Bits of what is noted of a choice that hold the index; its site stands above them."""
 SCRIPT = -1
 """The LAW under which choices are not drawn but read."""
-
-# What can go wrong in a step.
-INDEX, QUOTIENT, REMAINDER, TRUNCATION, CAST, NULL, PAST, DELAY, ASSERTION, OVERFLOW = range(1, 11)
-SCRIPT_ENDED = 11
-ENDLESS = 12
-"""More choices than the script has; it is for the caller to do something about it."""

@@ -13,31 +13,21 @@ import numpy as np
 from rebecsim.actors import kinds
 from rebecsim.native.arrays import Integers, Streams, Table
 from rebecsim.native.cache import compiled, is_plain
+from rebecsim.native.codes import Failure
 from rebecsim.native.columns import (
     ARRIVAL,
-    ASSERTION,
-    CAST,
     CHOICES,
     CLASS,
     DEADLINE,
-    DELAY,
-    ENDLESS,
     FAILED,
-    INDEX,
     LAW,
     NEVER,
     NO_TIME,
     NOW,
-    NULL,
-    OVERFLOW,
-    PAST,
-    QUOTIENT,
     RECEIVER,
-    REMAINDER,
     ROOM,
     ROUNDS,
     SCRIPT,
-    SCRIPT_ENDED,
     SELF,
     SENDER,
     SENDS,
@@ -45,7 +35,6 @@ from rebecsim.native.columns import (
     SITE,
     SITE_SHIFT,
     STREAMS,
-    TRUNCATION,
     VALUE,
 )
 from rebecsim.native.random_words import below
@@ -73,7 +62,7 @@ def endless(ctx: Integers, site: int) -> bool:
     ctx[ROUNDS] += 1
     if ctx[ROUNDS] <= MOST_ROUNDS:
         return False
-    _fail(ctx, ENDLESS, site, 0)
+    _fail(ctx, Failure.ENDLESS, site, 0)
     return True
 
 
@@ -102,7 +91,7 @@ def int8(value: int) -> int:
 def quotient(ctx: Integers, dividend: int, divisor: int) -> int:
     """Divide integers, rounding towards zero; a division by zero fails."""
     if divisor == 0:
-        _fail(ctx, QUOTIENT, 0, 0)
+        _fail(ctx, Failure.QUOTIENT, 0, 0)
         return 0
     result = abs(dividend) // abs(divisor)
     return result if (dividend < 0) == (divisor < 0) else -result
@@ -112,7 +101,7 @@ def quotient(ctx: Integers, dividend: int, divisor: int) -> int:
 def remainder(ctx: Integers, dividend: int, divisor: int) -> int:
     """Give the remainder of `quotient`; a division by zero fails."""
     if divisor == 0:
-        _fail(ctx, REMAINDER, 0, 0)
+        _fail(ctx, Failure.REMAINDER, 0, 0)
         return 0
     result = abs(dividend) % abs(divisor)
     return result if dividend >= 0 else -result
@@ -173,7 +162,7 @@ power = kinds.power if is_plain() else _power
 def truncate(ctx: Integers, value: float) -> int:
     """Cast a float to `int`, towards zero; what does not fit fails."""
     if not (-2147483649.0 < value < 2147483648.0):
-        _fail(ctx, TRUNCATION, 0, bits(value))
+        _fail(ctx, Failure.TRUNCATION, 0, bits(value))
         return 0
     return int(value)
 
@@ -186,7 +175,7 @@ def element(ctx: Integers, index: int, length: int, site: int) -> int:
     """Give back an array index that is in range; another one fails."""
     if 0 <= index < length:
         return index
-    _fail(ctx, INDEX, site, index)
+    _fail(ctx, Failure.INDEX, site, index)
     return 0
 
 
@@ -202,7 +191,7 @@ def store(ctx: Integers, cells: Integers, place: int, value: int) -> int:
 def refer(ctx: Integers, rebecs: Table, reference: int, classes: int, site: int) -> int:
     """Cast a reference to one of a set of classes, given as bits; another rebec fails."""
     if reference >= 0 and (classes >> rebecs[reference, CLASS]) & 1 == 0:
-        _fail(ctx, CAST, site, reference)
+        _fail(ctx, Failure.CAST, site, reference)
     return reference
 
 
@@ -216,7 +205,7 @@ def is_one_of(rebecs: Table, reference: int, classes: int) -> bool:
 def require(ctx: Integers, condition: bool, site: int) -> None:
     """Check an assertion."""
     if not condition:
-        _fail(ctx, ASSERTION, site, 0)
+        _fail(ctx, Failure.ASSERTION, site, 0)
 
 
 # --- time, choices and messages ------------------------------------------------------------------
@@ -226,7 +215,7 @@ def require(ctx: Integers, condition: bool, site: int) -> None:
 def delay(ctx: Integers, duration: int) -> None:
     """Let the rebec's time pass; a negative duration fails."""
     if duration < 0:
-        _fail(ctx, DELAY, 0, duration)
+        _fail(ctx, Failure.DELAY, 0, duration)
     if ctx[FAILED] == 0:
         ctx[NOW] += duration
 
@@ -243,7 +232,7 @@ def _follow_script(ctx: Integers, choices: Integers, count: int) -> int:
     most = choices.shape[0] // 2
     drawn = ctx[CHOICES]
     if drawn == most:
-        _fail(ctx, SCRIPT_ENDED, 0, 0)
+        _fail(ctx, Failure.SCRIPT_ENDED, 0, 0)
         return 0
     ctx[CHOICES] = drawn + 1
     choices[most + drawn] = count
@@ -275,7 +264,7 @@ def choose(ctx: Integers, streams: Streams, choices: Integers, count: int, site:
 def sendable(ctx: Integers, receiver: int) -> int:
     """Give back a receiver; null fails."""
     if receiver < 0:
-        _fail(ctx, NULL, 0, 0)
+        _fail(ctx, Failure.NULL, 0, 0)
     return receiver
 
 
@@ -303,9 +292,9 @@ def send(
     sends[row, ARRIVAL] = ctx[NOW] + after
     sends[row, DEADLINE] = NEVER if deadline == NEVER else ctx[NOW] + deadline
     if after < 0:
-        _fail(ctx, PAST, row, after)
+        _fail(ctx, Failure.PAST, row, after)
     elif rebecs[receiver, ROOM] == 0:
-        _fail(ctx, OVERFLOW, row, 0)
+        _fail(ctx, Failure.OVERFLOW, row, 0)
     else:
         rebecs[receiver, ROOM] -= 1
         ctx[SENDS] = row + 1

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rebecsim.native import control as at
-from rebecsim.native import reasons
-from rebecsim.native.answers import EFFECTS, RECEIVED, enter_answer, key_of
+from rebecsim.native.answers import enter_answer, key_of
 from rebecsim.native.arrays import (
     Cube,
     Integers,
@@ -23,6 +22,7 @@ from rebecsim.native.arrays import (
 )
 from rebecsim.native.breadth_first import Edges, Properties, expand_states
 from rebecsim.native.cache import compiled
+from rebecsim.native.codes import Answer, Reason
 from rebecsim.native.columns import (
     ARGUMENTS,
     ARRIVAL,
@@ -224,7 +224,7 @@ def _serve(
     number = control[at.ASKED + 2]
     rebec = contents[row, CELLS_OWNER]
     if known.messages[number, RECEIVER] == ABSENT or known.messages[number, DEADLINE] < 0:
-        return reasons.ANSWER
+        return Reason.ANSWER
     if counts[BATCHES] == batches.shape[0]:
         return _ask_room(control, BATCHES)
     if 2 * (counts[ANSWERS] + 1) > keys.shape[0]:
@@ -264,7 +264,7 @@ def _serve(
             model.params,
         )
         if ctx[FAILED] != 0 or ctx[NOW] > LATEST:
-            return reasons.ANSWER
+            return Reason.ANSWER
         if first + made == effects.shape[0]:
             return _ask_room(control, EFFECT_ROWS)
         if first_sent + passed + ctx[SENDS] > sendings.shape[0]:
@@ -275,15 +275,15 @@ def _serve(
         for sent in range(ctx[SENDS]):
             found = _number_of_sent(known, model, work, sent)
             if found == ABSENT:
-                return reasons.ANSWER
+                return Reason.ANSWER
             if sends[sent, RECEIVER] == rebec:
                 tried += 1
-                got = look_up(keys, values, key_of(RECEIVED, bag, found))
+                got = look_up(keys, values, key_of(Answer.RECEIVED, bag, found))
                 if got == ABSENT:
-                    control[at.ASKED] = RECEIVED
+                    control[at.ASKED] = Answer.RECEIVED
                     control[at.ASKED + 1] = bag
                     control[at.ASKED + 2] = found
-                    return reasons.ANSWER
+                    return Reason.ANSWER
                 bag = got
             else:
                 sendings[first_sent + passed, SENDING_RECEIVER] = sends[sent, RECEIVER]
@@ -336,15 +336,15 @@ def _serve(
     counts[EFFECT_ROWS] = first + made
     counts[SENDINGS] = first_sent + passed
     counts[ANSWERS] += 1
-    enter_answer(keys, values, EFFECTS, row, number, batch)
-    return reasons.FINISHED
+    enter_answer(keys, values, Answer.EFFECTS, row, number, batch)
+    return Reason.FINISHED
 
 
 @compiled(borrows=True, inline=True)
 def _ask_room(control: Integers, table: int) -> int:
     """Ask for room in a table; gives the reason."""
     control[at.ASKED] = table
-    return reasons.ROOM
+    return Reason.ROOM
 
 
 @compiled()
@@ -376,8 +376,8 @@ def expand_and_serve(
     )
     while True:
         reason = expand_states(control, states, parts, properties, edges)
-        if reason != reasons.ANSWER or control[at.ASKED] != EFFECTS:
+        if reason != Reason.ANSWER or control[at.ASKED] != Answer.EFFECTS:
             return reason
         reason = _serve(step, control, parts, known, model, work)
-        if reason != reasons.FINISHED:
+        if reason != Reason.FINISHED:
             return reason

@@ -12,17 +12,16 @@ from rebecsim.native.arrays import Cube, Integers, Step, Streams, Table
 from rebecsim.native.bags import CLOCK, DUE, Bags, put, restart_bags, settle, take
 from rebecsim.native.cache import compiled
 from rebecsim.native.choosing import CORE, choose_message, ready_rebecs
+from rebecsim.native.codes import Ended, Failure
 from rebecsim.native.columns import (
     ARGUMENTS,
     ARRIVAL,
     CHOICES,
     CLASS,
     DEADLINE,
-    ENDLESS,
     FAILED,
     LAW,
     NOW,
-    OVERFLOW,
     PRIORITY,
     RECEIVER,
     ROOM,
@@ -51,21 +50,6 @@ by constructors; most messages at one time."""
 
 OUTCOME, STEPS, TIME = range(3)
 """What is told of each replication."""
-
-(
-    TIME_LIMIT,
-    STEP_LIMIT,
-    DEADLOCK,
-    _END_OF_RECORD,
-    DEADLINE_MISSED,
-    QUEUE_OVERFLOW,
-    ASSERTION_FAILED,
-    TIME_STANDS_STILL,
-    NO_ROOM,
-    NOT_ENDING,
-) = range(10)
-"""Outcomes, numbered as in `rebecsim.simulation.OUTCOMES`; NO_ROOM: the tables of events or of
-choices are full; NOT_ENDING: a message server does not end, which ends all replications."""
 
 (
     EVENT_TIME,
@@ -176,22 +160,22 @@ def _run(
     steps = 0
     time = 0
     began = 0  # the messages that had been served when the time advanced last
-    outcome = STEP_LIMIT
+    outcome = Ended.STEP_LIMIT
     traced = events.shape[1] > 0
     while steps != settings[MAX_STEPS]:
         number = ready_rebecs(settings, servers, bags, found)
         if number == 0:
-            outcome = DEADLOCK
+            outcome = Ended.DEADLOCK
             break
         start = states[found[0], DUE]
         if start > settings[UNTIL]:
-            outcome = TIME_LIMIT
+            outcome = Ended.TIME_LIMIT
             break
         place = choose_message(settings, model.ranks, bags, streams, found, number)
         if start > time:
             began = steps
         elif steps - began >= settings[AT_ONE_TIME] and settings[CORE] == 0:
-            outcome = TIME_STANDS_STILL
+            outcome = Ended.TIME_STANDS_STILL
             break
         time = start
         row = places[place]
@@ -199,7 +183,7 @@ def _run(
         rebec = message[RECEIVER]
         ctx[STARTED] = start
         if message[DEADLINE] < start:
-            outcome = DEADLINE_MISSED
+            outcome = Ended.DEADLINE_MISSED
             ctx[NOW] = states[rebec, CLOCK]
         else:
             take(bags, rebec, place)
@@ -229,20 +213,22 @@ def _run(
                 put(bags, sends, sent)
             states[rebec, ROOM] += 1  # the message that was served kept its place until now
             if ctx[FAILED] != 0:
-                outcome = QUEUE_OVERFLOW if ctx[FAILED] == OVERFLOW else ASSERTION_FAILED
-                if ctx[FAILED] == ENDLESS:
-                    outcome = NOT_ENDING
+                outcome = Ended.ASSERTION_FAILED
+                if ctx[FAILED] == Failure.OVERFLOW:
+                    outcome = Ended.QUEUE_OVERFLOW
+                elif ctx[FAILED] == Failure.ENDLESS:
+                    outcome = Ended.NOT_ENDING
         if traced and not _note(work, message, events, steps):
-            return NO_ROOM
+            return Ended.NO_ROOM
         steps += 1
-        if outcome != STEP_LIMIT:
+        if outcome != Ended.STEP_LIMIT:
             for column in range(message.shape[0]):
                 results.last_message[column] = message[column]
             break
     ends[last, STEPS] = steps
     ends[last, TIME] = time
     if traced and ctx[CHOICES] > choices.shape[0]:
-        return NO_ROOM
+        return Ended.NO_ROOM
     return outcome
 
 
@@ -268,5 +254,5 @@ def run_replications(
         ends[number, TIME] = ends[settings[COUNT], TIME]
         for column in range(columns_and_values.shape[1]):
             columns_and_values[number + 1, column] = cells[columns_and_values[0, column]]
-        if ends[number, OUTCOME] == NOT_ENDING:
+        if ends[number, OUTCOME] == Ended.NOT_ENDING:
             break

@@ -13,19 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from rebecsim.native import control as at
-from rebecsim.native import reasons
 from rebecsim.native.answers import (
-    AT_TIME,
-    BAG_LATER,
-    EFFECTS,
-    INNER_LATER,
-    JOINED,
-    RECEIVED,
-    TIGHT,
     key_of,
 )
 from rebecsim.native.arrays import Integers, Table
 from rebecsim.native.cache import compiled
+from rebecsim.native.codes import Answer, Reason
 from rebecsim.native.parts import (
     ALTERNATIVE_MESSAGE,
     ALTERNATIVE_REST,
@@ -110,7 +103,7 @@ def ask(control: Integers, reason: int, ordinal: int, asked: int, other: int) ->
 def _ask_answer(control: Integers, ordinal: int, kind: int, row: int, value: int) -> int:
     """Ask for an answer; gives the reason."""
     control[at.ASKED + 2] = value
-    return ask(control, reasons.ANSWER, ordinal, kind, row)
+    return ask(control, Reason.ANSWER, ordinal, kind, row)
 
 
 @compiled(borrows=True, inline=True)
@@ -150,15 +143,15 @@ def _arrive(
             inner = working[AFTER, rebec]
             waits = inners[inner, INNER_CLOCK] != 0 or inners[inner, INNER_RESUME] != ABSENT
             if waits or inners[inner, INNER_TICKS] != 0:
-                got = look_up(keys, values, key_of(INNER_LATER, inner, units))
+                got = look_up(keys, values, key_of(Answer.INNER_LATER, inner, units))
                 if got == ABSENT:
-                    return _ask_answer(control, ordinal, INNER_LATER, inner, units)
+                    return _ask_answer(control, ordinal, Answer.INNER_LATER, inner, units)
                 working[AFTER, rebec] = got
             bag = working[BAG_AFTER, rebec]
             if bags[bag, BAG_SIZE] != 0:
-                got = look_up(keys, values, key_of(BAG_LATER, bag, units))
+                got = look_up(keys, values, key_of(Answer.BAG_LATER, bag, units))
                 if got == ABSENT:
-                    return _ask_answer(control, ordinal, BAG_LATER, bag, units)
+                    return _ask_answer(control, ordinal, Answer.BAG_LATER, bag, units)
                 working[BAG_AFTER, rebec] = got
             working[CHANGES, rebec] = rebec
         changed = rebecs
@@ -171,7 +164,7 @@ def _arrive(
         if inner != working[BEFORE, rebec]:
             number = inners[inner, INNER_NUMBER]
             if number > layout[part, 2]:
-                return ask(control, reasons.WIDTH, ordinal, part, 0)
+                return ask(control, Reason.WIDTH, ordinal, part, 0)
             moved = number ^ inners[working[BEFORE, rebec], INNER_NUMBER]
             targets[found, layout[part, 0]] ^= moved << layout[part, 1]
         part += 1
@@ -179,14 +172,14 @@ def _arrive(
         if bag != working[BAG_BEFORE, rebec]:
             number = bags[bag, BAG_NUMBER]
             if number > layout[part, 2]:
-                return ask(control, reasons.WIDTH, ordinal, part, 0)
+                return ask(control, Reason.WIDTH, ordinal, part, 0)
             moved = number ^ bags[working[BAG_BEFORE, rebec], BAG_NUMBER]
             targets[found, layout[part, 0]] ^= moved << layout[part, 1]
     now = time + units if control[at.ABSOLUTE] != 0 else 0
     if control[at.ABSOLUTE] != 0:
         part = 2 * rebecs
         if now > layout[part, 2]:
-            return ask(control, reasons.WIDTH, ordinal, part, now)
+            return ask(control, Reason.WIDTH, ordinal, part, now)
         targets[found, layout[part, 0]] ^= (time ^ now) << layout[part, 1]
     if control[at.COMPACT] != 0:
         mixed = mix_in(0, np.int64(now))
@@ -200,7 +193,7 @@ def _arrive(
     found_by[found, FOUND_CHOICE] = choice
     found_by[found, FOUND_UNITS] = units
     control[at.FOUND] = found + 1
-    return reasons.FINISHED
+    return Reason.FINISHED
 
 
 @compiled(borrows=True, inline=True)
@@ -253,17 +246,17 @@ def find_successors(
         time = (source[0, layout[part, 0]] >> layout[part, 1]) & layout[part, 2]
         if time > control[at.HORIZON]:
             control[at.BEYOND] = 1
-            return reasons.FINISHED
+            return Reason.FINISHED
         if control[at.BY_TIME] != 0 and time > LATEST:  # an answer could not be asked for
-            return ask(control, reasons.WIDTH, followed, part, time)
+            return ask(control, Reason.WIDTH, followed, part, time)
     if first != 0:
         if followed != 0:
-            return reasons.FINISHED
+            return Reason.FINISHED
         if first == NEVER or control[at.TIMED] == 0:
             control[at.ORDINAL] = 1  # so that it is not found again
-            return reasons.DEADLOCK
+            return Reason.DEADLOCK
         if control[at.FOUND] == most:
-            return ask(control, reasons.MORE, 0, 0, 0)
+            return ask(control, Reason.MORE, 0, 0, 0)
         return _arrive(
             control,
             layout,
@@ -286,7 +279,7 @@ def find_successors(
         bag = working[BAG_BEFORE, rebec]
         suspended = inners[inner, INNER_RESUME] != ABSENT
         if not suspended and bags[bag, BAG_FIRST] == ABSENT:
-            return ask(control, reasons.ALTERNATIVES, ordinal, bag, 0)
+            return ask(control, Reason.ALTERNATIVES, ordinal, bag, 0)
         for alternative in range(1 if suspended else bags[bag, BAG_COUNT]):
             message = inners[inner, INNER_MESSAGE]
             rest = bag
@@ -296,20 +289,20 @@ def find_successors(
                 rest = parts.alternatives[row, ALTERNATIVE_REST]
             asked = inner
             if control[at.BY_TIME] != 0:
-                asked = look_up(keys, values, key_of(AT_TIME, inner, time))
+                asked = look_up(keys, values, key_of(Answer.AT_TIME, inner, time))
                 if asked == ABSENT:
-                    return _ask_answer(control, ordinal, AT_TIME, inner, time)
-            batch = look_up(keys, values, key_of(EFFECTS, asked, message))
+                    return _ask_answer(control, ordinal, Answer.AT_TIME, inner, time)
+            batch = look_up(keys, values, key_of(Answer.EFFECTS, asked, message))
             if batch == ABSENT:
-                return _ask_answer(control, ordinal, EFFECTS, asked, message)
+                return _ask_answer(control, ordinal, Answer.EFFECTS, asked, message)
             room = capacities[rebec] - bags[rest, BAG_SIZE]
             if bags[rest, BAG_SIZE] != 0 and batches[batch, BATCH_PLACES] > room:
-                tight = look_up(keys, values, key_of(TIGHT, message, room))
+                tight = look_up(keys, values, key_of(Answer.TIGHT, message, room))
                 if tight == ABSENT:
-                    return _ask_answer(control, ordinal, TIGHT, message, room)
-                batch = look_up(keys, values, key_of(EFFECTS, asked, tight))
+                    return _ask_answer(control, ordinal, Answer.TIGHT, message, room)
+                batch = look_up(keys, values, key_of(Answer.EFFECTS, asked, tight))
                 if batch == ABSENT:
-                    return _ask_answer(control, ordinal, EFFECTS, asked, tight)
+                    return _ask_answer(control, ordinal, Answer.EFFECTS, asked, tight)
             begin = batches[batch, BATCH_FIRST]
             end = begin + batches[batch, BATCH_COUNT]
             if ordinal + end - begin <= followed:
@@ -320,7 +313,7 @@ def find_successors(
                     ordinal += 1
                     continue
                 if control[at.FOUND] == most:
-                    return ask(control, reasons.MORE, ordinal, 0, 0)
+                    return ask(control, Reason.MORE, ordinal, 0, 0)
                 for change in range(changed):
                     other = working[CHANGES, change]
                     working[AFTER, other] = working[BEFORE, other]
@@ -331,9 +324,9 @@ def find_successors(
                 if own != ABSENT and not fails:
                     after = own
                     if bags[rest, BAG_SIZE] != 0:
-                        after = look_up(keys, values, key_of(JOINED, rest, own))
+                        after = look_up(keys, values, key_of(Answer.JOINED, rest, own))
                         if after == ABSENT:
-                            return _ask_answer(control, ordinal, JOINED, rest, own)
+                            return _ask_answer(control, ordinal, Answer.JOINED, rest, own)
                 working[AFTER, rebec] = effects[effect, EFFECT_INNER]
                 working[BAG_AFTER, rebec] = after
                 working[CHANGES, 0] = rebec
@@ -349,10 +342,10 @@ def find_successors(
                     if taken >= capacities[receiver]:
                         control[at.SERVED] = 2 * message + suspended
                         control[at.CHOICE] = effect - begin
-                        return ask(control, reasons.OVERFLOW, ordinal + 1, receiver, received)
-                    got = look_up(keys, values, key_of(RECEIVED, before, received))
+                        return ask(control, Reason.OVERFLOW, ordinal + 1, receiver, received)
+                    got = look_up(keys, values, key_of(Answer.RECEIVED, before, received))
                     if got == ABSENT:
-                        return _ask_answer(control, ordinal, RECEIVED, before, received)
+                        return _ask_answer(control, ordinal, Answer.RECEIVED, before, received)
                     if before == working[BAG_BEFORE, receiver]:
                         working[CHANGES, changed] = receiver
                         changed += 1
@@ -360,7 +353,7 @@ def find_successors(
                 if fails:
                     control[at.SERVED] = 2 * message + suspended
                     control[at.CHOICE] = effect - begin
-                    return ask(control, reasons.BREACH, ordinal + 1, effect, 0)
+                    return ask(control, Reason.BREACH, ordinal + 1, effect, 0)
                 units = 0
                 if control[at.FLOATING] != 0:
                     units = NEVER
@@ -390,7 +383,7 @@ def find_successors(
                 )
                 if units != 0:
                     changed = rebecs
-                if reason != reasons.FINISHED:
+                if reason != Reason.FINISHED:
                     return reason
                 ordinal += 1
-    return reasons.FINISHED
+    return Reason.FINISHED

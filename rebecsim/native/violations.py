@@ -5,23 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from rebecsim.actors import kinds
+from rebecsim.native.codes import Failure
 from rebecsim.native.columns import (
     ARGUMENTS,
-    ASSERTION,
-    CAST,
     DEADLINE,
-    DELAY,
     FAILED,
-    INDEX,
-    NULL,
-    OVERFLOW,
-    PAST,
-    QUOTIENT,
     RECEIVER,
-    REMAINDER,
     SERVER,
     SITE,
-    TRUNCATION,
     VALUE,
 )
 from rebecsim.native.layout import CAPACITY, Integers, NativeModel
@@ -47,25 +38,25 @@ def endless_text(native: NativeModel, ctx: Integers, message: Integers) -> str:
 def failure_text(native: NativeModel, ctx: Integers, message: Integers, sends: Integers) -> str:
     """Tell of what failed while a message was served."""
     kind, site, value = int(ctx[FAILED]), int(ctx[SITE]), int(ctx[VALUE])
-    if kind == ASSERTION:
+    if kind == Failure.ASSERTION:
         return str(native.sites[site])
-    if kind == OVERFLOW:
+    if kind == Failure.OVERFLOW:
         capacity = native.rebecs[sends[site, RECEIVER], CAPACITY]
         return f"no place for {_message(native, sends[site])} in a queue of {capacity}"
     rebec = native.views[int(message[RECEIVER])]
-    if kind == CAST:
+    if kind == Failure.CAST:
         cast = native.model.instances[value]
         return f"{cast.name} is a {cast.reactive_class.__name__}, no {native.sites[site]}"
     where = f'method "{rebec.name}.{rebec.servers[int(message[SERVER])][0]}"'
-    if kind == INDEX:
+    if kind == Failure.INDEX:
         return f"Array index out of bound: {value}, {where} line {native.sites[site]}"
-    if kind == PAST:
+    if kind == Failure.PAST:
         receiver = native.views[int(sends[site, RECEIVER])]
         server = receiver.servers[int(sends[site, SERVER])][0]
         return f"{receiver.name}.{server}: after({value}) lies in the past, {where}"
-    if kind == NULL:
+    if kind == Failure.NULL:
         return f"message to null, {where}"
-    if kind == DELAY:
+    if kind == Failure.DELAY:
         return f"a delay of {value} time units: time does not go back, {where}"
     return f"{_arithmetic(kind, value)}, {where}"
 
@@ -80,11 +71,11 @@ def _message(native: NativeModel, row: Integers) -> str:
 def _arithmetic(kind: int, value: int) -> str:
     """Let Python say what is wrong, which differs between its versions."""
     try:
-        if kind == QUOTIENT:
+        if kind == Failure.QUOTIENT:
             kinds.quotient(1, 0)
-        elif kind == REMAINDER:
+        elif kind == Failure.REMAINDER:
             kinds.remainder(1, 0)
-        elif kind == TRUNCATION:
+        elif kind == Failure.TRUNCATION:
             kinds.truncate(float(np.int64(value).view(np.float64)))
     except ArithmeticError as error:
         return str(error)

@@ -16,7 +16,7 @@ from rebecsim.generate.step import NotNativeError
 from rebecsim.lang import CheckedModel, syntax, walk
 from rebecsim.native.bags import STATE_WIDTH, Bags
 from rebecsim.native.cache import prepare
-from rebecsim.native.choosing import ANY, FIFO, RANKED
+from rebecsim.native.codes import Ended, First
 from rebecsim.native.columns import ARGUMENTS, NEVER, SITE_SHIFT, SLOTS
 from rebecsim.native.layout import (
     BASE,
@@ -24,15 +24,11 @@ from rebecsim.native.layout import (
     NativeModel,
 )
 from rebecsim.native.simulation import (
-    DEADLINE_MISSED,
     EVENT_ARGUMENTS,
-    NO_ROOM,
-    NOT_ENDING,
     OUTCOME,
     SETTINGS,
     STEPS,
     TIME,
-    TIME_STANDS_STILL,
     Results,
     SimulatedModel,
     Work,
@@ -43,7 +39,12 @@ from rebecsim.simulation.order import Order
 from rebecsim.simulation.simulator import OUTCOMES, RunResult
 from rebecsim.simulation.trace import Event, changes
 
-_ORDERS = {"random": ANY, "updates-first": RANKED, "ticks-first": RANKED, "fifo": FIFO}
+_ORDERS = {
+    "random": First.ANY,
+    "updates-first": First.RANKED,
+    "ticks-first": First.RANKED,
+    "fifo": First.FIFO,
+}
 _ROOM = 1_000  # events of a traced run at first; more are made room for when they come
 _INDEX = (1 << SITE_SHIFT) - 1  # of an alternative, in what is noted of a choice
 _MOST_STEPS = np.iinfo(np.int64).max
@@ -119,20 +120,20 @@ def run_native(
         with np.errstate(all="ignore"):  # as IEEE says; without a compiler NumPy would warn of it
             run_replications(native.step, settings, model, work, results)
         ends, message = results.ends, results.last_message
-        if (ends[:-1, OUTCOME] == NOT_ENDING).any():
+        if (ends[:-1, OUTCOME] == Ended.NOT_ENDING).any():
             raise EndlessError(endless_text(native, work.ctx, message))
-        if not (trace and (ends[:-1, OUTCOME] == NO_ROOM).any()):
+        if not (trace and (ends[:-1, OUTCOME] == Ended.NO_ROOM).any()):
             break
         room *= 4
     detail = ""
     if len(replications):
         outcome = ends[-2, OUTCOME]
-        if outcome == DEADLINE_MISSED:
+        if outcome == Ended.DEADLINE_MISSED:
             detail = missed_text(native, message, int(ends[-2, TIME]))
-        elif outcome == TIME_STANDS_STILL:
+        elif outcome == Ended.TIME_STANDS_STILL:
             time = int(ends[-2, TIME])
             detail = f"{at_one_time:,} messages were served at time {time}"
-        elif outcome > DEADLINE_MISSED:
+        elif outcome > Ended.DEADLINE_MISSED:
             detail = failure_text(native, work.ctx, message, work.sends)
     steps = int(ends[-2, STEPS]) if len(replications) else 0
     return NativeRuns(

@@ -21,6 +21,7 @@ from rebecsim.exploration.states.remembering import SentAtOnce
 from rebecsim.exploration.states.suspension import Suspension
 from rebecsim.exploration.states.transitions import State, TransitionSystem
 from rebecsim.native import answers, parts
+from rebecsim.native.codes import Answer
 from rebecsim.native.errors import TimeTooLargeError
 from rebecsim.native.packing import words_of
 from rebecsim.native.rows import NumberedRows, Rows
@@ -171,18 +172,18 @@ class Collapsed:
     def answer(self, kind: int, row: int, value: int) -> None:
         """Work out what the compiled search asks for, and enter it."""
         match kind:
-            case answers.EFFECTS:
+            case Answer.EFFECTS:
                 answer = self._effects_of(row, value)
-            case answers.RECEIVED:
+            case Answer.RECEIVED:
                 answer = self._arranged(row, (self._messages[value].waiting,))
-            case answers.JOINED:
+            case Answer.JOINED:
                 answer = self._arranged(row, self._bags[value][1])
-            case answers.BAG_LATER:
+            case Answer.BAG_LATER:
                 owner, bag = self._bags[row]
                 answer = self._bag_row(owner, tuple([each.earlier(value) for each in bag]))
-            case answers.INNER_LATER:
+            case Answer.INNER_LATER:
                 answer = self._inner_later(row, value)
-            case answers.TIGHT:
+            case Answer.TIGHT:
                 message = self._messages[row]
                 answer = self._message_number(message.receiver, message.waiting, value)
             case _:
@@ -329,7 +330,7 @@ class Collapsed:
             (receiver, waiting.number, waiting.arrival) for receiver, waiting, _ in self._messages
         ]
         messages = np.array(told, np.int64).reshape(-1, 3)
-        asked = (self.keys >= 0) & (answers.kind_of(self.keys) == answers.EFFECTS)
+        asked = (self.keys >= 0) & (answers.kind_of(self.keys) == Answer.EFFECTS)
         served = answers.value_of(self.keys[asked])
         batches = self.batches.array[self.values[asked]]
         # --- of each effect the message that was served, then of each sending

@@ -25,8 +25,7 @@ from rebecsim.exploration.states.outcome import Breach
 from rebecsim.exploration.states.transitions import State
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.native import control as at
-from rebecsim.native import reasons, thresholds
-from rebecsim.native.answers import EFFECTS
+from rebecsim.native import thresholds
 from rebecsim.native.breadth_first import (
     Edges,
     Properties,
@@ -35,6 +34,7 @@ from rebecsim.native.breadth_first import (
     store_found,
 )
 from rebecsim.native.cache import prepare
+from rebecsim.native.codes import Answer, Reason
 from rebecsim.native.errors import TimeTooLargeError
 from rebecsim.native.packing import layout_for, packed, words_of
 from rebecsim.native.parts import Parts
@@ -45,7 +45,7 @@ from rebecsim.native.tables import fingerprint_of, insert_held
 
 Integers = NDArray[np.int64]
 
-_RARE = frozenset({reasons.BUDGET, reasons.ROOM, reasons.WIDTH, reasons.GROW})
+_RARE = frozenset({Reason.BUDGET, Reason.ROOM, Reason.WIDTH, Reason.GROW})
 """Reasons to stop after which clock and memory are looked at."""
 
 _ASKED = 256  # stops for other reasons between two looks
@@ -184,11 +184,11 @@ class CompiledSearch:
     def run(self) -> None:
         """Expand all states. Raises SearchEnded as `Search.expand` does."""
         self._search.check_limits()
-        reason = reasons.BUDGET
-        while reason != reasons.FINISHED:
+        reason: int = Reason.BUDGET
+        while reason != Reason.FINISHED:
             reason = self._expand()
             self.note(reason)
-            if reason == reasons.BUDGET and self._can_use_threads():
+            if reason == Reason.BUDGET and self._can_use_threads():
                 reason = self._run_threads()
                 self.note(reason)
 
@@ -245,33 +245,33 @@ class CompiledSearch:
         if reason in _RARE or not self._asked % _ASKED:
             self._search.check_limits()
         match reason:
-            case reasons.ANSWER:
+            case Reason.ANSWER:
                 self._collapsed.answer(asked, other, value)
-                if asked == EFFECTS:
+                if asked == Answer.EFFECTS:
                     self._consider_serving()
-            case reasons.ROOM:
+            case Reason.ROOM:
                 if self._search.meter.would_exceed(self._collapsed.growth(asked)):
                     self._search.stop("memory")
                 self._collapsed.grow(asked)
-            case reasons.ALTERNATIVES:
+            case Reason.ALTERNATIVES:
                 self._collapsed.list_alternatives(asked)
-            case reasons.WIDTH:
+            case Reason.WIDTH:
                 self._relay(other)
-            case reasons.GROW:
+            case Reason.GROW:
                 self._grow()
-            case reasons.LIMIT:
+            case Reason.LIMIT:
                 self._search.stop("states")
-            case reasons.CHECK:
+            case Reason.CHECK:
                 self._check(int(self.control[at.STATES]) - 1)
-            case reasons.BREACH:
+            case Reason.BREACH:
                 effect = self._collapsed.failing(asked)
                 assert effect.breach is not None
                 if self._writer is not None:
                     self._writer.breached(key_of_effect(self._search.system.runner, effect))
                 self._breached(effect.breach)
-            case reasons.OVERFLOW:
+            case Reason.OVERFLOW:
                 self._overflow(asked, self._collapsed.message(other))
-            case reasons.DEADLOCK:
+            case Reason.DEADLOCK:
                 self._search.ends_in(int(self.control[at.NUMBER]))
 
     def _overflow(self, receiver: int, message: Waiting) -> None:

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from rebecsim.exploration.compiled.two_threads import Tables
 from rebecsim.exploration.search import StillEdges
 from rebecsim.native import control as at
-from rebecsim.native import reasons
 from rebecsim.native.breadth_first import expand_ahead
 from rebecsim.native.cache import prepare
+from rebecsim.native.codes import Reason
 from rebecsim.native.packing import words_of
 from rebecsim.native.stores import arrays_of
 from rebecsim.native.successors import (
@@ -25,7 +25,7 @@ from rebecsim.native.tables import ABSENT, find_states
 _BATCH = 1 << 16  # successors
 _BYTES = 80  # of an edge, on the way to its component
 
-_ASKING = frozenset({reasons.ANSWER, reasons.ALTERNATIVES, reasons.WIDTH, reasons.ROOM})
+_ASKING = frozenset({Reason.ANSWER, Reason.ALTERNATIVES, Reason.WIDTH, Reason.ROOM})
 """Reasons to stop that there are for states only that were not expanded to the end."""
 
 

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.native import control as at
-from rebecsim.native import reasons, thresholds
+from rebecsim.native import thresholds
 from rebecsim.native.breadth_first import Properties, expand_ahead, store_found
+from rebecsim.native.codes import Reason
 from rebecsim.native.parts import Parts
 from rebecsim.native.stores import Store, arrays_of
 from rebecsim.native.successors import FOUND_BY_WIDTH, FOUND_ORDINAL, FOUND_SOURCE, Successors
@@ -89,18 +90,18 @@ class TwoThreads:
                 coming = other.submit(_quietly(expand_ahead), ahead, states, parts, free)
                 stopped = self._store(filled)
                 reason = coming.result()
-                while stopped != reasons.FINISHED:
+                while stopped != Reason.FINISHED:
                     self._stop_at(filled, stopped)
                     stopped = self._store(filled)
                 filled, free = free, filled
                 control[at.FOUND], control[at.STORED] = ahead[at.FOUND], 0
-                if reason not in (reasons.FINISHED, reasons.MORE) or self._is_narrow():
+                if reason not in (Reason.FINISHED, Reason.MORE) or self._is_narrow():
                     break
                 if ahead[at.NUMBER] - checked_at >= BUDGET:
                     checked_at = int(ahead[at.NUMBER])
                     control[at.EXPANDED] = self._expanded(filled)
-                    self._search.note(reasons.BUDGET)
-            while (stopped := self._store(filled)) != reasons.FINISHED:
+                    self._search.note(Reason.BUDGET)
+            while (stopped := self._store(filled)) != Reason.FINISHED:
                 self._stop_at(filled, stopped)
         return self._come_together(reason)
 
@@ -123,7 +124,7 @@ class TwoThreads:
     def _stop_at(self, batch: Successors, reason: int) -> None:
         """Do what must be done within a batch; the other thread waits."""
         stored = int(self._control[at.STORED])
-        last = stored if reason != reasons.CHECK else stored - 1
+        last = stored if reason != Reason.CHECK else stored - 1
         self._control[at.EXPANDED] = batch.found_by[last, FOUND_SOURCE] + 1
         self._search.note(reason)
 
@@ -134,7 +135,7 @@ class TwoThreads:
         control[places] = ahead[places]
         control[at.NUMBER], control[at.ORDINAL] = ahead[at.NUMBER], ahead[at.ORDINAL]
         control[at.EXPANDED] = ahead[at.NUMBER] + (ahead[at.ORDINAL] >= 0)
-        return reasons.BUDGET if reason in (reasons.FINISHED, reasons.MORE) else reason
+        return Reason.BUDGET if reason in (Reason.FINISHED, Reason.MORE) else reason
 
 
 def _quietly(function: Callable[..., int]) -> Callable[..., int]:

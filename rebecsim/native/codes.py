@@ -1,0 +1,90 @@
+"""The codes that compiled loops and Python tell each other."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Reason(IntEnum):
+    """Why the compiled search has returned."""
+
+    FINISHED = 0
+    BUDGET = 1
+    ANSWER = 2
+    ALTERNATIVES = 3
+    WIDTH = 4
+    GROW = 5
+    LIMIT = 6
+    CHECK = 7
+    BREACH = 8
+    OVERFLOW = 9
+    DEADLOCK = 10
+    ROOM = 11
+    """A table is full, see `rebecsim.native.parts`."""
+    MORE = 12
+    """There are more successors than are worked out at once; never seen outside the loop."""
+
+
+class Answer(IntEnum):
+    """The kinds of answers in the table of answers."""
+
+    RECEIVED = 0
+    """A bag, a message: the bag with it."""
+    JOINED = 1
+    """A bag, another bag of the same rebec: both in one."""
+    BAG_LATER = 2
+    """A bag, time units: the bag as it is seen so much later."""
+    INNER_LATER = 3
+    """An inner state, time units: how it is seen so much later."""
+    EFFECTS = 4
+    """An inner state, a message: what comes of serving it there."""
+    TIGHT = 5
+    """A message, a number of places: the message for a rebec that has no more of them."""
+    AT_TIME = 6
+    """An inner state, an absolute time: the inner state as one that knows the time."""
+
+
+class Failure(IntEnum):
+    """What can go wrong in a step."""
+
+    INDEX = 1
+    QUOTIENT = 2
+    REMAINDER = 3
+    TRUNCATION = 4
+    CAST = 5
+    NULL = 6
+    PAST = 7
+    DELAY = 8
+    ASSERTION = 9
+    OVERFLOW = 10
+    SCRIPT_ENDED = 11
+    ENDLESS = 12
+    """More rounds of loops than are waited for."""
+
+
+class Ended(IntEnum):
+    """How a replication has ended, numbered as in `rebecsim.simulation.OUTCOMES`."""
+
+    TIME_LIMIT = 0
+    STEP_LIMIT = 1
+    DEADLOCK = 2
+    END_OF_RECORD = 3
+    DEADLINE_MISSED = 4
+    QUEUE_OVERFLOW = 5
+    ASSERTION_FAILED = 6
+    TIME_STANDS_STILL = 7
+    NO_ROOM = 8
+    """The tables of events or of choices are full."""
+    NOT_ENDING = 9
+    """A message server does not end, which ends all replications."""
+
+
+class First(IntEnum):
+    """Which message is served first, of those that may be."""
+
+    ANY = 0
+    """Every one is equally likely."""
+    RANKED = 1
+    """One of the rank that goes first, if there is one."""
+    FIFO = 2
+    """The one that was sent first."""
