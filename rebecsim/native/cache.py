@@ -31,7 +31,6 @@ Numba is imported where the first function is made.
 from __future__ import annotations
 
 import hashlib
-import pickle
 import platform
 import re
 import sys
@@ -44,12 +43,20 @@ from importlib import metadata
 from itertools import chain
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from rebecsim.cache_directory import GRAMMAR_TABLES, KEPT_MODELS, cache_directory
 from rebecsim.kept_files import kept_folder, read_kept, write_kept
+from rebecsim.native import inside_numba
 from rebecsim.native.arrays import signature_of
-from rebecsim.native.compiling import linked_only, plain_indices
+from rebecsim.native.inside_numba import (
+    LateDispatcher,
+    compiler_lock,
+    definition_of,
+    packed_result,
+    processor,
+    rebuilt_result,
+)
 
 if sys.platform != "win32":
     import fcntl
@@ -145,7 +152,6 @@ def compiled(
     options = {
         "error_model": "numpy",
         "nogil": True,
-        "_nrt": not borrows,
         "forceinline": inline,
         "no_cpython_wrapper": inner or inline or first_class,
         "no_cfunc_wrapper": inner or inline,
@@ -154,8 +160,12 @@ def compiled(
     def decorate(function: Function) -> Function:
         if is_plain():
             return function
+        if not inside_numba.IS_USED:
+            from numba import njit
+
+            return cast(Function, njit(error_model="numpy", nogil=True)(function))
         assert isinstance(function, FunctionType)
-        return _Compiled(function, signature, options).dispatcher
+        return _Compiled(function, signature, options, borrows).dispatcher
 
     return decorate
 
@@ -180,28 +190,15 @@ def prepare(*functions: Callable[..., Any]) -> None:
 _results: dict[str, Any] = {}  # Numba's results of this process, by digest
 
 
-class _Compiled:
-    """A function, its one signature, and Numba's dispatcher, which is told what to compile.
+class _Compiled(LateDispatcher):
+    """A function with its one signature."""
 
-    Numba compiles a dispatcher for whatever types it is first called with. Here the two doors to
-    that, a call from Python and a call in another compiled function, lead to `prepare` instead.
-    """
-
-    def __init__(self, function: FunctionType, signature: str, options: dict[str, Any]) -> None:
-        import numba
-
-        self.function = function
+    def __init__(
+        self, function: FunctionType, signature: str, options: dict[str, Any], borrows: bool
+    ) -> None:
+        super().__init__(function, options, borrows)
         self._given = signature
-        self._options = options
-        self.is_inner = options["no_cfunc_wrapper"]
-        self.dispatcher: Any = numba.njit(**options)(function)
-        if options["no_cpython_wrapper"]:  # nothing that Python could call
-            self.dispatcher.add_overload = self._add_overload
-        self._template = self.dispatcher.get_call_template
-        self.dispatcher.get_call_template = self._get_call_template
-        self.dispatcher._compile_for_args = self._compile_for_args
-        self.dispatcher.get_compile_result = self._get_compile_result
-        self.dispatcher.made = self
+        self._options = options | {"borrows": borrows}
 
     @cached_property
     def signature(self) -> Any:
@@ -214,23 +211,6 @@ class _Compiled:
         kinds = [] if self._given else self.signature.args
         tuples = [each.instance_class for each in kinds if hasattr(each, "instance_class")]
         return f"{self.signature} {_shown('', tuple(tuples))} {self._options}"
-
-    def _get_call_template(self, args: Any, kws: Any) -> Any:
-        self.prepare()
-        return self._template(args, kws)
-
-    def _add_overload(self, result: Any) -> None:
-        self.dispatcher.overloads[tuple(result.signature.args)] = result
-
-    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
-        if self.dispatcher.overloads or "add_overload" in vars(self.dispatcher):
-            raise TypeError(f"{self.function.__name__} is compiled for {self.signature} only")
-        self.prepare()
-        return self.dispatcher
-
-    def _get_compile_result(self, signature: Any) -> Any:
-        self.prepare()
-        return self.dispatcher.overloads[tuple(signature.args)]
 
     def is_ready(self) -> bool:
         """Whether there is machine code already, in this process or on disk."""
@@ -249,21 +229,15 @@ class _Compiled:
         digest = _digest(self)
         known = _results.get(digest)
         if known is not None:
-            self.dispatcher.add_overload(known)
-            self.dispatcher.disable_compile()
+            self.adopt(known)
             return True
         # Symbols of machine code must differ wherever the code does, in all processes.
         self.function.__qualname__ = f"{self.function.__name__}_{digest[:24]}"
         entry = _Entry(self.function.__name__, digest)
-        self.dispatcher._cache = entry
-        from numba.core.compiler_lock import global_compiler_lock
-
         # In this order, or a thread that compiles could wait for one that waits for it.
-        with global_compiler_lock, _only_one(entry.file, wait=wait) as is_mine:
+        with compiler_lock(), _only_one(entry.file, wait=wait) as is_mine:
             if is_mine:
-                with plain_indices(), linked_only(self.is_inner):
-                    self.dispatcher.compile(self.signature)
-                self.dispatcher.disable_compile()
+                self.compile(entry)
         return is_mine
 
 
@@ -279,14 +253,8 @@ class _Entry:
         payload = _read(self.file)
         if payload is None:
             return None
-        from numba.core import compiler
-
-        rebuild: Any = compiler.CompileResult._rebuild
         try:
-            # Written by this program, to a directory of the user's own: see `kept_files`.
-            symbols, parts = pickle.loads(payload)  # noqa: S301
-            _provide(symbols, target_context)
-            result = rebuild(target_context, *parts)
+            result = rebuilt_result(payload, target_context)
         except Exception:  # whatever reading what is no entry may raise
             return None
         _results[self._digest] = result
@@ -295,31 +263,7 @@ class _Entry:
     def save_overload(self, signature: Any, result: Any) -> None:
         """Keep a function that has just been compiled."""
         _results[self._digest] = result
-        from numba.core import serialize
-
-        dumps: Any = serialize.dumps
-        _write(self.file, dumps((_symbols(result), result._reduce())))
-
-
-def _symbols(result: Any) -> list[str]:
-    """Name what machine code calls outside itself."""
-    functions = result.library._final_module.functions
-    names = {each.name for each in functions if each.is_declaration}
-    return sorted(name for name in names if not name.startswith("llvm."))
-
-
-def _provide(symbols: list[str], target_context: Any) -> None:
-    """Make sure that these can be found; LLVM ends the process if one cannot.
-
-    Mostly it is Numba's memory management alone. Loading all that Numba can compile calls to takes
-    half a second, so that is done only where something is missing.
-    """
-    from llvmlite import binding
-    from numba.core.runtime.nrt import rtsys
-
-    rtsys.initialize(target_context)
-    if any(binding.address_of_symbol(name) is None for name in symbols):
-        target_context.refresh()
+        _write(self.file, packed_result(result))
 
 
 # --- files ---------------------------------------------------------------------------------------
@@ -381,7 +325,6 @@ def _folder_name() -> str:
 def _environment() -> list[str]:
     """Everything beside the function itself that machine code depends on."""
     import numba
-    from numba.core.registry import cpu_target
 
     config = _config()
     return [
@@ -389,7 +332,7 @@ def _environment() -> list[str]:
         metadata.version("llvmlite"),
         sys.implementation.cache_tag or sys.implementation.name,
         platform.python_version(),
-        repr(cpu_target.target_context.codegen().magic_tuple()),
+        processor(),
         repr((config.OPT, config.LOOP_VECTORIZE, config.SLP_VECTORIZE)),
     ]
 
@@ -417,7 +360,7 @@ def _content(function: FunctionType, options: str, above: set[FunctionType]) -> 
         referred = value if made is None else made.function
         if isinstance(value, ModuleType):
             yield f"{name} = {value.__name__} with {_constants(value, function.__code__)}"
-        elif isinstance(intrinsic := getattr(value, "_defn", None), FunctionType):
+        elif (intrinsic := definition_of(value)) is not None:
             yield f"{name}, an intrinsic:"
             yield from _code(intrinsic.__code__)
         elif not isinstance(referred, FunctionType):
