@@ -85,6 +85,7 @@ def seconds_of_scheduling(executor: Executor, tasks: int) -> float:
 def measure(replications: int, tasks: int) -> Measured:
     """Measure one process and local clusters of 1 and 2 workers."""
     plan = planned(replications)
+    seconds_of_run(ThisProcess(), 2)  # imports, and whatever else is done once
     runs = {"one process": seconds_of_run(ThisProcess(), replications)}
     scheduling = []
     for workers in (1, 2):

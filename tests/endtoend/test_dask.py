@@ -219,14 +219,30 @@ def resumed(run: Run, place: Path) -> None:
 
 def children(process: subprocess.Popen[str]) -> list[int]:
     """The worker processes of a local cluster."""
-    found = psutil.Process(process.pid).children(recursive=True)
-    return [each.pid for each in found if "spawn_main" in " ".join(each.cmdline())]
+    try:
+        found = psutil.Process(process.pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+    return [each.pid for each in found if "spawn_main" in command_of(each)]
+
+
+def command_of(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:  # it has just ended
+        return ""
 
 
 def have_ended(workers: list[int]) -> bool:
     """Whether none of these processes does anything any more; who reaps them is not our concern."""
-    left = [psutil.Process(each) for each in workers if psutil.pid_exists(each)]
-    return all(each.status() == psutil.STATUS_ZOMBIE for each in left)
+    return not any(map(does_something, workers))
+
+
+def does_something(worker: int) -> bool:
+    try:
+        return bool(psutil.Process(worker).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 SEEDS = [
