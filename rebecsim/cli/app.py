@@ -40,7 +40,7 @@ ScenarioName = Annotated[
     str, typer.Argument(help="A scenario file, or the name of a built-in scenario.")
 ]
 Workers = Annotated[
-    int | None, typer.Option(min=1, help="Worker processes.  [default: one per processor]")
+    int | None, typer.Option(min=1, show_default="one per processor", help="Worker processes.")
 ]
 Replications = Annotated[
     int | None, typer.Option(min=1, help="Runs per cell, instead of the scenario's.")

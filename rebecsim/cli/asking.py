@@ -6,19 +6,21 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rebecsim.cli.app import complain, error_console
+from rebecsim.cli.app import Core, Strict, complain, error_console, open_model
 from rebecsim.files import write_text
 
 if TYPE_CHECKING:
     from rich.status import Status
 
     from rebecsim.actors import Model
-    from rebecsim.exploration import Progress, Question, Recorded
+    from rebecsim.exploration import Limits, Progress, Question, Recorded
+    from rebecsim.lang import CheckedModel
 
 _PATIENCE = 0.4
 """Seconds after which it is shown how far a search is; most are over before."""
@@ -27,77 +29,123 @@ ModelFile = Annotated[Path, typer.Argument(help="A model (.rebeca, or .py with a
 Tts = Annotated[
     bool, typer.Option("--tts", help="Timed transition system instead of floating time.")
 ]
-PropertyOption = Annotated[
-    Path | None, typer.Option(help="A property file; its `Assertion` sections are checked.")
-]
-Invariants = Annotated[
-    list[str] | None,
-    typer.Option(help="What must hold in every state; may be repeated."),
-]
-Terminal = Annotated[
-    list[str] | None,
-    typer.Option(help="A state without messages is no deadlock if this holds; may be repeated."),
-]
-Deadlines = Annotated[bool, typer.Option(help="Look for missed deadlines.")]
-Overflow = Annotated[bool, typer.Option(help="Look for full queues; else queues have no bounds.")]
-Deadlock = Annotated[bool, typer.Option(help="Look for states without any message.")]
-MaxStates = Annotated[int | None, typer.Option("--max-states", min=1, help="Most states to store.")]
-MaxTime = Annotated[int | None, typer.Option("--max-time", min=1, help="Most seconds to search.")]
-MaxMemory = Annotated[
-    int | None, typer.Option("--max-memory", min=1, help="Most megabytes of memory.")
-]
-Horizon = Annotated[
-    int | None, typer.Option(min=0, help="Model time behind which states are not followed.")
-]
-Ignored = Annotated[
-    list[str] | None,
-    typer.Option(help="A variable to leave out of the state, `rebec.variable`; repeatable."),
-]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as one object.")]
-AsTest = Annotated[
-    Path | None, typer.Option("--as-test", help="Write the run to a violation as a Python test.")
-]
-AsRegression = Annotated[
-    Path | None,
-    typer.Option(
-        "--as-regression", help="The same, as a test that fails while the run goes wrong."
-    ),
-]
 
 
-def posed(
-    model: Model,
-    *,
-    tts: bool,
-    deadlines: bool,
-    overflows: bool,
-    deadlock: bool,
-    terminal: list[str] | None,
-    invariants: list[str] | None,
-    file: Path | None,
-    abstract: list[str] | None,
-    horizon: int | None,
-) -> Question:
-    """Put together what is asked of a model. Raises BadParameter for time in a core model."""
-    from rebecsim.exploration import Checks, Limits
-    from rebecsim.interface.exploring import ask
-    from rebecsim.interface.loading import LoadedModel
+@dataclass(frozen=True, kw_only=True)
+class QuestionOptions:
+    """What is asked of a model."""
 
-    if model.core and (tts or horizon is not None):
-        raise typer.BadParameter(
-            "this is a model in Core Rebeca, which has no time; leave the option out",
-            param_hint="--tts" if tts else "--horizon",
+    core: Core = False
+    tts: Tts = False
+    property: Annotated[
+        Path | None, typer.Option(help="A property file; its `Assertion` sections are checked.")
+    ] = None
+    invariant: Annotated[
+        list[str] | None,
+        typer.Option(help="What must hold in every state; may be repeated."),
+    ] = None
+    deadlines: Annotated[bool, typer.Option(help="Look for missed deadlines.")] = True
+    overflow: Annotated[
+        bool, typer.Option(help="Look for full queues; else queues have no bounds.")
+    ] = True
+    deadlock: Annotated[bool, typer.Option(help="Look for states without any message.")] = True
+    terminal: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A state without messages is no deadlock if this holds; may be repeated."
+        ),
+    ] = None
+    horizon: Annotated[
+        int | None, typer.Option(min=0, help="Model time behind which states are not followed.")
+    ] = None
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(help="A variable to leave out of the state, `rebec.variable`; repeatable."),
+    ] = None
+    strict: Strict = False
+
+    def open(self, file: Path) -> tuple[Model, CheckedModel | None]:
+        """Load the model that is asked about. Raises as `open_model` does."""
+        return open_model(file, "core" if self.core else "timed")
+
+    def of(self, model: Model) -> Question:
+        """Put the question together. Raises BadParameter for time in a core model."""
+        from rebecsim.exploration import Checks, Limits
+        from rebecsim.interface.exploring import ask
+        from rebecsim.interface.loading import LoadedModel
+
+        if model.core and (self.tts or self.horizon is not None):
+            raise typer.BadParameter(
+                "this is a model in Core Rebeca, which has no time; leave the option out",
+                param_hint="--tts" if self.tts else "--horizon",
+            )
+        terminal, invariants = (tuple(each or ()) for each in (self.terminal, self.invariant))
+        return ask(
+            LoadedModel(model),
+            tts=self.tts,
+            checks=Checks(self.deadlines, self.overflow, self.deadlock, terminal, invariants),
+            property=self.property,
+            ignore=self.ignore or (),
+            limits=Limits(horizon=self.horizon),
         )
-    checks = Checks(deadlines, overflows, deadlock, tuple(terminal or ()), tuple(invariants or ()))
-    limits = Limits(horizon=horizon)
-    return ask(
-        LoadedModel(model),
-        tts=tts,
-        checks=checks,
-        property=file,
-        ignore=abstract or (),
-        limits=limits,
-    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitOptions:
+    """How far a model is looked at."""
+
+    max_states: Annotated[
+        int | None, typer.Option("--max-states", min=1, help="Most states to store.")
+    ] = None
+    max_time: Annotated[
+        int | None, typer.Option("--max-time", min=1, help="Most seconds to search.")
+    ] = None
+    max_memory: Annotated[
+        int | None, typer.Option("--max-memory", min=1, help="Most megabytes of memory.")
+    ] = None
+
+    def limits(self, horizon: int | None) -> Limits:
+        """Give the limits, and a horizon."""
+        from rebecsim.exploration import Limits
+
+        return Limits(
+            states=self.max_states,
+            seconds=self.max_time,
+            memory=self.max_memory,
+            horizon=horizon,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrittenTests:
+    """The tests that are made of a run to a violation."""
+
+    as_test: Annotated[
+        Path | None,
+        typer.Option("--as-test", help="Write the run to a violation as a Python test."),
+    ] = None
+    as_regression: Annotated[
+        Path | None,
+        typer.Option(
+            "--as-regression", help="The same, as a test that fails while the run goes wrong."
+        ),
+    ] = None
+
+    @property
+    def asked(self) -> bool:
+        """Whether a test is asked for."""
+        return (self.as_test, self.as_regression) != (None, None)
+
+    def write(self, recorded: Recorded, model: Path) -> None:
+        """Write a run as the tests that are asked for."""
+        from rebecsim.report.pytest_source import pytest_source, regression_source
+
+        files = ((self.as_test, pytest_source), (self.as_regression, regression_source))
+        for file, source in files:
+            if file is not None:
+                write_text(file, source(recorded, model, file))
+                complain(f"test in {file}")
 
 
 @contextmanager
@@ -122,15 +170,3 @@ def showing_progress() -> Iterator[Callable[[Progress], None] | None]:
             )
 
         yield show
-
-
-def write_tests(
-    recorded: Recorded, model: Path, as_test: Path | None, as_regression: Path | None
-) -> None:
-    """Write a run as the Python tests that are asked for."""
-    from rebecsim.report.pytest_source import pytest_source, regression_source
-
-    for file, source in ((as_test, pytest_source), (as_regression, regression_source)):
-        if file is not None:
-            write_text(file, source(recorded, model, file))
-            complain(f"test in {file}")

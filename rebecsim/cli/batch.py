@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -10,12 +11,13 @@ import typer
 from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
 from rebecsim.cli.commands import app
 from rebecsim.cli.logs import Log, Processors, Size, Sort, read_log, told
+from rebecsim.cli.option_groups import grouped
 from rebecsim.counted import counted
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from rebecsim.clusters.batch import BatchPolicy, Machine, NodeGroup
+    from rebecsim.clusters.batch import BatchPolicy, Machine, NodeGroup, PolicySettings
     from rebecsim.clusters.batch.estimates import Estimates
     from rebecsim.workloads import Schedule
 
@@ -27,39 +29,89 @@ Fit = Literal["first-fit", "best-fit"]
 """How nodes are chosen."""
 
 
-@app.command()
-def batch(
-    log: Log,
-    policy: Annotated[str, typer.Option(help="Name of a batch policy.")] = "EASY",
+@dataclass(frozen=True, kw_only=True)
+class MachineOptions:
+    """What the jobs run on."""
+
     processors: Annotated[
         int | None, typer.Option(min=1, help="Pooled processors, instead of the header's.")
-    ] = None,
+    ] = None
     nodes: Annotated[
         list[str] | None,
         typer.Option(
             help="Nodes instead, as COUNT:processors=N,memory=KB,...; repeatable for other nodes."
         ),
-    ] = None,
-    placement: Annotated[Fit, typer.Option(help="Which nodes a job gets.")] = "first-fit",
+    ] = None
+    placement: Annotated[Fit, typer.Option(help="Which nodes a job gets.")] = "first-fit"
+
+    def machine(self) -> Machine | None:
+        """Give it, if one is asked for. Raises UserError for options that exclude each other."""
+        from rebecsim.clusters.batch import Nodes, Pool
+
+        if not self.nodes:
+            if self.placement != "first-fit":
+                raise UserError("--placement is about nodes; give them with --nodes")
+            return None if self.processors is None else Pool(self.processors)
+        if self.processors is not None:
+            raise UserError("a machine has --processors or --nodes, not both")
+        return Nodes(*map(_node_group, self.nodes), placement=self.placement)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimateOptions:
+    """How long jobs are believed to run."""
+
     estimates: Annotated[
         Believed, typer.Option(help="Estimates: the requested times, or the run times.")
-    ] = "requested",
+    ] = "requested"
     error: Annotated[
         float | None,
         typer.Option(min=0, help="Estimates from the run time to 1 + ERROR times it, at random."),
-    ] = None,
+    ] = None
+
+    def chosen(self) -> Estimates:
+        """Give the estimates. Raises UserError for exact ones with an error."""
+        from rebecsim.clusters.batch import InflatedEstimates
+
+        if self.error is None:
+            return self.estimates
+        if self.estimates == "exact":
+            raise UserError("--error is an error of the estimates; leave out --estimates exact")
+        return InflatedEstimates(self.error)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicyOptions:
+    """How policies are set that can be."""
+
     backfill_order: Annotated[
         Literal["queue", "shortest"], typer.Option(help="EASY: which jobs are tried first.")
-    ] = "queue",
+    ] = "queue"
     half_life: Annotated[
         int | None, typer.Option(min=1, help="Fairshare: seconds until usage counts half.")
-    ] = None,
+    ] = None
     window: Annotated[
         int | None, typer.Option(min=1, help="Fairshare: seconds until usage is forgotten.")
-    ] = None,
+    ] = None
     refresh: Annotated[
         int, typer.Option(min=1, help="Fairshare: seconds between two looks at the usage.")
-    ] = 3600,
+    ] = 3600
+
+    def settings(self) -> PolicySettings:
+        """Give them as policies take them."""
+        from rebecsim.clusters.batch import PolicySettings
+
+        return PolicySettings(**vars(self))
+
+
+@app.command()
+@grouped
+def batch(
+    log: Log,
+    options: PolicyOptions,
+    on: MachineOptions,
+    believed: EstimateOptions,
+    policy: Annotated[str, typer.Option(help="Name of a batch policy.")] = "EASY",
     size: Size = "requested",
     sort: Sort = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the error of estimates.")] = 0,
@@ -69,26 +121,19 @@ def batch(
     plugin: Plugins = None,
 ) -> None:
     """Run a log through a batch scheduler and show what became of the jobs."""
-    from rebecsim.clusters.batch import InflatedEstimates, PolicySettings, run_schedule
+    from rebecsim.clusters.batch import run_schedule
     from rebecsim.clusters.batch.report.text import batch_table
     from rebecsim.metrics.batch import batch_metrics
     from rebecsim.workloads import write_schedule
 
     use_plugins(plugin)
     chosen = _known_policy(policy)
-    believed: Estimates = estimates
-    if error is not None:
-        if estimates == "exact":
-            raise UserError("--error is an error of the estimates; leave out --estimates exact")
-        believed = InflatedEstimates(error)
-    machine = _machine(processors, nodes, placement)
-    settings = PolicySettings(
-        backfill_order=backfill_order, half_life=half_life, window=window, refresh=refresh
-    )
-    capacity = processors if machine is None else machine.processors
+    estimates = believed.chosen()
+    machine = on.machine()
+    capacity = on.processors if machine is None else machine.processors
     workload = told(log, read_log(log, capacity, size, sort))
     schedule = run_schedule(
-        workload, machine, chosen, estimates=believed, settings=settings, seed=seed
+        workload, machine, chosen, estimates=estimates, settings=options.settings(), seed=seed
     )
     console().print(batch_table([(chosen.name, batch_metrics(schedule))]))
     if out is not None:
@@ -146,18 +191,6 @@ def _known_policy(name: str) -> BatchPolicy:
         return batch_policy(name)
     except UnknownNameError as error:
         raise UserError(f"--policy: {error}") from error
-
-
-def _machine(processors: int | None, nodes: list[str] | None, placement: Fit) -> Machine | None:
-    from rebecsim.clusters.batch import Nodes, Pool
-
-    if not nodes:
-        if placement != "first-fit":
-            raise UserError("--placement is about nodes; give them with --nodes")
-        return None if processors is None else Pool(processors)
-    if processors is not None:
-        raise UserError("a machine has --processors or --nodes, not both")
-    return Nodes(*map(_node_group, nodes), placement=placement)
 
 
 def _node_group(text: str) -> NodeGroup:

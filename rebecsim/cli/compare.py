@@ -107,7 +107,7 @@ def compare(
     ] = None,
     max_replications: Annotated[
         int | None,
-        typer.Option(min=2, help="Most runs per cell with --precision.  [default: 10000]"),
+        typer.Option(min=2, show_default="10000", help="Most runs per cell with --precision."),
     ] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Keep every message served.")] = False,
     engine: EngineName = "auto",

@@ -4,45 +4,23 @@ from __future__ import annotations
 
 import json as json_format
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from rebecsim.cli.app import (
-    Core,
-    EngineName,
-    Patience,
-    Strict,
-    complain,
-    console,
-    hint_at_core,
-    open_model,
-    say,
-)
+from rebecsim.cli.app import EngineName, Patience, complain, console, hint_at_core, open_model, say
 from rebecsim.cli.asking import (
-    AsRegression,
-    AsTest,
-    Deadlines,
-    Deadlock,
-    Horizon,
-    Ignored,
-    Invariants,
     Json,
-    MaxMemory,
-    MaxStates,
-    MaxTime,
+    LimitOptions,
     ModelFile,
-    Overflow,
-    PropertyOption,
-    Terminal,
-    Tts,
-    posed,
+    QuestionOptions,
+    WrittenTests,
     showing_progress,
-    write_tests,
 )
 from rebecsim.cli.commands import app
+from rebecsim.cli.option_groups import grouped
 from rebecsim.counted import counted
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
@@ -59,33 +37,88 @@ Search = Literal["breadth", "depth", "bounded", "walks"]
 """The order in which states are looked at."""
 
 
-@app.command()
-def explore(
-    model: ModelFile,
-    core: Core = False,
-    tts: Tts = False,
-    property: PropertyOption = None,
-    invariant: Invariants = None,
-    deadlines: Deadlines = True,
-    overflow: Overflow = True,
-    deadlock: Deadlock = True,
-    terminal: Terminal = None,
-    strategy: Annotated[Search, typer.Option(help="Which state is looked at next.")] = "breadth",
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions:
+    """How states are looked for."""
+
+    strategy: Annotated[Search, typer.Option(help="Which state is looked at next.")] = "breadth"
     depth: Annotated[
         int | None,
         typer.Option(min=1, help="Transitions from the start, for `bounded`, or in a walk."),
-    ] = None,
+    ] = None
     walks: Annotated[
-        int | None, typer.Option(min=1, help="Number of random walks.  [default: 100]")
-    ] = None,
+        int | None, typer.Option(min=1, show_default="100", help="Number of random walks.")
+    ] = None
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed of the random walks.  [default: 0]")
-    ] = None,
-    max_states: MaxStates = None,
-    max_time: MaxTime = None,
-    max_memory: MaxMemory = None,
-    horizon: Horizon = None,
-    ignore: Ignored = None,
+        int | None, typer.Option(min=0, show_default="0", help="Seed of the random walks.")
+    ] = None
+    compact: Annotated[
+        bool,
+        typer.Option(
+            "--compact", help="Hash compaction: keep fingerprints of states; some may be missed."
+        ),
+    ] = False
+    workers: Annotated[
+        int, typer.Option(min=1, max=2, help="Threads of the native engine, for many states.")
+    ] = 1
+
+    def chosen(self) -> Strategy:
+        """Give the strategy; an option that it has no use for is refused."""
+        from rebecsim.exploration import BreadthFirst, DepthBounded, DepthFirst, RandomWalks
+
+        if self.compact and self.strategy != "breadth":
+            raise typer.BadParameter("only `--strategy breadth` has it", param_hint="--compact")
+        if self.strategy != "walks" and (self.walks, self.seed) != (None, None):
+            hint = "--seed" if self.walks is None else "--walks"
+            raise typer.BadParameter("only `--strategy walks` has it", param_hint=hint)
+        match self.strategy:
+            case "bounded":
+                if self.depth is None:
+                    raise typer.BadParameter("`--strategy bounded` needs it", param_hint="--depth")
+                return DepthBounded(self.depth)
+            case "walks":
+                return RandomWalks(
+                    walks=self.walks or 100, length=self.depth or 10_000, seed=self.seed or 0
+                )
+        if self.depth is not None:
+            raise typer.BadParameter(
+                "only `--strategy bounded` and `walks` have it", param_hint="--depth"
+            )
+        if self.strategy == "depth":
+            return DepthFirst()
+        return BreadthFirst(compact=self.compact, workers=self.workers)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written(WrittenTests):
+    """What is written of a search."""
+
+    save: Annotated[
+        Path | None, typer.Option(help="Write the counterexample, for `replay` (JSON).")
+    ] = None
+    svg: Annotated[
+        Path | None, typer.Option(help="Draw the counterexample as a sequence diagram.")
+    ] = None
+    export: Annotated[
+        Path | None,
+        typer.Option(help="Write the state space: .dot, .aut, .jsonl, .graphml or .xml."),
+    ] = None
+
+    def check(self) -> None:
+        """Raise UserError for a kind of file that is unknown."""
+        if self.export is not None:
+            from rebecsim.report.state_spaces import check_ending
+
+            check_ending(self.export)
+
+
+@app.command()
+@grouped
+def explore(
+    model: ModelFile,
+    asked: QuestionOptions,
+    search: SearchOptions,
+    bounds: LimitOptions,
     stop_at: Annotated[
         Literal["first", "all"],
         typer.Option("--stop-at", help="Stop at the first violation, or find all."),
@@ -94,34 +127,13 @@ def explore(
         bool, typer.Option("--reduce", help="Take states that differ by equal rebecs for one.")
     ] = False,
     engine: EngineName = "auto",
-    compact: Annotated[
-        bool,
-        typer.Option(
-            "--compact", help="Hash compaction: keep fingerprints of states; some may be missed."
-        ),
-    ] = False,
-    workers: Annotated[
-        int, typer.Option(min=1, max=2, help="Threads of the native engine, for many states.")
-    ] = 1,
-    strict: Strict = False,
     patience: Patience = 10,
     time_advances: Annotated[
         bool,
         typer.Option("--time-advances", help="Time must advance: else the exit code is 5."),
     ] = False,
     json: Json = False,
-    save: Annotated[
-        Path | None, typer.Option(help="Write the counterexample, for `replay` (JSON).")
-    ] = None,
-    svg: Annotated[
-        Path | None, typer.Option(help="Draw the counterexample as a sequence diagram.")
-    ] = None,
-    as_test: AsTest = None,
-    as_regression: AsRegression = None,
-    export: Annotated[
-        Path | None,
-        typer.Option(help="Write the state space: .dot, .aut, .jsonl, .graphml or .xml."),
-    ] = None,
+    written: Written = Written(),
 ) -> None:
     """Try all orders of messages and all choices of a model.
 
@@ -130,42 +142,21 @@ def explore(
     file has formulas that were not evaluated, a variable left out decides something, or time
     need not advance and `--time-advances` asks for it.
     """
-    from rebecsim.exploration import BreadthFirst, Limits
-    from rebecsim.exploration import explore as search
+    from rebecsim.exploration import explore as look
 
-    if export is not None:
-        from rebecsim.report.state_spaces import check_ending
-
-        check_ending(export)
-    built, checked = open_model(model, "core" if core else "timed")
+    written.check()
+    built, checked = asked.open(model)
     if time_advances and built.core:
         raise typer.BadParameter("a core model has no time", param_hint="--time-advances")
     hint_at_core(checked)
-    question = posed(
-        built,
-        tts=tts,
-        deadlines=deadlines,
-        overflows=overflow,
-        deadlock=deadlock,
-        terminal=terminal,
-        invariants=invariant,
-        file=property,
-        abstract=ignore,
-        horizon=horizon,
-    )
-    limits = Limits(
-        states=max_states, seconds=max_time, memory=max_memory, horizon=horizon, patience=patience
-    )
-    chosen = _strategy(strategy, depth, walks, seed)
-    if isinstance(chosen, BreadthFirst):
-        chosen = replace(chosen, compact=compact, workers=workers)
-    elif compact:
-        raise typer.BadParameter("only `--strategy breadth` has it", param_hint="--compact")
+    question = asked.of(built)
+    limits = replace(bounds.limits(asked.horizon), patience=patience)
+    strategy = search.chosen()
     with noting_interrupts() as interrupt, showing_progress() as progress:
-        result = search(
+        result = look(
             built,
             mode=question.mode,
-            strategy=chosen,
+            strategy=strategy,
             checks=question.checks(),
             checked=checked,
             limits=replace(limits, is_interrupted=lambda: interrupt.seen),
@@ -173,7 +164,7 @@ def explore(
             abstract=question.abstract,
             reduce=reduce,
             engine=engine,
-            strict=strict,
+            strict=asked.strict,
             progress=progress,
         )
     if reduce and not json:
@@ -185,11 +176,11 @@ def explore(
         say(json_format.dumps(plain, ensure_ascii=False))
     else:
         _show(result)
-    _write_counterexample(result, question, model, save, svg, as_test, as_regression)
+    _write_counterexample(result, question, model, written)
     if "interrupt" in result.bounds:
         raise typer.Exit(ExitCode.INTERRUPTED)
-    if export is not None:
-        _export(export, built, checked, question, limits)
+    if written.export is not None:
+        _export(written.export, built, checked, question, limits)
     if result.is_violation:
         raise typer.Exit(ExitCode.VIOLATED)
     if time_advances and result.standstill is not None:
@@ -198,27 +189,6 @@ def explore(
         raise typer.Exit(ExitCode.UNDECIDED)
     if result.has_reservation:
         raise typer.Exit(ExitCode.RESERVATION)
-
-
-def _strategy(search: Search, depth: int | None, walks: int | None, seed: int | None) -> Strategy:
-    """Give the strategy; an option that it has no use for is refused."""
-    from rebecsim.exploration import BreadthFirst, DepthBounded, DepthFirst, RandomWalks
-
-    if search != "walks" and (walks, seed) != (None, None):
-        hint = "--seed" if walks is None else "--walks"
-        raise typer.BadParameter("only `--strategy walks` has it", param_hint=hint)
-    match search:
-        case "bounded":
-            if depth is None:
-                raise typer.BadParameter("`--strategy bounded` needs it", param_hint="--depth")
-            return DepthBounded(depth)
-        case "walks":
-            return RandomWalks(walks=walks or 100, length=depth or 10_000, seed=seed or 0)
-    if depth is not None:
-        raise typer.BadParameter(
-            "only `--strategy bounded` and `walks` have it", param_hint="--depth"
-        )
-    return BreadthFirst() if search == "breadth" else DepthFirst()
 
 
 # --- results -------------------------------------------------------------------------------------
@@ -235,15 +205,9 @@ def _show(result: Result) -> None:
 
 
 def _write_counterexample(
-    result: Result,
-    question: Question,
-    model: Path,
-    save: Path | None,
-    svg: Path | None,
-    as_test: Path | None,
-    as_regression: Path | None,
+    result: Result, question: Question, model: Path, written: Written
 ) -> None:
-    if (save, svg, as_test, as_regression) == (None, None, None, None):
+    if not written.asked and (written.save, written.svg) == (None, None):
         return
     from rebecsim.exploration import Recorded, save_recorded
     from rebecsim.report.sequence import sequence_diagram
@@ -252,13 +216,13 @@ def _write_counterexample(
         complain(f"{result.verdict}: there is no counterexample to write")
         return
     recorded = Recorded.of(result.path, question)
-    if save is not None:
-        save_recorded(save, recorded)
-        complain(f"counterexample in {save}")
-    if svg is not None:
-        write_text(svg, sequence_diagram(result.path))
-        complain(f"sequence diagram in {svg}")
-    write_tests(recorded, model, as_test, as_regression)
+    if written.save is not None:
+        save_recorded(written.save, recorded)
+        complain(f"counterexample in {written.save}")
+    if written.svg is not None:
+        write_text(written.svg, sequence_diagram(result.path))
+        complain(f"sequence diagram in {written.svg}")
+    written.write(recorded, model)
 
 
 def _export(

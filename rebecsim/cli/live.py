@@ -29,14 +29,17 @@ def live(
     model: ModelFile,
     until: Annotated[int | None, typer.Option(min=0, help="Last model time to serve.")] = None,
     steps: Annotated[
-        int | None, typer.Option(min=1, help="Most messages to serve.  [default: 100, or no limit]")
+        int | None,
+        typer.Option(min=1, show_default="100, or no limit", help="Most messages to serve."),
     ] = None,
     speed: Annotated[
         float | None,
-        typer.Option(min=0, help="Model time units per second; 0: virtual time.  [default: 10]"),
+        typer.Option(
+            min=0, show_default="10", help="Model time units per second; 0: virtual time."
+        ),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed of the random choices.  [default: drawn]")
+        int | None, typer.Option(min=0, show_default="drawn", help="Seed of the random choices.")
     ] = None,
     tolerance: Annotated[
         int, typer.Option(min=0, help="Milliseconds by which a message may be late.")

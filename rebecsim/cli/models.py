@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -25,6 +26,7 @@ from rebecsim.cli.app import (
     use_plugins,
 )
 from rebecsim.cli.commands import app
+from rebecsim.cli.option_groups import grouped
 from rebecsim.counted import counted
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
@@ -127,23 +129,55 @@ def generate(
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class ManyRuns:
+    """What is said of many runs only."""
+
+    runs: Annotated[
+        int | None, typer.Option(min=1, help="Run it so often, and show what was observed.")
+    ] = None
+    observe: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --runs: a variable such as office.left; served=, waits= or misses= and a "
+            "message server such as office.buy; first=CONDITION; outcome=deadlock. Repeatable."
+        ),
+    ] = None
+    every: Annotated[
+        int | None,
+        typer.Option(min=1, help="With --runs: follow variables over time, by so many units."),
+    ] = None
+    out: Annotated[
+        Path | None, typer.Option(help="With --runs: directory for results and report.")
+    ] = None
+    workers: Workers = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SingleRun:
+    """What is said of a single run only."""
+
+    save: Annotated[Path | None, typer.Option(help="Write the choices of the run (JSON).")] = None
+    replay: Annotated[Path | None, typer.Option(help="Do a saved run again.")] = None
+    strict: Strict = False
+
+
 @app.command()
+@grouped
 def simulate(
     model: Annotated[Path, typer.Argument(help="A model (.rebeca, or .py with a global `model`).")],
     until: Annotated[int | None, typer.Option(min=0, help="Last model time to serve.")] = None,
     steps: Annotated[
         int | None,
-        typer.Option(min=1, help="Most messages to serve.  [default: 100; of many runs, any]"),
+        typer.Option(min=1, show_default="100; of many runs, any", help="Most messages to serve."),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed of the random choices.  [default: 0]")
+        int | None, typer.Option(min=0, show_default="0", help="Seed of the random choices.")
     ] = None,
-    law: Annotated[Law | None, typer.Option(help="Choice law.  [default: fair]")] = None,
+    law: Annotated[Law | None, typer.Option(show_default="fair", help="Choice law.")] = None,
     scheduler: Annotated[
-        Scheduling | None, typer.Option(help="Order of messages.  [default: random]")
+        Scheduling | None, typer.Option(show_default="random", help="Order of messages.")
     ] = None,
-    save: Annotated[Path | None, typer.Option(help="Write the choices of the run (JSON).")] = None,
-    replay: Annotated[Path | None, typer.Option(help="Do a saved run again.")] = None,
     env: Annotated[
         list[str] | None,
         typer.Option(
@@ -151,51 +185,35 @@ def simulate(
             "east.phase=5; with --runs also several, NAME=VALUE,VALUE. Repeatable."
         ),
     ] = None,
-    runs: Annotated[
-        int | None, typer.Option(min=1, help="Run it so often, and show what was observed.")
-    ] = None,
-    observe: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="With --runs: a variable such as office.left; served=, waits= or misses= and a "
-            "message server such as office.buy; first=CONDITION; outcome=deadlock. Repeatable."
-        ),
-    ] = None,
-    every: Annotated[
-        int | None,
-        typer.Option(min=1, help="With --runs: follow variables over time, by so many units."),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="With --runs: directory for results and report.")
-    ] = None,
-    workers: Workers = None,
+    many: ManyRuns = ManyRuns(),
+    single: SingleRun = SingleRun(),
     engine: EngineName = "auto",
-    strict: Strict = False,
     patience: Patience = 10,
     core: Core = False,
 ) -> None:
     """Run a model once and show what happens, message by message; with --runs, many times."""
-    if runs is not None:
-        _refuse_with_runs(save=save, replay=replay, strict=strict)
+    if many.runs is not None:
+        _refuse_with_runs(single)
         from rebecsim.cli.many_runs import run_many
         from rebecsim.clusters.short import short_scenario, swept_values
 
         loaded = short_scenario(
             model,
-            observe or (),
+            many.observe or (),
             sweep=swept_values(env or ()),
-            every=every,
+            every=many.every,
             until=until,
             steps=steps,
-            replications=runs,
+            replications=many.runs,
             seed=seed or 0,
             choice_law=law,
             order=scheduler,
             core=core,
         )
-        run_many(loaded, out, workers, engine)
+        run_many(loaded, many.out, many.workers, engine)
         return
-    _require_runs(observe=observe, every=every, out=out, workers=workers)
+    _require_runs(many)
+    replay, save = single.replay, single.save
     steps = steps or _MESSAGES
     from rebecsim.actors.watchdog import EndlessError, Watchdog
     from rebecsim.report.runs import event_table, run_summary
@@ -229,7 +247,7 @@ def simulate(
             max_steps=steps,
             patience=patience,
             stop_at_repeats=replay is None,
-            repeated=None if strict else REPEATED if checked is None else 0,
+            repeated=None if single.strict else REPEATED if checked is None else 0,
         )
     except EndlessError:
         console().print(event_table(tracer.events))
@@ -243,14 +261,14 @@ def simulate(
         raise typer.Exit(ExitCode.VIOLATED)
 
 
-def _refuse_with_runs(**given: object) -> None:
-    for name, value in given.items():
+def _refuse_with_runs(single: SingleRun) -> None:
+    for name, value in vars(single).items():
         if value:
             raise typer.BadParameter("is for a single run; leave it out", param_hint=f"--{name}")
 
 
-def _require_runs(**given: object) -> None:
-    for name, value in given.items():
+def _require_runs(many: ManyRuns) -> None:
+    for name, value in vars(many).items():
         if value is not None:
             raise typer.BadParameter(
                 "is for many runs; say how many with --runs", param_hint=f"--{name}"

@@ -3,36 +3,24 @@
 from __future__ import annotations
 
 import json as json_format
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rebecsim.cli.app import Core, Strict, complain, hint_at_core, open_model, say
+from rebecsim.cli.app import complain, hint_at_core, say
 from rebecsim.cli.asking import (
-    AsRegression,
-    AsTest,
-    Deadlines,
-    Deadlock,
-    Horizon,
-    Ignored,
-    Invariants,
     Json,
-    MaxMemory,
-    MaxStates,
-    MaxTime,
+    LimitOptions,
     ModelFile,
-    Overflow,
-    PropertyOption,
-    Terminal,
-    Tts,
-    posed,
+    QuestionOptions,
+    WrittenTests,
     showing_progress,
-    write_tests,
 )
 from rebecsim.cli.commands import app
+from rebecsim.cli.option_groups import grouped
 from rebecsim.cli.race_cures import curable, save_cures, show_cures, tried
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
@@ -44,18 +32,25 @@ if TYPE_CHECKING:
     from rebecsim.exploration.races import RaceGroup, Races
 
 
+@dataclass(frozen=True, kw_only=True)
+class Written(WrittenTests):
+    """What is written of the races."""
+
+    svg: Annotated[
+        Path | None, typer.Option(help="Draw the two orders of the first race, or of `--only`.")
+    ] = None
+    save_cures: Annotated[
+        Path | None,
+        typer.Option("--save-cures", help="A directory for the changed models; means `--try`."),
+    ] = None
+
+
 @app.command()
+@grouped
 def races(
     model: ModelFile,
-    core: Core = False,
-    tts: Tts = False,
-    property: PropertyOption = None,
-    invariant: Invariants = None,
-    deadlines: Deadlines = True,
-    overflow: Overflow = True,
-    deadlock: Deadlock = True,
-    terminal: Terminal = None,
-    ignore: Ignored = None,
+    asked: QuestionOptions,
+    bounds: LimitOptions,
     observe: Annotated[
         list[str] | None,
         typer.Option(
@@ -63,35 +58,22 @@ def races(
             "repeatable. Only orders that show there are harmful, and violations."
         ),
     ] = None,
-    max_states: MaxStates = None,
-    max_time: MaxTime = None,
-    max_memory: MaxMemory = None,
     max_pairs: Annotated[
         int | None,
         typer.Option(
-            "--max-pairs", min=1, help="Most pairs of states to follow.  [default: 200000]"
+            "--max-pairs", min=1, show_default="200000", help="Most pairs of states to follow."
         ),
     ] = None,
-    horizon: Horizon = None,
-    strict: Strict = False,
     only: Annotated[
         str | None, typer.Option("--only", help="The id of the one race to write, draw or cure.")
     ] = None,
-    svg: Annotated[
-        Path | None, typer.Option(help="Draw the two orders of the first race, or of `--only`.")
-    ] = None,
-    as_test: AsTest = None,
-    as_regression: AsRegression = None,
     try_: Annotated[
         bool,
         typer.Option(
             "--try", help="Try simple cures for each harmful race, or for `--only`, by exploring."
         ),
     ] = False,
-    save: Annotated[
-        Path | None,
-        typer.Option("--save-cures", help="A directory for the changed models; means `--try`."),
-    ] = None,
+    written: Written = Written(),
     json: Json = False,
 ) -> None:
     """Find steps whose order matters, and say what comes of it.
@@ -100,27 +82,16 @@ def races(
     a violation that no race decides. 2: bad input. 3: nothing harmful was found, but not
     everything was looked at. 5: nothing harmful, but a variable left out decides something.
     """
-    from rebecsim.exploration import Limits
     from rebecsim.exploration.races import MOST_FOLLOWED, find_races
     from rebecsim.exploration.races.cures import Asked
     from rebecsim.report.race_text import race_lines, races_to_json
 
-    built, checked = open_model(model, "core" if core else "timed")
+    built, checked = asked.open(model)
     hint_at_core(checked)
+    save = written.save_cures
     text = curable(model, checked, save) if try_ or save is not None else None
-    question = posed(
-        built,
-        tts=tts,
-        deadlines=deadlines,
-        overflows=overflow,
-        deadlock=deadlock,
-        terminal=terminal,
-        invariants=invariant,
-        file=property,
-        abstract=ignore,
-        horizon=horizon,
-    )
-    limits = Limits(states=max_states, seconds=max_time, memory=max_memory, horizon=horizon)
+    question = asked.of(built)
+    limits = bounds.limits(asked.horizon)
     with noting_interrupts() as interrupt, showing_progress() as progress:
         found = find_races(
             built,
@@ -131,7 +102,7 @@ def races(
             abstract=question.abstract,
             observe=tuple(observe or ()),
             most_followed=max_pairs or MOST_FOLLOWED,
-            strict=strict,
+            strict=asked.strict,
             progress=progress,
         )
     plain = races_to_json(found) if json else {}
@@ -142,7 +113,7 @@ def races(
     if text is not None and not interrupted:
         if only is not None:
             _chosen(found, only)
-        asked = Asked(
+        same = Asked(
             mode=question.mode,
             checks=question.checks(),
             limits=limits,
@@ -150,15 +121,15 @@ def races(
             observe=tuple(observe or ()),
             most_followed=max_pairs or MOST_FOLLOWED,
         )
-        cures = tried(text, found, asked, only)
+        cures = tried(text, found, same, only)
         interrupted = cures.is_interrupted
         plain["cures"] = show_cures(cures, found, quietly=json)
         if save is not None:
             save_cures(save, cures, found.model)
     if json:
         say(json_format.dumps(plain, ensure_ascii=False))
-    if (svg, as_test, as_regression) != (None, None, None):
-        _write(_chosen(found, only), question, model, svg, as_test, as_regression)
+    if written.asked or written.svg is not None:
+        _write(_chosen(found, only), question, model, written)
     if interrupted:
         raise typer.Exit(ExitCode.INTERRUPTED)
     if found.is_harmful:
@@ -180,27 +151,20 @@ def _chosen(found: Races, only: str | None) -> RaceGroup | None:
     raise UserError(f"--only: there is no race {only!r}; there are {there}")
 
 
-def _write(
-    group: RaceGroup | None,
-    question: Question,
-    model: Path,
-    svg: Path | None,
-    as_test: Path | None,
-    as_regression: Path | None,
-) -> None:
+def _write(group: RaceGroup | None, question: Question, model: Path, written: Written) -> None:
     from rebecsim.exploration import Recorded
     from rebecsim.report.race_diagram import orders_as_svg
 
     if group is None:
         complain("there is no race to write")
         return
-    if svg is not None:
-        write_text(svg, orders_as_svg(group.witness))
-        complain(f"the two orders of {group.id} in {svg}")
+    if written.svg is not None:
+        write_text(written.svg, orders_as_svg(group.witness))
+        complain(f"the two orders of {group.id} in {written.svg}")
     wrong = [order for order in group.witness.orders if order.breach is not None]
-    if (as_test, as_regression) == (None, None):
+    if not written.asked:
         return
     if wrong:
-        write_tests(Recorded.of(wrong[0].path, question), model, as_test, as_regression)
+        written.write(Recorded.of(wrong[0].path, question), model)
     else:
         complain(f"{group.id}: nothing goes wrong that a test could show")

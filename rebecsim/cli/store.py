@@ -94,7 +94,7 @@ def report(
     run: Run,
     directory: Annotated[
         Path | None,
-        typer.Option("--out", help="Directory for the report.  [default: that of the run]"),
+        typer.Option("--out", show_default="that of the run", help="Directory for the report."),
     ] = None,
     plugin: Plugins = None,
 ) -> None:

@@ -59,13 +59,13 @@ def info(
 def generate(
     out: Out,
     jobs: Annotated[
-        int | None, typer.Option(min=2, help="How many jobs.  [default: 10000]")
+        int | None, typer.Option(min=2, show_default="10000", help="How many jobs.")
     ] = None,
     processors: Annotated[
-        int | None, typer.Option(min=2, help="Of the machine.  [default: 128, or the log's]")
+        int | None, typer.Option(min=2, show_default="128, or the log's", help="Of the machine.")
     ] = None,
     users: Annotated[
-        int | None, typer.Option(min=1, help="How many users.  [default: 1, or the log's]")
+        int | None, typer.Option(min=1, show_default="1, or the log's", help="How many users.")
     ] = None,
     like: Annotated[
         Path | None, typer.Option(help="Draw users, each with all jobs, from this log.")
