@@ -108,10 +108,10 @@ class PolicyOptions:
 @grouped
 def batch(
     log: Log,
-    options: PolicyOptions,
-    on: MachineOptions,
-    believed: EstimateOptions,
     policy: Annotated[str, typer.Option(help="Name of a batch policy.")] = "EASY",
+    on: MachineOptions = MachineOptions(),
+    believed: EstimateOptions = EstimateOptions(),
+    options: PolicyOptions = PolicyOptions(),
     size: Size = "requested",
     sort: Sort = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the error of estimates.")] = 0,

@@ -30,6 +30,7 @@ from rebecsim.cli.app import (
     use_plugins,
 )
 from rebecsim.cli.commands import app
+from rebecsim.cli.option_groups import grouped
 from rebecsim.errors import WorkerKilledError
 from rebecsim.exit_codes import ExitCode
 
@@ -77,7 +78,44 @@ class _OptionalAddress(TyperCommand):
         return super().parse_args(ctx, filled)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Changes:
+    """What takes the place of something in the scenario."""
+
+    replications: Replications = None
+    seed: Annotated[int | None, typer.Option(min=0, help="Instead of the scenario's.")] = None
+    law: Annotated[Law | None, typer.Option(help="Instead of the scenario's.")] = None
+    order: Annotated[
+        Literal["random", "updates-first", "ticks-first", "fifo"] | None,
+        typer.Option(help="Which messages of one time unit go first, instead of the scenario's."),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sought:
+    """How well figures are to be known."""
+
+    precision: Annotated[
+        str | None,
+        typer.Option(help="Run until the first figure is known so well, for example 1%."),
+    ] = None
+    max_replications: Annotated[
+        int | None,
+        typer.Option(min=2, show_default="10000", help="Most runs per cell with --precision."),
+    ] = None
+
+    def replications(self, changes: Changes, trace: bool) -> int | None:
+        """Give the most runs of a cell. Raises BadParameter for options that exclude each other."""
+        if self.precision is not None:
+            _refuse("--precision", ("--replications", changes.replications), ("--trace", trace))
+            return self.max_replications or _MOST_REPLICATIONS
+        if self.max_replications is not None:
+            raise typer.BadParameter("is for --precision only", param_hint="--max-replications")
+        return changes.replications
+
+
 @app.command(cls=_OptionalAddress)
+@grouped
 def compare(
     scenario: ScenarioName,
     out: Annotated[Path, typer.Option(help="Directory for results and report.")],
@@ -91,24 +129,11 @@ def compare(
             DASK, help="Run on Dask: a scheduler such as tcp://host:8786; alone: on this machine."
         ),
     ] = None,
-    replications: Replications = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Instead of the scenario's.")] = None,
-    law: Annotated[Law | None, typer.Option(help="Instead of the scenario's.")] = None,
-    order: Annotated[
-        Literal["random", "updates-first", "ticks-first", "fifo"] | None,
-        typer.Option(help="Which messages of one time unit go first, instead of the scenario's."),
-    ] = None,
+    changes: Changes = Changes(),
     orders: Annotated[
         bool, typer.Option(help="Run other orders too, to tell the policy from the race.")
     ] = True,
-    precision: Annotated[
-        str | None,
-        typer.Option(help="Run until the first figure is known so well, for example 1%."),
-    ] = None,
-    max_replications: Annotated[
-        int | None,
-        typer.Option(min=2, show_default="10000", help="Most runs per cell with --precision."),
-    ] = None,
+    sought: Sought = Sought(),
     trace: Annotated[bool, typer.Option("--trace", help="Keep every message served.")] = False,
     engine: EngineName = "auto",
     plugin: Plugins = None,
@@ -118,11 +143,7 @@ def compare(
     from rebecsim.studies.executors import available_workers, simulation_modules, start_server
     from rebecsim.studies.scenario_files import read_scenario_text
 
-    if precision is not None:
-        _refuse("--precision", ("--replications", replications), ("--trace", trace))
-        replications = max_replications or _MOST_REPLICATIONS
-    elif max_replications is not None:
-        raise typer.BadParameter("is for --precision only", param_hint="--max-replications")
+    replications = sought.replications(changes, trace)
     if dask is not None:
         _require_cluster(dask, workers)
     count = workers or available_workers()
@@ -143,15 +164,19 @@ def compare(
     use_plugins(plugin)
     loaded = load(text)
     given = {
-        "law": law,
-        "order": order,
+        "law": changes.law,
+        "order": changes.order,
         "orders": not orders,
         "trace": trace,
         "engine": engine != "auto",
     }
     _require_meaning(loaded.study, given)
     plan = loaded.plan(
-        replications=replications, seed=seed, precision=precision, choice_law=law, order=order
+        replications=replications,
+        seed=changes.seed,
+        precision=sought.precision,
+        choice_law=changes.law,
+        order=changes.order,
     )
     # What is wrong shows before anything is written.
     plan.study.prepare(plan, How(engine, trace), complain)

@@ -100,9 +100,10 @@ def options_table(command: Callable[..., None]) -> str:
     """The arguments and options of a command, with what `--help` says about them."""
     rows = []
     for parameter in parameters_of(command):
-        text, _, default = (parameter.info.help or "").partition("  [default: ")
-        shown = default.rstrip("]") or _default_of(parameter)
-        rows.append((f"`{parameter.shown}`", _value_of(parameter), shown, text))
+        told = parameter.info.show_default
+        shown = told if isinstance(told, str) else _default_of(parameter)
+        help_text = parameter.info.help or ""
+        rows.append((f"`{parameter.shown}`", _value_of(parameter), shown, help_text))
     return _table(("Argument or option", "Value", "Default", "Meaning"), rows)
 
 

@@ -1,0 +1,22 @@
+"""Rules of the house that no linter knows: long files, long lists of parameters."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[1] / "rebecsim"
+FILES = sorted(PACKAGE.rglob("*.py"))
+MOST_LINES, MOST_PARAMETERS = 500, 12
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_files_and_lists_of_parameters_are_short(file: Path) -> None:
+    text = file.read_text("utf-8")
+    assert text.count("\n") <= MOST_LINES
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            taken = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
+            assert len(taken) <= MOST_PARAMETERS, f"{node.name}, line {node.lineno}"
