@@ -67,7 +67,7 @@ def serving() -> list[float]:
     from rebecsim.exploration.strategies import BreadthFirst
     from rebecsim.native.cache import prepare
     from rebecsim.native.layout import native_model
-    from rebecsim.native.serving import expand_and_serve
+    from rebecsim.native.loops.serving import expand_and_serve
 
     model, checked = _model(SERVED)
     made = Search(Problem(TransitionSystem(model)), limits=Limits(states=STATES))
@@ -97,7 +97,7 @@ def simulation() -> list[float]:
 
     def loop() -> None:
         from rebecsim.native.cache import prepare
-        from rebecsim.native.simulation import run_replications
+        from rebecsim.native.loops.simulation import run_replications
 
         prepare(run_replications)
 

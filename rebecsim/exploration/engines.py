@@ -107,8 +107,8 @@ def _while_serving(search: Search, number: int) -> int:
 
 def _is_compiled() -> bool:
     """Whether the compiled loop is on disk."""
-    from rebecsim.native.breadth_first import expand_states
     from rebecsim.native.cache import is_ready
+    from rebecsim.native.loops.breadth_first import expand_states
 
     return is_ready(expand_states)
 

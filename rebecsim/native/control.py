@@ -41,7 +41,7 @@ EDGES = 24
 """How many transitions have been written down, where that is asked for."""
 SERVED = 25
 """What is served in the transition that goes wrong, see
-`rebecsim.native.successors.TIME_PASSES`."""
+`rebecsim.native.loops.successors.TIME_PASSES`."""
 CHOICE = 26
 """Which of its outcomes that is."""
 LENGTH = 27

@@ -53,7 +53,7 @@ class Parts(NamedTuple):
         inner_at, bag_at: the row of each numbered inner state and bag; shape (rebecs, numbers).
         capacities: the sizes of the queues; shape (rebecs,).
         inners, bags, alternatives, batches, effects, sendings: tables with the columns above.
-        keys, values: the answers, see `rebecsim.native.answers`.
+        keys, values: the answers, see `rebecsim.native.loops.answers`.
     """
 
     inner_at: ShortTable

@@ -58,6 +58,6 @@ def native_for(engine: Engine, work: int, lay_out: Callable[[], NativeModel]) ->
 
 def _is_compiled(native: NativeModel) -> bool:
     from rebecsim.native.cache import is_ready
-    from rebecsim.native.simulation import run_replications
+    from rebecsim.native.loops.simulation import run_replications
 
     return is_ready(run_replications) and is_ready(native.step)

@@ -14,7 +14,6 @@ from rebecsim.actors.semantics import MOST_AT_ONE_TIME
 from rebecsim.actors.watchdog import EndlessError
 from rebecsim.generate.step import NotNativeError
 from rebecsim.lang import CheckedModel, syntax, walk
-from rebecsim.native.bags import STATE_WIDTH, Bags
 from rebecsim.native.cache import prepare
 from rebecsim.native.codes import Ended, First
 from rebecsim.native.columns import ARGUMENTS, NEVER, SITE_SHIFT, SLOTS
@@ -23,7 +22,8 @@ from rebecsim.native.layout import (
     Integers,
     NativeModel,
 )
-from rebecsim.native.simulation import (
+from rebecsim.native.loops.bags import STATE_WIDTH, Bags
+from rebecsim.native.loops.simulation import (
     EVENT_ARGUMENTS,
     OUTCOME,
     SETTINGS,

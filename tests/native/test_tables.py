@@ -3,7 +3,7 @@
 import numpy as np
 
 from rebecsim.native.engines import FINGERPRINT_BITS
-from rebecsim.native.tables import fingerprint_of
+from rebecsim.native.loops.tables import fingerprint_of
 
 
 def test_fingerprints_of_states_that_are_much_alike_differ():

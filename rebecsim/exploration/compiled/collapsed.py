@@ -20,13 +20,14 @@ from rebecsim.exploration.states.outcome import Effect
 from rebecsim.exploration.states.remembering import SentAtOnce
 from rebecsim.exploration.states.suspension import Suspension
 from rebecsim.exploration.states.transitions import State, TransitionSystem
-from rebecsim.native import answers, parts
+from rebecsim.native import parts
 from rebecsim.native.codes import Answer
 from rebecsim.native.errors import TimeTooLargeError
+from rebecsim.native.loops import answers
+from rebecsim.native.loops.successors import LATEST, NEVER
+from rebecsim.native.loops.tables import ABSENT, insert_entries
 from rebecsim.native.packing import words_of
 from rebecsim.native.rows import NumberedRows, Rows
-from rebecsim.native.successors import LATEST, NEVER
-from rebecsim.native.tables import ABSENT, insert_entries
 
 Integers = NDArray[np.int64]
 
@@ -366,7 +367,7 @@ class Collapsed:
         return self._messages[number].waiting
 
     def service(self, served: int) -> Service:
-        """Give what the compiled search serves, see `rebecsim.native.successors.TIME_PASSES`."""
+        """Give what compiled code serves, see `rebecsim.native.loops.successors.TIME_PASSES`."""
         receiver, waiting, _ = self._messages[served >> 1]
         return Service(receiver, waiting, bool(served & 1))
 

@@ -1,7 +1,7 @@
 """Breadth-first search by the compiled engine: the same states in the same order, faster.
 
 Python begins, so that a small search is over before a compiled one is loaded; a larger one is
-handed over with all it has found. See `rebecsim.native.breadth_first` for how it goes on.
+handed over with all it has found. See `rebecsim.native.loops.breadth_first` for how it goes on.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from rebecsim.exploration.states.transitions import State
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.native import control as at
 from rebecsim.native import thresholds
-from rebecsim.native.breadth_first import (
+from rebecsim.native.cache import prepare
+from rebecsim.native.codes import Answer, Reason
+from rebecsim.native.errors import TimeTooLargeError
+from rebecsim.native.loops.breadth_first import (
     Edges,
     Properties,
     expand_ahead,
     expand_states,
     store_found,
 )
-from rebecsim.native.cache import prepare
-from rebecsim.native.codes import Answer, Reason
-from rebecsim.native.errors import TimeTooLargeError
+from rebecsim.native.loops.serving import expand_and_serve
+from rebecsim.native.loops.stores import CompactStore, ExactStore, Store, arrays_of
+from rebecsim.native.loops.successors import LATEST, NEVER
+from rebecsim.native.loops.tables import fingerprint_of, insert_held
 from rebecsim.native.packing import layout_for, packed, words_of
 from rebecsim.native.parts import Parts
-from rebecsim.native.serving import expand_and_serve
-from rebecsim.native.stores import CompactStore, ExactStore, Store, arrays_of
-from rebecsim.native.successors import LATEST, NEVER
-from rebecsim.native.tables import fingerprint_of, insert_held
 
 Integers = NDArray[np.int64]
 

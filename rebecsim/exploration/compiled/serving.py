@@ -23,7 +23,7 @@ from rebecsim.lang.types import BOOLEAN, ArrayType, RebecType, Type
 from rebecsim.native import columns, thresholds
 from rebecsim.native.cache import is_ready, prepare
 from rebecsim.native.layout import BASE, OWN_CLASS, NativeModel, flat_cells, native_model
-from rebecsim.native.serving import (
+from rebecsim.native.loops.serving import (
     CELLS_CLOCK,
     CELLS_FIRST,
     CELLS_OWNER,
@@ -37,7 +37,7 @@ from rebecsim.native.serving import (
     expand_and_serve,
     find_row,
 )
-from rebecsim.native.tables import ABSENT
+from rebecsim.native.loops.tables import ABSENT
 
 Integers = NDArray[np.int64]
 
@@ -82,8 +82,8 @@ class Serving:
 
     Attributes:
         native: the model that was compiled.
-        contents, content_table, messages, message_table: see `rebecsim.native.serving.Known`.
-        own, arities: see `rebecsim.native.serving.ServedModel`.
+        contents, content_table, messages, message_table: see `rebecsim.native.loops.serving.Known`.
+        own, arities: see `rebecsim.native.loops.serving.ServedModel`.
     """
 
     def __init__(self, native: NativeModel, runner: Runner) -> None:

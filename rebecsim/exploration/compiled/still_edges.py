@@ -8,19 +8,19 @@ from numpy.typing import NDArray
 from rebecsim.exploration.compiled.two_threads import Tables
 from rebecsim.exploration.search import StillEdges
 from rebecsim.native import control as at
-from rebecsim.native.breadth_first import expand_ahead
 from rebecsim.native.cache import prepare
 from rebecsim.native.codes import Reason
-from rebecsim.native.packing import words_of
-from rebecsim.native.stores import arrays_of
-from rebecsim.native.successors import (
+from rebecsim.native.loops.breadth_first import expand_ahead
+from rebecsim.native.loops.stores import arrays_of
+from rebecsim.native.loops.successors import (
     FOUND_BY_WIDTH,
     FOUND_ORDINAL,
     FOUND_SOURCE,
     FOUND_UNITS,
     Successors,
 )
-from rebecsim.native.tables import ABSENT, find_states
+from rebecsim.native.loops.tables import ABSENT, find_states
+from rebecsim.native.packing import words_of
 
 _BATCH = 1 << 16  # successors
 _BYTES = 80  # of an edge, on the way to its component

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from rebecsim.native import control as at
 from rebecsim.native import thresholds
-from rebecsim.native.breadth_first import Properties, expand_ahead, store_found
 from rebecsim.native.codes import Reason
+from rebecsim.native.loops.breadth_first import Properties, expand_ahead, store_found
+from rebecsim.native.loops.stores import Store, arrays_of
+from rebecsim.native.loops.successors import FOUND_BY_WIDTH, FOUND_ORDINAL, FOUND_SOURCE, Successors
 from rebecsim.native.parts import Parts
-from rebecsim.native.stores import Store, arrays_of
-from rebecsim.native.successors import FOUND_BY_WIDTH, FOUND_ORDINAL, FOUND_SOURCE, Successors
 
 BUDGET = 20_000
 """The states to expand between two looks at clock, memory and interrupts."""

@@ -11,8 +11,8 @@ from rebecsim.exploration.compiled.collapsed import Collapsed
 from rebecsim.exploration.recording import NO_SERVICE, Recording
 from rebecsim.exploration.states.breach_key import BreachKey
 from rebecsim.native import control as at
-from rebecsim.native.breadth_first import EDGE_SERVED, EDGE_WIDTH
-from rebecsim.native.successors import TIME_PASSES
+from rebecsim.native.loops.breadth_first import EDGE_SERVED, EDGE_WIDTH
+from rebecsim.native.loops.successors import TIME_PASSES
 
 Integers = NDArray[np.int64]
 Edges = NDArray[np.uint32]
@@ -25,7 +25,7 @@ _FEW = 1 << 14  # transitions
 class RecordingWriter:
     """The rows that compiled code writes, which are put behind those of a recording.
 
-    `edges` has more rows than are in use; see `rebecsim.native.breadth_first.expand_states`.
+    `edges` has more rows than are in use; see `rebecsim.native.loops.breadth_first.expand_states`.
     """
 
     def __init__(self, recording: Recording, collapsed: Collapsed, control: Integers) -> None:

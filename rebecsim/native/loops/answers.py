@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from rebecsim.native.arrays import Integers
 from rebecsim.native.cache import compiled
-from rebecsim.native.tables import ABSENT, scatter
+from rebecsim.native.loops.tables import ABSENT, scatter
 
 _KIND, _ROW = 32, 35  # bits
 

@@ -19,9 +19,8 @@ from rebecsim.native import control as at
 from rebecsim.native.arrays import Integers, Numbers, NumberTable, Table
 from rebecsim.native.cache import compiled
 from rebecsim.native.codes import Reason
-from rebecsim.native.parts import Parts
-from rebecsim.native.stores import States
-from rebecsim.native.successors import (
+from rebecsim.native.loops.stores import States
+from rebecsim.native.loops.successors import (
     FOUND_BY_WIDTH,
     FOUND_CHOICE,
     FOUND_ORDINAL,
@@ -32,7 +31,8 @@ from rebecsim.native.successors import (
     Successors,
     find_successors,
 )
-from rebecsim.native.tables import hash_at, look_up_property
+from rebecsim.native.loops.tables import hash_at, look_up_property
+from rebecsim.native.parts import Parts
 
 EDGE_SOURCE, EDGE_TARGET, EDGE_SERVED, EDGE_CHOICE, EDGE_UNITS, EDGE_WIDTH = range(6)
 """Of a transition that is written down: the states, and the rest as of `find_successors`."""

@@ -6,11 +6,11 @@ The rebecs that may act first, then one of their messages, draw by draw as there
 from __future__ import annotations
 
 from rebecsim.native.arrays import Cube, Integers, Streams, Table
-from rebecsim.native.bags import COUNT, DUE, IDLE, Bags
 from rebecsim.native.cache import compiled
 from rebecsim.native.codes import First
 from rebecsim.native.columns import ARRIVAL, PRIORITY, SEQUENCE, SERVER
 from rebecsim.native.layout import BAG, GLOBAL_PRIORITY, OWN_CLASS, OWN_PRIORITY
+from rebecsim.native.loops.bags import COUNT, DUE, IDLE, Bags
 from rebecsim.native.random_words import below
 
 ORDER, FIRST_RANK, USE_PRIORITIES, GLOBAL, CORE = range(5)

@@ -7,8 +7,13 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from rebecsim.native.arrays import Numbers, Table
+from rebecsim.native.loops.tables import (
+    insert_states,
+    move_fingerprints,
+    move_states,
+    repack_states,
+)
 from rebecsim.native.packing import relaid, words_of
-from rebecsim.native.tables import insert_states, move_fingerprints, move_states, repack_states
 
 _FULLEST = 0.7  # of the places of a table
 _SMALLEST = 1 << 12  # places

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from rebecsim.native import control as at
-from rebecsim.native.answers import enter_answer, key_of
 from rebecsim.native.arrays import (
     Cube,
     Integers,
@@ -20,7 +19,6 @@ from rebecsim.native.arrays import (
     Streams,
     Table,
 )
-from rebecsim.native.breadth_first import Edges, Properties, expand_states
 from rebecsim.native.cache import compiled
 from rebecsim.native.codes import Answer, Reason
 from rebecsim.native.columns import (
@@ -46,6 +44,11 @@ from rebecsim.native.columns import (
     STREAMS,
 )
 from rebecsim.native.layout import BASE, NUMBER_IN_STEP, OWN_CLASS, SERVER_PRIORITY
+from rebecsim.native.loops.answers import enter_answer, key_of
+from rebecsim.native.loops.breadth_first import Edges, Properties, expand_states
+from rebecsim.native.loops.stores import States
+from rebecsim.native.loops.successors import LATEST
+from rebecsim.native.loops.tables import ABSENT, look_up, scatter
 from rebecsim.native.parts import (
     ANSWERS,
     BATCH_COUNT,
@@ -71,9 +74,6 @@ from rebecsim.native.parts import (
     Parts,
 )
 from rebecsim.native.random_words import STREAM_WIDTH
-from rebecsim.native.stores import States
-from rebecsim.native.successors import LATEST
-from rebecsim.native.tables import ABSENT, look_up, scatter
 
 CELLS_OWNER, CELLS_CLOCK, CELLS_FIRST = range(3)
 """Columns of the contents of an inner state: the rebec, its clock, its variables."""

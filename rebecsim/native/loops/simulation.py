@@ -9,9 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rebecsim.native.arrays import Cube, Integers, Step, Streams, Table
-from rebecsim.native.bags import CLOCK, DUE, Bags, put, restart_bags, settle, take
 from rebecsim.native.cache import compiled
-from rebecsim.native.choosing import CORE, choose_message, ready_rebecs
 from rebecsim.native.codes import Ended, Failure
 from rebecsim.native.columns import (
     ARGUMENTS,
@@ -41,10 +39,12 @@ from rebecsim.native.layout import (
     OWN_CLASS,
     SERVER_PRIORITY,
 )
+from rebecsim.native.loops.bags import CLOCK, DUE, Bags, put, restart_bags, settle, take
+from rebecsim.native.loops.choosing import CORE, choose_message, ready_rebecs
 from rebecsim.native.random_words import restart_streams
 
 FIRST, COUNT, UNTIL, MAX_STEPS, CHOICE_LAW, SENT, AT_ONE_TIME, SETTINGS = range(5, 13)
-"""What a call is asked for, the `settings` behind those of `rebecsim.native.choosing`: the first
+"""What is asked for, the `settings` behind those of `rebecsim.native.loops.choosing`: the first
 replication and how many; last time, most steps (-1: any number); 1 for the law rmc; messages sent
 by constructors; most messages at one time."""
 

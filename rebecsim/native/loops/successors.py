@@ -2,8 +2,8 @@
 
 A state of the system is a tuple of numbers, two for each rebec: that of its inner state and that
 of its bag. They are packed into a few 64-bit words. What these lead to is looked up in tables,
-which `rebecsim.native.parts` and `rebecsim.native.answers` describe. Where a table has no answer
-yet, the caller is asked for it.
+which `rebecsim.native.parts` and `rebecsim.native.loops.answers` describe. Where a table has no
+answer yet, the caller is asked for it.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from rebecsim.native import control as at
-from rebecsim.native.answers import (
-    key_of,
-)
 from rebecsim.native.arrays import Integers, Table
 from rebecsim.native.cache import compiled
 from rebecsim.native.codes import Answer, Reason
+from rebecsim.native.loops.answers import (
+    key_of,
+)
+from rebecsim.native.loops.tables import ABSENT, fingerprint, look_up, mix_in
 from rebecsim.native.parts import (
     ALTERNATIVE_MESSAGE,
     ALTERNATIVE_REST,
@@ -46,7 +47,6 @@ from rebecsim.native.parts import (
     SENDING_RECEIVER,
     Parts,
 )
-from rebecsim.native.tables import ABSENT, fingerprint, look_up, mix_in
 
 NEVER = 1 << 62
 """The next time of a rebec that has nothing to do, as in `rebecsim.exploration`."""

@@ -1,0 +1,1 @@
+"""The compiled loops: the search, simulations, and what they work on."""
