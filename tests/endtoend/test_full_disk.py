@@ -10,6 +10,7 @@ import pytest
 
 from rebecsim.cli import main
 from rebecsim.exit_codes import ExitCode
+from tests.endtoend.test_cli import SCENARIO
 
 resource = pytest.importorskip("resource")
 
@@ -112,13 +113,14 @@ def test_a_comparison_on_a_full_disk_goes_on_when_there_is_room(tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], capture_output=True, check=False
+        ["mount", "-t", "tmpfs", "-o", "size=24k", "tmpfs", disk], capture_output=True, check=False
     )
     if mounted.returncode:
         pytest.skip("file systems cannot be mounted here")
     try:
-        command = [sys.executable, "-m", "rebecsim", "compare", "for_edf", "--out", disk / "out"]
-        command += ["--replications", "5", "--no-orders", "--workers", "1", "--resume"]
+        (tmp_path / "tiny.toml").write_text(SCENARIO)
+        command = [sys.executable, "-m", "rebecsim", "compare", "tiny.toml", "--out", disk / "out"]
+        command += ["--no-orders", "--workers", "1", "--resume"]
         first = subprocess.run(
             [*command[:-1]], capture_output=True, text=True, check=False, cwd=tmp_path
         )
