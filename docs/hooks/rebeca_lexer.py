@@ -7,6 +7,8 @@ from typing import ClassVar
 from pygments.lexer import RegexLexer, words
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text
 
+__all__ = ["RebecaLexer"]  # what Pygments looks for in a module of lexers
+
 _DECLARATIONS = (
     *("abstract", "define", "env", "extends", "knownrebecs", "main", "msgsrv", "reactiveclass"),
     *("statevars", "Assertion"),

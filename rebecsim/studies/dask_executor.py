@@ -42,6 +42,7 @@ LOCAL = "local"
 """What stands for a cluster that is started on this machine, and ends with the work."""
 
 _ANSWER_WITHIN = 5.0  # seconds, for a scheduler
+_STARTS = 3  # of a local cluster, at most, when processes of it are killed meanwhile
 _AHEAD = 4  # tasks for each worker, as in a pool
 _LEAST_AHEAD = 16  # while there are no workers yet, or few of many
 _COUNT_EVERY = 2.0  # seconds
@@ -343,19 +344,33 @@ def _described(client: Client) -> str:
 @contextmanager
 def _local_cluster(workers: int) -> Iterator[LocalCluster]:
     """Start worker processes that end with the block, and are replaced when they are killed."""
-    from distributed import LocalCluster
-
     with importing_what_is_installed(), _environment_as_before():
         with _interrupts_only_here():
-            cluster = LocalCluster(
+            cluster = _started_cluster(workers)
+        with cluster:
+            yield cluster
+
+
+def _started_cluster(workers: int) -> LocalCluster:
+    """Start a cluster, again if a process of it was killed meanwhile, which Dask does not mend.
+
+    Raises UserError if it cannot be started.
+    """
+    from distributed import LocalCluster
+
+    reason = ""
+    for _ in range(_STARTS):
+        try:
+            return LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
                 memory_limit=0,  # as much as there is, like other worker processes
                 dashboard_address="127.0.0.1:0",
                 silence_logs=logging.CRITICAL,
             )
-        with cluster:
-            yield cluster
+        except RuntimeError as error:
+            reason = str(error)
+    raise UserError(f"a Dask cluster cannot be started on this machine: {reason}")
 
 
 @contextmanager

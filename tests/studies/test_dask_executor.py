@@ -14,6 +14,7 @@ from rebecsim.studies.dask_executor import (
     ClusterLostError,
     Luggage,
     Packed,
+    _started_cluster,
     dask_executor,
     require_dask,
     require_same_versions,
@@ -205,3 +206,22 @@ def test_nothing_is_told_to_a_scheduler_that_has_gone(tmp_path):
         for lost in (waiting, None):
             with pytest.raises(ClusterLostError, match=f"{own.address} does not answer any more"):
                 (lost or executor.submit(abs, -1)).result(PATIENCE)
+
+
+@pytest.mark.parametrize("failures", [2, 3])
+def test_a_cluster_whose_process_is_killed_while_it_starts_is_started_again(
+    monkeypatch: pytest.MonkeyPatch, failures: int
+) -> None:
+    left = [RuntimeError("Nanny failed to start.")] * failures
+
+    def start(**_: object) -> str:
+        if left:
+            raise left.pop()
+        return "a cluster"
+
+    monkeypatch.setattr("distributed.LocalCluster", start)
+    if failures < 3:
+        assert _started_cluster(2) == "a cluster"
+    else:
+        with pytest.raises(UserError, match=r"cannot be started .* Nanny failed to start"):
+            _started_cluster(2)
