@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -70,10 +71,9 @@ class _OptionalAddress(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Give the option its usual value where no address follows."""
-        following = [*args[1:], ""]
         filled = [
             f"{DASK}={LOCAL}" if word == DASK and not _ADDRESS.match(after) else word
-            for word, after in zip(args, following, strict=True)
+            for word, after in zip_longest(args, args[1:], fillvalue="")
         ]
         return super().parse_args(ctx, filled)
 

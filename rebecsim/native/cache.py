@@ -48,7 +48,6 @@ from typing import Any, TypeVar, cast
 from rebecsim.cache_directory import GRAMMAR_TABLES, KEPT_MODELS, cache_directory
 from rebecsim.kept_files import kept_folder, read_kept, write_kept
 from rebecsim.native import inside_numba
-from rebecsim.native.arrays import signature_of
 from rebecsim.native.inside_numba import (
     LateDispatcher,
     compiler_lock,
@@ -187,6 +186,15 @@ def prepare(*functions: Callable[..., Any]) -> None:
         each.prepare()
 
 
+def entry_of(function: Function) -> Function:
+    """Give a compiled function to be called often, with arguments of exactly the types it has."""
+    made: _Compiled | None = getattr(function, "made", None)
+    if made is None:
+        return function
+    made.prepare()
+    return cast(Function, made.entry())
+
+
 _results: dict[str, Any] = {}  # Numba's results of this process, by digest
 
 
@@ -203,6 +211,8 @@ class _Compiled(LateDispatcher):
     @cached_property
     def signature(self) -> Any:
         """What the function is compiled for."""
+        from rebecsim.native.arrays import signature_of  # which imports what compiling takes
+
         return self._given or signature_of(self.function)
 
     @cached_property

@@ -26,7 +26,7 @@ from rebecsim.exploration.states.transitions import State
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.native import control as at
 from rebecsim.native import thresholds
-from rebecsim.native.cache import prepare
+from rebecsim.native.cache import entry_of, prepare
 from rebecsim.native.codes import Answer, Reason
 from rebecsim.native.errors import TimeTooLargeError
 from rebecsim.native.loops.breadth_first import (
@@ -97,6 +97,7 @@ class CompiledSearch:
         self._threads = threads
         self._threads_from = 0
         self._asked = 0
+        self._expand_states = entry_of(expand_states)
         system = search.system
         self._plan: ServingPlan | None = None
         if checked is not None and can_be_served(system, checked):
@@ -235,9 +236,9 @@ class CompiledSearch:
         )
         serving = self._collapsed.serving
         if serving is None:
-            return int(expand_states(*arrays))
+            return int(self._expand_states(*arrays))
         known = serving.known(self._collapsed.table_sizes, self._collapsed.inners.numbers)
-        return int(expand_and_serve(serving.native.step, *arrays, known, self._served_model))
+        return int(self._expand_and_serve(serving.native.step, *arrays, known, self._served_model))
 
     def _answer(self, reason: int) -> None:
         asked, other, value = self.control[at.ASKED : at.ASKED + 3].tolist()
@@ -304,6 +305,7 @@ class CompiledSearch:
         if serving is not None:
             self._collapsed.let_serve(serving)
             self._served_model = serving.model()
+            self._expand_and_serve = entry_of(expand_and_serve)
         if self._plan.over:
             self._plan = None
 
