@@ -5,11 +5,13 @@ from __future__ import annotations
 import gc
 import signal
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from rebecsim.simulation import task
 from tests.examples import QUICK, register_profiles
 from tests.program import Ended, fresh_consoles, in_this_process
 
@@ -33,6 +35,14 @@ def shared_data() -> Path:
 def run() -> Run:
     """Run the program in this process: exit code, standard output and standard error."""
     return in_this_process
+
+
+@pytest.fixture(scope="session", autouse=True)
+def remembered_models() -> Iterator[None]:
+    """Read a model once for all tests of a process: most comparisons of the tests have the same."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(task, "_model", lru_cache(200)(task._model.__wrapped__))
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,6 @@
 """All that a model can do: state spaces, verdicts and the paths that show them.
 
-Exploring: `explore` and its `Checks`, `Limits`, `Result`, `Violated`, `Verdict`, `Progress`;
-`OnDemand` and `Successor` for expanding a space by hand.
+Exploring: `explore` and its `Checks`, `Limits`, `Result`, `Violated`, `Verdict`, `Progress`.
 
 Models, strategies and paths are three things. The model: `TransitionSystem` and its `Mode`. The
 strategy: `Strategy`, `BreadthFirst`, `DepthFirst`, `DepthBounded`, `RandomWalks`, walking a
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from rebecsim.exploration.checks import Checks
     from rebecsim.exploration.exploring import explore
     from rebecsim.exploration.limits import Bound, Limits
-    from rebecsim.exploration.on_demand import OnDemand, Successor
     from rebecsim.exploration.paths.path import Path, PathStep, path_along
     from rebecsim.exploration.paths.recorded import (
         Question,
@@ -67,7 +65,6 @@ __all__ = [
     "DepthFirst",
     "Limits",
     "Mode",
-    "OnDemand",
     "Path",
     "PathStep",
     "Progress",
@@ -81,7 +78,6 @@ __all__ = [
     "Search",
     "SearchEnded",
     "Strategy",
-    "Successor",
     "TransitionSystem",
     "UnsupportedPropertyError",
     "Verdict",
@@ -106,7 +102,6 @@ _MODULES = {
     "DepthFirst": "strategies",
     "Limits": "limits",
     "Mode": "states.transitions",
-    "OnDemand": "on_demand",
     "Path": "paths.path",
     "PathStep": "paths.path",
     "Progress": "search",
@@ -120,7 +115,6 @@ _MODULES = {
     "Search": "search",
     "SearchEnded": "search",
     "Strategy": "strategies",
-    "Successor": "on_demand",
     "TransitionSystem": "states.transitions",
     "UnsupportedPropertyError": "properties",
     "Verdict": "states.outcome",

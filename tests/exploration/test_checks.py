@@ -23,12 +23,12 @@ from rebecsim.exit_codes import ExitCode
 from rebecsim.exploration import (
     AbstractedVariableError,
     Checks,
-    OnDemand,
     UnsupportedPropertyError,
     explore,
 )
 from rebecsim.generate import build_model
 from rebecsim.lang import RebecaCheckError, RebecaSyntaxError, check_source, parse_property
+from tests.on_demand import OnDemand
 
 COUNTER = """
 env int TOP = 3;

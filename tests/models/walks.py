@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from rebecsim.actors import Scheduler
-from rebecsim.exploration import OnDemand, PathStep
+from rebecsim.exploration import PathStep
 from rebecsim.live.log import plain
 from rebecsim.simulation import Event, RunResult, Tracer, simulate
 from tests.models.lessons import Lesson, checked, model_of
+from tests.on_demand import OnDemand
 
 
 def space_of(lesson: Lesson) -> OnDemand:

@@ -29,12 +29,6 @@ class Future:
     must_come: Flags
     might_be_bound_to: Flags
 
-    @property
-    def can_come(self) -> Flags:
-        """Whether there is a way to it."""
-        found: Flags = self.distance >= 0
-        return found
-
 
 @dataclass(frozen=True)
 class Futures:

@@ -69,10 +69,6 @@ class Judged:
 
     # --- questions about one node ----------------------------------------------------------------
 
-    def meets_alone(self, node: int) -> bool:
-        """Whether one side can meet a breach that the other one does not."""
-        return bool(self._to_alone[node] >= 0)
-
     def shows_different(self, node: int) -> bool:
         """Whether the two can show different things."""
         return bool(self._to_differing[node] >= 0 or self._lags[node])
