@@ -72,7 +72,7 @@ class GrowingFile:
     def __init__(self, path: Path, schema: pa.Schema) -> None:
         self._path = path
         self._temporary = temporary_name(path)
-        self._pending = schema.empty_table()
+        self._pending = pa.Table.from_batches([], schema)  # `empty_table` imports pandas, if any
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             self._writer = pq.ParquetWriter(self._temporary, schema, compression="zstd")
