@@ -15,41 +15,8 @@ act, `generate` turns configurations and checked models into code, `simulation`,
 `live` run them, `studies` and `clusters` compare policies, `report` shows the results.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from rebecsim.lazy_names import names_of
-
-if TYPE_CHECKING:
-    from rebecsim.exploration import Checks, Limits
-    from rebecsim.interface import compare, explore, load, loads, races, run, simulate
-
-__all__ = [
-    "Checks",
-    "Limits",
-    "__version__",
-    "compare",
-    "explore",
-    "load",
-    "loads",
-    "races",
-    "run",
-    "simulate",
-]
+from lazy_loader import attach_stub
 
 __version__ = "0.1.0"
 
-_MODULES = {
-    "Checks": "exploration",
-    "Limits": "exploration",
-    "compare": "interface",
-    "explore": "interface",
-    "load": "interface",
-    "loads": "interface",
-    "races": "interface",
-    "run": "interface",
-    "simulate": "interface",
-}
-
-__getattr__, __dir__ = names_of(__name__, _MODULES)
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

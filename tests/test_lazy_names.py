@@ -4,13 +4,16 @@ from importlib import import_module
 
 import pytest
 
-PACKAGES = ["studies", "exploration", "lang", "report", "simulation"]
+PACKAGES = [
+    *("actors", "clusters", "clusters.batch", "exploration", "exploration.races", "interface"),
+    *("lang", "live", "metrics", "report", "simulation", "studies", "workloads"),
+]
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_public_name_can_be_had(package):
     module = import_module(f"rebecsim.{package}")
-    assert module.__all__
+    assert dir(module) == sorted(module.__all__)
     for name in module.__all__:
         assert getattr(module, name) is not None
 
@@ -18,7 +21,7 @@ def test_every_public_name_can_be_had(package):
 @pytest.mark.parametrize("package", PACKAGES)
 def test_another_name_is_an_error(package):
     module = import_module(f"rebecsim.{package}")
-    with pytest.raises(AttributeError, match=f"module 'rebecsim.{package}' has no attribute 'no'"):
+    with pytest.raises(AttributeError, match=f"No rebecsim.{package} attribute no"):
         _ = module.no
     with pytest.raises(ImportError, match="cannot import name 'no'"):
         exec(f"from rebecsim.{package} import no")

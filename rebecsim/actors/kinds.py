@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from ctypes import c_float
 from dataclasses import dataclass
-from math import copysign, inf, isinf, nan, sqrt
-from math import pow as c_pow
+from math import copysign, inf, isinf, nan, pow as c_pow, sqrt
 from typing import Any
 
 

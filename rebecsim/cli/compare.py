@@ -139,7 +139,7 @@ def compare(
     plugin: Plugins = None,
 ) -> None:
     """Compare policies: tables, charts, data and a report of a scenario."""
-    from rebecsim.report import DRAWING_MODULES
+    from rebecsim.report.figures import DRAWING_MODULES
     from rebecsim.studies.executors import available_workers, simulation_modules, start_server
     from rebecsim.studies.scenario_files import read_scenario_text
 

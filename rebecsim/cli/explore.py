@@ -256,8 +256,7 @@ def replay(
 ) -> None:
     """Do a saved counterexample again, step by step, and check that it fits the model."""
     from rebecsim.actors import ReplayError
-    from rebecsim.exploration import load_recorded
-    from rebecsim.exploration import replay as do_again
+    from rebecsim.exploration import load_recorded, replay as do_again
     from rebecsim.report.counterexample import path_table
     from rebecsim.report.sequence import sequence_diagram
 

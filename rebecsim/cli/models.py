@@ -335,8 +335,7 @@ def _again(
 
     Gives no result if it has not.
     """
-    from rebecsim.simulation import Tracer
-    from rebecsim.simulation import simulate as run
+    from rebecsim.simulation import Tracer, simulate as run
     from rebecsim.simulation.standstill import may_stand_still
 
     still = result.outcome in ("step limit", "time stands still")

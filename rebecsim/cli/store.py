@@ -63,8 +63,7 @@ def query(
         write_json,
         write_parquet,
     )
-    from rebecsim.studies.query import query as ask
-    from rebecsim.studies.query import views
+    from rebecsim.studies.query import query as ask, views
 
     if csv + json + (parquet is not None) > 1:
         raise UserError("--csv, --json and --parquet: give one of them")

@@ -2,7 +2,7 @@
 
 Plug-ins: a `Plugin` brings policies, patterns, template fragments and kinds; `load_plugin` loads
 one from a file, `load_plugins` several, `load_installed_plugins` those of installed packages.
-`loaded_plugins` gives the `PluginRecord` of each, `unload_plugin` takes one out; `PluginError` says
+`loaded_plugins` gives the record of each, `unload_plugin` takes one out; `PluginError` says
 what is wrong with one. `UnknownNameError` is about names under which nothing is registered.
 
 Policies: a `DispatchPolicy` chooses among the waiting jobs, an `EvictionPolicy` the running job to
@@ -23,102 +23,11 @@ Hardware: `busy_time` of a job, `energy` of runs by the `Power` draw of AppMaste
 over time and in `windows`.
 """
 
-from rebecsim.clusters.builtin import BUILTIN
-from rebecsim.clusters.common.plugin_errors import PluginError
-from rebecsim.clusters.common.registry import UnknownNameError
-from rebecsim.clusters.dispatch.configuration import (
-    ClusterConfiguration,
-    Configuration,
-    HighPriority,
-)
-from rebecsim.clusters.dispatch.eviction import EVICTION_POLICIES, EvictionPolicy, eviction_policy
-from rebecsim.clusters.dispatch.hardware import Power, busy_time, energy
-from rebecsim.clusters.dispatch.natjam import (
-    NATJAM_COUNTERS,
-    Eviction,
-    NatjamConfiguration,
-    natjam_source,
-)
-from rebecsim.clusters.dispatch.patterns.base import WorkloadPattern
-from rebecsim.clusters.dispatch.patterns.curves import Sine, Spline, TablePattern
-from rebecsim.clusters.dispatch.patterns.kinds import (
-    ARRIVAL_PATTERNS,
-    LENGTH_PATTERNS,
-    Arrivals,
-    Lengths,
-)
-from rebecsim.clusters.dispatch.patterns.steps import (
-    Ascending,
-    Bursty,
-    Descending,
-    Geometric,
-    Linear,
-    Nondet,
-    UniformArrivals,
-    UniformLengths,
-    Wave,
-)
-from rebecsim.clusters.dispatch.policies import DISPATCH_POLICIES, DispatchPolicy, dispatch_policy
-from rebecsim.clusters.dispatch.source import COUNTERS, busy_time_variables, rebeca_source
-from rebecsim.clusters.dispatch.utilisation import utilisation, windows
-from rebecsim.clusters.loading import (
-    load_installed_plugins,
-    load_plugin,
-    load_plugins,
-    loaded_plugins,
-    unload_plugin,
-)
-from rebecsim.clusters.plugin import Plugin, install
-from rebecsim.studies.plan import PluginRecord
+from lazy_loader import attach_stub
 
-__all__ = [
-    "ARRIVAL_PATTERNS",
-    "COUNTERS",
-    "DISPATCH_POLICIES",
-    "EVICTION_POLICIES",
-    "LENGTH_PATTERNS",
-    "NATJAM_COUNTERS",
-    "Arrivals",
-    "Ascending",
-    "Bursty",
-    "ClusterConfiguration",
-    "Configuration",
-    "Descending",
-    "DispatchPolicy",
-    "Eviction",
-    "EvictionPolicy",
-    "Geometric",
-    "HighPriority",
-    "Lengths",
-    "Linear",
-    "NatjamConfiguration",
-    "Nondet",
-    "Plugin",
-    "PluginError",
-    "PluginRecord",
-    "Power",
-    "Sine",
-    "Spline",
-    "TablePattern",
-    "UniformArrivals",
-    "UniformLengths",
-    "UnknownNameError",
-    "Wave",
-    "WorkloadPattern",
-    "busy_time",
-    "busy_time_variables",
-    "dispatch_policy",
-    "energy",
-    "eviction_policy",
-    "load_installed_plugins",
-    "load_plugin",
-    "load_plugins",
-    "loaded_plugins",
-    "natjam_source",
-    "rebeca_source",
-    "unload_plugin",
-    "utilisation",
-    "windows",
-]
+from rebecsim.clusters.builtin import BUILTIN
+from rebecsim.clusters.plugin import install
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
 
 install(BUILTIN, source=None)

@@ -33,7 +33,7 @@ _REFLECTION = frozenset(
 
 _REBEC_ATTRIBUTES = frozenset(dir(actors.Rebec)) | frozenset(keyword.kwlist)
 _RESERVED = frozenset(
-    {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *actors.__all__, *_REBEC_ATTRIBUTES}
+    {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *dir(actors), *_REBEC_ATTRIBUTES}
     | _REFLECTION
 )
 _MEMBERS = _REBEC_ATTRIBUTES | HELPERS | _REFLECTION

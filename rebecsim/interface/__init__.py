@@ -6,53 +6,6 @@ tries all orders of its messages, `races` says which of them matter, `run` runs 
 `Comparison`, show themselves in notebooks and with `rich`; a `Drawing` is an SVG picture that does.
 """
 
-from __future__ import annotations
+from lazy_loader import attach_stub
 
-from typing import TYPE_CHECKING
-
-from rebecsim.lazy_names import names_of
-
-if TYPE_CHECKING:
-    from rebecsim.interface.comparing import Comparison, compare
-    from rebecsim.interface.drawing import Drawing
-    from rebecsim.interface.exploring import Explored, explore
-    from rebecsim.interface.loading import LoadedModel, load, loads
-    from rebecsim.interface.racing import FoundRaces, races
-    from rebecsim.interface.running import ManyRuns, run
-    from rebecsim.interface.simulating import Simulated, simulate
-
-__all__ = [
-    "Comparison",
-    "Drawing",
-    "Explored",
-    "FoundRaces",
-    "LoadedModel",
-    "ManyRuns",
-    "Simulated",
-    "compare",
-    "explore",
-    "load",
-    "loads",
-    "races",
-    "run",
-    "simulate",
-]
-
-_MODULES = {
-    "Comparison": "comparing",
-    "Drawing": "drawing",
-    "Explored": "exploring",
-    "FoundRaces": "racing",
-    "LoadedModel": "loading",
-    "ManyRuns": "running",
-    "Simulated": "simulating",
-    "compare": "comparing",
-    "explore": "exploring",
-    "load": "loading",
-    "loads": "loading",
-    "races": "racing",
-    "run": "running",
-    "simulate": "simulating",
-}
-
-__getattr__, __dir__ = names_of(__name__, _MODULES)
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from rebecsim.actors import Violation
 from rebecsim.errors import UserError
-from rebecsim.exploration import Checks, Limits, Path, Question, Recorded, Result, save_recorded
-from rebecsim.exploration import explore as search
+from rebecsim.exploration import (
+    Checks,
+    Limits,
+    Path,
+    Question,
+    Recorded,
+    Result,
+    explore as search,
+    save_recorded,
+)
 from rebecsim.exploration.search import StopAt
 from rebecsim.exploration.strategies import Strategy
 from rebecsim.interface.drawing import Drawing

@@ -11,8 +11,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from lark import Lark
-from lark import __version__ as lark_version
+from lark import Lark, __version__ as lark_version
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from rebecsim.cache_directory import GRAMMAR_TABLES

@@ -11,33 +11,6 @@ a `Checker` does so while it runs. `NotAllowedError` is raised for a run that is
 itself it goes on to a `Breakpoint` and says by a `Stop` why it has stopped.
 """
 
-from rebecsim.live.check import Checked, Checker, NotAllowedError, check_log
-from rebecsim.live.conductor import Limits
-from rebecsim.live.lateness import Lateness, lateness
-from rebecsim.live.log import ENDINGS, Ending, Log, Sent, Served, load_log, save_log
-from rebecsim.live.runtime import LiveRun, run_live
-from rebecsim.live.stepper import Alternative, Breakpoint, Stepper, Stop, Turn
+from lazy_loader import attach_stub
 
-__all__ = [
-    "ENDINGS",
-    "Alternative",
-    "Breakpoint",
-    "Checked",
-    "Checker",
-    "Ending",
-    "Lateness",
-    "Limits",
-    "LiveRun",
-    "Log",
-    "NotAllowedError",
-    "Sent",
-    "Served",
-    "Stepper",
-    "Stop",
-    "Turn",
-    "check_log",
-    "lateness",
-    "load_log",
-    "run_live",
-    "save_log",
-]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

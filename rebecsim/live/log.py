@@ -10,8 +10,7 @@ from typing import Any, Literal, get_args
 
 from rebecsim.actors import Rebec, ReplayError
 from rebecsim.files import write_json
-from rebecsim.simulation import OUTCOMES, Event
-from rebecsim.simulation import Outcome as SimulatedOutcome
+from rebecsim.simulation import OUTCOMES, Event, Outcome as SimulatedOutcome
 
 FORMAT = "rebecsim live run 1"
 

@@ -12,40 +12,6 @@ overdue jobs by user and time, in the windows of `window_edges`; `count_over_tim
 usage, queue length and the like.
 """
 
-from rebecsim.metrics.batch import (
-    BatchMetrics,
-    Spread,
-    batch_metrics,
-    batch_metrics_by,
-    bounded_slowdown,
-    response,
-    slowdown,
-)
-from rebecsim.metrics.expected_end import Demand, expected_end_times, expected_ends
-from rebecsim.metrics.metric import Metric, Weights
-from rebecsim.metrics.overdue import OverdueMap, overdue_map, window_edges
-from rebecsim.metrics.step_functions import StepFunction, count_over_time
-from rebecsim.metrics.users import UserMetrics, tardiness, user_metrics
+from lazy_loader import attach_stub
 
-__all__ = [
-    "BatchMetrics",
-    "Demand",
-    "Metric",
-    "OverdueMap",
-    "Spread",
-    "StepFunction",
-    "UserMetrics",
-    "Weights",
-    "batch_metrics",
-    "batch_metrics_by",
-    "bounded_slowdown",
-    "count_over_time",
-    "expected_end_times",
-    "expected_ends",
-    "overdue_map",
-    "response",
-    "slowdown",
-    "tardiness",
-    "user_metrics",
-    "window_edges",
-]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

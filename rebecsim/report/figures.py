@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 BLUE, ORANGE, GREEN = COLOURS[:3]
 GREY = "#7f7f7f"
 
+DRAWING_MODULES = (
+    "matplotlib.backends.backend_agg",
+    "matplotlib.backends.backend_svg",
+    "matplotlib.figure",
+)
+"""What processes that draw may load beforehand."""
+
 _DOTS_PER_INCH = 150
 _METADATA = {".svg": {"Date": None}, ".png": {"Software": None}}
 FORMS = tuple(_METADATA)

@@ -16,8 +16,7 @@ from rebecsim.actors import (
     ready,
 )
 from rebecsim.actors.attributes import Attributes
-from rebecsim.actors.semantics import MOST_AT_ONE_TIME
-from rebecsim.actors.semantics import steps as steps_of
+from rebecsim.actors.semantics import MOST_AT_ONE_TIME, steps as steps_of
 from rebecsim.actors.watchdog import Watchdog
 from rebecsim.simulation.standstill import Repetition
 from rebecsim.simulation.trace import Tracer

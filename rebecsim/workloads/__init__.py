@@ -12,45 +12,6 @@ one, `window`, `first_jobs`, `of_users` and `of_queues` give some jobs; `offered
 of the machine that they ask for, `scale_load` and `with_load` change it.
 """
 
-from rebecsim.workloads.cleaning import CleaningRules
-from rebecsim.workloads.errors import WorkloadError
-from rebecsim.workloads.export import write_workload
-from rebecsim.workloads.job import Workload
-from rebecsim.workloads.lublin import LublinModel, generate
-from rebecsim.workloads.resample import resample
-from rebecsim.workloads.schedule import Schedule, read_schedule, write_schedule
-from rebecsim.workloads.summary import WorkloadSummary, summarise
-from rebecsim.workloads.swf import read_swf, write_swf
-from rebecsim.workloads.transform import (
-    first_jobs,
-    of_queues,
-    of_users,
-    offered_load,
-    scale_load,
-    window,
-    with_load,
-)
+from lazy_loader import attach_stub
 
-__all__ = [
-    "CleaningRules",
-    "LublinModel",
-    "Schedule",
-    "Workload",
-    "WorkloadError",
-    "WorkloadSummary",
-    "first_jobs",
-    "generate",
-    "of_queues",
-    "of_users",
-    "offered_load",
-    "read_schedule",
-    "read_swf",
-    "resample",
-    "scale_load",
-    "summarise",
-    "window",
-    "with_load",
-    "write_schedule",
-    "write_swf",
-    "write_workload",
-]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -4,8 +4,7 @@ import itertools
 import re
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from rebecsim.actors import RandomScheduler, Step, Streams, execute
 from rebecsim.actors.randomness import ORDER_STREAM, choice_stream

@@ -17,8 +17,7 @@ from pydantic_core import PydanticUndefined
 from typer import Typer
 from typer.models import ArgumentInfo, OptionInfo
 
-from rebecsim.cli.commands import COMMANDS as LISTED
-from rebecsim.cli.commands import app
+from rebecsim.cli.commands import COMMANDS as LISTED, app
 from tests.docs.markdown import ROOT
 
 REFERENCE = ROOT / "docs/reference"

@@ -4,8 +4,7 @@ import ast
 import math
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, note, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, note, settings, strategies as st
 
 from rebecsim.actors import enabled, execute
 from rebecsim.generate import build_model, python_source

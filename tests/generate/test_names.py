@@ -12,8 +12,7 @@ from types import CodeType
 import numba
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, example, given, settings, strategies as st
 
 from rebecsim import actors
 from rebecsim.exploration import explore

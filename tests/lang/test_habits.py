@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from rebecsim.close_names import closest_name
 from rebecsim.lang import RebecaError, check_property, check_source, parse_property

@@ -8,8 +8,7 @@ from functools import partial
 from typing import TypeVar
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from rebecsim.generate.module import build_model
 from rebecsim.generate.step import NotNativeError, step_source

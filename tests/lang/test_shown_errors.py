@@ -1,8 +1,7 @@
 """Errors stay readable, and few, whatever the text is like."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from rebecsim.lang import RebecaError, check_source
 from rebecsim.lang.errors import MOST_SHOWN, Diagnostic

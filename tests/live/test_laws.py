@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from rebecsim.actors import Instance, Int, Model, Rebec, known_rebec, message_server, state_variable
 from rebecsim.live import Limits, check_log, run_live

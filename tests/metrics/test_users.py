@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from rebecsim.metrics import expected_ends, overdue_map, tardiness, user_metrics, window_edges
 from rebecsim.metrics.users import overdue_intervals

@@ -6,8 +6,7 @@ compiled in a test.
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, note, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, note, settings, strategies as st
 
 from rebecsim.actors import Streams
 from rebecsim.clusters.dispatch.scenario import Scenario

@@ -2,8 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from rebecsim.clusters import Power, energy
 from rebecsim.clusters.dispatch.energy import Hardware, by_policy_and_size, by_workload

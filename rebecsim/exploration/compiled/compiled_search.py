@@ -24,8 +24,7 @@ from rebecsim.exploration.states.local import Waiting
 from rebecsim.exploration.states.outcome import Breach
 from rebecsim.exploration.states.transitions import State
 from rebecsim.lang.checked import CheckedModel
-from rebecsim.native import control as at
-from rebecsim.native import thresholds
+from rebecsim.native import control as at, thresholds
 from rebecsim.native.cache import entry_of, prepare
 from rebecsim.native.codes import Answer, Reason
 from rebecsim.native.errors import TimeTooLargeError

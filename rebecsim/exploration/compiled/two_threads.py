@@ -14,8 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.native import control as at
-from rebecsim.native import thresholds
+from rebecsim.native import control as at, thresholds
 from rebecsim.native.codes import Reason
 from rebecsim.native.loops.breadth_first import Properties, expand_ahead, store_found
 from rebecsim.native.loops.stores import Store, arrays_of

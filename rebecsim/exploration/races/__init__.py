@@ -40,23 +40,6 @@ come whatever is done, there is a last step at which it became inevitable; that 
 one that would have avoided it: another choice, or another message.
 """
 
-from rebecsim.exploration.races.finding import MOST_FOLLOWED, find_races
-from rebecsim.exploration.races.result import (
-    RACE_KINDS,
-    Contender,
-    RaceGroup,
-    RaceKind,
-    Races,
-    Unexplained,
-)
+from lazy_loader import attach_stub
 
-__all__ = [
-    "MOST_FOLLOWED",
-    "RACE_KINDS",
-    "Contender",
-    "RaceGroup",
-    "RaceKind",
-    "Races",
-    "Unexplained",
-    "find_races",
-]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from rebecsim.clusters.batch import Job, NodeGroup, Nodes, Pool, run_schedule
 from rebecsim.clusters.batch.machine import Placement

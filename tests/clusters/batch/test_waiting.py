@@ -3,8 +3,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from rebecsim.clusters.batch.job import Job
 from rebecsim.clusters.batch.waiting import WaitingQueue

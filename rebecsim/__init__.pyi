@@ -1,0 +1,12 @@
+from .exploration import Checks as Checks, Limits as Limits
+from .interface import (
+    compare as compare,
+    explore as explore,
+    load as load,
+    loads as loads,
+    races as races,
+    run as run,
+    simulate as simulate,
+)
+
+__version__: str

@@ -1,0 +1,7 @@
+from .comparing import Comparison as Comparison, compare as compare
+from .drawing import Drawing as Drawing
+from .exploring import Explored as Explored, explore as explore
+from .loading import LoadedModel as LoadedModel, load as load, loads as loads
+from .racing import FoundRaces as FoundRaces, races as races
+from .running import ManyRuns as ManyRuns, run as run
+from .simulating import Simulated as Simulated, simulate as simulate

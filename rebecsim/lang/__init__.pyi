@@ -1,0 +1,35 @@
+from . import syntax as syntax, types as types
+from .checked import (
+    CheckedClass as CheckedClass,
+    CheckedInstance as CheckedInstance,
+    CheckedModel as CheckedModel,
+    CheckedServer as CheckedServer,
+    Dialect as Dialect,
+    Symbol as Symbol,
+    Value as Value,
+)
+from .checker import (
+    check_file as check_file,
+    check_model as check_model,
+    check_source as check_source,
+)
+from .errors import (
+    Diagnostic as Diagnostic,
+    RebecaCheckError as RebecaCheckError,
+    RebecaError as RebecaError,
+    RebecaSyntaxError as RebecaSyntaxError,
+)
+from .parser import (
+    parse_expression as parse_expression,
+    parse_model as parse_model,
+    parse_model_file as parse_model_file,
+)
+from .printer import print_expression as print_expression, print_model as print_model
+from .properties import (
+    CheckedProperties as CheckedProperties,
+    check_property as check_property,
+    parse_property as parse_property,
+    parse_property_file as parse_property_file,
+)
+from .property_syntax import PropertyFile as PropertyFile
+from .traversal import walk as walk

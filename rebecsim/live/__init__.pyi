@@ -1,0 +1,25 @@
+from .check import (
+    Checked as Checked,
+    Checker as Checker,
+    NotAllowedError as NotAllowedError,
+    check_log as check_log,
+)
+from .conductor import Limits as Limits
+from .lateness import Lateness as Lateness, lateness as lateness
+from .log import (
+    ENDINGS as ENDINGS,
+    Ending as Ending,
+    Log as Log,
+    Sent as Sent,
+    Served as Served,
+    load_log as load_log,
+    save_log as save_log,
+)
+from .runtime import LiveRun as LiveRun, run_live as run_live
+from .stepper import (
+    Alternative as Alternative,
+    Breakpoint as Breakpoint,
+    Stepper as Stepper,
+    Stop as Stop,
+    Turn as Turn,
+)
