@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from rebecsim.errors import UserError
+
+Record = TypeVar("Record")
 
 
 class Choice(NamedTuple):
@@ -48,6 +53,18 @@ class Run:
                 choices = tuple(_choice(position, row) for position, row in enumerate(rows))
                 return cls(choices, priorities)
         raise ReplayError("a recorded run is an object with `priorities` and `choices`")
+
+
+def read_record(path: Path, read: Callable[[object], Record]) -> Record:
+    """Read what a file has as JSON. Raises ReplayError, naming the file, as `read` does."""
+    try:
+        return read(json.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise ReplayError(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise ReplayError(f"{path}: is not JSON: {error}") from error
+    except ReplayError as error:
+        raise ReplayError(f"{path}: {error}") from error
 
 
 def _choice(position: int, row: object) -> Choice:

@@ -3,6 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+def plain(value: Any) -> Any:
+    """Give a value as it stands in a file: what JSON has no form for, as a rebec, becomes text."""
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if value is None or type(value) in (bool, int, str):
+        return value
+    if type(value) is float and value - value == 0.0:  # neither infinite nor NaN
+        return value
+    return str(value)
 
 
 def value_text(value: object) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rebecsim.actors import Model
+from rebecsim.actors import Model, Violation
 from rebecsim.exploration.analysis.ignoring import Deciding, decided_by
 from rebecsim.exploration.properties import (
     Predicate,
@@ -23,6 +23,12 @@ from rebecsim.lang import CheckedModel, CheckedProperties, PropertyFile, parse_e
 from rebecsim.lang.traversal import walk
 
 NO_MESSAGE_LEFT = Breach("deadlock", "no message is left")
+
+
+def in_constructor(violation: Violation) -> Breach:
+    """Give what a violation of a constructor is, before anything else happens."""
+    text = f"{violation}, in a constructor" if str(violation) else "in a constructor"
+    return Breach(violation.verdict, text)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from rebecsim.errors import UserError
 from rebecsim.exploration.compiled.servable import can_be_served
 from rebecsim.exploration.reduction import SymmetricSystem
@@ -10,6 +13,9 @@ from rebecsim.exploration.strategies import BreadthFirst, Strategy
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.native import thresholds
 from rebecsim.native.engines import Engine
+from rebecsim.native.errors import TimeTooLargeError
+
+Found = TypeVar("Found", bound=Search)
 
 
 class NativeEngineError(UserError):
@@ -20,23 +26,34 @@ class NativeEngineError(UserError):
 
 
 def run_search(
-    search: Search,
+    make: Callable[[], Found],
     strategy: Strategy,
     engine: Engine,
     checked: CheckedModel | None = None,
-) -> None:
-    """Let a strategy expand states, in compiled code where that is asked for or worth it.
+) -> Found:
+    """Make a search and let a strategy expand states, in compiled code where that is worth it.
 
     Message servers are compiled too, where that is worth it, if the tree `checked` of the model is
-    given.
+    given. Where a time has no place in compiled code, all is done again in Python.
 
-    Raises SearchEnded as `Search.expand` does, NativeEngineError if compiled code was asked for
-    (as hash compaction does too) and has no such search, TimeTooLargeError where only Python can
-    go on.
+    Raises NativeEngineError if compiled code was asked for (as hash compaction does too) and has no
+    such search, EndlessError for a message server that does not end.
     """
-    compact = is_compact(strategy)
-    if compact and engine == "python":
+    if is_compact(strategy) and engine == "python":
         raise UserError("only the native engine has hash compaction")
+    search = make()
+    try:
+        with search.expanding():
+            _run(search, strategy, engine, checked)
+    except TimeTooLargeError as error:
+        if is_compact(strategy) or engine == "native":
+            raise NativeEngineError("has no place for times this large") from error
+        return run_search(make, strategy, "python")
+    return search
+
+
+def _run(search: Search, strategy: Strategy, engine: Engine, checked: CheckedModel | None) -> None:
+    compact = is_compact(strategy)
     needed = compact or engine == "native"
     obstacle = _obstacle(search, strategy)
     if needed and obstacle is not None:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from rebecsim.actors import Model, Violation
 from rebecsim.actors.watchdog import ServerStopped, Watchdog
 from rebecsim.counted import counted
-from rebecsim.exploration.checks import Checks, Problem, pose
-from rebecsim.exploration.engines import NativeEngineError, is_compact, run_search
+from rebecsim.exploration.checks import Checks, Problem, in_constructor, pose
+from rebecsim.exploration.engines import is_compact, run_search
 from rebecsim.exploration.graphs.standstill import find_standstill
 from rebecsim.exploration.growth import growing
 from rebecsim.exploration.limits import Bound, Limits, Meter, peak_bytes
@@ -17,12 +17,11 @@ from rebecsim.exploration.paths.path import path_along
 from rebecsim.exploration.reduction import SymmetricSystem
 from rebecsim.exploration.result import Result, Violated
 from rebecsim.exploration.search import Finding, Progress, Search, StopAt
-from rebecsim.exploration.states.outcome import Verdict
+from rebecsim.exploration.states.outcome import Breach, Verdict
 from rebecsim.exploration.states.transitions import Mode, TransitionSystem
 from rebecsim.exploration.strategies import BreadthFirst, Strategy
 from rebecsim.lang import CheckedModel
 from rebecsim.native.engines import FINGERPRINT_BITS, Engine
-from rebecsim.native.errors import TimeTooLargeError
 
 
 def explore(
@@ -71,30 +70,21 @@ def explore(
                 strict=strict,
             )
     except Violation as violation:
-        return _failed_construction(model, mode, violation, meter, tuple(abstract))
+        breach = in_constructor(violation)
+        result = _without_states(model, mode, meter, abstract, breach)
+        return replace(result, violations=(Violated(*breach, None, 1),))
     except ServerStopped:
         bound = meter.exceeded() or "seconds"
-        return _stopped_construction(model, mode, bound, dog.stopped_in, meter, tuple(abstract))
+        found = Breach("out of bounds", f"{_STOPPED_BY[bound]}; it was stopped in {dog.stopped_in}")
+        return replace(_without_states(model, mode, meter, abstract, found), bounds=(bound,))
     chosen = strategy or BreadthFirst()
 
-    def searched(engine: Engine) -> Search:
-        search = Search(
-            problem,
-            limits=bounds,
-            meter=meter,
-            stop_at=stop_at,
-            progress=progress,
-        )
-        with search.expanding():
-            run_search(search, chosen, engine, checked)
-        return search
-
-    try:
-        search = searched(engine)
-    except TimeTooLargeError as error:
-        if is_compact(chosen) or engine == "native":
-            raise NativeEngineError("has no place for times this large") from error
-        search = searched("python")
+    search = run_search(
+        lambda: Search(problem, limits=bounds, meter=meter, stop_at=stop_at, progress=progress),
+        chosen,
+        engine,
+        checked,
+    )
     problem.system.runner.finish()
     if progress is not None:
         progress(search.progress())
@@ -169,54 +159,19 @@ def _why_absolute(system: TransitionSystem) -> str | None:
     return "horizon" if system.reads_time is None else f"{system.reads_time} reads it"
 
 
-def _failed_construction(
-    model: Model,
-    mode: Mode | None,
-    violation: Violation,
-    meter: Meter,
-    abstract: tuple[str, ...],
-) -> Result:
-    verdict: Verdict = violation.verdict
-    message = f"{violation}, in a constructor" if str(violation) else "in a constructor"
-    result = _without_states(model, mode, meter, abstract)
-    violated = Violated(verdict, message, None, 1)
-    return replace(result, verdict=verdict, message=message, violations=(violated,))
-
-
-def _stopped_construction(
-    model: Model,
-    mode: Mode | None,
-    bound: Bound,
-    stopped_in: str,
-    meter: Meter,
-    abstract: tuple[str, ...],
-) -> Result:
-    message = f"{_STOPPED_BY[bound]}; it was stopped in {stopped_in}"
-    result = _without_states(model, mode, meter, abstract)
-    return replace(result, message=message, bounds=(bound,))
-
-
 def _without_states(
-    model: Model, mode: Mode | None, meter: Meter, abstract: tuple[str, ...]
+    model: Model, mode: Mode | None, meter: Meter, abstract: Sequence[str], outcome: Breach
 ) -> Result:
     """Give what is said of a model of which not even the initial state is known."""
     return Result(
         model=model.name,
         mode=mode or ("core" if model.core else "FTTS"),
         strategy="",
-        verdict="out of bounds",
-        message="",
-        states=0,
-        transitions=0,
-        frontier=0,
+        verdict=outcome.verdict,
+        message=outcome.text,
         seconds=meter.seconds,
         peak_memory=peak_bytes() or 0,
-        memory_per_state=0.0,
-        path=None,
-        violations=(),
-        bounds=(),
-        abstraction=abstract,
-        absolute_time=None,
+        abstraction=tuple(abstract),
     )
 
 

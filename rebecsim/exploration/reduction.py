@@ -79,10 +79,11 @@ class SymmetricSystem(TransitionSystem):
 def _is_image(cause: Cause, of: Cause, under: Renaming) -> bool:
     if not (isinstance(cause, Outcome) and isinstance(of, Outcome)):
         return False
+    image, effect = cause.effect, of.effect
     return (
-        cause.owner == under.images[of.owner]
-        and cause.choices == of.choices
-        and cause.message == under.message(of.message)
+        image.owner == under.images[effect.owner]
+        and image.choices == effect.choices
+        and image.message == under.message(effect.message)
     )
 
 

@@ -51,17 +51,17 @@ class Result:
     strategy: str
     verdict: Verdict
     message: str
-    states: int
-    transitions: int
-    frontier: int
     seconds: float
     peak_memory: int
-    memory_per_state: float
-    path: Path | None
-    violations: tuple[Violated, ...]
-    bounds: tuple[Bound, ...]
     abstraction: tuple[str, ...]
-    absolute_time: str | None
+    states: int = 0
+    transitions: int = 0
+    frontier: int = 0
+    memory_per_state: float = 0.0
+    path: Path | None = None
+    violations: tuple[Violated, ...] = ()
+    bounds: tuple[Bound, ...] = ()
+    absolute_time: str | None = None
     symmetries: int = 1
     growing: tuple[str, ...] = ()
     standstill: Standstill | None = None

@@ -8,6 +8,7 @@ none is needed.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -81,6 +82,17 @@ def fitting(ends: list[int]) -> Range | None:
     """The range between the first and the last of sorted ends; None if an int cannot hold it."""
     known = Range(ends[0], ends[-1])
     return known if known.within(RANGES[INT]) else None
+
+
+def hull(alternatives: Iterable[Code]) -> Range | None:
+    """Give the range of a value that is one of these; None if that of one is not known."""
+    low, high = [], []
+    for each in alternatives:
+        if each.range is None:
+            return None
+        low.append(each.range.low)
+        high.append(each.range.high)
+    return Range(min(low), max(high))
 
 
 def _combined(operator: str, left: Range | None, right: Range | None) -> Range | None:

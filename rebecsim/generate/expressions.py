@@ -25,6 +25,7 @@ from rebecsim.generate.code import (
     Code,
     Range,
     fitting,
+    hull,
     infix,
     integer,
     real_arithmetic,
@@ -312,13 +313,7 @@ class ExpressionWriter:
         alternatives = [self.value(alternative, kind) for alternative in node.alternatives]
         arguments = ", ".join(alternative.text for alternative in alternatives)
         site = self.model.choice_site(node)
-        ranges = [each.range for each in alternatives if each.range is not None]
-        known = (
-            Range(min(each.low for each in ranges), max(each.high for each in ranges))
-            if len(ranges) == len(alternatives)
-            else None
-        )
-        return Code(f"self.choose({arguments}, site={site})", range=known)
+        return Code(f"self.choose({arguments}, site={site})", range=hull(alternatives))
 
     def _call(self, node: syntax.Call) -> str:
         parameters = self._owner.methods[node.method].parameters

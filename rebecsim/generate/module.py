@@ -11,7 +11,14 @@ from rebecsim.actors import Model
 from rebecsim.actors.places import SOURCE
 from rebecsim.generate.environment import template_environment
 from rebecsim.generate.expressions import ExpressionWriter
-from rebecsim.generate.names import HELPERS, LocalNames, ModelNames, constructor_name
+from rebecsim.generate.names import (
+    HELPERS,
+    LocalNames,
+    ModelNames,
+    constructor_name,
+    shown_name,
+    words_in,
+)
 from rebecsim.generate.statements import BodyWriter
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import (
@@ -50,7 +57,6 @@ _PYTHON_TYPES = {
     "double": "float",
     "Timer": "Since | int",
 }
-_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def python_source(model: CheckedModel, file: str = "") -> str:
@@ -59,12 +65,11 @@ def python_source(model: CheckedModel, file: str = "") -> str:
     The text is made of the checked tree alone: names are identifiers of the grammar, numbers and
     texts are Python literals. Nothing of the model's text reaches the module unchecked.
     """
-    source = "".join(each for each in PurePath(file).name if each.isprintable())
-    module = _ModuleWriter(model, source.replace("\\", "/").replace('"', "'"))
+    module = _ModuleWriter(model, shown_name(file))
     template = template_environment().get_template("module.py.j2")
     return template.render(
         source=module.source,
-        name=_model_name(source),
+        name=_model_name(module.source),
         core=model.dialect == "core",
         globally_ordered=model.uses_global_priority and not module.orders_globally(),
         constants=module.constants(),
@@ -77,7 +82,7 @@ def python_source(model: CheckedModel, file: str = "") -> str:
 
 def _used_names(text: str) -> list[str]:
     """Give the names of `rebecsim.actors` that occur in a text."""
-    return sorted(set(_WORD.findall(text)) & HELPERS)
+    return sorted(words_in(text) & HELPERS)
 
 
 def build_model(model: CheckedModel, file: str = "") -> Model:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import builtins
 import keyword
+import re
 from collections.abc import Collection, Iterator
+from pathlib import PurePath
 
 from rebecsim import actors
 from rebecsim.lang.checked import CheckedModel
@@ -26,6 +28,8 @@ HELPERS = frozenset(
 )
 """The names of `rebecsim.actors` that generated modules use."""
 
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
 _REFLECTION = frozenset(
     {"attrgetter", "eval", "exec", "getattr", "globals", "locals", "methodcaller", "vars"}
 )
@@ -37,6 +41,17 @@ _RESERVED = frozenset(
     | _REFLECTION
 )
 _MEMBERS = _REBEC_ATTRIBUTES | HELPERS | _REFLECTION
+
+
+def words_in(text: str) -> set[str]:
+    """Give the names, and other words, that occur in a text."""
+    return set(_WORD.findall(text))
+
+
+def shown_name(file: str) -> str:
+    """Give the name of a file as it may stand in comments and texts of generated Python."""
+    name = "".join(each for each in PurePath(file).name if each.isprintable())
+    return name.replace("\\", "/").replace('"', "'")
 
 
 def _free(name: str, taken: Collection[str]) -> str:
@@ -91,13 +106,10 @@ class StepNames(ModelNames):
         super().__init__(model)
         taken = {*_RESERVED, *reserved}
         self.constants = _assign(model.env, taken)
-        variables = {
-            symbol.name
-            for each in model.classes.values()
-            for symbol in (*each.known_rebecs, *each.state_variables)
-        }
-        self.variables = _assign(sorted(variables), taken)
-        self.lengths = _assign_lengths(sorted(variables), taken)
+        variables = list(self.variables)
+        self.variables = _assign(variables, taken)
+        lengths = _assign([f"{name}_length" for name in variables], taken)
+        self.lengths = {name: lengths[f"{name}_length"] for name in variables}
         """The local that holds the length of an array."""
         self.functions: dict[tuple[str, str], str] = {}
         """The function of a message server or method of a class."""
@@ -117,11 +129,6 @@ def _assign(names: Collection[str], taken: set[str]) -> dict[str, str]:
     return assigned
 
 
-def _assign_lengths(names: Collection[str], taken: set[str]) -> dict[str, str]:
-    assigned = _assign([f"{name}_length" for name in names], taken)
-    return {name: assigned[f"{name}_length"] for name in names}
-
-
 class LocalNames:
     """The Python names of one body's locals; blocks nest in Rebeca, functions do not in Python."""
 
@@ -139,16 +146,18 @@ class LocalNames:
 
     def declare(self, name: str) -> str:
         """Give the Python name of a new local or parameter."""
-        chosen = _free(name, self._taken)
-        self._taken.add(chosen)
-        self._scopes[-1][name] = chosen
+        chosen = self._scopes[-1][name] = self._chosen(name)
         return chosen
 
     def temporary(self, name: str) -> str:
         """Give the Python name of a local that Rebeca's text does not have."""
+        chosen = self._chosen(name)
+        self._scopes[-1][f"temporary {chosen}"] = chosen
+        return chosen
+
+    def _chosen(self, name: str) -> str:
         chosen = _free(name, self._taken)
         self._taken.add(chosen)
-        self._scopes[-1][f"temporary {chosen}"] = chosen
         return chosen
 
     def define(self, name: str, text: str) -> None:

@@ -141,7 +141,10 @@ class BodyWriter:
             self._write(self._expressions.write(node).text, node)
 
     def _if(self, node: syntax.If, word: str) -> None:
-        self._write(f"{word} {self._expressions.text(node.condition)}:", node)
+        self._branch(node, word, self._expressions.text(node.condition))
+
+    def _branch(self, node: syntax.If, word: str, condition: str) -> None:
+        self._write(f"{word} {condition}:", node)
         with self._indented():
             self._block((node.then,))
         match node.otherwise:

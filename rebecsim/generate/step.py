@@ -9,15 +9,13 @@ so message servers that are equal but for them are equal functions and are compi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import PurePath
 
 from rebecsim.errors import UserError
 from rebecsim.generate.cells import ClassCells, class_cells
 from rebecsim.generate.environment import template_environment
-from rebecsim.generate.names import StepNames
+from rebecsim.generate.names import StepNames, shown_name, words_in
 from rebecsim.generate.step_expressions import (
     StepExpressions,
     StepMethod,
@@ -89,7 +87,6 @@ _COLUMNS = [
     "STARTED",
 ]
 _OTHERS = ["LATEST_DEADLINE", "compiled", "kept", "np", "numbers", "server", "sites", "step"]
-_WORD = re.compile(r"[A-Za-z_]\w*")
 _DEEPEST = 4 * 95  # columns; Python indents at most 100 levels
 _MOST_CLASSES = 62  # a set of classes is the bits of an integer
 
@@ -124,12 +121,11 @@ def step_source(model: CheckedModel, file: str = "") -> StepSource:
     The text is made of the checked tree alone, as that of `python_source` is. Raises
     NotNativeError for models with recursive methods or more than 62 classes.
     """
-    source = "".join(each for each in PurePath(file).name if each.isprintable())
     module = _StepWriter(model)
     functions = module.functions()
     template = template_environment().get_template("step.py.j2")
     text = template.render(
-        source=source.replace("\\", "/").replace('"', "'"),
+        source=shown_name(file),
         functions=functions,
         dispatch=module.dispatch(),
         surroundings=", ".join(SURROUNDINGS),
@@ -142,7 +138,7 @@ def step_source(model: CheckedModel, file: str = "") -> StepSource:
 
 def _used_names(text: str) -> dict[str, list[str]]:
     """Give the names to import for a text: those of operations and of columns."""
-    words = set(_WORD.findall(text))
+    words = words_in(text)
     return {
         "operations": [name for name in _OPERATIONS if name in words],
         "columns": [name for name in _COLUMNS if name in words],
@@ -269,7 +265,7 @@ class _StepWriter:
             passed = list(writer.parameters)
             header += ["if ctx[FAILED] != 0:", f"    return{returned(returns)}"]
         lines = [*header, *lines]
-        words = set(_WORD.findall("\n".join(line.partition("  # ")[0] for line in lines)))
+        words = words_in("\n".join(line.partition("  # ")[0] for line in lines))
         surroundings = tuple(each for each in SURROUNDINGS if each in words)
         types = [SURROUNDINGS[each] for each in surroundings]
         start = None

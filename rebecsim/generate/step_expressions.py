@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rebecsim.generate.cells import ClassCells, element_type, flat_length
-from rebecsim.generate.code import ATOM, COMPARISON, PRODUCT, RANGES, SUM, Code, Range
+from rebecsim.generate.code import ATOM, COMPARISON, PRODUCT, RANGES, SUM, Code, Range, hull
 from rebecsim.generate.expressions import ExpressionWriter, has_effect
 from rebecsim.generate.names import StepNames
 from rebecsim.generate.step_numbers import FunctionNumbers, StatementRun, constant_cells
@@ -270,13 +270,7 @@ class StepExpressions(ExpressionWriter):
         if self.run is not None:
             site = self.run.column(map(self.model.choice_site, self.run.nodes(node)))
         drawn = f"choose(ctx, streams, choices, {len(texts)}, {site})"
-        ranges = [each.range for each in alternatives if each.range is not None]
-        known = (
-            Range(min(each.low for each in ranges), max(each.high for each in ranges))
-            if len(ranges) == len(alternatives)
-            else None
-        )
-        return Code(f"({listed})[{drawn}]", range=known)
+        return Code(f"({listed})[{drawn}]", range=hull(alternatives))
 
     def _call(self, node: syntax.Call) -> str:
         method = self.surroundings.method(node.method)

@@ -264,20 +264,6 @@ class StepBodyWriter(BodyWriter):
         else:
             self._branch(node, word, self._settled(text, "test", node))
 
-    def _branch(self, node: syntax.If, word: str, condition: str) -> None:
-        self._write(f"{word} {condition}:", node)
-        with self._indented():
-            self._block((node.then,))
-        match node.otherwise:
-            case None:
-                pass
-            case syntax.If() as other:
-                self._if(other, "elif")
-            case other:
-                self._write("else:")
-                with self._indented():
-                    self._block((other,))
-
     def _loop_body(self, body: syntax.Statement, update: tuple[syntax.Expression, ...]) -> None:
         if self._unbounded is not None:
             node, self._unbounded = self._unbounded, None

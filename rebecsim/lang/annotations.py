@@ -66,8 +66,8 @@ def _value(
     if node is not None:
         if checker.value(node, env) is None:
             return 0
-        value = findings.constants.get(id(node))
-        if isinstance(value, int) and not isinstance(value, bool):
+        value = findings.whole_number(node)
+        if value is not None:
             return value
     findings.report("annotation-value", annotation.span, name=annotation.name)
     return 0

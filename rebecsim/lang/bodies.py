@@ -109,8 +109,7 @@ def _parameters(
             scope.spoil(node.name)
             continue
         if node.name in scope.symbols:
-            line = scope.lines[node.name]
-            findings.report("duplicate", node.span, what="parameter", name=node.name, line=line)
+            findings.report_twice("parameter", node.name, node.span, scope.lines[node.name])
         scope.declare(Symbol("parameter", node.name, kind), node.span)
     return scope
 

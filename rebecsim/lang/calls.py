@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Protocol
 
-from rebecsim.counted import counted
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, Value, find_server
 from rebecsim.lang.constants import FUNCTIONS, fold_function
@@ -94,14 +93,9 @@ class CallChecker:
             self._each(node.arguments, scope)
             return
         if len(node.arguments) != len(parameters):
-            self.findings.report(
-                "argument-count",
-                node.span,
-                name=called.name,
-                expected=counted(len(parameters), "argument"),
-                found=len(node.arguments),
-                signature=signature(called.name, parameters),
-            )
+            shown = signature(called.name, parameters)
+            found = len(node.arguments)
+            self.findings.report_count(node, called.name, len(parameters), found, shown)
             self._each(node.arguments, scope)
             return
         hint = f"it goes to `{signature(called.name, parameters)}`"
@@ -158,15 +152,7 @@ class CallChecker:
         self.findings.functions.add(id(node))
         found = [self._operands.check(each, scope) for each in node.arguments]
         if len(found) != 1:
-            expected, signed = counted(1, "argument"), f"{name}(Timer t)"
-            self.findings.report(
-                "argument-count",
-                node.span,
-                name=name,
-                expected=expected,
-                found=len(found),
-                signature=signed,
-            )
+            self.findings.report_count(node, name, 1, len(found), f"{name}(Timer t)")
         elif found[0] is not None and found[0] != TIMER:
             span = node.arguments[0].span
             self.findings.report("timer-expected", span, name=name, found=found[0])
@@ -181,14 +167,9 @@ class CallChecker:
         if len(node.arguments) == len(parameters):
             self._operands.fold(node, node.arguments, partial(fold_function, node.method))
         else:
-            self.findings.report(
-                "argument-count",
-                node.span,
-                name=node.method,
-                expected=counted(len(parameters), "argument"),
-                found=len(node.arguments),
-                signature=f"{node.method}({', '.join(f'double {each}' for each in parameters)})",
-            )
+            shown = f"{node.method}({', '.join(f'double {each}' for each in parameters)})"
+            found = len(node.arguments)
+            self.findings.report_count(node, node.method, len(parameters), found, shown)
         return DOUBLE
 
     def send(self, node: syntax.Send, scope: Scope) -> Type | None:

@@ -50,8 +50,7 @@ def _is_new(
         scope.spoil(node.name)
         return False
     if node.name in scope.symbols:
-        line = scope.lines[node.name]
-        findings.report("duplicate", node.span, what=what, name=node.name, line=line)
+        findings.report_twice(what, node.name, node.span, scope.lines[node.name])
         scope.spoil(node.name)
         return False
     return True
@@ -69,7 +68,7 @@ def declare_classes(findings: Findings, model: syntax.Model, env: Scope) -> None
         if tree.name in known:
             other = known[tree.name]
             what = "interface" if isinstance(other, syntax.Interface) else "reactive class"
-            findings.report("duplicate", tree.span, what=what, name=tree.name, line=other.span.line)
+            findings.report_twice(what, tree.name, tree.span, other.span.line)
             findings.incomplete.add(tree.name)
             continue
         known[tree.name] = tree
@@ -177,8 +176,8 @@ class _ClassReader:
         node = self.tree.queue_size
         checker = ExpressionChecker(self.findings, Body("constant", self.tree.name))
         found = checker.value(node, self.env)
-        value = self.findings.constants.get(id(node))
-        if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
+        value = self.findings.whole_number(node)
+        if value is not None and value >= 1:
             return value
         if found is not None:
             self.findings.report("queue-size", node.span)
@@ -274,7 +273,7 @@ class _ClassReader:
         return tuple(servers.values())
 
     def _clash(self, node: syntax.MessageServer | syntax.Method, what: str, line: int) -> None:
-        self.findings.report("duplicate", node.span, what=what, name=node.name, line=line)
+        self.findings.report_twice(what, node.name, node.span, line)
 
     def _is_new_member(
         self,

@@ -57,10 +57,7 @@ def _own_servers(
         if not name_is_free(findings, node.name, node.span):
             continue
         if node.name in lines:
-            line = lines[node.name]
-            findings.report(
-                "duplicate", node.span, what="message server", name=node.name, line=line
-            )
+            findings.report_twice("message server", node.name, node.span, lines[node.name])
             continue
         lines[node.name] = node.span.line
         number = len(servers) if node.name not in servers else servers[node.name].number

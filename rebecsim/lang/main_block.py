@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from rebecsim.counted import counted
 from rebecsim.lang import syntax
 from rebecsim.lang.annotations import instance_priority
@@ -63,9 +65,8 @@ def _instance_names(findings: Findings, model: syntax.Model, env: Scope) -> Scop
             continue
         for names in (scope, env):
             if node.name in names.symbols:
-                line = names.lines[node.name]
                 what = "rebec" if names is scope else "env constant"
-                findings.report("duplicate", node.span, what=what, name=node.name, line=line)
+                findings.report_twice(what, node.name, node.span, names.lines[node.name])
         scope.declare(Symbol("known", node.name, RebecType(node.class_name)), node.span)
     return scope
 
@@ -158,9 +159,7 @@ def _argument(
         return symbol.name
     kind = resolve_type(findings, parameter.type)
     if id(node) in findings.constants and kind is not None:
-        try:
+        with suppress(NotConstantError):
             return convert(findings.constants[id(node)], kind)
-        except NotConstantError:
-            pass
     findings.report("argument-constant", node.span)
     return None

@@ -252,9 +252,7 @@ def _check_definitions(
         found = checker.value(definition.expression, scope)
         if scope.find(definition.name) is not None:
             line = scope.lines.get(definition.name, definition.span.line)
-            findings.report(
-                "duplicate", definition.span, what="name", name=definition.name, line=line
-            )
+            findings.report_twice("name", definition.name, definition.span, line)
         elif definition.name == "time":
             findings.report("builtin-name", definition.span, name="time")
         else:
@@ -274,9 +272,7 @@ def _check_names(findings: Findings, properties: PropertyFile) -> None:
     ]
     for item in named:
         if item.name in lines:
-            findings.report(
-                "duplicate", item.span, what="property", name=item.name, line=lines[item.name]
-            )
+            findings.report_twice("property", item.name, item.span, lines[item.name])
         lines.setdefault(item.name, item.span.line)
 
 
@@ -288,6 +284,5 @@ def _check_formula(
             checker.condition(node.expression, scope)
         elif isinstance(node, Bound):
             found = checker.value(node.limit, Scope())
-            value = findings.constants.get(id(node.limit))
-            if found is not None and (not isinstance(value, int) or isinstance(value, bool)):
+            if found is not None and findings.whole_number(node.limit) is None:
                 findings.report("property-limit", node.limit.span)

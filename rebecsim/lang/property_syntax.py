@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from rebecsim.lang.syntax import Expression, Node, Span
 
 
-@dataclass(frozen=True, slots=True)
 class Definition(Node):
     """`name = expression;` in `define`."""
 
@@ -16,7 +14,6 @@ class Definition(Node):
     expression: Expression
 
 
-@dataclass(frozen=True, slots=True)
 class AssertionProperty(Node):
     """`Name: expression;` in `Assertion`: it must hold after every message."""
 
@@ -24,21 +21,18 @@ class AssertionProperty(Node):
     expression: Expression
 
 
-@dataclass(frozen=True, slots=True)
 class Proposition(Node):
     """A boolean expression over the variables of the rebecs."""
 
     expression: Expression
 
 
-@dataclass(frozen=True, slots=True)
 class Negation(Node):
     """`!formula`."""
 
     operand: Formula
 
 
-@dataclass(frozen=True, slots=True)
 class Connective(Node):
     """`left && right` or `left || right`."""
 
@@ -47,7 +41,6 @@ class Connective(Node):
     right: Formula
 
 
-@dataclass(frozen=True, slots=True)
 class Bound(Node):
     """`time <= limit`, `time < limit`, `time >= limit` or `time > limit` of a TCTL operator."""
 
@@ -55,7 +48,6 @@ class Bound(Node):
     limit: Expression
 
 
-@dataclass(frozen=True, slots=True)
 class Temporal(Node):
     """`G(f)`, `U(f, g)`, `AG(time <= 10, f)`: an operator, its bound (TCTL only), its operands."""
 
@@ -67,7 +59,6 @@ class Temporal(Node):
 Formula = Proposition | Negation | Connective | Temporal
 
 
-@dataclass(frozen=True, slots=True)
 class LtlProperty(Node):
     """`Name: formula;` in `LTL`."""
 
@@ -75,7 +66,6 @@ class LtlProperty(Node):
     formula: Formula
 
 
-@dataclass(frozen=True, slots=True)
 class TctlProperty(Node):
     """`Name: formula;` in `TCTL`."""
 
@@ -83,7 +73,6 @@ class TctlProperty(Node):
     formula: Formula
 
 
-@dataclass(frozen=True, slots=True)
 class PropertyFile(Node):
     """A whole `.property` file; `sections` are the keywords in it and where they stand."""
 

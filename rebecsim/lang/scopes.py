@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from rebecsim.counted import counted
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, CheckedInterface, Dialect, Symbol, Value
 from rebecsim.lang.errors import Diagnostic, diagnose
@@ -83,6 +84,21 @@ class Findings:
         """Note a mistake and go on; `hint` fits the case better than that of the message."""
         found = diagnose(code, span, hint, **values)
         (self.diagnostics if found.severity == "error" else self.warnings).append(found)
+
+    def report_count(self, node: syntax.Node, name: str, takes: int, found: int, as_: str) -> None:
+        """Note a wrong number of arguments; `as_` is how what takes them is declared."""
+        expected = counted(takes, "argument")
+        values = {"name": name, "expected": expected, "found": found, "signature": as_}
+        self.report("argument-count", node.span, **values)
+
+    def report_twice(self, what: str, name: str, span: Span, line: int) -> None:
+        """Note that something of this name is declared already, in that line."""
+        self.report("duplicate", span, what=what, name=name, line=line)
+
+    def whole_number(self, node: syntax.Expression) -> int | None:
+        """The value of an expression that has been checked; None if it is no constant int."""
+        value = self.constants.get(id(node))
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
 
     def report_unknown(
         self, code: str, span: Span, unknown: Unknown, hint: str | None = None, /, **values: object

@@ -78,7 +78,7 @@ class StatementChecker:
             if not name_is_free(self.findings, name, node.span) or kind is None:
                 scope.spoil(name)
             elif line is not None:
-                self.findings.report("duplicate", node.span, what="variable", name=name, line=line)
+                self.findings.report_twice("variable", name, node.span, line)
                 scope.spoil(name)
             else:
                 scope.declare(Symbol("local", name, kind), node.span)
@@ -152,8 +152,8 @@ class StatementChecker:
                 found = constants.value(case.value, self.env)
                 if found is None:
                     continue
-                value = self.findings.constants.get(id(case.value))
-                if not isinstance(value, int) or isinstance(value, bool):
+                value = self.findings.whole_number(case.value)
+                if value is None:
                     self.findings.report("case-constant", case.value.span)
                     continue
             if value in lines:
@@ -207,10 +207,10 @@ def array_lengths(findings: Findings, node: syntax.TypeName, env: Scope) -> list
         return None
     for dimension in node.dimensions:
         found = checker.value(dimension, env)
-        value = findings.constants.get(id(dimension))
+        value = findings.whole_number(dimension)
         if found is None:
             return None
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        if value is None or value < 1:
             findings.report("array-length", dimension.span)
             return None
         lengths.append(value)

@@ -8,7 +8,7 @@ nothing more: what a name means and which type an expression has is in `rebecsim
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, dataclass_transform
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +25,23 @@ class Span:
 NOWHERE = Span("<none>", 0, 0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+@dataclass(frozen=True)
 class Node:
-    """What every part of the tree has: the span it was read from."""
+    """What every part of the tree has: the span it was read from.
+
+    Each kind of node is a frozen dataclass.
+    """
 
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
 
 
 # --- types and annotations ---------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class TypeName(Node):
     """A type as written: `int`, `boolean[10]`, `Customer`; the dimensions are expressions."""
 
@@ -43,7 +49,6 @@ class TypeName(Node):
     dimensions: tuple[Expression, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class Annotation(Node):
     """`@priority(2)` or `@globalPriority(1)` before a class, message server or instance."""
 
@@ -54,14 +59,12 @@ class Annotation(Node):
 # --- expressions -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class IntLiteral(Node):
     """A whole number."""
 
     value: int
 
 
-@dataclass(frozen=True, slots=True)
 class FloatLiteral(Node):
     """A number with a point, an exponent or a suffix; with the suffix `f` it is a float."""
 
@@ -69,26 +72,22 @@ class FloatLiteral(Node):
     single: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class BoolLiteral(Node):
     """`true` or `false`."""
 
     value: bool
 
 
-@dataclass(frozen=True, slots=True)
 class NullLiteral(Node):
     """`null`: the rebec reference that refers to nobody."""
 
 
-@dataclass(frozen=True, slots=True)
 class Name(Node):
     """A variable, known rebec, env constant, or `self`, `sender`, `now`, `currentMessage...`."""
 
     identifier: str
 
 
-@dataclass(frozen=True, slots=True)
 class Index(Node):
     """`array[index]`; arrays of arrays nest."""
 
@@ -96,7 +95,6 @@ class Index(Node):
     index: Expression
 
 
-@dataclass(frozen=True, slots=True)
 class Member(Node):
     """`rebec.variable`: allowed in properties only."""
 
@@ -111,7 +109,6 @@ BinaryOperator = Literal[
 AssignmentOperator = Literal["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="]
 
 
-@dataclass(frozen=True, slots=True)
 class Unary(Node):
     """`-x`, `+x`, `!x`, `~x`."""
 
@@ -119,7 +116,6 @@ class Unary(Node):
     operand: Expression
 
 
-@dataclass(frozen=True, slots=True)
 class Binary(Node):
     """`left operator right`."""
 
@@ -128,7 +124,6 @@ class Binary(Node):
     right: Expression
 
 
-@dataclass(frozen=True, slots=True)
 class InstanceOf(Node):
     """`rebec instanceof Class`: whether a rebec is of a class or implements an interface."""
 
@@ -136,7 +131,6 @@ class InstanceOf(Node):
     type: TypeName
 
 
-@dataclass(frozen=True, slots=True)
 class Conditional(Node):
     """`condition ? then : otherwise`."""
 
@@ -145,7 +139,6 @@ class Conditional(Node):
     otherwise: Expression
 
 
-@dataclass(frozen=True, slots=True)
 class Assignment(Node):
     """`target = value` and the compound forms; an expression with the assigned value."""
 
@@ -154,7 +147,6 @@ class Assignment(Node):
     value: Expression
 
 
-@dataclass(frozen=True, slots=True)
 class Increment(Node):
     """`++x`, `x++`, `--x`, `x--`."""
 
@@ -163,7 +155,6 @@ class Increment(Node):
     prefix: bool
 
 
-@dataclass(frozen=True, slots=True)
 class Cast(Node):
     """`(type) operand`: between numbers, or of a rebec reference to a class."""
 
@@ -171,14 +162,12 @@ class Cast(Node):
     operand: Expression
 
 
-@dataclass(frozen=True, slots=True)
 class Choice(Node):
     """`?(a, b, c)`: a nondeterministic choice between constants."""
 
     alternatives: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Call(Node):
     """`name(arguments) after(a) deadline(d)`: a method of the same rebec, or a message to itself.
 
@@ -191,7 +180,6 @@ class Call(Node):
     deadline: Expression | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Send(Node):
     """`receiver.server(arguments) after(a) deadline(d)`: an asynchronous message."""
 
@@ -223,7 +211,6 @@ Expression = (
 )
 
 
-@dataclass(frozen=True, slots=True)
 class ArrayInitializer(Node):
     """`{4, 3, 1}`: the initial values of all elements of an array; they nest for its dimensions."""
 
@@ -237,14 +224,12 @@ Initial = Expression | ArrayInitializer
 # --- statements --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class Block(Node):
     """`{ ... }`: statements with a scope of their own."""
 
     statements: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class LocalDeclaration(Node):
     """`int a = 1, b;`: one type, one or more names each with an initial value or None.
 
@@ -255,19 +240,16 @@ class LocalDeclaration(Node):
     variables: tuple[tuple[str, Initial | None], ...]
 
 
-@dataclass(frozen=True, slots=True)
 class ExpressionStatement(Node):
     """An assignment, increment, method call or send that stands for itself."""
 
     expression: Expression
 
 
-@dataclass(frozen=True, slots=True)
 class EmptyStatement(Node):
     """A semicolon alone."""
 
 
-@dataclass(frozen=True, slots=True)
 class If(Node):
     """`if (condition) then else otherwise`."""
 
@@ -276,7 +258,6 @@ class If(Node):
     otherwise: Statement | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class While(Node):
     """`while (condition) body`."""
 
@@ -284,7 +265,6 @@ class While(Node):
     body: Statement
 
 
-@dataclass(frozen=True, slots=True)
 class For(Node):
     """`for (init; condition; update) body`; init is a declaration or expressions, all optional."""
 
@@ -294,7 +274,6 @@ class For(Node):
     body: Statement
 
 
-@dataclass(frozen=True, slots=True)
 class Case(Node):
     """`case value: statements`; value None is `default`."""
 
@@ -302,7 +281,6 @@ class Case(Node):
     statements: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Switch(Node):
     """Cases fall through to the next one until a `break`."""
 
@@ -310,31 +288,26 @@ class Switch(Node):
     cases: tuple[Case, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Break(Node):
     """`break;`: leaves the loop or switch around it."""
 
 
-@dataclass(frozen=True, slots=True)
 class Continue(Node):
     """`continue;`: goes on with the next turn of the loop."""
 
 
-@dataclass(frozen=True, slots=True)
 class Return(Node):
     """`return value;`: ends a method."""
 
     value: Expression | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Delay(Node):
     """`delay(duration)`: the rebec computes for that many time units."""
 
     duration: Expression
 
 
-@dataclass(frozen=True, slots=True)
 class Assertion(Node):
     """`assertion(condition)` or `assertion(condition, "text")`."""
 
@@ -362,7 +335,6 @@ Statement = (
 # --- declarations ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class EnvVariable(Node):
     """`env int N = 3;`: a constant of the whole model."""
 
@@ -371,7 +343,6 @@ class EnvVariable(Node):
     value: Initial
 
 
-@dataclass(frozen=True, slots=True)
 class Field(Node):
     """One known rebec or one state variable, which may have an initial value."""
 
@@ -380,7 +351,6 @@ class Field(Node):
     value: Initial | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Parameter(Node):
     """A parameter of a constructor, message server or method."""
 
@@ -388,7 +358,6 @@ class Parameter(Node):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
 class Constructor(Node):
     """The constructor of a class."""
 
@@ -397,7 +366,6 @@ class Constructor(Node):
     body: Block
 
 
-@dataclass(frozen=True, slots=True)
 class MessageServer(Node):
     """A message server; the body is None when it is abstract, or the promise of an interface."""
 
@@ -408,7 +376,6 @@ class MessageServer(Node):
     abstract: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class Method(Node):
     """A synchronous method; the return type None is `void`, the body None is abstract."""
 
@@ -419,7 +386,6 @@ class Method(Node):
     abstract: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class ReactiveClass(Node):
     """`reactiveclass Name extends Base implements Some, Other(queue_size) { ... }`."""
 
@@ -436,7 +402,6 @@ class ReactiveClass(Node):
     interfaces: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class Interface(Node):
     """`interface Name extends Some, Other { msgsrv m(T x); }`: abstract message servers."""
 
@@ -445,7 +410,6 @@ class Interface(Node):
     message_servers: tuple[MessageServer, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Instance(Node):
     """One line of main: `Class name(known rebecs):(constructor arguments);`."""
 
@@ -456,7 +420,6 @@ class Instance(Node):
     annotations: tuple[Annotation, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class Model(Node):
     """A whole `.rebeca` file."""
 

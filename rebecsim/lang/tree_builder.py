@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any, cast
 
 from lark import Token
@@ -21,7 +21,6 @@ from rebecsim.lang.body_builder import (
 from rebecsim.lang.syntax import Expression, Node
 
 
-@dataclass(frozen=True, slots=True)
 class PropertyItem(Node):
     """`name = expression;` or `Name: expression;` of a property file."""
 
@@ -30,7 +29,6 @@ class PropertyItem(Node):
     expression: Expression
 
 
-@dataclass(frozen=True, slots=True)
 class PropertySection(Node):
     """`define { ... }`, `Assertion { ... }`: a keyword and its items, not yet understood.
 
@@ -47,11 +45,10 @@ class TreeBuilder(BodyBuilder):
     # --- declarations --------------------------------------------------------------------------
 
     def model(self, children: Children) -> syntax.Model:
-        main = _part_of(children, "main")
         return syntax.Model(
             _flat(children, "env"),
             nodes_of(children, syntax.ReactiveClass),
-            main.value,
+            _value_of(children, "main"),
             nodes_of(children, syntax.Interface),
             span=self.around(children),
         )
@@ -75,22 +72,20 @@ class TreeBuilder(BodyBuilder):
 
     def reactive_class(self, children: Children) -> syntax.ReactiveClass:
         name = _name_after(children, "reactiveclass")
-        base = _part_of(children, "base") if _has_part(children, "base") else None
-        implemented = _part_of(children, "names") if _has_part(children, "names") else None
         opening = next(i for i, child in enumerate(children) if child == "(")
-        members: Children = _part_of(children, "body").value
+        members: Children = _value_of(children, "body")
         return syntax.ReactiveClass(
             name,
-            None if base is None else base.value,
+            _value_of(children, "base", None),
             cast(Expression, children[opening + 1]),
-            _fields(members, "known rebecs"),
-            _fields(members, "state variables"),
+            _flat(members, "known rebecs"),
+            _flat(members, "state variables"),
             nodes_of(members, syntax.Constructor),
             nodes_of(members, syntax.MessageServer),
             nodes_of(members, syntax.Method),
             nodes_of(children, syntax.Annotation),
             "abstract" in children,
-            () if implemented is None else implemented.value,
+            _value_of(children, "names", ()),
             span=self.around(children),
         )
 
@@ -101,7 +96,7 @@ class TreeBuilder(BodyBuilder):
         return self.part("names", tuple(map(str, children[1::2])), children)
 
     def interface(self, children: Children) -> syntax.Interface:
-        bases = _part_of(children, "names").value if _has_part(children, "names") else ()
+        bases = _value_of(children, "names", ())
         servers = nodes_of(children, syntax.MessageServer)
         return syntax.Interface(str(children[1]), bases, servers, span=self.around(children))
 
@@ -230,21 +225,16 @@ class TreeBuilder(BodyBuilder):
         )
 
 
-def _part_of(children: Children, kind: str) -> Part:
-    return next(child for child in children if isinstance(child, Part) and child.kind == kind)
+def _values(children: Children, kind: str) -> Iterator[Any]:
+    return (child.value for child in children if isinstance(child, Part) and child.kind == kind)
 
 
-def _has_part(children: Children, kind: str) -> bool:
-    return any(isinstance(child, Part) and child.kind == kind for child in children)
+def _value_of(children: Children, kind: str, otherwise: Any = None) -> Any:
+    return next(_values(children, kind), otherwise)
 
 
 def _flat(children: Children, kind: str) -> tuple[Any, ...]:
-    parts = [child for child in children if isinstance(child, Part) and child.kind == kind]
-    return tuple(item for part in parts for item in part.value)
-
-
-def _fields(members: Children, kind: str) -> tuple[syntax.Field, ...]:
-    return _flat(members, kind)
+    return tuple(item for value in _values(children, kind) for item in value)
 
 
 def _name_after(children: Children, keyword: str) -> str:

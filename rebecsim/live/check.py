@@ -22,8 +22,9 @@ from rebecsim.actors import (
     ready,
 )
 from rebecsim.actors.failures import raised
+from rebecsim.actors.written import plain
 from rebecsim.errors import UserError
-from rebecsim.live.log import Ending, Log, Sent, Served, plain
+from rebecsim.live.log import Ending, Log, Sent, Served
 from rebecsim.simulation import Event, state_of
 from rebecsim.simulation.trace import changes
 
@@ -66,16 +67,9 @@ class _NotingSystem(System):
     ) -> None:
         """Send a message, and note it."""
         super().send(receiver, server, arguments, after, deadline)
-        now = self.actor._now
-        self.sent.append(
-            Sent(
-                str(receiver),
-                server.name,
-                tuple(map(plain, arguments)),
-                now + after,
-                None if deadline is None else now + deadline,
-            )
-        )
+        number = self.sequence
+        message = next(each for each in receiver._bag.messages if each.sequence == number)
+        self.sent.append(Sent.of(receiver, message))
 
 
 class Checker:

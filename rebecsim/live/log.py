@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from rebecsim.actors import Rebec, ReplayError
+from rebecsim.actors import Message, Rebec, ReplayError
+from rebecsim.actors.choice import read_record
+from rebecsim.actors.written import plain
 from rebecsim.files import write_json
 from rebecsim.simulation import OUTCOMES, Event, Outcome as SimulatedOutcome
 
@@ -28,6 +29,13 @@ class Sent:
     arguments: tuple[Any, ...]
     arrival: int
     deadline: int | None
+
+    @classmethod
+    def of(cls, receiver: Rebec, message: Message) -> Sent:
+        """Describe a message to a rebec."""
+        arguments = tuple(map(plain, message.arguments))
+        name = message.server.name
+        return cls(str(receiver), name, arguments, message.arrival, message.deadline)
 
 
 @dataclass(frozen=True)
@@ -129,19 +137,6 @@ def _described(event: Event) -> dict[str, Any]:
     return {name: value for name, value in vars(event).items() if name != "parameters"}
 
 
-def plain(value: Any) -> Any:
-    """Give a value as it stands in a log: a rebec by its name, what JSON does not have as text."""
-    if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
-    if isinstance(value, Rebec):
-        return str(value)
-    if value is None or type(value) in (bool, int, str):
-        return value
-    if type(value) is float and value - value == 0.0:  # neither infinite nor NaN
-        return value
-    return str(value)
-
-
 # --- reading -------------------------------------------------------------------------------------
 
 _Kinds = Mapping[str, tuple[type, ...]]
@@ -228,11 +223,4 @@ def save_log(path: Path, log: Log, choices: Mapping[str, Any]) -> None:
 
 def load_log(path: Path) -> Log:
     """Read a run. Raises ReplayError, naming the file, when it is none."""
-    try:
-        return Log.from_json(json.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise ReplayError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
-        raise ReplayError(f"{path}: is not JSON: {error}") from error
-    except ReplayError as error:
-        raise ReplayError(f"{path}: {error}") from error
+    return read_record(path, Log.from_json)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from rebecsim.actors import Message, Rebec, durations
-from rebecsim.live.log import Sent, Served, plain
+from rebecsim.actors.written import plain
+from rebecsim.live.log import Sent, Served
 from rebecsim.live.view import Drawn, Outgoing
 from rebecsim.simulation import Event
 from rebecsim.simulation.trace import changes
@@ -51,15 +52,4 @@ def served(record: Record, number: int) -> Served:
         drawn=tuple(plain(value) for _, value in choices),
         parameters=message.server.parameters,
     )
-    return Served(event, tuple(map(_sent, sent)), late)
-
-
-def _sent(outgoing: Outgoing) -> Sent:
-    bag, message, *_ = outgoing
-    return Sent(
-        str(bag.owner),
-        message.server.name,
-        tuple(map(plain, message.arguments)),
-        message.arrival,
-        message.deadline,
-    )
+    return Served(event, tuple(Sent.of(bag.owner, each) for bag, each, *_ in sent), late)

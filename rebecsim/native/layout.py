@@ -18,18 +18,7 @@ from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.lang.traversal import walk
 from rebecsim.lang.types import REAL, TIMER, ArrayType, PrimitiveType, RebecType, Type
-from rebecsim.native.columns import (
-    ARGUMENTS,
-    ARRIVAL,
-    DEADLINE,
-    NEVER,
-    NO_TIME,
-    PRIORITY,
-    RECEIVER,
-    SENDER,
-    SEQUENCE,
-    SERVER,
-)
+from rebecsim.native import columns as slot
 from rebecsim.native.generated import load_step
 from rebecsim.native.random_words import KEY, NUMBER, STREAM_WIDTH
 from rebecsim.native.values import RebecView
@@ -248,7 +237,7 @@ def _bags(system: System, checked: CheckedModel, source: StepSource, rebecs: Int
         ),
         default=0,
     )
-    rows = np.zeros((int(rebecs[:, CAPACITY].sum()), ARGUMENTS + widest), np.int64)
+    rows = np.zeros((int(rebecs[:, CAPACITY].sum()), slot.ARGUMENTS + widest), np.int64)
     for rebec, instance in zip(system.rebecs, checked.instances, strict=True):
         for place, message in enumerate(rebec._bag):
             server = checked.classes[instance.class_name].servers[message.server.number]
@@ -258,15 +247,15 @@ def _bags(system: System, checked: CheckedModel, source: StepSource, rebecs: Int
 
 
 def _fill_row(row: Integers, rebec: Rebec, message: BagMessage, kinds: list[Type]) -> None:
-    row[ARRIVAL] = message.arrival
-    row[PRIORITY] = message.priority
-    row[SEQUENCE] = message.sequence
-    row[RECEIVER] = rebec._index
-    row[SERVER] = message.server.number
-    row[SENDER] = -1 if message.sender is None else message.sender._index
-    row[DEADLINE] = NEVER if message.deadline is None else message.deadline
+    row[slot.ARRIVAL] = message.arrival
+    row[slot.PRIORITY] = message.priority
+    row[slot.SEQUENCE] = message.sequence
+    row[slot.RECEIVER] = rebec._index
+    row[slot.SERVER] = message.server.number
+    row[slot.SENDER] = -1 if message.sender is None else message.sender._index
+    row[slot.DEADLINE] = slot.NEVER if message.deadline is None else message.deadline
     for column, (value, kind) in enumerate(zip(message.arguments, kinds, strict=True)):
-        row[ARGUMENTS + column] = flat_cells(value, kind)[0]
+        row[slot.ARGUMENTS + column] = flat_cells(value, kind)[0]
 
 
 # --- values --------------------------------------------------------------------------------------
@@ -281,7 +270,7 @@ def flat_cells(value: Any, kind: Type) -> list[int]:
     if isinstance(value, Since):
         return [value.start]
     if kind == TIMER:
-        return [NO_TIME]
+        return [slot.NO_TIME]
     if kind in REAL:
         return [int(np.float64(value).view(np.int64))]
     return [int(value)]

@@ -11,32 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from rebecsim.actors import kinds
+from rebecsim.native import columns as slot
 from rebecsim.native.arrays import Integers, Streams, Table
 from rebecsim.native.cache import compiled, is_plain
 from rebecsim.native.codes import Failure
-from rebecsim.native.columns import (
-    ARRIVAL,
-    CHOICES,
-    CLASS,
-    DEADLINE,
-    FAILED,
-    LAW,
-    NEVER,
-    NO_TIME,
-    NOW,
-    RECEIVER,
-    ROOM,
-    ROUNDS,
-    SCRIPT,
-    SELF,
-    SENDER,
-    SENDS,
-    SERVER,
-    SITE,
-    SITE_SHIFT,
-    STREAMS,
-    VALUE,
-)
 from rebecsim.native.random_words import below
 
 NAN_BITS = 0x7FF8 << 48
@@ -50,17 +28,17 @@ cannot be interrupted. That takes a second or more."""
 
 @compiled(borrows=True, inner=True)
 def _fail(ctx: Integers, kind: int, site: int, value: int) -> None:
-    if ctx[FAILED] == 0:
-        ctx[FAILED] = kind
-        ctx[SITE] = site
-        ctx[VALUE] = value
+    if ctx[slot.FAILED] == 0:
+        ctx[slot.FAILED] = kind
+        ctx[slot.SITE] = site
+        ctx[slot.VALUE] = value
 
 
 @compiled(borrows=True, inner=True)
 def endless(ctx: Integers, site: int) -> bool:
     """Count a round of a loop; true, and a failure, if there have been too many."""
-    ctx[ROUNDS] += 1
-    if ctx[ROUNDS] <= MOST_ROUNDS:
+    ctx[slot.ROUNDS] += 1
+    if ctx[slot.ROUNDS] <= MOST_ROUNDS:
         return False
     _fail(ctx, Failure.ENDLESS, site, 0)
     return True
@@ -182,7 +160,7 @@ def element(ctx: Integers, index: int, length: int, site: int) -> int:
 @compiled(borrows=True, inner=True)
 def store(ctx: Integers, cells: Integers, place: int, value: int) -> int:
     """Assign inside an expression and give the value."""
-    if ctx[FAILED] == 0:
+    if ctx[slot.FAILED] == 0:
         cells[place] = value
     return value
 
@@ -190,7 +168,7 @@ def store(ctx: Integers, cells: Integers, place: int, value: int) -> int:
 @compiled(borrows=True, inner=True)
 def refer(ctx: Integers, rebecs: Table, reference: int, classes: int, site: int) -> int:
     """Cast a reference to one of a set of classes, given as bits; another rebec fails."""
-    if reference >= 0 and (classes >> rebecs[reference, CLASS]) & 1 == 0:
+    if reference >= 0 and (classes >> rebecs[reference, slot.CLASS]) & 1 == 0:
         _fail(ctx, Failure.CAST, site, reference)
     return reference
 
@@ -198,7 +176,7 @@ def refer(ctx: Integers, rebecs: Table, reference: int, classes: int, site: int)
 @compiled(borrows=True, inner=True)
 def is_one_of(rebecs: Table, reference: int, classes: int) -> bool:
     """Say whether a reference is to a rebec of one of a set of classes, given as bits."""
-    return reference >= 0 and (classes >> rebecs[reference, CLASS]) & 1 != 0
+    return reference >= 0 and (classes >> rebecs[reference, slot.CLASS]) & 1 != 0
 
 
 @compiled(borrows=True, inner=True)
@@ -216,25 +194,25 @@ def delay(ctx: Integers, duration: int) -> None:
     """Let the rebec's time pass; a negative duration fails."""
     if duration < 0:
         _fail(ctx, Failure.DELAY, 0, duration)
-    if ctx[FAILED] == 0:
-        ctx[NOW] += duration
+    if ctx[slot.FAILED] == 0:
+        ctx[slot.NOW] += duration
 
 
 @compiled(borrows=True, inner=True)
 def timer_value(ctx: Integers, cell: int) -> int:
     """Give how long a timer has been running, -1 if it does not run."""
-    return -1 if cell == NO_TIME else ctx[NOW] - cell
+    return -1 if cell == slot.NO_TIME else ctx[slot.NOW] - cell
 
 
 @compiled(borrows=True, inner=True)
 def _follow_script(ctx: Integers, choices: Integers, count: int) -> int:
     """Take the alternative that the script says; a script that is too short fails."""
     most = choices.shape[0] // 2
-    drawn = ctx[CHOICES]
+    drawn = ctx[slot.CHOICES]
     if drawn == most:
         _fail(ctx, Failure.SCRIPT_ENDED, 0, 0)
         return 0
-    ctx[CHOICES] = drawn + 1
+    ctx[slot.CHOICES] = drawn + 1
     choices[most + drawn] = count
     return choices[drawn]
 
@@ -248,15 +226,15 @@ def choose(ctx: Integers, streams: Streams, choices: Integers, count: int, site:
     Under the law `rmc` (`ctx[LAW]` is 1) the last alternative has two chances. Under a script the
     first half of `choices` says which ones to take, and the second half is told how many there are.
     """
-    if ctx[FAILED] != 0:
+    if ctx[slot.FAILED] != 0:
         return 0
-    if ctx[LAW] == SCRIPT:
+    if ctx[slot.LAW] == slot.SCRIPT:
         return _follow_script(ctx, choices, count)
-    row = ctx[STREAMS] + site - 1
-    index = min(below(streams, row, count + ctx[LAW]), count - 1)
-    if ctx[CHOICES] < choices.shape[0]:
-        choices[ctx[CHOICES]] = site << SITE_SHIFT | index
-    ctx[CHOICES] += 1
+    row = ctx[slot.STREAMS] + site - 1
+    index = min(below(streams, row, count + ctx[slot.LAW]), count - 1)
+    if ctx[slot.CHOICES] < choices.shape[0]:
+        choices[ctx[slot.CHOICES]] = site << slot.SITE_SHIFT | index
+    ctx[slot.CHOICES] += 1
     return index
 
 
@@ -283,18 +261,18 @@ def send(
     It fails when it would arrive before it is sent or when the receiver's queue is full; the
     message is in that row then.
     """
-    if ctx[FAILED] != 0:
+    if ctx[slot.FAILED] != 0:
         return
-    row = ctx[SENDS]
-    sends[row, RECEIVER] = receiver
-    sends[row, SERVER] = server
-    sends[row, SENDER] = ctx[SELF]
-    sends[row, ARRIVAL] = ctx[NOW] + after
-    sends[row, DEADLINE] = NEVER if deadline == NEVER else ctx[NOW] + deadline
+    row = ctx[slot.SENDS]
+    sends[row, slot.RECEIVER] = receiver
+    sends[row, slot.SERVER] = server
+    sends[row, slot.SENDER] = ctx[slot.SELF]
+    sends[row, slot.ARRIVAL] = ctx[slot.NOW] + after
+    sends[row, slot.DEADLINE] = slot.NEVER if deadline == slot.NEVER else ctx[slot.NOW] + deadline
     if after < 0:
         _fail(ctx, Failure.PAST, row, after)
-    elif rebecs[receiver, ROOM] == 0:
+    elif rebecs[receiver, slot.ROOM] == 0:
         _fail(ctx, Failure.OVERFLOW, row, 0)
     else:
-        rebecs[receiver, ROOM] -= 1
-        ctx[SENDS] = row + 1
+        rebecs[receiver, slot.ROOM] -= 1
+        ctx[slot.SENDS] = row + 1

@@ -8,6 +8,12 @@ from numpy.typing import NDArray
 Integers = NDArray[np.int64]
 
 
+def ranges(first: Integers, count: Integers) -> Integers:
+    """Give the numbers of the rows first, first + 1, ... of each range, one after the other."""
+    before = np.cumsum(count) - count
+    return np.repeat(first - before, count) + np.arange(int(count.sum()), dtype=np.int64)
+
+
 class Rows:
     """Rows of integers, appended one by one. `array` has more rows than are in use.
 

@@ -5,16 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from rebecsim.actors import kinds
+from rebecsim.native import columns as slot
 from rebecsim.native.codes import Failure
-from rebecsim.native.columns import (
-    ARGUMENTS,
-    DEADLINE,
-    FAILED,
-    RECEIVER,
-    SERVER,
-    SITE,
-    VALUE,
-)
 from rebecsim.native.layout import CAPACITY, Integers, NativeModel
 from rebecsim.native.operations import MOST_ROUNDS
 
@@ -22,13 +14,13 @@ from rebecsim.native.operations import MOST_ROUNDS
 def missed_text(native: NativeModel, message: Integers, time: int) -> str:
     """Tell of a message that was about to be served after its deadline."""
     shown = _message(native, message)
-    return f"{shown} with deadline {message[DEADLINE]} is served at time {time}"
+    return f"{shown} with deadline {message[slot.DEADLINE]} is served at time {time}"
 
 
 def endless_text(native: NativeModel, ctx: Integers, message: Integers) -> str:
     """Tell of a message server that has been in a loop for too long."""
-    rebec = native.views[int(message[RECEIVER])]
-    place = f"({native.model.name}.rebeca, line {native.sites[int(ctx[SITE])]})"
+    rebec = native.views[int(message[slot.RECEIVER])]
+    place = f"({native.model.name}.rebeca, line {native.sites[int(ctx[slot.SITE])]})"
     return (
         f"{rebec.name}, serving {_message(native, message)}: has not ended after "
         f"{MOST_ROUNDS:,} rounds of loops {place}"
@@ -37,22 +29,22 @@ def endless_text(native: NativeModel, ctx: Integers, message: Integers) -> str:
 
 def failure_text(native: NativeModel, ctx: Integers, message: Integers, sends: Integers) -> str:
     """Tell of what failed while a message was served."""
-    kind, site, value = int(ctx[FAILED]), int(ctx[SITE]), int(ctx[VALUE])
+    kind, site, value = int(ctx[slot.FAILED]), int(ctx[slot.SITE]), int(ctx[slot.VALUE])
     if kind == Failure.ASSERTION:
         return str(native.sites[site])
     if kind == Failure.OVERFLOW:
-        capacity = native.rebecs[sends[site, RECEIVER], CAPACITY]
+        capacity = native.rebecs[sends[site, slot.RECEIVER], CAPACITY]
         return f"no place for {_message(native, sends[site])} in a queue of {capacity}"
-    rebec = native.views[int(message[RECEIVER])]
+    rebec = native.views[int(message[slot.RECEIVER])]
     if kind == Failure.CAST:
         cast = native.model.instances[value]
         return f"{cast.name} is a {cast.reactive_class.__name__}, no {native.sites[site]}"
-    where = f'method "{rebec.name}.{rebec.servers[int(message[SERVER])][0]}"'
+    where = f'method "{rebec.name}.{rebec.servers[int(message[slot.SERVER])][0]}"'
     if kind == Failure.INDEX:
         return f"Array index out of bound: {value}, {where} line {native.sites[site]}"
     if kind == Failure.PAST:
-        receiver = native.views[int(sends[site, RECEIVER])]
-        server = receiver.servers[int(sends[site, SERVER])][0]
+        receiver = native.views[int(sends[site, slot.RECEIVER])]
+        server = receiver.servers[int(sends[site, slot.SERVER])][0]
         return f"{receiver.name}.{server}: after({value}) lies in the past, {where}"
     if kind == Failure.NULL:
         return f"message to null, {where}"
@@ -62,9 +54,9 @@ def failure_text(native: NativeModel, ctx: Integers, message: Integers, sends: I
 
 
 def _message(native: NativeModel, row: Integers) -> str:
-    view = native.views[int(row[RECEIVER])]
-    number = int(row[SERVER])
-    arguments = view.arguments(number, row[ARGUMENTS:].tolist())
+    view = native.views[int(row[slot.RECEIVER])]
+    number = int(row[slot.SERVER])
+    arguments = view.arguments(number, row[slot.ARGUMENTS :].tolist())
     return f"{view.servers[number][0]}({', '.join(map(str, arguments))})"
 
 

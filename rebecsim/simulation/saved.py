@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Literal
 
@@ -12,11 +11,11 @@ from rebecsim.actors import (
     RandomScheduler,
     RandomValues,
     Recorder,
-    ReplayError,
     ReplayScheduler,
     Run,
     Streams,
 )
+from rebecsim.actors.choice import read_record
 from rebecsim.actors.randomness import key_of
 from rebecsim.files import write_json
 
@@ -41,12 +40,4 @@ def load_run(path: Path) -> Recorder:
 
     Raises ReplayError, naming the file, when it is no record of a run.
     """
-    try:
-        run = Run.from_json(json.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise ReplayError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
-        raise ReplayError(f"{path}: is not JSON: {error}") from error
-    except ReplayError as error:
-        raise ReplayError(f"{path}: {error}") from error
-    return Recorder(ReplayScheduler(run))
+    return Recorder(ReplayScheduler(read_record(path, Run.from_json)))

@@ -93,11 +93,12 @@ def assert_true(problem: Problem, graph: StateGraph, deadlock: bool = True) -> N
                 assert graph.service[edge] == NO_SERVICE
                 continue
             service = graph.services[graph.service[edge]]
-            assert service == Service(cause.owner, cause.message, cause.resumed)
-            if not any(index for index, _ in cause.drawn):
+            effect = cause.effect
+            assert service == Service(effect.owner, effect.message, effect.resumed)
+            if not any(index for index, _ in effect.drawn):
                 seen = []
             assert graph.choice[edge] == len(seen)
-            seen.append(cause.drawn)
+            seen.append(effect.drawn)
         wrong = [each.breach for each in problem.properties if number and not each.holds(state)]
         if deadlock and not found and not any(allowed(state) for allowed in problem.terminal):
             wrong.append(NO_MESSAGE_LEFT)

@@ -109,7 +109,8 @@ def _graph(system: TransitionSystem) -> Graph:
 def _label(cause: Cause) -> object:
     if not isinstance(cause, Outcome):
         return "time"
-    return cause.owner, cause.message, cause.resumed, cause.drawn
+    effect = cause.effect
+    return effect.owner, effect.message, effect.resumed, effect.drawn
 
 
 def _counts(result: Result) -> tuple[str, int, int]:

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from rebecsim.actors import Model
+from rebecsim.actors.written import plain
 from rebecsim.errors import UserError
 from rebecsim.exploration.checks import pose
 from rebecsim.exploration.graphs.space import StateSpace, state_space
 from rebecsim.exploration.paths.path import step_of
 from rebecsim.generate.load import load_checked, load_model
 from rebecsim.live import Checked, Limits, LiveRun, Log, check_log, run_live
-from rebecsim.live.log import plain
 from rebecsim.simulation import state_of
 from tests.exploration.conformance import SUITE
 from tests.live.models import ring, writers

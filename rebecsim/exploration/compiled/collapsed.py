@@ -18,6 +18,7 @@ from rebecsim.exploration.recording import Service
 from rebecsim.exploration.states.local import Bag, Local, Waiting
 from rebecsim.exploration.states.outcome import Effect
 from rebecsim.exploration.states.remembering import SentAtOnce
+from rebecsim.exploration.states.runner import Situation
 from rebecsim.exploration.states.suspension import Suspension
 from rebecsim.exploration.states.transitions import State, TransitionSystem
 from rebecsim.native import parts
@@ -27,7 +28,7 @@ from rebecsim.native.loops import answers
 from rebecsim.native.loops.successors import LATEST, NEVER
 from rebecsim.native.loops.tables import ABSENT, insert_entries
 from rebecsim.native.packing import words_of
-from rebecsim.native.rows import NumberedRows, Rows
+from rebecsim.native.rows import NumberedRows, Rows, ranges
 
 Integers = NDArray[np.int64]
 
@@ -212,9 +213,9 @@ class Collapsed:
         self.served_in_python += 1
         owner, variables, _, suspension, time = self._inner_at(row)
         _, message, room = self._messages[number]
-        found = self._runner.effects(
-            owner, variables, message, suspension, time, min(room, self._runner.capacities[owner])
-        )
+        room = min(room, self._runner.capacities[owner])
+        start = Situation(owner, variables, message, suspension, time, room)
+        found = self._runner.effects(start)
         first = len(self.effects)
         for effect in found:
             self._add_effect(effect)
@@ -337,7 +338,7 @@ class Collapsed:
         # --- of each effect the message that was served, then of each sending
         count = batches[:, parts.BATCH_COUNT]
         by = np.repeat(served, count)
-        effects = self.effects.array[_ranges(batches[:, parts.BATCH_FIRST], count)]
+        effects = self.effects.array[ranges(batches[:, parts.BATCH_FIRST], count)]
         at_once = messages[by, 2] == 0
         by, effects = by[at_once], effects[at_once]
         found: set[SentAtOnce] = set()
@@ -349,7 +350,7 @@ class Collapsed:
             found |= {((owner, number), (owner, each.number)) for each in bag if not each.arrival}
         count = effects[:, parts.EFFECT_COUNT]
         by = np.repeat(by, count)
-        rows = _ranges(effects[:, parts.EFFECT_FIRST], count)
+        rows = ranges(effects[:, parts.EFFECT_FIRST], count)
         sent = self.sendings.array[rows, parts.SENDING_MESSAGE]
         now = messages[sent, 2] == 0
         pairs = np.unique(np.hstack([messages[by[now], :2], messages[sent[now], :2]]), axis=0)
@@ -409,9 +410,3 @@ class Collapsed:
             word, shift, mask = layout[2 * rebec].tolist()
             masks[word] |= mask << shift
         return masks
-
-
-def _ranges(first: Integers, count: Integers) -> Integers:
-    """Give the numbers first, first + 1, ... of each range, one range after the other."""
-    before = np.cumsum(count) - count
-    return np.repeat(first - before, count) + np.arange(int(count.sum()))

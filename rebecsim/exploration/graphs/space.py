@@ -168,21 +168,21 @@ def _edges(graph: StateGraph, states: Sequence[State]) -> Iterator[Edge]:
 def _edge(
     system: TransitionSystem, source: int, cause: Outcome, target: int, duration: int
 ) -> Edge:
-    runner = system.runner
-    message = cause.message
-    server = runner.server_of(cause.owner, message)
+    runner, effect = system.runner, cause.effect
+    message = effect.message
+    server = runner.server_of(effect.owner, message)
     return Edge(
         source,
         target,
         runner.sender_of(message),
-        str(runner.rebecs[cause.owner]),
+        str(runner.rebecs[effect.owner]),
         server.name,
         tuple(map(shown_value, message.arguments)),
-        cause.drawn,
+        effect.drawn,
         duration,
         message.arrival,
         None if message.deadline == NO_DEADLINE else int(message.deadline),
-        cause.resumed,
-        cause.drawn_values,
+        effect.resumed,
+        effect.drawn_values,
         server.parameters,
     )

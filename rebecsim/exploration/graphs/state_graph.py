@@ -18,7 +18,6 @@ from rebecsim.exploration.states.outcome import Breach, Effect, Outcome
 from rebecsim.exploration.strategies import BreadthFirst
 from rebecsim.lang import CheckedModel
 from rebecsim.native.engines import Engine
-from rebecsim.native.errors import TimeTooLargeError
 
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -69,17 +68,9 @@ def build_graph(
     Unlike a search for violations this goes on behind states in which a property does not hold.
     Raises EndlessError for a message server that does not end.
     """
-
-    def searched(engine: Engine) -> _GraphSearch:
-        search = _GraphSearch(problem, limits, progress)
-        with search.expanding():
-            run_search(search, BreadthFirst(), engine, checked)
-        return search
-
-    try:
-        search = searched(engine)
-    except TimeTooLargeError:
-        search = searched("python")
+    search = run_search(
+        lambda: _GraphSearch(problem, limits, progress), BreadthFirst(), engine, checked
+    )
     return _graph_of(search)
 
 
@@ -92,12 +83,7 @@ class _GraphSearch(Search):
         limits: Limits | None,
         progress: Callable[[Progress], None] | None,
     ) -> None:
-        super().__init__(
-            problem,
-            limits=limits,
-            stop_at="all",
-            progress=progress,
-        )
+        super().__init__(problem, limits=limits, stop_at="all", progress=progress)
         self.recording = self.written = Recording()
         self.wrong: dict[int, list[Breach]] = {}
         self._services: dict[Effect, int] = {}
@@ -113,7 +99,7 @@ class _GraphSearch(Search):
             service = NO_SERVICE
             if isinstance(cause, Outcome):
                 # The outcomes of one message follow each other, that without any turn first.
-                choice = choice + 1 if any(index for index, _ in cause.drawn) else 0
+                choice = choice + 1 if any(index for index, _ in cause.effect.drawn) else 0
                 service = self._service(cause.effect)
             if isinstance(target, Breach):
                 assert isinstance(cause, Outcome)

@@ -111,7 +111,8 @@ def path_along(
         causes.append((cause, time))
         step = step_of(system, state, cause, time)
         if isinstance(cause, Outcome):
-            step = replace(step, sent_in=origins.of(cause.owner, cause.message, time))
+            effect = cause.effect
+            step = replace(step, sent_in=origins.of(effect.owner, effect.message, time))
         steps.append(step)
         if isinstance(target, Breach):
             ends_in = target
@@ -153,12 +154,13 @@ def step_of(system: TransitionSystem, state: State, cause: Cause, time: int) -> 
     """Describe a transition of a state at that absolute time."""
     if not isinstance(cause, Outcome):
         return PathStep("time", time, None)
-    owner, message = cause.owner, cause.message
+    effect = cause.effect
+    owner, message = effect.owner, effect.message
     rebec = system.runner.rebecs[owner]
     server = system.runner.server_of(owner, message)
     before: Local = state[owner]
     return PathStep(
-        kind="resume" if cause.resumed else "message",
+        kind="resume" if effect.resumed else "message",
         time=time,
         finished=_finished(system, cause, time),
         rebec=str(rebec),
@@ -167,8 +169,8 @@ def step_of(system: TransitionSystem, state: State, cause: Cause, time: int) -> 
         arguments=tuple(map(shown_value, message.arguments)),
         arrival=message.arrival + time,
         deadline=None if message.deadline == NO_DEADLINE else int(message.deadline) + time,
-        choices=cause.drawn,
-        drawn=cause.drawn_values,
+        choices=effect.drawn,
+        drawn=effect.drawn_values,
         parameters=server.parameters,
         # What is left out of states has the value of whichever state was met first.
         changed=tuple(
@@ -176,7 +178,7 @@ def step_of(system: TransitionSystem, state: State, cause: Cause, time: int) -> 
                 system,
                 rebec,
                 durations_at(0, before.variables),
-                durations_at(_local_time_after(cause.effect), cause.variables),
+                durations_at(_local_time_after(effect), effect.variables),
                 system.locals.left_out(owner),
             )
         ),
@@ -255,9 +257,9 @@ def _in_absolute_time(
     Only what a message server does itself tells of times. A queue of another rebec that overflows
     does not, and comes before whatever the message server would have done next.
     """
-    if not isinstance(cause, Outcome) or breach is not cause.breach:
+    if not isinstance(cause, Outcome) or breach is not cause.effect.breach:
         return breach
-    again = system.runner.again(state[cause.owner], cause, time)
+    again = system.runner.again(state[cause.effect.owner], cause.effect, time)
     return breach if again.breach is None else again.breach
 
 
@@ -295,15 +297,16 @@ def _run(
     for cause, time in causes:
         assert isinstance(cause, Outcome)
         steps = enabled(rebecs)
-        index = _position(system, steps, cause.owner, cause.message, time)
+        effect = cause.effect
+        index = _position(system, steps, effect.owner, effect.message, time)
         if index is None or violated is not None:
             return None
         choices.append(Choice("step", index, len(steps)))
-        pending[:] = cause.choices
+        pending[:] = effect.choices
         rebec = steps[index].rebec
         before = _variables(system, rebec) if system.locals.abstracts else ()
         try:
-            execute(rebecs, steps[index], deadlines=cause.breach is not None)
+            execute(rebecs, steps[index], deadlines=effect.breach is not None)
         except Violation as violation:
             violated = violation.verdict
         except IndexError:  # more choices than the abstracted state had

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import math
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any, get_args
 
 from rebecsim.actors import Model, ReplayError, Run
+from rebecsim.actors.choice import read_record
+from rebecsim.actors.written import plain
 from rebecsim.exploration.checks import Checks, Problem, pose
 from rebecsim.exploration.paths.path import Path, PathStep, path_along, step_of
 from rebecsim.exploration.states.outcome import Breach, Verdict
@@ -175,13 +175,8 @@ def save_recorded(path: FilePath, recorded: Recorded) -> None:
 
 
 def load_recorded(path: FilePath) -> Recorded:
-    """Read a counterexample. Raises ReplayError, naming the file, when it is none; OSError."""
-    try:
-        return Recorded.from_json(json.loads(path.read_text(encoding="utf-8")))
-    except ValueError as error:
-        raise ReplayError(f"{path}: is not JSON: {error}") from error
-    except ReplayError as error:
-        raise ReplayError(f"{path}: {error}") from error
+    """Read a counterexample. Raises ReplayError, naming the file, when it is none."""
+    return read_record(path, Recorded.from_json)
 
 
 def step_to_json(step: PathStep) -> dict[str, Any]:
@@ -193,21 +188,12 @@ def step_to_json(step: PathStep) -> dict[str, Any]:
         "sender": step.sender,
         "rebec": step.rebec,
         "server": step.server,
-        "arguments": [_plain(argument) for argument in step.arguments],
+        "arguments": [plain(argument) for argument in step.arguments],
         "arrival": step.arrival,
         "deadline": step.deadline,
         "choices": [list(choice) for choice in step.choices],
-        "changed": {name: _plain(value) for name, value in step.changed},
+        "changed": {name: plain(value) for name, value in step.changed},
     }
-
-
-def _plain(value: Any) -> Any:
-    """Give what JSON has a form for; other values become text."""
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    return value if value is None or type(value) in (bool, int, str) else str(value)
 
 
 # --- doing it again ------------------------------------------------------------------------------

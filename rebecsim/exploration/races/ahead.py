@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from rebecsim.exploration.races.arrays import Arrays
 from rebecsim.exploration.races.diamonds import Diamonds
 from rebecsim.exploration.races.futures import Futures
@@ -96,11 +94,4 @@ class Ahead:
             edges.append(edge)
             if future.meets[self._arrays.target[edge]]:
                 return edges
-        at = way.end
-        while not future.meets[at]:
-            low, high = self._arrays.first[at], self._arrays.first[at + 1]
-            ahead = future.distance[self._arrays.target[low:high]]
-            edge = int(low + np.flatnonzero(ahead == future.distance[at] - 1)[0])
-            edges.append(edge)
-            at = int(self._arrays.target[edge])
-        return edges
+        return edges + future.nearest(self._arrays, way.end)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rebecsim.exploration.graphs.state_graph import StateGraph
+from rebecsim.exploration.graphs.state_graph import Flags, Integers, StateGraph
 from rebecsim.exploration.races.fate import Graph
 from rebecsim.exploration.recording import NO_SERVICE
-from rebecsim.exploration.states.breach_key import BreachKey
 from rebecsim.exploration.states.local import NO_DEADLINE
-
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 NO_ACTION = -1
 """The action of an edge in which only time passes."""
@@ -71,35 +67,31 @@ class Messages:
 
 
 @dataclass(frozen=True)
-class Arrays:
-    """A state graph; the edges of state s are those from `first[s]` up to `first[s + 1]`.
+class Arrays(StateGraph):
+    """A state graph that says of its edges what is done in them.
 
-    `target` is a state, or `states + k` for a breach with the key `keys[k]`. `message` numbers
-    `messages`, `action` numbers `actions`; `choice` numbers the outcomes of one message; `duration`
-    is the time that passes.
-    `wrong` gives the numbers of keys of the states in which something is wrong. `cut` are the
-    states that a limit has kept from being expanded. `same` gives the state that stands for a
-    state: of two in which nothing can happen any more and that differ in how long rebecs stay busy,
-    the first.
+    `message` numbers `messages`, `action` numbers `actions`. `same` gives the state that stands for
+    a state: of two in which nothing can happen any more and that differ in how long rebecs stay
+    busy, the first.
     """
 
-    first: Integers
-    target: Integers
     message: Integers
     action: Integers
-    choice: Integers
-    duration: Integers
     messages: Messages
     actions: tuple[Action, ...]
-    keys: tuple[BreachKey, ...]
-    wrong: dict[int, tuple[int, ...]]
-    cut: Flags
     same: Integers
 
     @property
     def states(self) -> int:
         """How many states there are."""
-        return len(self.first) - 1
+        return len(self)
+
+    def ordinals(self, edges: Sequence[int]) -> tuple[int, ...]:
+        """Give which transitions of their states some edges are."""
+        places = np.array(edges, dtype=np.int64)
+        sources = np.searchsorted(self.first[1:], places, side="right")
+        found: list[int] = (places - self.first[sources]).tolist()
+        return tuple(found)
 
     def is_stuck(self, state: int) -> bool:
         """Whether nothing can happen in a state any more."""
@@ -143,17 +135,11 @@ def arrays_of(graph: StateGraph) -> Arrays:
     messages = Messages(*np.array([*rows, (NO_ACTION, 0, _NO_LIMIT)], dtype=np.int64).T.copy())
     of_edge = of_service[graph.service]
     return Arrays(
-        graph.first,
-        graph.target,
-        of_edge,
-        messages.action[of_edge],
-        graph.choice,
-        graph.duration,
-        messages,
+        **vars(graph),
+        message=of_edge,
+        action=messages.action[of_edge],
+        messages=messages,
         actions=tuple(actions),
-        keys=graph.keys,
-        wrong=graph.wrong,
-        cut=graph.cut,
         same=_same(graph),
     )
 

@@ -20,7 +20,7 @@ def unexplained(
     problem: Problem, search: Search, arrays: Arrays, futures: Futures, keys: Sequence[int]
 ) -> tuple[Unexplained, ...]:
     """Say what decides each of these breaches, if anything does."""
-    source = np.repeat(np.arange(arrays.states, dtype=np.int64), np.diff(arrays.first))
+    source = arrays.source
     found = []
     for key in keys:
         must = futures.of_key[key].must_come
@@ -51,15 +51,8 @@ def _decision(
 
 def _shown(search: Search, arrays: Arrays, futures: Futures, key: int) -> Breach:
     """Give the breach as a shortest run shows it."""
-    future = futures.of_key[key]
-    at, ordinals = 0, []
-    while not future.meets[at]:
-        low, high = arrays.first[at], arrays.first[at + 1]
-        ahead = future.distance[arrays.target[low:high]]
-        ordinal = int(np.flatnonzero(ahead == future.distance[at] - 1)[0])
-        ordinals.append(ordinal)
-        at = int(arrays.target[low + ordinal])
-    path = path_along(search.system, ordinals)
+    edges = futures.of_key[key].nearest(arrays, 0)
+    path = path_along(search.system, arrays.ordinals(edges))
     return path.breach or breach_of_state(arrays.keys[key])
 
 

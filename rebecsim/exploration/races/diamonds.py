@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rebecsim.exploration.races.arrays import NO_MESSAGE, Arrays, Integers
+from rebecsim.exploration.graphs.state_graph import Flags, Integers
+from rebecsim.exploration.races.arrays import NO_MESSAGE, Arrays
 from rebecsim.exploration.races.fate import distinct
-
-Flags = NDArray[np.bool_]
+from rebecsim.native.rows import ranges
 
 NONE = -1
 
@@ -96,7 +95,7 @@ def find_diamonds(arrays: Arrays, *, compiled: bool = False) -> Diamonds:
 
 
 def _steps(arrays: Arrays) -> Steps:
-    source = np.repeat(np.arange(arrays.states, dtype=np.int64), np.diff(arrays.first))
+    source = arrays.source
     begins = np.ones(len(source), dtype=bool)
     begins[1:] = (source[1:] != source[:-1]) | (arrays.message[1:] != arrays.message[:-1])
     edges = np.flatnonzero(begins)
@@ -146,20 +145,20 @@ def _ways(arrays: Arrays, steps: Steps, one: Integers, two: Integers) -> Ways:
     """Take the first step of each pair and then, where it is possible, the second one."""
     counts = steps.first[one + 1] - steps.first[one]
     pair = np.repeat(np.arange(len(one), dtype=np.int64), counts)
-    edge = _ranged(steps.first[one], counts)
+    edge = ranges(steps.first[one], counts)
     middle = arrays.target[edge]
     goes_on = middle < arrays.states
     at = np.where(goes_on, middle, 0)
     tried = np.where(goes_on, steps.of_state[at + 1] - steps.of_state[at], 0)
     row = np.repeat(np.arange(len(pair), dtype=np.int64), tried)
-    step = _ranged(steps.of_state[at], tried)
+    step = ranges(steps.of_state[at], tried)
     wanted = np.repeat(steps.message[two[pair]], tried)
     units = np.repeat(arrays.duration[edge], tried)
     fits = _are(arrays, steps.message[step], wanted, units)
     row, step = row[fits], step[fits]
     found = steps.first[step + 1] - steps.first[step]
     both_row = np.repeat(row, found)
-    both_edge = _ranged(steps.first[step], found)
+    both_edge = ranges(steps.first[step], found)
     alone = np.ones(len(pair), dtype=bool)
     alone[row] = False
     rows = np.concatenate((np.flatnonzero(alone), both_row))
@@ -175,12 +174,6 @@ def _are(arrays: Arrays, later: Integers, sooner: Integers, units: Integers) -> 
     late = np.flatnonzero(units)
     same[late] = arrays.messages.are_later(later[late], sooner[late], units[late])
     return same
-
-
-def _ranged(first: Integers, counts: Integers) -> Integers:
-    """Give so many numbers from each first one on, one behind the other."""
-    starts = np.cumsum(counts) - counts
-    return np.repeat(first - starts, counts) + np.arange(int(counts.sum()), dtype=np.int64)
 
 
 def _commute(arrays: Arrays, there: Ways, back: Ways) -> Flags:

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rebecsim.exploration.graphs.components import components
-
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+from rebecsim.exploration.graphs.state_graph import Flags, Integers
+from rebecsim.native.rows import ranges
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ def distances(graph: Graph, goal: Flags) -> Integers:
     steps = 0
     while len(front):
         steps += 1
-        rows = _ranges(first[front], first[front + 1])
+        rows = ranges(first[front], first[front + 1] - first[front])
         before = distinct(sources[rows])
         front = before[found[before] < 0]
         found[front] = steps
@@ -75,13 +73,6 @@ def distinct(numbers: Integers) -> Integers:
     kept = np.ones(len(ordered), dtype=bool)
     kept[1:] = ordered[1:] != ordered[:-1]
     return ordered[kept]
-
-
-def _ranges(first: Integers, last: Integers) -> Integers:
-    """Give all numbers of all ranges, one behind the other."""
-    counts = last - first
-    starts = np.cumsum(counts) - counts
-    return np.repeat(first - starts, counts) + np.arange(counts.sum(), dtype=np.int64)
 
 
 def avoiding(graph: Graph, goal: Flags, ends: Flags) -> Flags:
@@ -135,7 +126,7 @@ def _all_owners(graph: Graph) -> Integers:
 def _is_fair(inner: Graph, enabled: Integers, component: Sequence[int]) -> bool:
     """Whether a run can stay in a component for ever and be fair to all rebecs."""
     nodes = np.array(component, dtype=np.int64)
-    edges = _ranges(inner.first[nodes], inner.first[nodes + 1])
+    edges = ranges(inner.first[nodes], inner.first[nodes + 1] - inner.first[nodes])
     member = np.zeros(len(inner), dtype=bool) if len(nodes) > 1 else None
     if member is None:
         edges = edges[inner.target[edges] == nodes[0]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rebecsim.actors import Model, Violation
-from rebecsim.exploration.checks import Checks, Problem, pose
+from rebecsim.exploration.checks import Checks, Problem, in_constructor, pose
 from rebecsim.exploration.graphs.state_graph import build_graph
 from rebecsim.exploration.limits import Limits, peak_bytes
 from rebecsim.exploration.races.ahead import Ahead
@@ -21,7 +21,6 @@ from rebecsim.exploration.races.pursuing import Pursuit
 from rebecsim.exploration.races.result import RACE_KINDS, Races
 from rebecsim.exploration.races.showing import Shower
 from rebecsim.exploration.search import Progress, Search
-from rebecsim.exploration.states.outcome import Breach
 from rebecsim.exploration.states.transitions import Mode
 from rebecsim.lang import CheckedModel
 from rebecsim.native.engines import Engine
@@ -63,43 +62,18 @@ def find_races(
             strict=strict,
         )
     except Violation as violation:
-        return _in_constructor(model, mode, violation, abstract, observe)
-    graph = build_graph(
-        problem,
-        checked=checked,
-        limits=limits,
-        engine=engine,
-        progress=progress,
-    )
+        return Races(
+            model=model.name,
+            mode=mode or ("core" if model.core else "FTTS"),
+            abstraction=tuple(abstract),
+            observed=tuple(observe),
+            in_constructor=in_constructor(violation),
+        )
+    graph = build_graph(problem, checked=checked, limits=limits, engine=engine, progress=progress)
     arrays = arrays_of(graph)
     found = _Finder(problem, graph.search, arrays, observe, most_followed).races()
     problem.system.runner.finish()
     return found
-
-
-def _in_constructor(
-    model: Model,
-    mode: Mode | None,
-    violation: Violation,
-    abstract: Sequence[str],
-    observe: Sequence[str],
-) -> Races:
-    text = f"{violation}, in a constructor" if str(violation) else "in a constructor"
-    return Races(
-        model=model.name,
-        mode=mode or ("core" if model.core else "FTTS"),
-        groups=(),
-        unexplained=(),
-        states=0,
-        pairs=0,
-        commuting=0,
-        followed=0,
-        bounds=(),
-        abstraction=tuple(abstract),
-        observed=tuple(observe),
-        alike=(),
-        in_constructor=Breach(violation.verdict, text),
-    )
 
 
 class _Finder:

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rebecsim.exploration.graphs.state_graph import Flags, Integers
 from rebecsim.exploration.races.arrays import Arrays
 from rebecsim.exploration.races.fate import Graph, avoiding, distances
-
-Flags = NDArray[np.bool_]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -28,6 +25,16 @@ class Future:
     may_come: Flags
     must_come: Flags
     might_be_bound_to: Flags
+
+    def nearest(self, arrays: Arrays, at: int) -> list[int]:
+        """Give the edges of a shortest way from a state to it."""
+        edges: list[int] = []
+        while not self.meets[at]:
+            low, high = arrays.first[at], arrays.first[at + 1]
+            ahead = self.distance[arrays.target[low:high]]
+            edges.append(int(low + np.flatnonzero(ahead == self.distance[at] - 1)[0]))
+            at = int(arrays.target[edges[-1]])
+        return edges
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rebecsim.exploration.graphs.state_graph import Flags, Integers
 from rebecsim.exploration.races.arrays import Arrays
 from rebecsim.exploration.races.diamonds import NONE
 from rebecsim.exploration.races.fate import Graph, avoiding, distances, longest, reaching
 from rebecsim.exploration.races.following import Arrival, Follower, Move
 
-Flags = NDArray[np.bool_]
-Integers = NDArray[np.int64]
 _Test = Callable[[Move, Arrival], bool]
 
 

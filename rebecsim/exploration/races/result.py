@@ -120,16 +120,16 @@ class Races:
 
     model: str
     mode: Mode
-    groups: tuple[RaceGroup, ...]
-    unexplained: tuple[Unexplained, ...]
-    states: int
-    pairs: int
-    commuting: int
-    followed: int
-    bounds: tuple[RaceBound, ...]
     abstraction: tuple[str, ...]
     observed: tuple[str, ...]
-    alike: tuple[tuple[int, ...], ...]
+    groups: tuple[RaceGroup, ...] = ()
+    unexplained: tuple[Unexplained, ...] = ()
+    states: int = 0
+    pairs: int = 0
+    commuting: int = 0
+    followed: int = 0
+    bounds: tuple[RaceBound, ...] = ()
+    alike: tuple[tuple[int, ...], ...] = ()
     in_constructor: Breach | None = None
     deciding: tuple[Deciding, ...] = ()
     is_complete: bool = True

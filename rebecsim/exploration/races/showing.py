@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from rebecsim.exploration.races.ahead import Ahead
 from rebecsim.exploration.races.arrays import NO_ACTION, Arrays
 from rebecsim.exploration.races.deciding import breach_of_state
@@ -142,12 +140,8 @@ class Shower:
                     edges = edges[: place + 1]
                     breach = self._breach_of(int(arrays.target[edge]), arrays.keys[key])
                     break
-        ordinals = []
-        for edge in edges:
-            source = int(np.searchsorted(arrays.first[1:], edge, side="right"))
-            ordinals.append(edge - int(arrays.first[source]))
         end = int(arrays.target[edges[-1]])
-        return Way(tuple(ordinals), end if end < arrays.states else None, breach)
+        return Way(arrays.ordinals(edges), end if end < arrays.states else None, breach)
 
     def _breach_of(self, target: int, key: BreachKey) -> Breach | None:
         """Give what is wrong with a state; a breach of the last transition is found on the way."""

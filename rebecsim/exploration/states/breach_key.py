@@ -46,7 +46,7 @@ def key_of_step(
     """Give the key of what goes wrong in a step of a state."""
     parts = list(state)
     if breach.verdict == "queue overflow":
-        for sending in cause.sendings:
+        for sending in cause.effect.sendings:
             after = system.runner.receive(parts[sending.receiver], sending)
             if after is None:
                 return key_of_refused(system.runner, sending.receiver, sending.message)

@@ -66,12 +66,21 @@ class Effect:
     breach: Breach | None
     refused: str
 
+    @property
+    def drawn(self) -> tuple[tuple[int, int], ...]:
+        """The choices that were drawn in this part of the message server."""
+        return self.choices[self.drawn_before :]
+
+    @property
+    def drawn_values(self) -> tuple[Any, ...]:
+        """The alternatives that were drawn in this part of the message server."""
+        return self.values[self.drawn_before :]
+
 
 class Outcome:
     """One way in which a rebec in some state serves, or goes on serving, a message.
 
-    `local` is the rebec afterwards, before time moves on; it is None after a breach. The rest is
-    that of the `Effect`.
+    `local` is the rebec afterwards, before time moves on; it is None after a breach.
     """
 
     __slots__ = ("effect", "local")
@@ -79,48 +88,3 @@ class Outcome:
     def __init__(self, effect: Effect, local: Local | None) -> None:
         self.effect = effect
         self.local = local
-
-    @property
-    def owner(self) -> int:
-        """The position of the rebec."""
-        return self.effect.owner
-
-    @property
-    def message(self) -> Waiting:
-        """The message that is served."""
-        return self.effect.message
-
-    @property
-    def resumed(self) -> bool:
-        """Whether the message server goes on after a delay."""
-        return self.effect.resumed
-
-    @property
-    def choices(self) -> tuple[tuple[int, int], ...]:
-        """(index, count) for every choice drawn since the message was taken."""
-        return self.effect.choices
-
-    @property
-    def drawn(self) -> tuple[tuple[int, int], ...]:
-        """The choices that were drawn in this part of the message server."""
-        return self.effect.choices[self.effect.drawn_before :]
-
-    @property
-    def drawn_values(self) -> tuple[Any, ...]:
-        """The alternatives that were drawn in this part of the message server."""
-        return self.effect.values[self.effect.drawn_before :]
-
-    @property
-    def variables(self) -> tuple[Any, ...]:
-        """What the rebec holds afterwards, also after a breach."""
-        return self.effect.variables
-
-    @property
-    def sendings(self) -> tuple[Sending, ...]:
-        """The messages to other rebecs, in the order of sending."""
-        return self.effect.sendings
-
-    @property
-    def breach(self) -> Breach | None:
-        """What the message server does that is forbidden."""
-        return self.effect.breach

@@ -13,9 +13,8 @@ from typing import Any
 from rebecsim.actors import Model
 from rebecsim.exploration.states.local import Local, LocalStore, Waiting
 from rebecsim.exploration.states.outcome import Effect, Outcome, Sending
-from rebecsim.exploration.states.repeating import Repeats, Repetition, Start
-from rebecsim.exploration.states.runner import Choices, Runner
-from rebecsim.exploration.states.suspension import Suspension
+from rebecsim.exploration.states.repeating import Repeats, Repetition
+from rebecsim.exploration.states.runner import Choices, Runner, Situation
 
 Place = tuple[int, int]
 """A rebec and the number of one of its message servers."""
@@ -101,18 +100,12 @@ class RememberingRunner(Runner):
             for outcome in self._of_message(local, message, bag[:place] + bag[place + 1 :], time)
         )
 
-    def again(self, local: Local, outcome: Outcome, time: int) -> Effect:
-        """Serve a message as an outcome of this state does, at another absolute time."""
-        others = len(local.bag) - (local.suspension is None)
-        return self.run(
-            local.owner,
-            local.variables,
-            outcome.message,
-            local.suspension,
-            outcome.choices,
-            time,
-            self.capacities[local.owner] - others,
-        )
+    def again(self, local: Local, effect: Effect, time: int) -> Effect:
+        """Serve a message with an effect that it has in this state, at another absolute time."""
+        owner, suspension = local.owner, local.suspension
+        room = self.capacities[owner] - len(local.bag) + (suspension is None)
+        start = Situation(owner, local.variables, effect.message, suspension, time, room)
+        return self.run(start, effect.choices)
 
     def receive(self, local: Local, sending: Sending) -> Local | None:
         """Give the receiver's state with the message in its bag; None if the bag is full."""
@@ -129,11 +122,13 @@ class RememberingRunner(Runner):
     def _of_message(
         self, local: Local, message: Waiting, others: tuple[Waiting, ...], time: int
     ) -> tuple[Outcome, ...]:
-        owner, suspension = local.owner, local.suspension
-        room = self.capacities[owner] - len(others)
-        effects = self._known_effects(owner, local.variables, message, suspension, time)
+        owner = local.owner
+        all_room = self.capacities[owner]
+        start = Situation(owner, local.variables, message, local.suspension, time, all_room)
+        effects = self._known_effects(start) if self._remembers else None
+        room = all_room - len(others)
         if effects is None or (others and any(effect.places > room for effect in effects)):
-            effects = self._run_all(owner, local.variables, message, suspension, time, room)
+            effects = self._run_all(start._replace(room=room))
         arrange, intern = self.store.arrange, self.store.intern
         outcomes = []
         for effect in effects:
@@ -144,26 +139,15 @@ class RememberingRunner(Runner):
             outcomes.append(Outcome(effect, after))
         return tuple(outcomes)
 
-    def effects(
-        self,
-        owner: int,
-        variables: tuple[Any, ...],
-        message: Waiting,
-        suspension: Suspension | None,
-        time: int,
-        room: int,
-    ) -> tuple[Effect, ...]:
+    def effects(self, start: Situation) -> tuple[Effect, ...]:
         """Give what comes of serving a message, in the order of `outcomes`.
 
-        `room` is how many places the other waiting messages leave. It is not remembered: this is
-        for those who ask once.
+        It is not remembered: this is for those who ask once.
         """
-        if room == self.capacities[owner]:
-            identity = None if suspension is None else suspension.identity
-            known = self._remembered[owner].get((variables, message, identity))
-            if known is not None:
-                return known
-        return self._run_all(owner, variables, message, suspension, time, room)
+        known = None
+        if start.room == self.capacities[start.owner]:
+            known = self._remembered[start.owner].get(_key(start))
+        return self._run_all(start) if known is None else known
 
     def _note_sent_at_once(self, effect: Effect) -> None:
         place = effect.owner, effect.message.number
@@ -179,42 +163,21 @@ class RememberingRunner(Runner):
             if not sending.message.arrival:
                 self.sent_at_once.add((place, (sending.receiver, sending.message.number)))
 
-    def _known_effects(
-        self,
-        owner: int,
-        variables: tuple[Any, ...],
-        message: Waiting,
-        suspension: Suspension | None,
-        time: int,
-    ) -> tuple[Effect, ...] | None:
-        """Give what comes of serving a message with an empty bag, if that can be remembered."""
-        if not self._remembers:
-            return None
-        remembered = self._remembered[owner]
-        key = variables, message, None if suspension is None else suspension.identity
+    def _known_effects(self, start: Situation) -> tuple[Effect, ...]:
+        """Give what comes of serving a message with an empty bag, which is remembered."""
+        remembered, key = self._remembered[start.owner], _key(start)
         known = remembered.get(key)
         if known is None:
-            known = remembered[key] = self._run_all(
-                owner, variables, message, suspension, time, self.capacities[owner]
-            )
+            known = remembered[key] = self._run_all(start)
         return known
 
-    def _run_all(
-        self,
-        owner: int,
-        variables: tuple[Any, ...],
-        message: Waiting,
-        suspension: Suspension | None,
-        time: int,
-        room: int,
-    ) -> tuple[Effect, ...]:
+    def _run_all(self, start: Situation) -> tuple[Effect, ...]:
         """Run a message server with all choices."""
-        fixed: Choices = () if suspension is None else suspension.recipe.choices
+        fixed: Choices = () if start.suspended is None else start.suspended.recipe.choices
         prefix: Choices | None = fixed
         found = []
         while prefix is not None:
-            start = Start(owner, variables, message, suspension, prefix, time, room)
-            effect = self.run(*start)
+            effect = self.run(start, prefix)
             self.runs += 1
             if self.look_every and not self.runs % self.look_every:
                 self.look()
@@ -224,6 +187,12 @@ class RememberingRunner(Runner):
             self._note_sent_at_once(effect)
             prefix = _next_choices(effect.choices, len(fixed))
         return tuple(found)
+
+
+def _key(start: Situation) -> tuple[Any, ...]:
+    """Give what tells situations of a rebec with an empty bag apart."""
+    suspended = start.suspended
+    return start.variables, start.message, None if suspended is None else suspended.identity
 
 
 def _next_choices(taken: Choices, fixed: int) -> Choices | None:

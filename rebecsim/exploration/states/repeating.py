@@ -8,16 +8,14 @@ them once more at the end, when whatever they depend on has had time to change.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from rebecsim.actors import ModelCodeError
 from rebecsim.actors.repeatable import NotRepeatableError
 from rebecsim.exploration.states.outcome import Breach, Effect
 
 if TYPE_CHECKING:
-    from rebecsim.exploration.states.local import Waiting
-    from rebecsim.exploration.states.runner import Runner
-    from rebecsim.exploration.states.suspension import Suspension
+    from rebecsim.exploration.states.runner import Runner, Situation
 
 Repeats = Literal["never", "sample", "all"]
 """Which message servers are run again: none, as those generated from Rebeca need, some, or all."""
@@ -36,18 +34,6 @@ _FEWEST = 128
 """How many runs there are at the end at least: what is drawn at random may be the same again."""
 
 
-class Start(NamedTuple):
-    """What a message server is run with; see `Runner.run`."""
-
-    owner: int
-    variables: tuple[Any, ...]
-    message: Waiting
-    suspended: Suspension | None
-    prefix: tuple[tuple[int, int], ...]
-    time: int
-    room: int
-
-
 class Repetition:
     """Runs message servers again, `everything` or a sample, and compares what they do."""
 
@@ -55,7 +41,7 @@ class Repetition:
         self._runner = runner
         self._everything = everything
         self._count = 0
-        self._kept: list[tuple[Start, Effect]] = []
+        self._kept: list[tuple[Situation, Effect]] = []
 
     def compare_constructors(self, other: Runner) -> None:
         """Compare the first states with those of a runner made anew. Raises NotRepeatableError."""
@@ -71,7 +57,7 @@ class Repetition:
             if difference:
                 raise NotRepeatableError.of(rebec, "__init__", difference)
 
-    def consider(self, start: Start, effect: Effect) -> None:
+    def consider(self, start: Situation, effect: Effect) -> None:
         """Perhaps run again what has just had this effect.
 
         Raises NotRepeatableError if it has another one now.
@@ -79,7 +65,6 @@ class Repetition:
         self._count = count = self._count + 1
         if not self._everything and count > _FIRST and count % _EVERY:
             return
-        start = start._replace(prefix=effect.choices)
         self._compare(start, effect)
         if self._everything or len(self._kept) < _KEPT:
             self._kept.append((start, effect))
@@ -95,10 +80,11 @@ class Repetition:
             for start, effect in self._kept:
                 self._compare(start, effect)
 
-    def _compare(self, start: Start, effect: Effect) -> None:
+    def _compare(self, start: Situation, effect: Effect) -> None:
         runner = self._runner
         try:
-            difference = _difference(runner.names[start.owner], effect, runner.run(*start))
+            again = runner.run(start, effect.choices)
+            difference = _difference(runner.names[start.owner], effect, again)
         except ModelCodeError as error:
             difference = f"it raises {error.reason}"
         if difference:

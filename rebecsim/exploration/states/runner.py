@@ -47,10 +47,11 @@ _ENGINE = frozenset({"_system", "_bag", "_now", "_name", "_index", "_priority", 
 Choices = tuple[tuple[int, int], ...]
 
 
-class _Start(NamedTuple):
-    """Where a message server is run from, and how many places its rebec has for its messages.
+class Situation(NamedTuple):
+    """What a message server is run with.
 
-    If it is `suspended`, it is run again up to where it stopped.
+    If it is `suspended`, it is run again up to where it stopped. It must be the rebec's turn at the
+    absolute `time`. `room` is how many places the other waiting messages leave.
     """
 
     owner: int
@@ -134,7 +135,7 @@ class Runner:
         self._outboxes = tuple(Outbox(rebec._index, NEVER, self._sent) for rebec in self.rebecs)
         system.choose = self._choose
         # of the message server that runs:
-        self._start: _Start
+        self._start: Situation
         self._taken: list[tuple[int, int]] = []
         self._values: list[Any] = []
         self._prefix: Choices = ()
@@ -148,24 +149,13 @@ class Runner:
         for rebec, hidden in zip(self.rebecs, self._hidden, strict=True):
             rebec.__class__ = hidden
 
-    def run(
-        self,
-        owner: int,
-        variables: tuple[Any, ...],
-        message: Waiting,
-        suspended: Suspension | None,
-        prefix: Choices,
-        time: int,
-        room: int,
-    ) -> Effect:
+    def run(self, start: Situation, prefix: Choices) -> Effect:
         """Serve a message, or go on with a suspended one, with these choices and then first ones.
 
-        It must be the rebec's turn at the absolute `time`. `room` is how many places the other
-        waiting messages leave. Raises ModelError if the message server does what exploration
-        cannot follow.
+        Raises ModelError if the message server does what exploration cannot follow.
         """
+        owner, _, message, suspended, time, _ = self._start = start
         rebec = self.rebecs[owner]
-        self._start = start = _Start(owner, variables, message, suspended, time, room)
         taken: list[tuple[int, int]] = []
         values: list[Any] = []
         self._taken, self._values = taken, values
@@ -292,7 +282,7 @@ class Runner:
 
     # --- states of rebecs in and out -----------------------------------------------------------
 
-    def _enter(self, start: _Start) -> None:
+    def _enter(self, start: Situation) -> None:
         """Make a rebec be at the start of a message server, and able to see its variables."""
         owner, variables, _, suspended, time, room = start
         rebec = self.rebecs[owner]

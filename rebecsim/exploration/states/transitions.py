@@ -217,8 +217,8 @@ class TransitionSystem:
             return 0
         assert cause.local is not None
         moved: list[Any] = list(before)
-        moved[cause.owner] = cause.local
-        for sending in cause.sendings:
+        moved[cause.effect.owner] = cause.local
+        for sending in cause.effect.sendings:
             moved[sending.receiver] = moved[sending.receiver].received[sending]
         return _due(moved)
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from rebecsim.native import columns as slot
 from rebecsim.native.arrays import Integers, Table
 from rebecsim.native.cache import compiled
-from rebecsim.native.columns import ARRIVAL, PRIORITY, RECEIVER, ROOM
 from rebecsim.native.layout import BAG, CAPACITY
 
 COUNT, CLOCK, DUE, STATE_WIDTH = range(2, 6)
@@ -46,7 +46,7 @@ def restart_bags(bags: Bags, first_messages: Table, first_counts: Integers) -> N
         places[place] = place
     for rebec in range(rebecs.shape[0]):
         states[rebec, COUNT] = first_counts[rebec]
-        states[rebec, ROOM] = rebecs[rebec, CAPACITY] - first_counts[rebec]
+        states[rebec, slot.ROOM] = rebecs[rebec, CAPACITY] - first_counts[rebec]
         states[rebec, CLOCK] = 0
         for row in range(rebecs[rebec, BAG], rebecs[rebec, BAG] + first_counts[rebec]):
             for column in range(messages.shape[1]):
@@ -62,7 +62,7 @@ def settle(bags: Bags, rebec: int) -> None:
         states[rebec, DUE] = IDLE
     else:
         first = places[rebecs[rebec, BAG]]
-        states[rebec, DUE] = max(states[rebec, CLOCK], messages[first, ARRIVAL])
+        states[rebec, DUE] = max(states[rebec, CLOCK], messages[first, slot.ARRIVAL])
 
 
 @compiled(borrows=True, inline=True)
@@ -89,9 +89,9 @@ def take(bags: Bags, rebec: int, place: int) -> int:
 def put(bags: Bags, sends: Table, sent: int) -> None:
     """Put a message that was sent into the bag of its receiver."""
     rebecs, messages, places, states = bags
-    rebec = sends[sent, RECEIVER]
-    arrival = sends[sent, ARRIVAL]
-    priority = sends[sent, PRIORITY]
+    rebec = sends[sent, slot.RECEIVER]
+    arrival = sends[sent, slot.ARRIVAL]
+    priority = sends[sent, slot.PRIORITY]
     head = rebecs[rebec, BAG]
     place = head + states[rebec, COUNT]
     states[rebec, COUNT] += 1
@@ -100,8 +100,9 @@ def put(bags: Bags, sends: Table, sent: int) -> None:
         messages[row, column] = sends[sent, column]
     while place > head:
         before = places[place - 1]
-        if messages[before, ARRIVAL] < arrival or (
-            messages[before, ARRIVAL] == arrival and messages[before, PRIORITY] <= priority
+        if messages[before, slot.ARRIVAL] < arrival or (
+            messages[before, slot.ARRIVAL] == arrival
+            and messages[before, slot.PRIORITY] <= priority
         ):
             break
         places[place] = before

@@ -5,10 +5,10 @@ The rebecs that may act first, then one of their messages, draw by draw as there
 
 from __future__ import annotations
 
+from rebecsim.native import columns as slot
 from rebecsim.native.arrays import Cube, Integers, Streams, Table
 from rebecsim.native.cache import compiled
 from rebecsim.native.codes import First
-from rebecsim.native.columns import ARRIVAL, PRIORITY, SEQUENCE, SERVER
 from rebecsim.native.layout import BAG, GLOBAL_PRIORITY, OWN_CLASS, OWN_PRIORITY
 from rebecsim.native.loops.bags import COUNT, DUE, IDLE, Bags
 from rebecsim.native.random_words import below
@@ -51,7 +51,7 @@ def _most_urgent(
         rebec = found[place]
         urgency = rebecs[rebec, OWN_PRIORITY]
         if settings[GLOBAL] != 0:
-            server = messages[places[rebecs[rebec, BAG]], SERVER]
+            server = messages[places[rebecs[rebec, BAG]], slot.SERVER]
             urgency = servers[rebecs[rebec, OWN_CLASS], server, GLOBAL_PRIORITY]
         if kept == 0 or urgency < first:
             first = urgency
@@ -73,8 +73,8 @@ def _end(core: int, bags: Bags, rebec: int) -> int:
         end = head + states[rebec, COUNT]
         while (
             place < end
-            and messages[places[place], ARRIVAL] == messages[first, ARRIVAL]
-            and messages[places[place], PRIORITY] == messages[first, PRIORITY]
+            and messages[places[place], slot.ARRIVAL] == messages[first, slot.ARRIVAL]
+            and messages[places[place], slot.PRIORITY] == messages[first, slot.PRIORITY]
         ):
             place += 1
     return place
@@ -103,7 +103,7 @@ def _oldest(bags: Bags, found: Integers, number: int) -> int:
     oldest = rebecs[found[0], BAG]
     for each in range(1, number):
         head = rebecs[found[each], BAG]
-        if messages[places[head], SEQUENCE] < messages[places[oldest], SEQUENCE]:
+        if messages[places[head], slot.SEQUENCE] < messages[places[oldest], slot.SEQUENCE]:
             oldest = head
     return oldest
 
@@ -131,7 +131,7 @@ def _ranked(
     chosen = below(streams, 0, _of_rank(ranks, bags, rebec, end, first))
     place = rebecs[rebec, BAG]
     while True:
-        if ranks[rebecs[rebec, OWN_CLASS], messages[places[place], SERVER]] == first:
+        if ranks[rebecs[rebec, OWN_CLASS], messages[places[place], slot.SERVER]] == first:
             if chosen == 0:
                 return place
             chosen -= 1
@@ -144,6 +144,6 @@ def _of_rank(ranks: Table, bags: Bags, rebec: int, end: int, rank: int) -> int:
     rebecs, messages, places, _ = bags
     number = 0
     for place in range(rebecs[rebec, BAG], end):
-        if ranks[rebecs[rebec, OWN_CLASS], messages[places[place], SERVER]] == rank:
+        if ranks[rebecs[rebec, OWN_CLASS], messages[places[place], slot.SERVER]] == rank:
             number += 1
     return number

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rebecsim.native import control as at
+from rebecsim.native import columns as slot, control as at, parts as field
 from rebecsim.native.arrays import (
     Cube,
     Integers,
@@ -21,58 +21,13 @@ from rebecsim.native.arrays import (
 )
 from rebecsim.native.cache import compiled
 from rebecsim.native.codes import Answer, Reason
-from rebecsim.native.columns import (
-    ARGUMENTS,
-    ARRIVAL,
-    CHOICES,
-    CLASS,
-    DEADLINE,
-    FAILED,
-    LAW,
-    NOW,
-    PRIORITY,
-    RECEIVER,
-    ROOM,
-    ROUNDS,
-    SCRIPT,
-    SELF,
-    SENDER,
-    SENDS,
-    SERVER,
-    SLOTS,
-    STARTED,
-    STREAMS,
-)
 from rebecsim.native.layout import BASE, NUMBER_IN_STEP, OWN_CLASS, SERVER_PRIORITY
 from rebecsim.native.loops.answers import enter_answer, key_of
 from rebecsim.native.loops.breadth_first import Edges, Properties, expand_states
 from rebecsim.native.loops.stores import States
 from rebecsim.native.loops.successors import LATEST
 from rebecsim.native.loops.tables import ABSENT, look_up, scatter
-from rebecsim.native.parts import (
-    ANSWERS,
-    BATCH_COUNT,
-    BATCH_FIRST,
-    BATCH_PLACES,
-    BATCHES,
-    EFFECT_COUNT,
-    EFFECT_FAILS,
-    EFFECT_FIRST,
-    EFFECT_INNER,
-    EFFECT_OWN,
-    EFFECT_ROWS,
-    INNER_CLOCK,
-    INNER_MESSAGE,
-    INNER_NUMBER,
-    INNER_RESUME,
-    INNER_TICKS,
-    INNER_URGENCY,
-    INNERS,
-    SENDING_MESSAGE,
-    SENDING_RECEIVER,
-    SENDINGS,
-    Parts,
-)
+from rebecsim.native.parts import Parts
 from rebecsim.native.random_words import STREAM_WIDTH
 
 CELLS_OWNER, CELLS_CLOCK, CELLS_FIRST = range(3)
@@ -179,18 +134,18 @@ class _Work(NamedTuple):
 def _number_of_sent(known: Known, model: ServedModel, work: _Work, sent: int) -> int:
     """Give the number of a message that was sent, ABSENT if it is new."""
     sends, wanted, arities = work.sends, work.sought, model.arities
-    receiver = sends[sent, RECEIVER]
-    server = sends[sent, SERVER]
+    receiver = sends[sent, slot.RECEIVER]
+    server = sends[sent, slot.SERVER]
     own = model.rebecs[receiver, OWN_CLASS]
     for column in range(wanted.shape[1]):
         wanted[0, column] = 0
-    wanted[0, RECEIVER] = receiver
-    wanted[0, SERVER] = server
-    wanted[0, SENDER] = sends[sent, SENDER]
-    wanted[0, ARRIVAL] = sends[sent, ARRIVAL]
-    wanted[0, DEADLINE] = sends[sent, DEADLINE]
-    wanted[0, PRIORITY] = model.servers[own, server, SERVER_PRIORITY]
-    for column in range(ARGUMENTS, ARGUMENTS + arities[own, server]):
+    wanted[0, slot.RECEIVER] = receiver
+    wanted[0, slot.SERVER] = server
+    wanted[0, slot.SENDER] = sends[sent, slot.SENDER]
+    wanted[0, slot.ARRIVAL] = sends[sent, slot.ARRIVAL]
+    wanted[0, slot.DEADLINE] = sends[sent, slot.DEADLINE]
+    wanted[0, slot.PRIORITY] = model.servers[own, server, SERVER_PRIORITY]
+    for column in range(slot.ARGUMENTS, slot.ARGUMENTS + arities[own, server]):
         wanted[0, column] = sends[sent, column]
     return find_row(known.message_table, known.messages, wanted)
 
@@ -223,17 +178,17 @@ def _serve(
     row = control[at.ASKED + 1]
     number = control[at.ASKED + 2]
     rebec = contents[row, CELLS_OWNER]
-    if known.messages[number, RECEIVER] == ABSENT or known.messages[number, DEADLINE] < 0:
+    if known.messages[number, slot.RECEIVER] == ABSENT or known.messages[number, slot.DEADLINE] < 0:
         return Reason.ANSWER
-    if counts[BATCHES] == batches.shape[0]:
-        return _ask_room(control, BATCHES)
-    if 2 * (counts[ANSWERS] + 1) > keys.shape[0]:
-        return _ask_room(control, ANSWERS)
+    if counts[field.BATCHES] == batches.shape[0]:
+        return _ask_room(control, field.BATCHES)
+    if 2 * (counts[field.ANSWERS] + 1) > keys.shape[0]:
+        return _ask_room(control, field.ANSWERS)
     size = own[rebec, OWN_CELLS]
     base = rebecs[rebec, BASE]
-    first = counts[EFFECT_ROWS]
+    first = counts[field.EFFECT_ROWS]
     made = 0
-    first_sent = counts[SENDINGS]
+    first_sent = counts[field.SENDINGS]
     passed = 0
     places = 1
     for place in range(choices.shape[0] // 2):
@@ -245,14 +200,14 @@ def _serve(
         for column in range(message.shape[0]):
             message[column] = known.messages[number, column]
         for other in range(queues.shape[0]):
-            queues[other, ROOM] = SENDS_TO_EACH
-        queues[rebec, ROOM] = min(SENDS_TO_EACH, own[rebec, OWN_ROOM])
-        ctx[FAILED] = ctx[NOW] = ctx[STARTED] = ctx[SENDS] = ctx[CHOICES] = ctx[STREAMS] = 0
-        ctx[ROUNDS] = 0
-        ctx[SELF] = rebec
-        ctx[LAW] = SCRIPT
+            queues[other, slot.ROOM] = SENDS_TO_EACH
+        queues[rebec, slot.ROOM] = min(SENDS_TO_EACH, own[rebec, OWN_ROOM])
+        for place in range(slot.SLOTS):
+            ctx[place] = 0
+        ctx[slot.SELF] = rebec
+        ctx[slot.LAW] = slot.SCRIPT
         step(
-            model.servers[rebecs[rebec, OWN_CLASS], message[SERVER], NUMBER_IN_STEP],
+            model.servers[rebecs[rebec, OWN_CLASS], message[slot.SERVER], NUMBER_IN_STEP],
             base,
             cells,
             message,
@@ -263,20 +218,20 @@ def _serve(
             choices,
             model.params,
         )
-        if ctx[FAILED] != 0 or ctx[NOW] > LATEST:
+        if ctx[slot.FAILED] != 0 or ctx[slot.NOW] > LATEST:
             return Reason.ANSWER
         if first + made == effects.shape[0]:
-            return _ask_room(control, EFFECT_ROWS)
-        if first_sent + passed + ctx[SENDS] > sendings.shape[0]:
-            return _ask_room(control, SENDINGS)
+            return _ask_room(control, field.EFFECT_ROWS)
+        if first_sent + passed + ctx[slot.SENDS] > sendings.shape[0]:
+            return _ask_room(control, field.SENDINGS)
         begin = passed
         bag = own[rebec, OWN_EMPTY_BAG]
         tried = 0
-        for sent in range(ctx[SENDS]):
+        for sent in range(ctx[slot.SENDS]):
             found = _number_of_sent(known, model, work, sent)
             if found == ABSENT:
                 return Reason.ANSWER
-            if sends[sent, RECEIVER] == rebec:
+            if sends[sent, slot.RECEIVER] == rebec:
                 tried += 1
                 got = look_up(keys, values, key_of(Answer.RECEIVED, bag, found))
                 if got == ABSENT:
@@ -286,19 +241,19 @@ def _serve(
                     return Reason.ANSWER
                 bag = got
             else:
-                sendings[first_sent + passed, SENDING_RECEIVER] = sends[sent, RECEIVER]
-                sendings[first_sent + passed, SENDING_MESSAGE] = found
+                sendings[first_sent + passed, field.SENDING_RECEIVER] = sends[sent, slot.RECEIVER]
+                sendings[first_sent + passed, field.SENDING_MESSAGE] = found
                 passed += 1
         # --- the inner state afterwards
         for column in range(wanted.shape[1]):
             wanted[0, column] = 0
         wanted[0, CELLS_OWNER] = rebec
-        wanted[0, CELLS_CLOCK] = ctx[NOW] if control[at.FLOATING] != 0 else 0
+        wanted[0, CELLS_CLOCK] = ctx[slot.NOW] if control[at.FLOATING] != 0 else 0
         for cell in range(size):
             wanted[0, CELLS_FIRST + cell] = cells[base + cell]
         after = find_row(known.content_table, contents, wanted)
         if after == ABSENT:
-            after = counts[INNERS]
+            after = counts[field.INNERS]
             numbered = known.inner_counts[rebec] + 1
             if (
                 after == inners.shape[0]
@@ -306,36 +261,36 @@ def _serve(
                 or numbered == parts.inner_at.shape[1]
                 or 2 * (after + 1) > known.content_table.shape[0]
             ):
-                return _ask_room(control, INNERS)
+                return _ask_room(control, field.INNERS)
             for column in range(wanted.shape[1]):
                 contents[after, column] = wanted[0, column]
-            inners[after, INNER_CLOCK] = wanted[0, CELLS_CLOCK]
-            inners[after, INNER_RESUME] = ABSENT
-            inners[after, INNER_URGENCY] = ABSENT
-            inners[after, INNER_MESSAGE] = ABSENT
-            inners[after, INNER_TICKS] = 0
-            inners[after, INNER_NUMBER] = numbered
+            inners[after, field.INNER_CLOCK] = wanted[0, CELLS_CLOCK]
+            inners[after, field.INNER_RESUME] = ABSENT
+            inners[after, field.INNER_URGENCY] = ABSENT
+            inners[after, field.INNER_MESSAGE] = ABSENT
+            inners[after, field.INNER_TICKS] = 0
+            inners[after, field.INNER_NUMBER] = numbered
             parts.inner_at[rebec, numbered] = after
             known.inner_counts[rebec] = numbered
-            counts[INNERS] = after + 1
+            counts[field.INNERS] = after + 1
             enter_row(known.content_table, contents, after)
         effect = first + made
-        effects[effect, EFFECT_INNER] = after
-        effects[effect, EFFECT_OWN] = ABSENT if tried == 0 else bag
-        effects[effect, EFFECT_FAILS] = 0
-        effects[effect, EFFECT_FIRST] = first_sent + begin
-        effects[effect, EFFECT_COUNT] = passed - begin
+        effects[effect, field.EFFECT_INNER] = after
+        effects[effect, field.EFFECT_OWN] = ABSENT if tried == 0 else bag
+        effects[effect, field.EFFECT_FAILS] = 0
+        effects[effect, field.EFFECT_FIRST] = first_sent + begin
+        effects[effect, field.EFFECT_COUNT] = passed - begin
         made += 1
         places = max(places, 1 + tried)
-        more = _turn(choices, ctx[CHOICES])
-    batch = counts[BATCHES]
-    batches[batch, BATCH_FIRST] = first
-    batches[batch, BATCH_COUNT] = made
-    batches[batch, BATCH_PLACES] = places
-    counts[BATCHES] = batch + 1
-    counts[EFFECT_ROWS] = first + made
-    counts[SENDINGS] = first_sent + passed
-    counts[ANSWERS] += 1
+        more = _turn(choices, ctx[slot.CHOICES])
+    batch = counts[field.BATCHES]
+    batches[batch, field.BATCH_FIRST] = first
+    batches[batch, field.BATCH_COUNT] = made
+    batches[batch, field.BATCH_PLACES] = places
+    counts[field.BATCHES] = batch + 1
+    counts[field.EFFECT_ROWS] = first + made
+    counts[field.SENDINGS] = first_sent + passed
+    counts[field.ANSWERS] += 1
     enter_answer(keys, values, Answer.EFFECTS, row, number, batch)
     return Reason.FINISHED
 
@@ -362,13 +317,13 @@ def expand_and_serve(
     number = model.rebecs.shape[0]
     queues = np.zeros((number, 2), dtype=np.int64)
     for rebec in range(number):
-        queues[rebec, CLASS] = model.rebecs[rebec, OWN_CLASS]
+        queues[rebec, slot.CLASS] = model.rebecs[rebec, OWN_CLASS]
     width = known.messages.shape[1]
     work = _Work(
         message=np.zeros(width, dtype=np.int64),
         sends=np.zeros((SENDS_TO_EACH * number + 1, width), dtype=np.int64),
         queues=queues,
-        ctx=np.zeros(SLOTS, dtype=np.int64),
+        ctx=np.zeros(slot.SLOTS, dtype=np.int64),
         streams=np.zeros((1, STREAM_WIDTH), dtype=np.uint64),
         choices=np.zeros(2 * _MOST_CHOICES, dtype=np.int64),
         sought=np.zeros((1, width), dtype=np.int64),

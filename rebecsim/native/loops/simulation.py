@@ -8,30 +8,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from rebecsim.native import columns as slot
 from rebecsim.native.arrays import Cube, Integers, Step, Streams, Table
 from rebecsim.native.cache import compiled
 from rebecsim.native.codes import Ended, Failure
-from rebecsim.native.columns import (
-    ARGUMENTS,
-    ARRIVAL,
-    CHOICES,
-    CLASS,
-    DEADLINE,
-    FAILED,
-    LAW,
-    NOW,
-    PRIORITY,
-    RECEIVER,
-    ROOM,
-    ROUNDS,
-    SELF,
-    SENDER,
-    SENDS,
-    SEQUENCE,
-    SERVER,
-    STARTED,
-    STREAMS,
-)
 from rebecsim.native.layout import (
     BASE,
     FIRST_STREAM,
@@ -122,18 +102,18 @@ def _note(work: Work, message: Integers, events: Table, step: int) -> bool:
     if step >= events.shape[0]:
         return False
     ctx, cells = work.ctx, work.cells
-    rebec = message[RECEIVER]
+    rebec = message[slot.RECEIVER]
     event = events[step]
-    event[EVENT_TIME] = ctx[STARTED]
-    event[EVENT_FINISHED] = ctx[NOW]
+    event[EVENT_TIME] = ctx[slot.STARTED]
+    event[EVENT_FINISHED] = ctx[slot.NOW]
     event[EVENT_REBEC] = rebec
-    event[EVENT_SERVER] = message[SERVER]
-    event[EVENT_SENDER] = message[SENDER]
-    event[EVENT_ARRIVAL] = message[ARRIVAL]
-    event[EVENT_DEADLINE] = message[DEADLINE]
-    event[EVENT_CHOICES] = ctx[CHOICES]
+    event[EVENT_SERVER] = message[slot.SERVER]
+    event[EVENT_SENDER] = message[slot.SENDER]
+    event[EVENT_ARRIVAL] = message[slot.ARRIVAL]
+    event[EVENT_DEADLINE] = message[slot.DEADLINE]
+    event[EVENT_CHOICES] = ctx[slot.CHOICES]
     place = EVENT_ARGUMENTS
-    for column in range(ARGUMENTS, message.shape[0]):
+    for column in range(slot.ARGUMENTS, message.shape[0]):
         event[place] = message[column]
         place += 1
     cell = work.bags.rebecs[rebec, BASE]
@@ -180,19 +160,19 @@ def _run(
         time = start
         row = places[place]
         message = messages[row]
-        rebec = message[RECEIVER]
-        ctx[STARTED] = start
-        if message[DEADLINE] < start:
+        rebec = message[slot.RECEIVER]
+        ctx[slot.STARTED] = start
+        if message[slot.DEADLINE] < start:
             outcome = Ended.DEADLINE_MISSED
-            ctx[NOW] = states[rebec, CLOCK]
+            ctx[slot.NOW] = states[rebec, CLOCK]
         else:
             take(bags, rebec, place)
-            ctx[NOW] = start
-            ctx[SELF] = rebec
-            ctx[SENDS] = ctx[ROUNDS] = 0
-            ctx[STREAMS] = rebecs[rebec, FIRST_STREAM]
+            ctx[slot.NOW] = start
+            ctx[slot.SELF] = rebec
+            ctx[slot.SENDS] = ctx[slot.ROUNDS] = 0
+            ctx[slot.STREAMS] = rebecs[rebec, FIRST_STREAM]
             step(
-                servers[rebecs[rebec, OWN_CLASS], message[SERVER], NUMBER_IN_STEP],
+                servers[rebecs[rebec, OWN_CLASS], message[slot.SERVER], NUMBER_IN_STEP],
                 rebecs[rebec, BASE],
                 cells,
                 message,
@@ -203,20 +183,20 @@ def _run(
                 choices,
                 model.params,
             )
-            states[rebec, CLOCK] = ctx[NOW]
+            states[rebec, CLOCK] = ctx[slot.NOW]
             settle(bags, rebec)
-            for sent in range(ctx[SENDS]):
+            for sent in range(ctx[slot.SENDS]):
                 sequence += 1
-                sends[sent, SEQUENCE] = sequence
-                own = rebecs[sends[sent, RECEIVER], OWN_CLASS]
-                sends[sent, PRIORITY] = servers[own, sends[sent, SERVER], SERVER_PRIORITY]
+                sends[sent, slot.SEQUENCE] = sequence
+                own = rebecs[sends[sent, slot.RECEIVER], OWN_CLASS]
+                sends[sent, slot.PRIORITY] = servers[own, sends[sent, slot.SERVER], SERVER_PRIORITY]
                 put(bags, sends, sent)
-            states[rebec, ROOM] += 1  # the message that was served kept its place until now
-            if ctx[FAILED] != 0:
+            states[rebec, slot.ROOM] += 1  # the message that was served kept its place until now
+            if ctx[slot.FAILED] != 0:
                 outcome = Ended.ASSERTION_FAILED
-                if ctx[FAILED] == Failure.OVERFLOW:
+                if ctx[slot.FAILED] == Failure.OVERFLOW:
                     outcome = Ended.QUEUE_OVERFLOW
-                elif ctx[FAILED] == Failure.ENDLESS:
+                elif ctx[slot.FAILED] == Failure.ENDLESS:
                     outcome = Ended.NOT_ENDING
         if traced and not _note(work, message, events, steps):
             return Ended.NO_ROOM
@@ -227,7 +207,7 @@ def _run(
             break
     ends[last, STEPS] = steps
     ends[last, TIME] = time
-    if traced and ctx[CHOICES] > choices.shape[0]:
+    if traced and ctx[slot.CHOICES] > choices.shape[0]:
         return Ended.NO_ROOM
     return outcome
 
@@ -240,14 +220,14 @@ def run_replications(
     cells, ctx, rebecs, states = work.cells, work.ctx, work.bags.rebecs, work.bags.states
     ends, columns_and_values = results.ends, results.columns_and_values
     for rebec in range(rebecs.shape[0]):
-        states[rebec, CLASS] = rebecs[rebec, OWN_CLASS]
+        states[rebec, slot.CLASS] = rebecs[rebec, OWN_CLASS]
     for number in range(settings[COUNT]):
         restart_streams(work.streams, settings[FIRST] + number)
         for cell in range(cells.shape[0]):
             cells[cell] = model.cells[cell]
-        for slot in range(ctx.shape[0]):
-            ctx[slot] = 0
-        ctx[LAW] = settings[CHOICE_LAW]
+        for place in range(ctx.shape[0]):
+            ctx[place] = 0
+        ctx[slot.LAW] = settings[CHOICE_LAW]
         restart_bags(work.bags, model.messages, model.counts)
         ends[number, OUTCOME] = _run(step, settings, model, work, results)
         ends[number, STEPS] = ends[settings[COUNT], STEPS]

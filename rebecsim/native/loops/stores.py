@@ -7,17 +7,13 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from rebecsim.native.arrays import Numbers, Table
-from rebecsim.native.loops.tables import (
-    insert_states,
-    move_fingerprints,
-    move_states,
-    repack_states,
-)
+from rebecsim.native.loops.tables import insert_states, move_fingerprints
 from rebecsim.native.packing import relaid, words_of
 
 _FULLEST = 0.7  # of the places of a table
 _SMALLEST = 1 << 12  # places
 _LARGE = 1 << 21  # places
+_TOGETHER = 1 << 14  # states that are moved together, which stay near the processor
 
 
 class States(NamedTuple):
@@ -105,22 +101,23 @@ class ExactStore:
 
     def grow(self, states: int, expanding: int) -> None:
         """Move to a larger table."""
-        table, kept = self.table, (self.order, self.parents, self.ordinals)
-        self._make(self.layout, _factor(table) * len(table))
-        self._keep(kept, states)
-        move_states(table, self.table, self.order, states, words_of(self.layout))
+        self._move(self.layout, _factor(self.table) * len(self.table), states)
 
     def relay(self, layout: Table, states: int, expanding: int) -> None:
         """Move to a table of another layout."""
-        old, table, kept = self.layout, self.table, (self.order, self.parents, self.ordinals)
-        self._make(layout, len(table))
-        self._keep(kept, states)
-        repack_states(table, self.table, self.order, states, old, layout, words_of(layout))
+        self._move(layout, len(self.table), states)
         self.queue = np.zeros((1, words_of(layout)), dtype=np.int64)
 
-    def _keep(self, kept: tuple[Numbers, ...], states: int) -> None:
-        for new, old in zip((self.order, self.parents, self.ordinals), kept, strict=True):
-            new[:states] = old[:states]
+    def _move(self, layout: Table, places: int, states: int) -> None:
+        old, table, order = self.layout, self.table, self.order
+        kept = self.parents, self.ordinals
+        self._make(layout, places)
+        self.parents[:states], self.ordinals[:states] = (each[:states] for each in kept)
+        for first in range(0, states, _TOGETHER):
+            rows = table[order[first : min(first + _TOGETHER, states)]]
+            if old is not layout:
+                rows = relaid(rows, old, layout)
+            insert_states(self.table, self.order, rows, first, words_of(layout))
 
 
 class CompactStore:

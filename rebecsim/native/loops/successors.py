@@ -12,41 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rebecsim.native import control as at
+from rebecsim.native import control as at, parts as field
 from rebecsim.native.arrays import Integers, Table
 from rebecsim.native.cache import compiled
 from rebecsim.native.codes import Answer, Reason
-from rebecsim.native.loops.answers import (
-    key_of,
-)
+from rebecsim.native.loops.answers import key_of
 from rebecsim.native.loops.tables import ABSENT, fingerprint, look_up, mix_in
-from rebecsim.native.parts import (
-    ALTERNATIVE_MESSAGE,
-    ALTERNATIVE_REST,
-    BAG_COUNT,
-    BAG_FIRST,
-    BAG_NEXT,
-    BAG_NUMBER,
-    BAG_SIZE,
-    BAG_URGENCY,
-    BATCH_COUNT,
-    BATCH_FIRST,
-    BATCH_PLACES,
-    EFFECT_COUNT,
-    EFFECT_FAILS,
-    EFFECT_FIRST,
-    EFFECT_INNER,
-    EFFECT_OWN,
-    INNER_CLOCK,
-    INNER_MESSAGE,
-    INNER_NUMBER,
-    INNER_RESUME,
-    INNER_TICKS,
-    INNER_URGENCY,
-    SENDING_MESSAGE,
-    SENDING_RECEIVER,
-    Parts,
-)
+from rebecsim.native.parts import Parts
 
 NEVER = 1 << 62
 """The next time of a rebec that has nothing to do, as in `rebecsim.exploration`."""
@@ -109,9 +81,9 @@ def _ask_answer(control: Integers, ordinal: int, kind: int, row: int, value: int
 @compiled(borrows=True, inline=True)
 def _next_time(inners: Table, bags: Table, inner: int | np.int64, bag: int | np.int64) -> int:
     """Give when a rebec can act."""
-    if inners[inner, INNER_RESUME] != ABSENT:
-        return inners[inner, INNER_RESUME]
-    return max(bags[bag, BAG_NEXT], inners[inner, INNER_CLOCK])
+    if inners[inner, field.INNER_RESUME] != ABSENT:
+        return inners[inner, field.INNER_RESUME]
+    return max(bags[bag, field.BAG_NEXT], inners[inner, field.INNER_CLOCK])
 
 
 @compiled(borrows=True, inline=True)
@@ -141,14 +113,16 @@ def _arrive(
     if units != 0:
         for rebec in range(rebecs):
             inner = working[AFTER, rebec]
-            waits = inners[inner, INNER_CLOCK] != 0 or inners[inner, INNER_RESUME] != ABSENT
-            if waits or inners[inner, INNER_TICKS] != 0:
+            waits = (
+                inners[inner, field.INNER_CLOCK] != 0 or inners[inner, field.INNER_RESUME] != ABSENT
+            )
+            if waits or inners[inner, field.INNER_TICKS] != 0:
                 got = look_up(keys, values, key_of(Answer.INNER_LATER, inner, units))
                 if got == ABSENT:
                     return _ask_answer(control, ordinal, Answer.INNER_LATER, inner, units)
                 working[AFTER, rebec] = got
             bag = working[BAG_AFTER, rebec]
-            if bags[bag, BAG_SIZE] != 0:
+            if bags[bag, field.BAG_SIZE] != 0:
                 got = look_up(keys, values, key_of(Answer.BAG_LATER, bag, units))
                 if got == ABSENT:
                     return _ask_answer(control, ordinal, Answer.BAG_LATER, bag, units)
@@ -162,18 +136,18 @@ def _arrive(
         part = 2 * rebec
         inner = working[AFTER, rebec]
         if inner != working[BEFORE, rebec]:
-            number = inners[inner, INNER_NUMBER]
+            number = inners[inner, field.INNER_NUMBER]
             if number > layout[part, 2]:
                 return ask(control, Reason.WIDTH, ordinal, part, 0)
-            moved = number ^ inners[working[BEFORE, rebec], INNER_NUMBER]
+            moved = number ^ inners[working[BEFORE, rebec], field.INNER_NUMBER]
             targets[found, layout[part, 0]] ^= moved << layout[part, 1]
         part += 1
         bag = working[BAG_AFTER, rebec]
         if bag != working[BAG_BEFORE, rebec]:
-            number = bags[bag, BAG_NUMBER]
+            number = bags[bag, field.BAG_NUMBER]
             if number > layout[part, 2]:
                 return ask(control, Reason.WIDTH, ordinal, part, 0)
-            moved = number ^ bags[working[BAG_BEFORE, rebec], BAG_NUMBER]
+            moved = number ^ bags[working[BAG_BEFORE, rebec], field.BAG_NUMBER]
             targets[found, layout[part, 0]] ^= moved << layout[part, 1]
     now = time + units if control[at.ABSOLUTE] != 0 else 0
     if control[at.ABSOLUTE] != 0:
@@ -184,8 +158,8 @@ def _arrive(
     if control[at.COMPACT] != 0:
         mixed = mix_in(0, np.int64(now))
         for rebec in range(rebecs):
-            mixed = mix_in(mixed, inners[working[AFTER, rebec], INNER_NUMBER])
-            mixed = mix_in(mixed, bags[working[BAG_AFTER, rebec], BAG_NUMBER])
+            mixed = mix_in(mixed, inners[working[AFTER, rebec], field.INNER_NUMBER])
+            mixed = mix_in(mixed, bags[working[BAG_AFTER, rebec], field.BAG_NUMBER])
         successors.fingerprints[found, 0] = fingerprint(mixed)
     found_by[found, FOUND_SOURCE] = control[at.NUMBER]
     found_by[found, FOUND_ORDINAL] = ordinal
@@ -231,9 +205,9 @@ def find_successors(
         due = _next_time(inners, bags, inner, bag)
         first = min(first, due)
         if due == 0:
-            own = inners[inner, INNER_URGENCY]
-            if inners[inner, INNER_RESUME] == ABSENT:
-                own = bags[bag, BAG_URGENCY]
+            own = inners[inner, field.INNER_URGENCY]
+            if inners[inner, field.INNER_RESUME] == ABSENT:
+                own = bags[bag, field.BAG_URGENCY]
             if own < urgency:
                 urgency = own
                 able = 0
@@ -277,16 +251,16 @@ def find_successors(
         rebec = working[ABLE, turn]
         inner = working[BEFORE, rebec]
         bag = working[BAG_BEFORE, rebec]
-        suspended = inners[inner, INNER_RESUME] != ABSENT
-        if not suspended and bags[bag, BAG_FIRST] == ABSENT:
+        suspended = inners[inner, field.INNER_RESUME] != ABSENT
+        if not suspended and bags[bag, field.BAG_FIRST] == ABSENT:
             return ask(control, Reason.ALTERNATIVES, ordinal, bag, 0)
-        for alternative in range(1 if suspended else bags[bag, BAG_COUNT]):
-            message = inners[inner, INNER_MESSAGE]
+        for alternative in range(1 if suspended else bags[bag, field.BAG_COUNT]):
+            message = inners[inner, field.INNER_MESSAGE]
             rest = bag
             if not suspended:
-                row = bags[bag, BAG_FIRST] + alternative
-                message = parts.alternatives[row, ALTERNATIVE_MESSAGE]
-                rest = parts.alternatives[row, ALTERNATIVE_REST]
+                row = bags[bag, field.BAG_FIRST] + alternative
+                message = parts.alternatives[row, field.ALTERNATIVE_MESSAGE]
+                rest = parts.alternatives[row, field.ALTERNATIVE_REST]
             asked = inner
             if control[at.BY_TIME] != 0:
                 asked = look_up(keys, values, key_of(Answer.AT_TIME, inner, time))
@@ -295,16 +269,16 @@ def find_successors(
             batch = look_up(keys, values, key_of(Answer.EFFECTS, asked, message))
             if batch == ABSENT:
                 return _ask_answer(control, ordinal, Answer.EFFECTS, asked, message)
-            room = capacities[rebec] - bags[rest, BAG_SIZE]
-            if bags[rest, BAG_SIZE] != 0 and batches[batch, BATCH_PLACES] > room:
+            room = capacities[rebec] - bags[rest, field.BAG_SIZE]
+            if bags[rest, field.BAG_SIZE] != 0 and batches[batch, field.BATCH_PLACES] > room:
                 tight = look_up(keys, values, key_of(Answer.TIGHT, message, room))
                 if tight == ABSENT:
                     return _ask_answer(control, ordinal, Answer.TIGHT, message, room)
                 batch = look_up(keys, values, key_of(Answer.EFFECTS, asked, tight))
                 if batch == ABSENT:
                     return _ask_answer(control, ordinal, Answer.EFFECTS, asked, tight)
-            begin = batches[batch, BATCH_FIRST]
-            end = begin + batches[batch, BATCH_COUNT]
+            begin = batches[batch, field.BATCH_FIRST]
+            end = begin + batches[batch, field.BATCH_COUNT]
             if ordinal + end - begin <= followed:
                 ordinal += end - begin
                 continue
@@ -318,26 +292,26 @@ def find_successors(
                     other = working[CHANGES, change]
                     working[AFTER, other] = working[BEFORE, other]
                     working[BAG_AFTER, other] = working[BAG_BEFORE, other]
-                fails = effects[effect, EFFECT_FAILS] != 0
-                own = effects[effect, EFFECT_OWN]
+                fails = effects[effect, field.EFFECT_FAILS] != 0
+                own = effects[effect, field.EFFECT_OWN]
                 after = rest
                 if own != ABSENT and not fails:
                     after = own
-                    if bags[rest, BAG_SIZE] != 0:
+                    if bags[rest, field.BAG_SIZE] != 0:
                         after = look_up(keys, values, key_of(Answer.JOINED, rest, own))
                         if after == ABSENT:
                             return _ask_answer(control, ordinal, Answer.JOINED, rest, own)
-                working[AFTER, rebec] = effects[effect, EFFECT_INNER]
+                working[AFTER, rebec] = effects[effect, field.EFFECT_INNER]
                 working[BAG_AFTER, rebec] = after
                 working[CHANGES, 0] = rebec
                 changed = 1
-                sent = effects[effect, EFFECT_FIRST]
-                for sending in range(sent, sent + effects[effect, EFFECT_COUNT]):
-                    receiver = sendings[sending, SENDING_RECEIVER]
-                    received = sendings[sending, SENDING_MESSAGE]
+                sent = effects[effect, field.EFFECT_FIRST]
+                for sending in range(sent, sent + effects[effect, field.EFFECT_COUNT]):
+                    receiver = sendings[sending, field.SENDING_RECEIVER]
+                    received = sendings[sending, field.SENDING_MESSAGE]
                     before = working[BAG_AFTER, receiver]
-                    taken = bags[before, BAG_SIZE]
-                    if inners[working[AFTER, receiver], INNER_RESUME] != ABSENT:
+                    taken = bags[before, field.BAG_SIZE]
+                    if inners[working[AFTER, receiver], field.INNER_RESUME] != ABSENT:
                         taken += 1
                     if taken >= capacities[receiver]:
                         control[at.SERVED] = 2 * message + suspended
@@ -366,7 +340,7 @@ def find_successors(
                             break
                     if units == NEVER:
                         for other in range(rebecs):
-                            units = min(units, inners[working[AFTER, other], INNER_CLOCK])
+                            units = min(units, inners[working[AFTER, other], field.INNER_CLOCK])
                 reason = _arrive(
                     control,
                     layout,

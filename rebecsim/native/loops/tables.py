@@ -132,50 +132,6 @@ def fingerprint_of(parts: Integers, time: int) -> Word:
     return fingerprint(mixed)
 
 
-@compiled(borrows=True)
-def move_states(old: Table, table: Table, order: Numbers, states: int, words: int) -> None:
-    """Move states to another table of the same layout."""
-    last = table.shape[0] - 1
-    for number in range(states):
-        from_place = np.int64(order[number])
-        place = hash_at(old, from_place, words) & last
-        while table[place, 0] != 0:
-            place = (place + 1) & last
-        for word in range(words):
-            table[place, word] = old[from_place, word]
-        order[number] = place
-
-
-@compiled()
-def repack_states(
-    old: Table,
-    table: Table,
-    order: Numbers,
-    states: int,
-    old_layout: Table,
-    layout: Table,
-    words: int,
-) -> None:
-    """Move states to another table of another layout."""
-    parts = layout.shape[0]
-    packed = np.zeros((1, words), dtype=np.int64)
-    last = table.shape[0] - 1
-    for number in range(states):
-        from_place = np.int64(order[number])
-        packed[:] = 0
-        for part in range(parts):
-            value = (old[from_place, old_layout[part, 0]] >> old_layout[part, 1]) & old_layout[
-                part, 2
-            ]
-            packed[0, layout[part, 0]] |= value << layout[part, 1]
-        place = hash_at(packed, 0, words) & last
-        while table[place, 0] != 0:
-            place = (place + 1) & last
-        for word in range(words):
-            table[place, word] = packed[0, word]
-        order[number] = place
-
-
 @compiled(borrows=True, inline=True)
 def look_up_property(held: Table, wanted: Table, property_: int, words: int) -> int:
     """Look up whether a property holds in a state of which only what it reads is left.

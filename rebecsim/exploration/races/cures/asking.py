@@ -55,9 +55,4 @@ class Asked:
             abstract=self.abstract,
             absolute=self.limits.horizon is not None,
         )
-        graph = build_graph(
-            problem,
-            limits=self.limits,
-            progress=self.progress,
-        )
-        return problem, graph
+        return problem, build_graph(problem, limits=self.limits, progress=self.progress)
