@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -112,6 +114,25 @@ def test_a_limit_of_time_holds_in_a_message_server() -> None:
     found = explore(model, checked=checked, limits=Limits(seconds=0.3))
     assert (found.verdict, found.bounds) == ("out of bounds", ("seconds",))
     assert "it was stopped in a, serving go(2) (endless.rebeca, line " in found.message
+
+
+AFTERWARDS = """
+import sys
+from tests.exploration.test_endless import ENDLESS, EndlessError, Limits, _built, explore
+try:
+    explore(_built(ENDLESS)[1], engine="python", limits=Limits(patience=0.2))
+except EndlessError as error:
+    sys.settrace(lambda *_: None)
+    print(repr(_built(ENDLESS)) != "", error)
+"""
+
+
+def test_after_it_calls_can_be_traced_as_by_a_debugger() -> None:
+    """CPython 3.11 stays at the first call where an exception has been taken back."""
+    done = subprocess.run(
+        [sys.executable, "-c", AFTERWARDS], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.startswith("True a, serving go(2): ")
 
 
 def test_a_message_server_that_ends_late_is_left_alone() -> None:
