@@ -6,22 +6,22 @@ import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.waiting import wait_for
 
-PATIENCE = 120
-"""Seconds for what takes one or two, on a machine that does much else."""
+ROOT = Path(__file__).resolve().parents[1]
 
 
 class Cluster:
     """A scheduler and workers without nannies, in a directory of their own."""
 
-    def __init__(self, place: Path, workers: int = 2) -> None:
+    def __init__(
+        self, place: Path, workers: int = 2, environment: dict[str, str] | None = None
+    ) -> None:
         self._place = place
+        self._environment = environment or {}
         self._file = place / "scheduler.json"
         self._log = (place / "log.txt").open("wb")
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0")
@@ -40,7 +40,8 @@ class Cluster:
         return subprocess.Popen(
             [*command, "--scheduler-file", str(self._file), "--no-dashboard"],
             cwd=self._place,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},  # tasks are functions of the tests
+            # tasks are functions of the tests
+            env={**os.environ, "PYTHONPATH": str(ROOT)} | self._environment,
             stdout=self._log,
             stderr=self._log,
         )
@@ -65,11 +66,3 @@ class Cluster:
         for process in (*self.workers, self.scheduler):
             process.wait()
         self._log.close()
-
-
-def wait_for(has_come: Callable[[], bool]) -> None:
-    """Wait until something has come. Raises AssertionError when it does not."""
-    end = time.monotonic() + PATIENCE
-    while not has_come():
-        assert time.monotonic() < end, f"{has_come} has not come in {PATIENCE} s"
-        time.sleep(0.01)

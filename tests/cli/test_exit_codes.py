@@ -6,12 +6,13 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from rebecsim.exit_codes import ExitCode
+from tests import held
+from tests.waiting import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/reference/command-line.md"
@@ -216,9 +217,8 @@ def test_output_that_nobody_reads_at_all_ends_quietly(tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="children are found in /proc")
 def test_a_killed_worker_says_how_to_go_on(tmp_path):
-    out = tmp_path / "out"
-    command = ["compare", "for_edf", "--out", out, "--workers", 2, "--engine", "python"]
-    with started(*command, "--replications", 400) as process:
+    held.fill(tmp_path)
+    with held.start(tmp_path, "--workers", 2) as process:
         (victim, *_) = iter_workers(process.pid)
         os.kill(victim, signal.SIGKILL)
         try:
@@ -228,15 +228,7 @@ def test_a_killed_worker_says_how_to_go_on(tmp_path):
     assert process.returncode == ExitCode.WORKER_KILLED
     *_, line = complaint.splitlines()  # after what Python's own helper processes may say
     assert line.startswith("a worker process was killed")
-    assert line.endswith(f"{out}: go on with --resume")
-
-
-def wait_for(what):
-    deadline = time.monotonic() + 60
-    while not (found := what()):
-        assert time.monotonic() < deadline, "did not come to pass"
-        time.sleep(0.02)
-    return found
+    assert line.endswith("held: go on with --resume")
 
 
 def iter_workers(parent):

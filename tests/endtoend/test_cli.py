@@ -4,13 +4,13 @@ import csv
 import json
 import os
 import signal
-import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from tests.program import started
+from tests import held
+from tests.waiting import wait_for
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
 
@@ -96,29 +96,26 @@ def test_an_existing_run_is_kept_unless_resumed(run, compared):
     assert (resumed.returncode, resumed.stdout) == (0, first.stdout)
 
 
-def test_ctrl_c_keeps_finished_cells_and_resume_goes_on(run, scenario, tmp_path):
-    long = SCENARIO.replace("replications = 10", "replications = 500")
-    scenario.write_text(long)
-    command = ("compare", scenario, "--no-orders", "--engine", "python", "--out")
-    process = started(*command, tmp_path / "out", "--workers", 2, start_new_session=True)
-    parts = tmp_path / "out" / "parts"
-    deadline = time.monotonic() + 60
-    while not list(parts.glob("[!.]*.parquet")) and time.monotonic() < deadline:
-        time.sleep(0.01)
+def test_ctrl_c_keeps_finished_cells_and_resume_goes_on(run, tmp_path):
+    held.fill(tmp_path)
+    process = held.start(tmp_path, "--workers", 2)
+    wait_for(lambda: held.parts(tmp_path) or process.poll() is not None)
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors
     assert "go on with --resume" in errors
-    left = names(parts)
-    assert 1 <= len(left) < 4
-    assert not [name for name in left if name.endswith(".tmp")]
+    left = held.parts(tmp_path)
+    assert 1 <= len(left) <= held.FREE
+    assert not list((tmp_path / "held/parts").glob("*.tmp"))
 
-    resumed = run(*command, tmp_path / "out", "--resume")
+    resumed = run(*held.COMMAND, "--resume", cwd=tmp_path)
     assert resumed.returncode == 0, resumed.stderr
-    whole = run(*command, tmp_path / "whole")
+    (tmp_path / "held").rename(tmp_path / "in two")
+    whole = run(*held.COMMAND, cwd=tmp_path)
     assert whole.returncode == 0
-    for part in sorted(parts.iterdir()):
-        assert part.read_bytes() == (tmp_path / "whole" / "parts" / part.name).read_bytes()
+    assert len(held.parts(tmp_path)) == held.CELLS
+    for part in held.parts(tmp_path):
+        assert part.read_bytes() == (tmp_path / "in two" / "parts" / part.name).read_bytes()
 
 
 def test_compare_keeps_traces_on_request(run, scenario, tmp_path):

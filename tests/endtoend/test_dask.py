@@ -14,20 +14,22 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests import held
 from tests.conftest import Run
-from tests.dask_cluster import PATIENCE, Cluster, wait_for
-from tests.program import Ended, started
+from tests.dask_cluster import Cluster
+from tests.program import Ended, in_a_process
+from tests.waiting import PATIENCE, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 
-KILLED = """\
+LONGEST = """\
 kind = "dispatch"
-name = "killed"
-policies = ["EDF", "FIFO", "MDF"]
+name = "longest"
+policies = ["EDF", "FIFO", "LJF"]
 app_masters = [1, 2, 3, 4]
 queue_size = 4
 epsilon = 0.5
-replications = 150
+replications = 20
 ticks = 50
 
 [[arrivals]]
@@ -39,9 +41,6 @@ pattern = "nondet"
 minimum = 1
 maximum = 4
 """
-"""Twelve cells, each some tenths of a second."""
-
-LONGEST = KILLED.replace('"MDF"', '"LJF"').replace("150", "20")
 
 LOG = """\
 kind = "batch"
@@ -93,7 +92,6 @@ model = Model("lights", (Instance("lamp", Lamp, (), (2,)),))
 """
 
 FILES = {
-    "killed.toml": KILLED,
     "longest.toml": LONGEST,
     "logged.toml": LOG,
     "log.swf": JOBS,
@@ -101,21 +99,21 @@ FILES = {
     "lights.py": LIGHTS,
 }
 PLUGIN = "longest_job_first.py"
-KILLS = ("killed.toml", "--no-orders", "--engine", "python")
 
 
 def fill(place: Path) -> None:
     for name, text in FILES.items():
         (place / name).write_text(text)
+    held.fill(place)
     shutil.copy(ROOT / "models/plugins" / PLUGIN, place)
 
 
 @pytest.fixture(scope="module")
 def whole(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with the scenarios; and in `killed`, the results of one process."""
+    """A directory with the scenarios; and in `held`, the results of one process."""
     place = tmp_path_factory.mktemp("whole")
     fill(place)
-    done = run("compare", *KILLS, "--workers", 1, "--out", "killed", cwd=place)
+    done = run(*held.COMMAND, "--workers", 1, cwd=place)
     assert done.returncode == 0, done.stderr
     return place
 
@@ -145,10 +143,6 @@ def content(run: Path) -> dict[str, bytes]:
     }
 
 
-def parts(run: Path) -> list[Path]:
-    return list((run / "parts").glob("[!.]*.parquet"))
-
-
 # --- the same results ----------------------------------------------------------------------------
 
 
@@ -168,18 +162,18 @@ def test_results_are_those_of_one_process(
         done = run("compare", *arguments, "--out", out, *options, cwd=place)
         assert done.returncode == 0, done.stderr
     assert f"dask: {cluster.address}, " in done.stderr
-    assert len(parts(place / "here")) > 1
+    assert len(list((place / "here/parts").glob("*.parquet"))) > 1
     assert content(place / "here") == content(place / "there")
 
 
 def test_a_cluster_of_this_machine_gives_them_too(whole: Path, place: Path) -> None:
     """Its worker processes do not import from the working directory."""
     (place / "random.py").write_text("raise SystemExit('random.py was imported')")
-    done = finished(start(place, "--dask", "--workers", "2"))
+    done = in_a_process(*held.COMMAND, "--dask", "--workers", 2, cwd=place)
     assert done.returncode == 0, done.stderr
     assert done.stderr.startswith("dask: tcp://127.0.0.1:")
     assert done.stderr.count("\n") == 1
-    assert content(place / "killed") == content(whole / "killed")
+    assert content(place / "held") == content(whole / "held")
 
 
 def test_python_takes_the_same_address(
@@ -197,23 +191,19 @@ def test_python_takes_the_same_address(
 # --- kills ---------------------------------------------------------------------------------------
 
 
-def start(place: Path, *options: str) -> subprocess.Popen[str]:
-    """Begin the comparison that is to be disturbed."""
-    return started("compare", *KILLS, "--out", "killed", *options, cwd=place)
-
-
 def finished(process: subprocess.Popen[str]) -> Ended:
     printed, complaint = process.communicate(timeout=PATIENCE)
     return Ended(process.returncode, printed, complaint)
 
 
 def wait_for_parts(place: Path, process: subprocess.Popen[str], count: int) -> None:
-    """Wait until so many cells are on disk, or the comparison has ended."""
-    wait_for(lambda: process.poll() is not None or len(parts(place / "killed")) >= count)
+    """Wait until so many cells are on disk."""
+    wait_for(lambda: len(held.parts(place)) >= count or process.poll() is not None)
+    assert process.poll() is None, process.communicate()
 
 
 def resumed(run: Run, place: Path) -> None:
-    done = run("compare", *KILLS, "--out", "killed", "--resume", "--workers", 1, cwd=place)
+    done = run(*held.COMMAND, "--resume", "--workers", 1, cwd=place)
     assert done.returncode == 0, done.stderr
 
 
@@ -255,22 +245,22 @@ SEEDS = [
 def moment(seed: int) -> tuple[int, float]:
     """Draw after how many cells, and how much later in seconds, something is killed."""
     chance = random.Random(seed)
-    return (chance.randrange(8), chance.uniform(0, 0.5)) if seed else (1, 0)
+    return (chance.randrange(held.FREE), chance.uniform(0, 0.5)) if seed else (1, 0)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_killed_worker_is_replaced(whole: Path, place: Path, seed: int) -> None:
     cells, later = moment(seed)
-    process = start(place, "--dask", "--workers", "2")
+    process = held.start(place, "--dask", "--workers", 2)
     wait_for(lambda: process.poll() is not None or len(children(process)) == 2)
     wait_for_parts(place, process, cells)
     time.sleep(later)
-    if process.poll() is None:
-        os.kill(random.Random(seed).choice(children(process)), signal.SIGKILL)
+    os.kill(random.Random(seed).choice(children(process)), signal.SIGKILL)
+    held.release(place)
     done = finished(process)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("\n") == 1
-    assert content(place / "killed") == content(whole / "killed")
+    assert content(place / "held") == content(whole / "held")
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -278,8 +268,9 @@ def test_a_killed_scheduler_leaves_a_run_that_resumes(
     run: Run, whole: Path, place: Path, tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:
     cells, later = moment(seed)
-    with Cluster(tmp_path_factory.mktemp("own")) as own:
-        process = start(place, "--dask", own.address)
+    environment = held.gate(place)
+    with Cluster(tmp_path_factory.mktemp("own"), environment=environment) as own:
+        process = held.start(place, "--dask", own.address)
         wait_for_parts(place, process, cells)
         time.sleep(later)
         own.scheduler.kill()
@@ -290,38 +281,33 @@ def test_a_killed_scheduler_leaves_a_run_that_resumes(
         assert done.returncode == 75
         assert done.stderr.splitlines()[1:] == [
             f"the Dask scheduler {own.address} does not answer any more; what is finished is "
-            "kept: killed: go on with --resume"
+            "kept: held: go on with --resume"
         ]
     else:  # it was killed before it had answered
         assert done.returncode in (2, 75), done.stderr
     resumed(run, place)
-    assert content(place / "killed") == content(whole / "killed")
+    assert content(place / "held") == content(whole / "held")
 
 
 def test_ctrl_c_ends_the_workers_and_leaves_a_run_that_resumes(
     run: Run, whole: Path, place: Path
 ) -> None:
-    process = started(
-        "compare",
-        *(*KILLS, "--out", "killed", "--dask", "--workers", "2"),
-        cwd=place,
-        start_new_session=True,
-    )
+    process = held.start(place, "--dask", "--workers", 2)
     wait_for_parts(place, process, 1)
     workers = children(process)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes
     done = finished(process)
     assert done.returncode == 130, done.stderr
     assert done.stderr.splitlines()[1:] == [
-        "interrupted; finished cells are in killed: go on with --resume"
+        "interrupted; finished cells are in held: go on with --resume"
     ]
     wait_for(lambda: have_ended(workers))
     resumed(run, place)
-    assert content(place / "killed") == content(whole / "killed")
+    assert content(place / "held") == content(whole / "held")
 
 
 def test_no_worker_outlives_a_program_that_is_killed(place: Path) -> None:
-    process = start(place, "--dask", "--workers", "2")
+    process = held.start(place, "--dask", "--workers", 2)
     wait_for_parts(place, process, 1)
     workers = children(process)
     assert len(workers) == 2

@@ -20,7 +20,8 @@ from rebecsim.studies.dask_executor import (
     require_same_versions,
 )
 from rebecsim.studies.record import versions
-from tests.dask_cluster import PATIENCE, Cluster
+from tests.dask_cluster import Cluster
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture(scope="module")
