@@ -5,6 +5,9 @@ INSTALLED := $(VENV)/.installed
 # One more than there are processors: some tests wait for programs that they start.
 WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
+# Modules are compiled once, and not again by each process that a test starts.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-all test-plain test-shared coverage docs lint format clean
 
 demo: $(INSTALLED)  ## Compare the EDF scenario; ends with the table and the path of the report.

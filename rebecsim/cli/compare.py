@@ -30,6 +30,7 @@ from rebecsim.cli.app import (
     say,
     use_plugins,
 )
+from rebecsim.cli.arrow import leave_pandas_alone
 from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
 from rebecsim.errors import WorkerKilledError
@@ -151,6 +152,7 @@ def compare(
     if dask is None and text.values.get("kind") == "dispatch":
         # While this process imports other things.
         start_server(count, (*simulation_modules(engine), *DRAWING_MODULES))
+    leave_pandas_alone()
 
     from rebecsim.clusters.scenarios import load
     from rebecsim.clusters.workers import dask_with_plugins, executor_with_plugins
@@ -232,6 +234,7 @@ def reproduce(
     Ours are under the choice law of the original tool; the fair law stands beside them. With
     --out, a run that was interrupted goes on where it stopped.
     """
+    leave_pandas_alone()
     from rebecsim.clusters.dispatch.published import tables_of
     from rebecsim.clusters.dispatch.report.reproduction import (
         reproduction_rows,

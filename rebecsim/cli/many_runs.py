@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from rebecsim.cli.app import complain, console
+from rebecsim.cli.arrow import leave_pandas_alone
 from rebecsim.cli.compare import (
     kept_or_temporary,
     show_written,
@@ -17,6 +18,7 @@ from rebecsim.native.engines import Engine
 
 def run_many(loaded: LoadedScenario, out: Path | None, workers: int | None, engine: Engine) -> None:
     """Run a scenario, print what was observed, and with `out` keep results and report."""
+    leave_pandas_alone()
     from rebecsim.clusters.workers import executor_with_plugins
     from rebecsim.report import report_view, write_report
     from rebecsim.report.comparison import compared

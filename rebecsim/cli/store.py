@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
+from rebecsim.cli.arrow import leave_pandas_alone
 from rebecsim.cli.commands import app
 from rebecsim.cli.compare import show_written
 from rebecsim.errors import UserError
@@ -25,6 +26,7 @@ Run = Annotated[Path, typer.Argument(help="Directory of a run.", show_default=Fa
 @app.command()
 def runs(root: Root = Path(), plugin: Plugins = None) -> None:
     """List all runs below a directory."""
+    leave_pandas_alone()
     from rebecsim.report.stored import runs_table
 
     use_plugins(plugin)
@@ -56,6 +58,7 @@ def query(
     as `jobs`. Nothing else can be read, and nothing written. A run that is damaged is named and
     left out.
     """
+    leave_pandas_alone()
     from rebecsim.report.stored import (
         answer_table,
         views_table,
@@ -98,6 +101,7 @@ def report(
     plugin: Plugins = None,
 ) -> None:
     """Draw the report of a run again, without simulating."""
+    leave_pandas_alone()
     from rebecsim.clusters.scenarios import open_run, plan_of_run
     from rebecsim.report import report_view, write_report
     from rebecsim.report.comparison import report_input
@@ -115,6 +119,7 @@ def report(
 @app.command()
 def diff(first: Run, second: Run, plugin: Plugins = None) -> None:
     """Compare two runs: settings, the figures of every cell, and what else a kind can compare."""
+    leave_pandas_alone()
     from rebecsim.clusters.common.registry import UnknownNameError
     from rebecsim.clusters.kinds import find_kind
     from rebecsim.clusters.scenarios import open_run

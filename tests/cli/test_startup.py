@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import Run
+
 TICKETS = Path(__file__).resolve().parents[2] / "models" / "ticket_service.rebeca"
 
 DRAWING = {"matplotlib", "plotly"}
@@ -68,6 +70,27 @@ def test_what_a_command_does_not_import(
     ended, modules = loaded(*arguments)
     assert ended == code
     assert not unwanted & modules
+
+
+def test_stored_runs_are_read_without_pandas(run: Run, tmp_path: Path) -> None:
+    """pyarrow imports it where it is installed."""
+    pytest.importorskip("pandas")
+    done = run(
+        "simulate",
+        TICKETS,
+        "--runs",
+        3,
+        "--until",
+        9,
+        "--observe",
+        "office.left",
+        "--out",
+        tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    for command in (["runs", tmp_path], ["query", "from cells", tmp_path], ["report", tmp_path]):
+        code, modules = loaded(*command)
+        assert (code, "pyarrow" in modules, "pandas" in modules) == (0, True, False)
 
 
 def test_a_drawing_needs_no_drawing_package(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 
@@ -38,7 +39,7 @@ class Outcome:
         return self.queue_misses + self.update_misses
 
 
-@dataclass
+@dataclass(eq=False, slots=True)
 class Job:
     time_left: int
     length: int
@@ -111,8 +112,7 @@ def _tick(cluster, time, queue, free, due, outcome, draw) -> None:
             job = _take(cluster, queue)
             if job is not None:
                 free[app_master] = False
-                speed = Fraction(cluster.speeds[app_master % len(cluster.speeds)])
-                needed = math.ceil(job.length / speed)
+                needed = _needed(job.length, cluster.speeds[app_master % len(cluster.speeds)])
                 missed = needed > job.time_left
                 end = time + min(needed, job.time_left)
                 before = outcome.busy.get(app_master, 0)
@@ -126,20 +126,22 @@ def _tick(cluster, time, queue, free, due, outcome, draw) -> None:
             outcome.dropped += 1
 
 
+@cache
+def _needed(length: int, speed: str) -> int:
+    """The time units that a job takes."""
+    return math.ceil(length / Fraction(speed))
+
+
 def _age(cluster, queue, outcome) -> None:
-    index = 0
-    while index < len(queue):
-        job = queue[index]
+    for index, job in enumerate(queue):
         if job is not None:
             job.time_left -= 1
             if job.time_left <= 0:
                 outcome.queue_misses += 1
-                if cluster.policy == "FIFO":
-                    del queue[index]
-                    queue.append(None)
-                    continue
                 queue[index] = None
-        index += 1
+    if cluster.policy == "FIFO":  # the others move up
+        waiting = [job for job in queue if job is not None]
+        queue[:] = waiting + [None] * (len(queue) - len(waiting))
 
 
 def _take(cluster, queue):
@@ -153,7 +155,8 @@ def _take(cluster, queue):
     if cluster.policy == "PRIORITY":
         high = [index for index in waiting if queue[index].priority <= cluster.high_probability]
         waiting = high or waiting
-    chosen = min(waiting, key=lambda index: (_RANKS[cluster.policy](queue[index]), index))
+    rank = _RANKS[cluster.policy]
+    chosen = min(waiting, key=lambda index: rank(queue[index]))
     job, queue[chosen] = queue[chosen], None
     return job
 
@@ -166,7 +169,7 @@ _RANKS = {
     "MLF": lambda job: job.length - job.time_left,
     "SJF": lambda job: job.length,
 }
-"""What the chosen job has the least of; of equals it is the one at the front."""
+"""What the chosen job has the least of; of equals it is the one at the front, as `min` has it."""
 
 
 def _drawn_job(cluster, time, draw) -> Job:
