@@ -114,7 +114,7 @@ class Watchdog:
                     f"{doing}: has not ended after {self._patience:g} s{place}"
                 )
             self._raised = True
-            _raise_in(self._watched, ServerStopped)
+            raise_in(self._watched, ServerStopped)
 
 
 def _at_work(system: System | None) -> Message | None:
@@ -160,7 +160,7 @@ class _Active(threading.local):
 _active = _Active()
 
 
-def _raise_in(thread: int, exception: type[BaseException]) -> None:
+def raise_in(thread: int, exception: type[BaseException]) -> None:
     """Let a thread raise an exception at its next instruction, instead of another it was to."""
     import ctypes  # only where something does not end
 
@@ -174,7 +174,7 @@ def _let_come_what_comes_late(this_thread: int) -> None:
     in each loop, which is slow; and where calls are traced, too, CPython 3.11 does nothing else.
     """
     with suppress(ServerStopped):
-        _raise_in(this_thread, ServerStopped)
+        raise_in(this_thread, ServerStopped)
         while True:  # until it comes
             pass
 

@@ -27,7 +27,7 @@ def growing(search: Search) -> tuple[str, ...]:
     Variables as `rebec.variable`, arguments as `argument 1 of rebec.server`, bags as `the bag of
     rebec`.
     """
-    way = _way_to(search, len(search.states) - 1)
+    way = search.states_to(len(search.states) - 1)
     looked_at = way[:: max(1, -(-len(way) // _LOOKS))]
     values: dict[str, list[object]] = {}
     for number in looked_at:
@@ -41,14 +41,6 @@ def _grows(seen: list[object]) -> bool:
     late = len(seen) - len(seen) // 10
     before = set(seen[:late])
     return len(before) >= _FEWEST and not before.issuperset(seen[late:])
-
-
-def _way_to(search: Search, number: int) -> list[int]:
-    way = [number]
-    while number:
-        number = int(search.parents[number])
-        way.append(number)
-    return way[::-1]
 
 
 def _values(search: Search, number: int) -> Iterator[tuple[str, object]]:

@@ -19,7 +19,7 @@ from rebecsim.lang import (
     parse_expression,
     syntax,
 )
-from rebecsim.lang.property_syntax import AssertionProperty, LtlProperty, TctlProperty
+from rebecsim.lang.property_syntax import AssertionProperty, TemporalProperty
 
 Predicate = Callable[[State], bool]
 
@@ -91,13 +91,9 @@ def _variables_there_are(wanted: str, model: Model) -> str:
     return suggestion(wanted, names, f"the state variables are {', '.join(names)}")
 
 
-Formulas = tuple[LtlProperty, ...] | tuple[TctlProperty, ...]
-
-
-def _formulas(tree: PropertyFile) -> list[tuple[str, Formulas]]:
-    """Give the kinds of temporal formulas in a property file, with the formulas."""
-    kinds: list[tuple[str, Formulas]] = [("LTL", tree.ltl), ("TCTL", tree.tctl)]
-    return [(kind, formulas) for kind, formulas in kinds if formulas]
+def _formulas(tree: PropertyFile) -> list[tuple[str, TemporalProperty]]:
+    """Give the temporal formulas in a property file, each with its kind."""
+    return [("LTL", each) for each in tree.ltl] + [("TCTL", each) for each in tree.tctl]
 
 
 def not_evaluated(properties: PropertyFile | CheckedProperties | None) -> tuple[str, ...]:
@@ -106,9 +102,7 @@ def not_evaluated(properties: PropertyFile | CheckedProperties | None) -> tuple[
         return ()
     tree = properties if isinstance(properties, PropertyFile) else properties.tree
     return tuple(
-        f"{each.span.file}:{each.span.line}: {kind} {each.name}"
-        for kind, formulas in _formulas(tree)
-        for each in formulas
+        f"{each.span.file}:{each.span.line}: {kind} {each.name}" for kind, each in _formulas(tree)
     )
 
 
@@ -156,9 +150,9 @@ class Properties:
         if isinstance(checked, PropertyFile):
             checked = check_property(checked, self._checked)
         tree = checked.tree
-        for kind, formulas in _formulas(tree):
+        for kind, formula in _formulas(tree):
             if not tree.assertions:
-                span = formulas[0].span
+                span = formula.span
                 raise UnsupportedPropertyError(
                     f"{span.file}:{span.line}:{span.column}: {kind} formulas are not supported; "
                     "take the section out, or write what must hold in every state as an Assertion"

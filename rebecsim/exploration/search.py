@@ -216,11 +216,15 @@ class Search:
 
     def way_to(self, number: int) -> tuple[int, ...]:
         """Give the transition to take in each state on the way to a state."""
-        ordinals = []
+        return tuple([int(self.ordinals[each]) for each in self.states_to(number)[1:]])
+
+    def states_to(self, number: int) -> list[int]:
+        """Give the numbers of the states on the way to a state, from 0 to its own."""
+        way = [number]
         while number:
-            ordinals.append(int(self.ordinals[number]))
             number = int(self.parents[number])
-        return tuple(reversed(ordinals))
+            way.append(number)
+        return way[::-1]
 
     # --- what goes wrong -----------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 from lark import Token
 
 from rebecsim.lang import syntax
-from rebecsim.lang.errors import RebecaSyntaxError, diagnose
+from rebecsim.lang.errors import syntax_error
 from rebecsim.lang.literals import character_value, float_value, integer_value, text_value
 from rebecsim.lang.operators import BINARY_PRECEDENCE, INSTANCE_OF
 from rebecsim.lang.syntax import Expression, Node, Span, Statement
@@ -343,8 +343,3 @@ def expressions_of(children: Children) -> tuple[Expression, ...]:
 
 def _statements(children: Children) -> tuple[Statement, ...]:
     return tuple(cast(Statement, child) for child in children if isinstance(child, Node))
-
-
-def syntax_error(code: str, span: Span, **values: object) -> RebecaSyntaxError:
-    """The exception for a mistake that the grammar itself lets pass."""
-    return RebecaSyntaxError.of([diagnose(code, span, **values)])

@@ -13,7 +13,7 @@ from rebecsim.lang.bodies import (
 from rebecsim.lang.checked import CheckedModel, Dialect
 from rebecsim.lang.declarations import declare_classes, declare_env
 from rebecsim.lang.dialects import declared_dialect
-from rebecsim.lang.errors import Diagnostic, RebecaCheckError, with_source
+from rebecsim.lang.errors import RebecaCheckError, in_order
 from rebecsim.lang.main_block import check_main
 from rebecsim.lang.own_sends import with_own_sends
 from rebecsim.lang.parser import parse_model, read_source
@@ -37,7 +37,7 @@ def check_model(
         check_bodies(findings, checked, env)
     instances = check_main(findings, tree, env)
     if findings.diagnostics:
-        raise RebecaCheckError.of(_in_order(findings.diagnostics, source))
+        raise RebecaCheckError.of(in_order(findings.diagnostics, source))
     number_choice_sites(findings)
     servers = [server for checked in findings.classes.values() for server in checked.servers]
     return CheckedModel(
@@ -57,13 +57,8 @@ def check_model(
         findings.super_constructors,
         frozenset(findings.open_ends),
         frozenset(findings.functions),
-        tuple(_in_order(findings.warnings, source)),
+        tuple(in_order(findings.warnings, source)),
     )
-
-
-def _in_order(found: list[Diagnostic], source: str | None) -> list[Diagnostic]:
-    ordered = sorted(found, key=lambda item: (item.span.line, item.span.column))
-    return with_source(ordered, source)
 
 
 def check_source(text: str, file: str = "<string>", dialect: Dialect = "timed") -> CheckedModel:

@@ -115,6 +115,16 @@ def diagnose(code: str, span: Span, hint: str | None = None, /, **values: object
     return Diagnostic(template.text.format(**values), span, hint, code=code, severity=severity)
 
 
+def syntax_error(code: str, span: Span, **values: object) -> RebecaSyntaxError:
+    """The exception for a mistake that the grammar itself lets pass."""
+    return RebecaSyntaxError.of([diagnose(code, span, **values)])
+
+
+def in_order(found: Iterable[Diagnostic], text: str | None) -> list[Diagnostic]:
+    """The diagnostics in the order of the text, with its lines."""
+    return with_source(sorted(found, key=lambda each: (each.span.line, each.span.column)), text)
+
+
 def with_source(diagnostics: Iterable[Diagnostic], text: str | None) -> list[Diagnostic]:
     """The diagnostics with the lines of the text they point to (None leaves them without)."""
     if text is None:

@@ -289,12 +289,14 @@ class ExpressionChecker:
             result = DOUBLE if operand == DOUBLE else FLOAT if operand == FLOAT else INT
             fitting, expected = operand in NUMERIC, "a number"
         if not fitting:
-            self.findings.report(
-                "operand", node.span, operator=operator, found=operand, expected=expected
-            )
+            self._refused(node, operator, operand, expected)
             return None
         self.fold(node, (node.operand,), lambda value: fold_unary(operator, value))
         return result
+
+    def _refused(self, node: syntax.Expression, operator: str, found: Type, expected: str) -> None:
+        values = {"operator": operator, "found": found, "expected": expected}
+        self.findings.report("operand", node.span, **values)
 
     def _binary(self, node: syntax.Binary, scope: Scope) -> Type | None:
         left, right = self.value(node.left, scope), self.value(node.right, scope)
@@ -347,9 +349,7 @@ class ExpressionChecker:
         if found is None or expected is None:
             return None
         if not isinstance(found, RebecType | NullType):
-            self.findings.report(
-                "operand", node.span, operator="instanceof", found=found, expected="a rebec"
-            )
+            self._refused(node, "instanceof", found, "a rebec")
             return None
         return BOOLEAN
 
@@ -358,9 +358,8 @@ class ExpressionChecker:
         then, otherwise = self.value(node.then, scope), self.value(node.otherwise, scope)
         if then is None or otherwise is None:
             return None
-        result = common_type(self.findings, then, otherwise)
+        result = self._wider(node, then, otherwise)
         if result is None:
-            self.findings.report("alternatives", node.span, left=then, right=otherwise)
             return None
         self.fold(
             node,
@@ -416,9 +415,7 @@ class ExpressionChecker:
     def _increment(self, node: syntax.Increment, scope: Scope) -> Type | None:
         target = self._target(node.target, scope)
         if target is not None and target not in NUMERIC:
-            self.findings.report(
-                "operand", node.span, operator=node.operator, found=target, expected="a number"
-            )
+            self._refused(node, node.operator, target, "a number")
             return None
         return target
 
@@ -458,7 +455,7 @@ class ExpressionChecker:
             result = found if result is None else self._wider(node, result, found)
         return result
 
-    def _wider(self, node: syntax.Choice, left: Type, right: Type | None) -> Type | None:
+    def _wider(self, node: syntax.Expression, left: Type, right: Type | None) -> Type | None:
         if right is None:
             return left
         wider = common_type(self.findings, left, right)

@@ -6,7 +6,7 @@ import math
 import re
 import struct
 
-from rebecsim.lang.errors import RebecaSyntaxError, diagnose
+from rebecsim.lang.errors import syntax_error
 from rebecsim.lang.syntax import Span
 
 INT_MAX = 2**31 - 1
@@ -26,13 +26,13 @@ def integer_value(text: str, span: Span) -> int:
     base = _BASES.get(digits[:2].lower()) or (8 if len(digits) > 1 and digits[0] == "0" else 10)
     if base == 10:
         if len(digits) > 10 or int(digits) > INT_MAX + 1:
-            raise _error("int-range", span, text=text)
+            raise syntax_error("int-range", span, text=text)
         return int(digits)
     if base == 8 and not set(digits) <= set("01234567"):
-        raise _error("octal", span, text=text)
+        raise syntax_error("octal", span, text=text)
     digits = digits[2:] if base != 8 else digits
     if len(digits.lstrip("0")) > 32 or int(digits, base) >= 2**32:
-        raise _error("int-range", span, text=text)
+        raise syntax_error("int-range", span, text=text)
     value = int(digits, base)
     return value - 2**32 if value > INT_MAX else value
 
@@ -52,9 +52,9 @@ def float_value(text: str, span: Span) -> float:
     """
     value = float(text.rstrip("fFdD").replace("_", ""))
     if text[-1] in "fF" and math.isinf(single(value)):
-        raise _error("float-range", span, text=text)
+        raise syntax_error("float-range", span, text=text)
     if math.isinf(value):
-        raise _error("double-range", span, text=text)
+        raise syntax_error("double-range", span, text=text)
     return value
 
 
@@ -83,7 +83,7 @@ def text_value(quoted: str, span: Span) -> str:
     def replaced(match: re.Match[str]) -> str:
         character = match.group(1)
         if character not in _ESCAPES:
-            raise _error("escape", span, character=character)
+            raise syntax_error("escape", span, character=character)
         return _ESCAPES[character]
 
     return re.sub(r"\\(.)", replaced, quoted[1:-1])
@@ -92,7 +92,3 @@ def text_value(quoted: str, span: Span) -> str:
 def text_text(text: str) -> str:
     """The text between quotation marks, with escapes where they are needed."""
     return '"' + "".join(_UNESCAPES.get(character, character) for character in text) + '"'
-
-
-def _error(code: str, span: Span, **values: object) -> RebecaSyntaxError:
-    return RebecaSyntaxError.of([diagnose(code, span, **values)])

@@ -240,32 +240,18 @@ def _write_if(writer: _Writer, node: syntax.If, prefix: str) -> None:
         return
     if _takes_else(then):  # no text has this tree; braces keep its meaning
         then = syntax.Block((then,))
-    braced = isinstance(then, syntax.Block)
-    if isinstance(otherwise, syntax.If) and braced:
-        _write_braced_chain(writer, head, then, otherwise)
-        return
-    if braced:
+    word = "else"
+    if isinstance(then, syntax.Block):
+        word = "} else"
         writer.open(head)
-        assert isinstance(then, syntax.Block)
         _write_statements(writer, then.statements)
         writer.indent(-1)
-        _write_nested(writer, "} else", otherwise)
-        return
-    _write_nested(writer, head, then)
-    if isinstance(otherwise, syntax.If):
-        _write_if(writer, otherwise, "else ")
     else:
-        _write_nested(writer, "else", otherwise)
-
-
-def _write_braced_chain(
-    writer: _Writer, head: str, then: syntax.Statement, otherwise: syntax.If
-) -> None:
-    writer.open(head)
-    assert isinstance(then, syntax.Block)
-    _write_statements(writer, then.statements)
-    writer.indent(-1)
-    _write_if(writer, otherwise, "} else ")
+        _write_nested(writer, head, then)
+    if isinstance(otherwise, syntax.If):
+        _write_if(writer, otherwise, f"{word} ")
+    else:
+        _write_nested(writer, word, otherwise)
 
 
 def _takes_else(node: syntax.Statement) -> bool:

@@ -9,7 +9,13 @@ from typing import Literal, cast
 
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedModel, Symbol, Value
-from rebecsim.lang.errors import RebecaCheckError, RebecaSyntaxError, diagnose, with_source
+from rebecsim.lang.errors import (
+    RebecaCheckError,
+    RebecaSyntaxError,
+    in_order,
+    syntax_error,
+    with_source,
+)
 from rebecsim.lang.parser import parse_property_sections, read_source
 from rebecsim.lang.property_expressions import PropertyExpressions
 from rebecsim.lang.property_syntax import (
@@ -18,15 +24,14 @@ from rebecsim.lang.property_syntax import (
     Connective,
     Definition,
     Formula,
-    LtlProperty,
     Negation,
     PropertyFile,
     Proposition,
-    TctlProperty,
     Temporal,
+    TemporalProperty,
 )
 from rebecsim.lang.scopes import Findings, Scope
-from rebecsim.lang.syntax import Expression, Span
+from rebecsim.lang.syntax import Expression
 from rebecsim.lang.traversal import walk
 from rebecsim.lang.tree_builder import PropertyItem, PropertySection
 from rebecsim.lang.types import RebecType, Type
@@ -87,7 +92,7 @@ def parse_property_file(path: str | Path) -> PropertyFile:
 
 def _file(outer: PropertySection) -> PropertyFile:
     if outer.keyword != "property":
-        raise _error("property-word", outer.span, name=outer.keyword)
+        raise syntax_error("property-word", outer.span, name=outer.keyword)
     sections: Sequence[PropertySection] = outer.items
     for section in sections:
         _check_section(section)
@@ -100,14 +105,8 @@ def _file(outer: PropertySection) -> PropertyFile:
             AssertionProperty(item.name, item.expression, span=item.span)
             for item in _items(sections, "Assertion")
         ),
-        tuple(
-            LtlProperty(item.name, _formula(item.expression, "LTL"), span=item.span)
-            for item in _items(sections, "LTL")
-        ),
-        tuple(
-            TctlProperty(item.name, _formula(item.expression, "TCTL"), span=item.span)
-            for item in _items(sections, "TCTL")
-        ),
+        _formulas(sections, "LTL"),
+        _formulas(sections, "TCTL"),
         tuple((section.keyword, section.span) for section in sections),
         span=outer.span,
     )
@@ -116,10 +115,10 @@ def _file(outer: PropertySection) -> PropertyFile:
 def _check_section(section: PropertySection) -> None:
     expected = _SEPARATORS.get(section.keyword)
     if expected is None:
-        raise _error("property-section", section.span, name=section.keyword)
+        raise syntax_error("property-section", section.span, name=section.keyword)
     for item in section.items:
         if item.separator != expected:
-            raise _error(
+            raise syntax_error(
                 "property-separator",
                 item.span,
                 found=item.separator,
@@ -132,6 +131,15 @@ def _items(sections: Sequence[PropertySection], keyword: str) -> list[PropertyIt
     return [item for section in sections if section.keyword == keyword for item in section.items]
 
 
+def _formulas(
+    sections: Sequence[PropertySection], keyword: Section
+) -> tuple[TemporalProperty, ...]:
+    return tuple(
+        TemporalProperty(item.name, _formula(item.expression, keyword), span=item.span)
+        for item in _items(sections, keyword)
+    )
+
+
 def _formula(node: Expression, section: Section) -> Formula:
     if not any(isinstance(part, syntax.Call) for part in walk(node)):
         return Proposition(node, span=node.span)
@@ -142,13 +150,13 @@ def _formula(node: Expression, section: Section) -> Formula:
     if isinstance(node, syntax.Binary) and node.operator in ("&&", "||"):
         left, right = _formula(node.left, section), _formula(node.right, section)
         return Connective(node.operator, left, right, span=node.span)
-    raise _error("property-mixed", node.span)
+    raise syntax_error("property-mixed", node.span)
 
 
 def _temporal(node: syntax.Call, section: Section) -> Temporal:
     operators = _OPERATORS[section]
     if node.method not in operators:
-        raise _error(
+        raise syntax_error(
             "property-temporal",
             node.span,
             name=node.method,
@@ -164,7 +172,9 @@ def _temporal(node: syntax.Call, section: Section) -> Temporal:
     if len(arguments) != arity:
         formulas = "one formula" if arity == 1 else "two formulas"
         before = "a time bound and " if section == "TCTL" else ""
-        raise _error("property-arguments", node.span, name=node.method, expected=before + formulas)
+        raise syntax_error(
+            "property-arguments", node.span, name=node.method, expected=before + formulas
+        )
     operands = tuple(_formula(argument, section) for argument in arguments)
     return Temporal(node.method, bound, operands, span=node.span)
 
@@ -177,11 +187,7 @@ def _bound(node: Expression, name: str) -> Bound:
     ):
         operator = cast(Literal["<=", "<", ">=", ">"], node.operator)
         return Bound(operator, node.right, span=node.span)
-    raise _error("property-bound", node.span, name=name)
-
-
-def _error(code: str, span: Span, **values: object) -> RebecaSyntaxError:
-    return RebecaSyntaxError.of([diagnose(code, span, **values)])
+    raise syntax_error("property-bound", node.span, name=name)
 
 
 # --- checking ----------------------------------------------------------------------------------
@@ -209,13 +215,10 @@ def check_property(
     _check_names(findings, properties)
     for assertion in properties.assertions:
         checker.condition(assertion.expression, scope)
-    for ltl in properties.ltl:
-        _check_formula(findings, checker, ltl.formula, scope)
-    for tctl in properties.tctl:
-        _check_formula(findings, checker, tctl.formula, scope)
+    for each in (*properties.ltl, *properties.tctl):
+        _check_formula(findings, checker, each.formula, scope)
     if findings.diagnostics:
-        ordered = sorted(findings.diagnostics, key=lambda item: (item.span.line, item.span.column))
-        raise RebecaCheckError.of(with_source(ordered, source))
+        raise RebecaCheckError.of(in_order(findings.diagnostics, source))
     return CheckedProperties(
         properties,
         model,
@@ -265,12 +268,8 @@ def _check_definitions(
 
 def _check_names(findings: Findings, properties: PropertyFile) -> None:
     lines: dict[str, int] = {}
-    named: list[AssertionProperty | LtlProperty | TctlProperty] = [
-        *properties.assertions,
-        *properties.ltl,
-        *properties.tctl,
-    ]
-    for item in named:
+    named: list[AssertionProperty | TemporalProperty] = [*properties.assertions]
+    for item in [*named, *properties.ltl, *properties.tctl]:
         if item.name in lines:
             findings.report_twice("property", item.name, item.span, lines[item.name])
         lines.setdefault(item.name, item.span.line)

@@ -59,15 +59,8 @@ class Temporal(Node):
 Formula = Proposition | Negation | Connective | Temporal
 
 
-class LtlProperty(Node):
-    """`Name: formula;` in `LTL`."""
-
-    name: str
-    formula: Formula
-
-
-class TctlProperty(Node):
-    """`Name: formula;` in `TCTL`."""
+class TemporalProperty(Node):
+    """`Name: formula;` in `LTL` or `TCTL`."""
 
     name: str
     formula: Formula
@@ -78,6 +71,6 @@ class PropertyFile(Node):
 
     definitions: tuple[Definition, ...]
     assertions: tuple[AssertionProperty, ...]
-    ltl: tuple[LtlProperty, ...]
-    tctl: tuple[TctlProperty, ...]
+    ltl: tuple[TemporalProperty, ...]
+    tctl: tuple[TemporalProperty, ...]
     sections: tuple[tuple[str, Span], ...] = ()

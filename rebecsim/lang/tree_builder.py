@@ -16,8 +16,8 @@ from rebecsim.lang.body_builder import (
     Part,
     expressions_of,
     nodes_of,
-    syntax_error,
 )
+from rebecsim.lang.errors import syntax_error
 from rebecsim.lang.syntax import Expression, Node
 
 

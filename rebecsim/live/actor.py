@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import queue
 import threading
 from contextlib import suppress
@@ -11,12 +10,9 @@ from typing import Any
 import pykka
 
 from rebecsim.actors import Message, Step, execute
+from rebecsim.actors.watchdog import ServerStopped, raise_in
 from rebecsim.live.conductor import Conductor
 from rebecsim.live.view import View
-
-
-class ServerStoppedError(BaseException):
-    """Raised in the thread of a rebec to stop a message server that goes on for ever."""
 
 
 class RebecActor(pykka.ThreadingActor):
@@ -47,7 +43,7 @@ class RebecActor(pykka.ThreadingActor):
 
     def on_receive(self, message: Message) -> None:
         """Serve a message; called by pykka in the thread of the actor."""
-        with suppress(ServerStoppedError):  # the run has ended
+        with suppress(ServerStopped):  # the run has ended
             self._serve(message)
 
     def _serve(self, message: Message) -> None:
@@ -73,6 +69,4 @@ class RebecActor(pykka.ThreadingActor):
         It must be running: the thread has to be in `on_receive` when this comes.
         """
         assert self.thread is not None
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(
-            ctypes.c_ulong(self.thread.ident or 0), ctypes.py_object(ServerStoppedError)
-        )
+        raise_in(self.thread.ident or 0, ServerStopped)

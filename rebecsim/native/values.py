@@ -14,8 +14,8 @@ from rebecsim.lang.types import BOOLEAN, REAL, TIMER, ArrayType, RebecType, Type
 from rebecsim.native.columns import NO_TIME
 
 
-def shown_value(cells: Sequence[int], kind: Type, names: Sequence[str], now: int = 0) -> Any:
-    """Give the value that starts at the first of these cells; a rebec by its name.
+def shown_value(cells: Sequence[int], kind: Type, names: Sequence[Any], now: int = 0) -> Any:
+    """Give the value that starts at the first of these cells; a rebec as it is named.
 
     `now` is the local time of its rebec, which says how long a timer has been running.
     """

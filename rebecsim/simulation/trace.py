@@ -48,20 +48,13 @@ class Event:
 
     def row(self, replication: int) -> dict[str, Any]:
         """Give the event as a row of a trace table; composite values become JSON text."""
-        return {
-            "replication": replication,
-            "step": self.step,
-            "time": self.time,
-            "finished": self.finished,
-            "rebec": self.rebec,
-            "server": self.server,
-            "sender": self.sender,
-            "arrival": self.arrival,
-            "deadline": self.deadline,
-            "arguments": json.dumps(self.arguments),
-            "choices": json.dumps(self.choices),
-            "changed": json.dumps(self.changed),
-        }
+        told = {name: value for name, value in vars(self).items() if name not in _UNTOLD}
+        composite = {name: json.dumps(told[name]) for name in ("arguments", "choices", "changed")}
+        return {"replication": replication} | told | composite
+
+
+_UNTOLD = frozenset({"drawn", "parameters"})
+"""What is no part of a trace table."""
 
 
 def shown(value: Any) -> Any:

@@ -16,7 +16,7 @@ without need, but is never folded wrongly.
 from __future__ import annotations
 
 import dis
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -104,21 +104,8 @@ def _classes(model: Model) -> list[type[Rebec]]:
 def functions_of(reactive_class: type[Rebec], model: Model) -> Iterator[FunctionType]:
     """Give the functions of a class and its bases below Rebec, and those that they name."""
     constructors = {"__init__"} | {instance.constructor for instance in model.instances}
-    seen: set[FunctionType] = set()
-    pending: list[Any] = [
-        member
-        for each in reactive_class.__mro__
-        if each not in (Rebec, object)
-        for name, member in vars(each).items()
-        if name not in constructors
-    ]
-    while pending:
-        function = function_of(pending.pop())
-        if function is None or function in seen or _is_ours(function):
-            continue
-        seen.add(function)
-        yield function
-        pending.extend(_named_by(function))
+    members = [member for name, member in _members(reactive_class) if name not in constructors]
+    return _reached(members, _named_by)
 
 
 def _functions_behind(handler: Any, reactive_class: type[Rebec]) -> Iterator[FunctionType]:
@@ -126,23 +113,41 @@ def _functions_behind(handler: Any, reactive_class: type[Rebec]) -> Iterator[Fun
 
     Naming another message server sends a message, unless it is that of a base class.
     """
+
+    def naming(function: FunctionType) -> Iterator[Any]:
+        yield from _named_by(function)
+        names = _names_in(function)
+        for name, member in _members(reactive_class):
+            sends = hasattr(member, "__message_server__") and "super" not in names
+            if name in names and not sends:
+                yield member
+
+    return _reached([handler], naming)
+
+
+def _members(reactive_class: type[Rebec]) -> Iterator[tuple[str, Any]]:
+    """Give what a class and its bases below Rebec have, by name."""
+    for each in reactive_class.__mro__:
+        if each not in (Rebec, object):
+            yield from vars(each).items()
+
+
+def _reached(
+    pending: list[Any], naming: Callable[[FunctionType], Iterable[Any]]
+) -> Iterator[FunctionType]:
+    """Give functions and those that they name, in turn, each once."""
     seen: set[FunctionType] = set()
-    pending = [handler]
     while pending:
         function = function_of(pending.pop())
         if function is None or function in seen or _is_ours(function):
             continue
         seen.add(function)
         yield function
-        pending.extend(_named_by(function))
-        names = {name for code in codes_of(function.__code__) for name in code.co_names}
-        pending.extend(
-            member
-            for each in reactive_class.__mro__
-            if each not in (Rebec, object)
-            for name, member in vars(each).items()
-            if name in names and ("super" in names or not hasattr(member, "__message_server__"))
-        )
+        pending.extend(naming(function))
+
+
+def _names_in(function: FunctionType) -> set[str]:
+    return {name for code in codes_of(function.__code__) for name in code.co_names}
 
 
 def function_of(member: Any) -> FunctionType | None:
@@ -165,7 +170,7 @@ def _is_ours(function: FunctionType) -> bool:
 
 def _named_by(function: FunctionType) -> Iterator[Any]:
     """Give what the names in a function refer to, as far as that is fixed."""
-    names = {name for code in codes_of(function.__code__) for name in code.co_names}
+    names = _names_in(function)
     found = [function.__globals__[name] for name in names if name in function.__globals__]
     for cell in function.__closure__ or ():
         try:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from rebecsim.exploration.states.transitions import TransitionSystem
-from rebecsim.generate.cells import class_cells
+from rebecsim.generate.cells import class_cells, element_type
 from rebecsim.lang import syntax
 from rebecsim.lang.checked import CheckedClass, CheckedModel
 from rebecsim.lang.traversal import walk
-from rebecsim.lang.types import REAL, TIMER, ArrayType, Type
+from rebecsim.lang.types import REAL, TIMER
 
 _MOST_CELLS = 256
 """The most integers of a rebec: the inner states of all rebecs take as much room as the largest."""
@@ -24,7 +24,7 @@ def can_be_served(system: TransitionSystem, checked: CheckedModel) -> bool:
     return (
         system.reads_time is None
         and not system.locals.abstracts
-        and not any(_element(symbol.type) in REAL | {TIMER} for symbol in variables)
+        and not any(element_type(symbol.type) in REAL | {TIMER} for symbol in variables)
         and max(class_cells(each).size for each in classes.values()) <= _MOST_CELLS
         and not (system.mode == "TTS" and any(map(_delays, classes.values())))
     )
@@ -34,7 +34,3 @@ def _delays(checked: CheckedClass) -> bool:
     """Whether a message server or method of a class, inherited ones too, has a delay."""
     bodies = [*(server.tree for server in checked.servers), *checked.methods.values()]
     return any(isinstance(node, syntax.Delay) for body in bodies for node in walk(body))
-
-
-def _element(kind: Type) -> Type:
-    return _element(kind.element) if isinstance(kind, ArrayType) else kind

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from rebecsim.exploration.states.local import NEVER, NO_DEADLINE, Waiting
 from rebecsim.exploration.states.runner import Runner
 from rebecsim.exploration.states.transitions import TransitionSystem
-from rebecsim.generate.cells import Place, flat_length
+from rebecsim.generate.cells import Place
 from rebecsim.generate.step import NotNativeError
 from rebecsim.lang.checked import CheckedModel
-from rebecsim.lang.types import BOOLEAN, ArrayType, RebecType, Type
+from rebecsim.lang.types import Type
 from rebecsim.native import columns, thresholds
 from rebecsim.native.cache import is_ready, prepare
 from rebecsim.native.layout import BASE, OWN_CLASS, NativeModel, flat_cells, native_model
@@ -38,6 +38,7 @@ from rebecsim.native.loops.serving import (
     find_row,
 )
 from rebecsim.native.loops.tables import ABSENT
+from rebecsim.native.values import shown_value
 
 Integers = NDArray[np.int64]
 
@@ -180,7 +181,7 @@ class Serving:
         row[CELLS_FIRST + size :] = 0
 
     def _encoded(self, cells: Sequence[int], kind: Type) -> Any:
-        return self._runner.values.encode(_value(cells, kind, self._runner))
+        return self._runner.values.encode(shown_value(cells, kind, self._runner.rebecs))
 
     # --- messages ------------------------------------------------------------------------------
 
@@ -215,17 +216,6 @@ def _places(runner: Runner, owner: int, places: dict[str, Place]) -> list[Place]
         each.name: each.rebeca_name for each in type(runner.rebecs[owner]).__state_variables__
     }
     return [places[declared[name]] for name in runner.names[owner]]
-
-
-def _value(cells: Sequence[int], kind: Type, runner: Runner) -> Any:
-    """Give the value that starts at the first of these cells, as message servers see it."""
-    if isinstance(kind, ArrayType):
-        width = flat_length(kind.element)
-        return [_value(cells[width * each :], kind.element, runner) for each in range(kind.length)]
-    cell = cells[0]
-    if isinstance(kind, RebecType):
-        return None if cell < 0 else runner.rebecs[cell]
-    return cell != 0 if kind == BOOLEAN else cell
 
 
 def _with_room(rows: Integers, needed: int) -> Integers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from rebecsim.exploration.analysis.ignoring import Deciding
 from rebecsim.exploration.limits import Bound
@@ -14,15 +14,7 @@ from rebecsim.exploration.states.outcome import Breach
 from rebecsim.exploration.states.transitions import Mode
 
 RaceKind = Literal["inevitable", "avoidable", "observed", "results", "undecided", "while", "joins"]
-RACE_KINDS: tuple[RaceKind, ...] = (
-    "inevitable",
-    "avoidable",
-    "observed",
-    "results",
-    "undecided",
-    "while",
-    "joins",
-)
+RACE_KINDS: tuple[RaceKind, ...] = get_args(RaceKind)
 """What can come of a race, the worst first; see `rebecsim.exploration.races`."""
 
 RaceBound = Bound | Literal["pairs"]

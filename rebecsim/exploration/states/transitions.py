@@ -14,7 +14,7 @@ Programming 98 (2015). Shift equivalence is exact here: all times of all rebecs 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Sized
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
@@ -29,7 +29,7 @@ from rebecsim.exploration.states.remembering import RememberingRunner
 from rebecsim.exploration.states.repeating import Repeats
 
 Mode = Literal["core", "FTTS", "TTS"]
-MODES: tuple[Mode, ...] = ("core", "FTTS", "TTS")
+MODES: tuple[Mode, ...] = get_args(Mode)
 
 State = tuple[Any, ...]
 """The `Local` of every rebec, in the order of main; then the time, where it is kept."""

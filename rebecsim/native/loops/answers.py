@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from rebecsim.native.arrays import Integers
 from rebecsim.native.cache import compiled
-from rebecsim.native.loops.tables import ABSENT, scatter
+from rebecsim.native.loops.tables import insert_entry
 
 _KIND, _ROW = 32, 35  # bits
 
@@ -38,10 +38,4 @@ def enter_answer(
     answer: int,
 ) -> None:
     """Enter an answer that is not there yet; the table must have room."""
-    last = keys.shape[0] - 1
-    key = key_of(kind, row, value)
-    place = scatter(key) & last
-    while keys[place] != ABSENT:
-        place = (place + 1) & last
-    keys[place] = key
-    values[place] = answer
+    insert_entry(keys, values, key_of(kind, row, value), answer)

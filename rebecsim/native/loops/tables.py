@@ -47,18 +47,23 @@ def look_up(keys: Integers, values: Integers, key: int) -> int:
     return values[place]
 
 
+@compiled(borrows=True, inline=True)
+def insert_entry(keys: Integers, values: Integers, key: int, value: int) -> None:
+    """Enter a key that is not there yet, with its value; the table must have room."""
+    last = keys.shape[0] - 1
+    place = scatter(key) & last
+    while keys[place] != ABSENT:
+        place = (place + 1) & last
+    keys[place] = key
+    values[place] = value
+
+
 @compiled(borrows=True)
 def insert_entries(keys: Integers, values: Integers, new_keys: Integers, new: Integers) -> None:
     """Enter keys that are not there yet, with their values; the table must have room."""
-    last = keys.shape[0] - 1
     for entry in range(new_keys.shape[0]):
-        if new_keys[entry] == ABSENT:
-            continue
-        place = scatter(new_keys[entry]) & last
-        while keys[place] != ABSENT:
-            place = (place + 1) & last
-        keys[place] = new_keys[entry]
-        values[place] = new[entry]
+        if new_keys[entry] != ABSENT:
+            insert_entry(keys, values, new_keys[entry], new[entry])
 
 
 @compiled(borrows=True)

@@ -4,24 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from rebecsim.exploration.states.breach_key import BreachKey
 from rebecsim.lang import syntax
 
 CureKind = Literal["priority", "atomic", "guard"]
-CURE_KINDS: tuple[CureKind, ...] = ("priority", "atomic", "guard")
+CURE_KINDS: tuple[CureKind, ...] = get_args(CureKind)
 
 Outcome = Literal["removes", "lessens", "hides", "no help", "worse", "undecided", "n/a"]
-OUTCOMES: tuple[Outcome, ...] = (
-    "removes",
-    "lessens",
-    "hides",
-    "no help",
-    "worse",
-    "undecided",
-    "n/a",
-)
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 """What is said of a cure, the best first; see `rebecsim.exploration.races.cures`."""
 
 
