@@ -6,7 +6,10 @@ from pathlib import Path
 
 import rebecsim
 
-ONE_THING = ("Compared", "Order", "Outcome", "Power", "Problem", "Run", "Serving", "Shown", "Usage")
+ONE_THING = (
+    *("Compared", "Edge", "Ending", "Node", "Order", "Outcome", "Power", "Problem", "Repetition"),
+    *("Run", "Serving", "Shown", "Start", "Usage"),
+)
 
 
 def test_what_has_been_several_things_is_one() -> None:

@@ -18,58 +18,62 @@ class Listed(NamedTuple):
 
 COMMANDS = {
     "batch": Listed(
-        "batch", "Run a log through a batch scheduler and show what became of the jobs."
+        "workloads.batch", "Run a log through a batch scheduler and show what became of the jobs."
     ),
     "validate": Listed(
-        "batch", "Check that a machine could have run a schedule, ours or another tool's."
+        "workloads.batch", "Check that a machine could have run a schedule, ours or another tool's."
     ),
     "cache": Listed(
         "cache", "Show the compiled code, models and parser tables that are kept between runs."
     ),
     "conformance": Listed(
-        "conformance",
+        "models.conformance",
         "Compare verdicts and counts with those of a suite. Exit code 1 if any differ.",
     ),
-    "explore": Listed("explore", "Try all orders of messages and all choices of a model."),
+    "explore": Listed("models.explore", "Try all orders of messages and all choices of a model."),
     "replay": Listed(
-        "explore",
+        "models.explore",
         "Do a saved counterexample again, step by step, and check that it fits the model.",
     ),
-    "draw": Listed("draw", "Draw who knows whom in a model, or its state space."),
+    "draw": Listed("models.draw", "Draw who knows whom in a model, or its state space."),
     "scenarios": Listed(
-        "compare",
+        "studies.compare",
         "List the built-in scenarios; with --plugin, see whether plug-ins can be loaded.",
     ),
     "compare": Listed(
-        "compare", "Compare policies: tables, charts, data and a report of a scenario."
+        "studies.compare", "Compare policies: tables, charts, data and a report of a scenario."
     ),
     "reproduce": Listed(
-        "compare",
+        "studies.compare",
         "Run the published scenarios and put the figures beside the published ones.",
     ),
     "live": Listed(
-        "live", "Run a model for real: every rebec is an actor with a thread of its own."
+        "models.live", "Run a model for real: every rebec is an actor with a thread of its own."
     ),
-    "check": Listed("models", "Check models: syntax, names and types."),
-    "generate": Listed("models", "Generate one model for each configuration of a scenario."),
+    "check": Listed("models.simulate", "Check models: syntax, names and types."),
+    "generate": Listed(
+        "models.simulate", "Generate one model for each configuration of a scenario."
+    ),
     "simulate": Listed(
-        "models",
+        "models.simulate",
         "Run a model once and show what happens, message by message; with --runs, many times.",
     ),
-    "races": Listed("races", "Find steps whose order matters, and say what comes of it."),
-    "step": Listed("step", "Steer a run: see the rebecs, pick the next message, take it back."),
-    "runs": Listed("store", "List all runs below a directory."),
+    "races": Listed("models.races", "Find steps whose order matters, and say what comes of it."),
+    "step": Listed(
+        "models.step", "Steer a run: see the rebecs, pick the next message, take it back."
+    ),
+    "runs": Listed("studies.store", "List all runs below a directory."),
     "query": Listed(
-        "store",
+        "studies.store",
         "Answer SQL over all runs below a directory; without SQL, list the views.",
     ),
-    "report": Listed("store", "Draw the report of a run again, without simulating."),
+    "report": Listed("studies.store", "Draw the report of a run again, without simulating."),
     "diff": Listed(
-        "store",
+        "studies.store",
         "Compare two runs: settings, the figures of every cell, and what else a kind can compare.",
     ),
     "workload": Listed(
-        "workload", "Logs of real machines and synthetic ones: look, make, cut, judge."
+        "workloads.workload", "Logs of real machines and synthetic ones: look, make, cut, judge."
     ),
 }
 """All commands, in the order of the help."""

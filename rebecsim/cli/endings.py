@@ -20,7 +20,7 @@ DEBUG = "REBECSIM_DEBUG"
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 
-class Ending(NamedTuple):
+class ProgramEnd(NamedTuple):
     """What is said, if anything, and the exit code."""
 
     text: str
@@ -40,39 +40,39 @@ def end_with(error: Exception) -> ExitCode:
     return code
 
 
-def ending_of(error: Exception) -> Ending:
+def ending_of(error: Exception) -> ProgramEnd:
     """Say in one line what an exception means to the user, and which exit code it deserves."""
     if isinstance(error, BrokenPipeError):  # nobody reads the output any more
-        return Ending("", ExitCode.CLOSED_PIPE)
+        return ProgramEnd("", ExitCode.CLOSED_PIPE)
     if isinstance(error, UserError):
         return _of_user_error(error)
     if isinstance(error, WorkerKilledError):
-        return Ending(str(error), ExitCode.WORKER_KILLED)
+        return ProgramEnd(str(error), ExitCode.WORKER_KILLED)
     if isinstance(error, OSError):
         found = _of_os_error(error)
         if found is not None:
             return found
     if isinstance(error, MemoryError):
-        return Ending("the memory is used up", ExitCode.UNDECIDED)
+        return ProgramEnd("the memory is used up", ExitCode.UNDECIDED)
     return _of_other(error)
 
 
-def _of_user_error(error: UserError) -> Ending:
+def _of_user_error(error: UserError) -> ProgramEnd:
     from rebecsim.actors import ModelCodeError
     from rebecsim.actors.watchdog import EndlessError
 
     if isinstance(error, EndlessError):
-        return Ending(str(error), ExitCode.MODEL_FAILED)
+        return ProgramEnd(str(error), ExitCode.MODEL_FAILED)
     if not isinstance(error, ModelCodeError):
         cause = error.__cause__
         full = isinstance(cause, OSError) and cause.errno in _NO_ROOM
-        return Ending(str(error), ExitCode.NOT_WRITTEN if full else ExitCode.BAD_INPUT)
+        return ProgramEnd(str(error), ExitCode.NOT_WRITTEN if full else ExitCode.BAD_INPUT)
     if error.file.startswith("<python of"):  # written by this program, from Rebeca
         return _internal(error.__cause__ or error)
-    return Ending(f"the model's own code failed: {error}", ExitCode.MODEL_FAILED)
+    return ProgramEnd(f"the model's own code failed: {error}", ExitCode.MODEL_FAILED)
 
 
-def _of_os_error(error: OSError) -> Ending | None:
+def _of_os_error(error: OSError) -> ProgramEnd | None:
     """Give the ending of an error of the operating system, if it is about a file."""
     if error.errno in _NO_ROOM:
         if error.filename is None:
@@ -80,29 +80,29 @@ def _of_os_error(error: OSError) -> Ending | None:
         else:
             place = Path(error.filename)
             text = f"{place}: {error.strerror}; it is not written. Make room in {place.parent}"
-        return Ending(text, ExitCode.NOT_WRITTEN)
+        return ProgramEnd(text, ExitCode.NOT_WRITTEN)
     if error.filename is None:
         return None
-    return Ending(f"{error.filename}: {error.strerror}", ExitCode.BAD_INPUT)
+    return ProgramEnd(f"{error.filename}: {error.strerror}", ExitCode.BAD_INPUT)
 
 
-def _of_other(error: Exception) -> Ending:
+def _of_other(error: Exception) -> ProgramEnd:
     from concurrent.futures.process import BrokenProcessPool
 
     from rebecsim.actors import Violation
 
     if isinstance(error, BrokenProcessPool):
-        return Ending(str(WorkerKilledError()), ExitCode.WORKER_KILLED)
+        return ProgramEnd(str(WorkerKilledError()), ExitCode.WORKER_KILLED)
     if isinstance(error, Violation):  # of a constructor: there is no run that it could end
-        return Ending(f"{error.verdict}: {error}, in a constructor", ExitCode.VIOLATED)
+        return ProgramEnd(f"{error.verdict}: {error}, in a constructor", ExitCode.VIOLATED)
     return _internal(error)
 
 
-def _internal(error: BaseException) -> Ending:
+def _internal(error: BaseException) -> ProgramEnd:
     from rebecsim.actors.failures import raised
 
     what = " ".join(raised(error).split())
-    return Ending(
+    return ProgramEnd(
         f"internal error: {what}. This is a mistake of rebecsim; {DEBUG}=1 shows the traceback",
         ExitCode.INTERNAL_ERROR,
     )

@@ -17,7 +17,7 @@ from rebecsim.clusters.scenarios import LoadedScenario
 from rebecsim.errors import UserError
 from rebecsim.generate.load import load_checked
 from rebecsim.lang import CheckedModel
-from rebecsim.lang.parser import read_source
+from rebecsim.lang.reading.parser import read_source
 from rebecsim.studies.scenario import validated
 from rebecsim.studies.scenario_errors import FieldError, ScenarioError
 from rebecsim.studies.toml_lines import FieldPath

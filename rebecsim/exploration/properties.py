@@ -19,7 +19,7 @@ from rebecsim.lang import (
     parse_expression,
     syntax,
 )
-from rebecsim.lang.property_syntax import AssertionProperty, TemporalProperty
+from rebecsim.lang.properties.syntax import AssertionProperty, TemporalProperty
 
 Predicate = Callable[[State], bool]
 

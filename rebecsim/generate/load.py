@@ -11,7 +11,7 @@ from rebecsim.actors import Model
 from rebecsim.errors import UserError
 from rebecsim.generate.module import build_model
 from rebecsim.lang import CheckedModel, Dialect, check_file
-from rebecsim.lang.parser import read_source
+from rebecsim.lang.reading.parser import read_source
 
 
 class LoadError(UserError):

@@ -24,7 +24,7 @@ from rebecsim.exploration.strategies import Strategy
 from rebecsim.interface.drawing import Drawing
 from rebecsim.interface.loading import AnyModel, LoadedModel, as_loaded
 from rebecsim.interface.shown import Shown
-from rebecsim.lang.parser import read_source
+from rebecsim.lang.reading.parser import read_source
 from rebecsim.native.engines import Engine
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from rebecsim.generate.load import load_checked
 from rebecsim.interface.drawing import Drawing
 from rebecsim.interface.shown import Shown
 from rebecsim.lang import CheckedModel, check_source
-from rebecsim.lang.parser import read_source
+from rebecsim.lang.reading.parser import read_source
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -8,7 +8,7 @@ from .checked import (
     Symbol as Symbol,
     Value as Value,
 )
-from .checker import (
+from .checking.checker import (
     check_file as check_file,
     check_model as check_model,
     check_source as check_source,
@@ -19,17 +19,17 @@ from .errors import (
     RebecaError as RebecaError,
     RebecaSyntaxError as RebecaSyntaxError,
 )
-from .parser import (
-    parse_expression as parse_expression,
-    parse_model as parse_model,
-    parse_model_file as parse_model_file,
-)
 from .printer import print_expression as print_expression, print_model as print_model
-from .properties import (
+from .properties.files import (
     CheckedProperties as CheckedProperties,
     check_property as check_property,
     parse_property as parse_property,
     parse_property_file as parse_property_file,
 )
-from .property_syntax import PropertyFile as PropertyFile
+from .properties.syntax import PropertyFile as PropertyFile
+from .reading.parser import (
+    parse_expression as parse_expression,
+    parse_model as parse_model,
+    parse_model_file as parse_model_file,
+)
 from .traversal import walk as walk

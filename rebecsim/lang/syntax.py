@@ -2,7 +2,7 @@
 
 Spans take no part in comparison, so two trees are equal when their models read the same; that is
 what the round trip of printer and parser is tested with. The tree says what was written and
-nothing more: what a name means and which type an expression has is in `rebecsim.lang.checker`.
+nothing more: what a name means and which type an expression has is in `rebecsim.lang.checking`.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ class Choice(Node):
 class Call(Node):
     """`name(arguments) after(a) deadline(d)`: a method of the same rebec, or a message to itself.
 
-    The text does not say which; `rebecsim.lang.own_sends` does.
+    The text does not say which; `rebecsim.lang.checking.own_sends` does.
     """
 
     method: str

@@ -15,7 +15,7 @@ from rebecsim.files import replacing_text
 from rebecsim.report.svg import shortened
 
 if TYPE_CHECKING:
-    from rebecsim.exploration.graphs.space import Edge, QueuedMessage, RebecState, StateSpace
+    from rebecsim.exploration.graphs.space import QueuedMessage, RebecState, StateSpace, Transition
 
 MOST_DOT_STATES = 300
 """States of a dot file; nobody can read the drawing of more."""
@@ -40,7 +40,7 @@ def write_state_space(file: Path, space: StateSpace) -> None:
         stream.writelines(f"{line}\n" for line in _WRITERS[file.suffix](space))
 
 
-def edge_label(edge: Edge) -> str:
+def edge_label(edge: Transition) -> str:
     """Give the words for a transition; times count from that of its source."""
     if not edge.rebec:
         return f"time +{edge.duration}"
@@ -189,7 +189,7 @@ def _plain(message: QueuedMessage) -> dict[str, object]:
     return _named_fields(message) | {"deadline": _deadline(message)}
 
 
-def _named_fields(row: Edge | QueuedMessage) -> dict[str, object]:
+def _named_fields(row: Transition | QueuedMessage) -> dict[str, object]:
     """Give the fields by name, without the names of arguments, which are those of the model."""
     return {name: value for name, value in row._asdict().items() if name != "parameters"}
 

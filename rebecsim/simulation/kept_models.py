@@ -35,7 +35,10 @@ from rebecsim.native.generated import load_step
 from rebecsim.native.layout import NativeModel
 
 _MARK = b"rebecsim model 1\n"
-_PACKAGES = ("rebecsim.actors", "rebecsim.generate", "rebecsim.lang", "rebecsim.native")
+_PACKAGES = (
+    *("rebecsim.actors", "rebecsim.generate", "rebecsim.native"),
+    *("rebecsim.lang", "rebecsim.lang.reading", "rebecsim.lang.checking"),
+)
 _TEMPLATES = "rebecsim.templates"
 _MADE_AGAIN = frozenset({"model", "checked", "step"})
 _BY_NODE = (

@@ -18,7 +18,7 @@ from rebecsim.actors import (
 from rebecsim.actors.attributes import Attributes
 from rebecsim.actors.semantics import MOST_AT_ONE_TIME, steps as steps_of
 from rebecsim.actors.watchdog import Watchdog
-from rebecsim.simulation.standstill import Repetition
+from rebecsim.simulation.standstill import Recurrence
 from rebecsim.simulation.trace import Tracer
 
 Outcome = Literal[
@@ -88,7 +88,7 @@ def simulate(
     attributes = [Attributes(rebec) for rebec in system.rebecs] if tracer is not None else []
     if watchdog is not None:
         watchdog.system = system
-    repetition = Repetition(system) if stop_at_repeats and not model.core else None
+    recurrence = Recurrence(system) if stop_at_repeats and not model.core else None
     began = 0  # the messages that had been served when the time advanced last
     agenda = Agenda(system) if len(system.rebecs) >= _MANY else None
     while steps != max_steps:
@@ -100,7 +100,7 @@ def simulate(
             return RunResult("deadlock", steps, time, "", system)
         if until is not None and start > until:
             return RunResult("time limit", steps, time, "", system)
-        is_free = repetition is not None and len(steps_of(rebecs)) > 1
+        is_free = recurrence is not None and len(steps_of(rebecs)) > 1
         step = scheduler.pick(rebecs)
         if step is None:
             return RunResult("end of record", steps, time, "", system)
@@ -121,9 +121,9 @@ def simulate(
             return RunResult(violation.verdict, steps, time, str(violation), system)
         if agenda is not None:
             agenda.served(step.rebec)
-        if repetition is not None and tracer is not None:
+        if recurrence is not None and tracer is not None:
             was_drawn = is_free or bool(tracer.events[-1].choices)
-            circle = repetition.look(steps, time, was_drawn=was_drawn)
+            circle = recurrence.look(steps, time, was_drawn=was_drawn)
             if circle is not None:
                 detail = f"everything is as it was {circle} message{'s'[: circle != 1]} before"
                 return RunResult("time stands still", steps, time, detail, system)

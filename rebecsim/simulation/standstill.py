@@ -14,7 +14,7 @@ _SHORT = 1_000
 """The messages of a run that Python does again in no time."""
 
 
-class Repetition:
+class Recurrence:
     """Notices that a run has come back to where it was, at the same time and with no way out.
 
     Only what had to happen counts: where a message or a value was drawn, another run may go on.

@@ -14,8 +14,8 @@ from importlib import resources
 
 from lark import Lark, Token, Tree
 
-from rebecsim.lang.new_words import NewWords
 from rebecsim.lang.operators import BINARY_PRECEDENCE
+from rebecsim.lang.reading.new_words import NewWords
 
 START = ("model", "property_file")
 _SPELLINGS: dict[str, set[str]] = {
@@ -79,7 +79,7 @@ def _spelling(token: Token) -> set[str]:
 @cache
 def _parser() -> Lark:
     """A parser of the same language whose trees hide nothing."""
-    grammar = resources.files("rebecsim.lang").joinpath("grammar.lark").read_text("utf-8")
+    grammar = resources.files("rebecsim.lang.reading").joinpath("grammar.lark").read_text("utf-8")
     hidden = set(re.findall(r"^_(\w+):", grammar, re.M))
     grammar = re.sub(rf"\b_({'|'.join(hidden)})\b", r"plain_\1", grammar)
     grammar = re.sub(r"^\?(\w+:)", r"\1", grammar, flags=re.M)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import fuzz
+from benchmarks import damage, fuzz
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_damaged_inputs_give_results_or_errors(kind, count, tmp_path):
     accepted = 0
     for number in range(count):
-        source, content = fuzz.damaged(kind, 20, number)
+        source, content = damage.damaged(kind, 20, number)
         found = fuzz.attempt(kind, number, source, content, tmp_path)
         assert not isinstance(found, fuzz.Failure), (content, found.details)
         accepted += found
@@ -24,18 +24,18 @@ def test_damaged_inputs_give_results_or_errors(kind, count, tmp_path):
 
 
 def test_cases_depend_on_seed_and_number_only():
-    cases = [fuzz.damaged("model", 1, number) for number in range(20)]
-    assert cases == [fuzz.damaged("model", 1, number) for number in range(20)]
-    assert cases != [fuzz.damaged("model", 2, number) for number in range(20)]
+    cases = [damage.damaged("model", 1, number) for number in range(20)]
+    assert cases == [damage.damaged("model", 1, number) for number in range(20)]
+    assert cases != [damage.damaged("model", 2, number) for number in range(20)]
     assert all(content != source.text.encode() for source, content in cases[:3])
 
 
-def raising(source: fuzz.Source, file: Path) -> None:
+def raising(source: damage.Source, file: Path) -> None:
     if b"buy" in file.read_bytes():
         raise RuntimeError("a mistake")
 
 
-def endless(source: fuzz.Source, file: Path) -> None:
+def endless(source: damage.Source, file: Path) -> None:
     content = file.read_bytes()
     while b"buy" in content:
         pass
@@ -47,7 +47,7 @@ def endless(source: fuzz.Source, file: Path) -> None:
 def test_a_failure_is_found_and_made_smaller(mistake, error, tmp_path, monkeypatch):
     monkeypatch.setattr(fuzz, "use", lambda kind, source, file: mistake(source, file))
     monkeypatch.setattr(fuzz, "SECONDS", 0.05)
-    source = fuzz.Source("ticket_service.rebeca", "a\nmsgsrv buy ( )\nb\nc\n")
+    source = damage.Source("ticket_service.rebeca", "a\nmsgsrv buy ( )\nb\nc\n")
     found = fuzz.attempt("model", 7, source, source.text.encode(), tmp_path)
     assert isinstance(found, fuzz.Failure)
     assert found.error == error

@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
-from rebecsim.exploration.graphs.space import Edge, StateSpace
+from rebecsim.exploration.graphs.space import StateSpace, Transition
 from tests.exploration.fair_cycles import backward, fair_cycles
 
 __all__ = ["Brute", "Verdict"]
@@ -86,14 +86,14 @@ class Brute:
         return [(each.rebec, repr(each.variables)) for each in self.space.rebecs(place)]
 
     @staticmethod
-    def service(edge: Edge) -> Service:
+    def service(edge: Transition) -> Service:
         return edge.rebec, edge.server, edge.sender, edge.resumed
 
     @staticmethod
-    def arguments(edge: Edge) -> Any:
+    def arguments(edge: Transition) -> Any:
         return repr(edge.arguments)
 
-    def message(self, edge: Edge, later: int = 0) -> tuple[Any, ...]:
+    def message(self, edge: Transition, later: int = 0) -> tuple[Any, ...]:
         deadline = None if edge.deadline is None else edge.deadline - later
         return (*self.service(edge), self.arguments(edge), edge.arrival - later, deadline)
 
@@ -139,10 +139,10 @@ class Brute:
 
     # --- the races -------------------------------------------------------------------------------
 
-    def pairs(self) -> Iterable[tuple[Place, Edge, Edge]]:
+    def pairs(self) -> Iterable[tuple[Place, Transition, Transition]]:
         """Every two different messages that can be served in one state."""
         for place in range(len(self.space.states)):
-            seen: dict[tuple[Any, ...], Edge] = {}
+            seen: dict[tuple[Any, ...], Transition] = {}
             for number in self.out[place]:
                 edge = self.space.edges[number]
                 if edge.rebec:
@@ -150,7 +150,7 @@ class Brute:
             for one, other in combinations(seen.values(), 2):
                 yield place, one, other
 
-    def order(self, place: Place, one: Edge, two: Edge) -> list[tuple[int, ...]]:
+    def order(self, place: Place, one: Transition, two: Transition) -> list[tuple[int, ...]]:
         """Every way to serve one message and then at once the other one, if that is possible."""
         ways: list[tuple[int, ...]] = []
         for number in self.out[place]:

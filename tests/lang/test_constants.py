@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from rebecsim.lang.constants import (
+from rebecsim.lang.checking.constants import (
     NotConstantError,
     convert,
     fold_binary,

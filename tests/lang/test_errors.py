@@ -8,9 +8,9 @@ import pytest
 from lark.lexer import PatternStr
 
 from rebecsim.lang import RebecaError, check_source
-from rebecsim.lang.parser import _machine
+from rebecsim.lang.reading.parser import _machine
+from rebecsim.lang.reading.syntax_errors import _WORDS
 from rebecsim.lang.syntax import Span
-from rebecsim.lang.syntax_errors import _WORDS
 
 
 def test_an_error_shows_place_line_caret_and_hint() -> None:

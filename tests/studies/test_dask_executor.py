@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from rebecsim.carried_files import carried
-from rebecsim.cli import compare as command
+from rebecsim.cli.studies import compare as command
 from rebecsim.errors import UserError
 from rebecsim.studies.dask_executor import (
     ClusterLostError,

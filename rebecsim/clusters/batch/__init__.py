@@ -1,7 +1,8 @@
 """Batch scheduling of parallel jobs: machines, policies, the cluster as rebecs, validation.
 
 Running: `run_schedule` runs a workload under a policy and gives its `Schedule`; `cluster_model`
-is the model behind it, of a `Client`, a `ResourceManager` and `Node`s that hand `Job`s around.
+is the model behind it, of a `Client`, a `ResourceManager` and a `ComputeNode` for each node, which
+hand `Job`s around.
 
 Machines: `Pool` of processors, or `Nodes` made of `NodeGroup`s, with one of the `PLACEMENTS`; both
 are a `Machine`.

@@ -35,7 +35,7 @@ from .policy import (
 )
 from .rebecs import (
     Client as Client,
-    Node as Node,
+    ComputeNode as ComputeNode,
     ResourceManager as ResourceManager,
     cluster_model as cluster_model,
 )

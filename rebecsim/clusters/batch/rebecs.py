@@ -1,6 +1,6 @@
 """The cluster as rebecs: a client, a resource manager, and nodes.
 
-    Client --submit--> ResourceManager --run--> Node --finished--> ResourceManager
+    Client --submit--> ResourceManager --run--> ComputeNode --finished--> ResourceManager
 
 The priorities resolve what happens at one time: all submissions first, then starts, then ends, and
 a look at the queue last. Only times at which something happens cost anything.
@@ -60,7 +60,7 @@ class Client(Rebec, queue_size=2):
             self.proceed(after=job.submit - now)
 
 
-class Node(Rebec, queue_size=_UNBOUNDED):
+class ComputeNode(Rebec, queue_size=_UNBOUNDED):
     """Runs its part of a job for as long as the job runs; pooled processors are one node."""
 
     manager: ResourceManager = known_rebec()
@@ -83,7 +83,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         policy: BatchPolicy,
         settings: PolicySettings,
         starts: NDArray[np.int64],
-        *nodes: Node,
+        *nodes: ComputeNode,
     ) -> None:
         self.machine = machine
         self.order = policy.order(settings)
@@ -176,7 +176,7 @@ def cluster_model(
         "cluster",
         (
             Instance("client", Client, (MANAGER,), (jobs,), priority=1),
-            *(Instance(name, Node, (MANAGER,), priority=2) for name in names),
+            *(Instance(name, ComputeNode, (MANAGER,), priority=2) for name in names),
             Instance(
                 MANAGER,
                 ResourceManager,

@@ -29,7 +29,7 @@ from rebecsim.clusters.model.variants import (
 )
 from rebecsim.errors import UserError
 from rebecsim.lang import RebecaError
-from rebecsim.lang.parser import read_source
+from rebecsim.lang.reading.parser import read_source
 from rebecsim.lang.types import REAL
 from rebecsim.metrics import Metric
 from rebecsim.native.engines import Engine

@@ -21,7 +21,7 @@ from rebecsim.exploration.vocabulary import vocabulary
 from rebecsim.generate import build_model
 from rebecsim.generate.load import python_model
 from rebecsim.lang import CheckedModel, Dialect, check_source, parse_model, print_model, syntax
-from rebecsim.lang.constants import NotConstantError, convert
+from rebecsim.lang.checking.constants import NotConstantError, convert
 from rebecsim.lang.literals import INT_MAX
 from rebecsim.lang.types import BOOLEAN, PRIMITIVES, REAL, TIMER, PrimitiveType
 

@@ -133,9 +133,13 @@ class _Class:
 
     def _owner(self, function: FunctionType) -> Owner:
         known = vars(builtins) | function.__globals__
-        ours = vars(builtins) | vars(actors)
-        total = frozenset(name for name in _TOTAL if known.get(name) is ours[name])
+        total = frozenset(name for name in _TOTAL if known.get(name) is _the_function(name))
         return Owner(self._state, self._left_out, self._servers, total)
+
+
+def _the_function(name: str) -> object:
+    """Give what one of `_TOTAL` is, asking the package, which imports what is asked for."""
+    return vars(builtins)[name] if name in vars(builtins) else getattr(actors, name)
 
 
 def _names(function: FunctionType) -> set[str]:

@@ -21,7 +21,7 @@ from rebecsim.exploration.states.transitions import State, TransitionSystem
 from rebecsim.lang import CheckedModel
 
 
-class Edge(NamedTuple):
+class Transition(NamedTuple):
     """A transition between two states, by their numbers. Without a `rebec`, only time passes.
 
     `duration` is the time between the two, `choices` are (index, count) for each choice drawn and
@@ -92,7 +92,7 @@ class StateSpace:
 
     system: TransitionSystem
     states: tuple[State, ...]
-    edges: tuple[Edge, ...]
+    edges: tuple[Transition, ...]
     wrong: dict[int, tuple[BreachKey, ...]]
     complete: bool
 
@@ -152,7 +152,7 @@ def state_space(
     return StateSpace(problem.system, states, edges, keys, not graph.search.bounds)
 
 
-def _edges(graph: StateGraph, states: Sequence[State]) -> Iterator[Edge]:
+def _edges(graph: StateGraph, states: Sequence[State]) -> Iterator[Transition]:
     """Describe all edges. The graph does not know what is drawn in them: that is found again."""
     system = graph.search.system
     expanded = np.flatnonzero(np.diff(graph.first)).tolist()
@@ -162,16 +162,16 @@ def _edges(graph: StateGraph, states: Sequence[State]) -> Iterator[Edge]:
         if isinstance(cause, Outcome):
             yield _edge(system, source, cause, target, duration)
         else:
-            yield Edge(source, target, "", "", "", (), (), duration)
+            yield Transition(source, target, "", "", "", (), (), duration)
 
 
 def _edge(
     system: TransitionSystem, source: int, cause: Outcome, target: int, duration: int
-) -> Edge:
+) -> Transition:
     runner, effect = system.runner, cause.effect
     message = effect.message
     server = runner.server_of(effect.owner, message)
-    return Edge(
+    return Transition(
         source,
         target,
         runner.sender_of(message),

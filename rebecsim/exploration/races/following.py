@@ -49,7 +49,7 @@ class Owed(NamedTuple):
     when: int
 
 
-class Node(NamedTuple):
+class TwoRuns(NamedTuple):
     """Two runs: where they are, and how they differ beside that.
 
     `sides` are a state, or a breach behind the states, each. `ahead` is by how much the first is
@@ -111,8 +111,8 @@ class Follower:
         self._futures = futures
         self._observed = observed
         self._edges = Edges(arrays)
-        self._numbers: dict[Node, int] = {}
-        self.nodes: list[Node] = []
+        self._numbers: dict[TwoRuns, int] = {}
+        self.nodes: list[TwoRuns] = []
         self.moves: list[list[Move]] = []
         self.arrivals: list[list[Arrival]] = []
         self.is_expanded: list[bool] = []
@@ -169,12 +169,12 @@ class Follower:
                 differs |= apart
                 at = int(self._arrays.target[edge.number])
         noted = any(len(each) == 2 and each[0].units for each in done)
-        node = Node((sides[0], sides[1]), times[0] - times[1], owed, (met[0], met[1]), leads)
+        node = TwoRuns((sides[0], sides[1]), times[0] - times[1], owed, (met[0], met[1]), leads)
         return Start(self._arrive(node, differs), noted, rows, times[0])
 
     # --- nodes -----------------------------------------------------------------------------------
 
-    def _arrive(self, node: Node, differs: bool) -> Arrival:
+    def _arrive(self, node: TwoRuns, differs: bool) -> Arrival:
         """Number a node; what only one side meets is settled before."""
         node, alone = self._settled(node)
         known = self._numbers.get(node)
@@ -192,7 +192,7 @@ class Follower:
             differs |= any(lead.shown for lead in node.leads)
         return Arrival(known, tuple(alone), differs)
 
-    def _has_joined(self, node: Node) -> bool:
+    def _has_joined(self, node: TwoRuns) -> bool:
         """Whether there is nothing left to compare."""
         one, other = node.sides
         if one == other:
@@ -202,15 +202,15 @@ class Follower:
             return False
         return all(over) or not self._owes(node, over.index(False))
 
-    def _is_over(self, node: Node, side: int) -> bool:
+    def _is_over(self, node: TwoRuns, side: int) -> bool:
         """Whether a run has met a breach; a deadlock is its end in any case."""
         return node.sides[side] >= self._states or bool(node.met[side] & ~self._deadlock)
 
     @staticmethod
-    def _owes(node: Node, side: int) -> bool:
+    def _owes(node: TwoRuns, side: int) -> bool:
         return any(each.side == side for each in node.owed)
 
-    def _settled(self, node: Node) -> tuple[Node, list[tuple[int, int]]]:
+    def _settled(self, node: TwoRuns) -> tuple[TwoRuns, list[tuple[int, int]]]:
         """Find the breaches that only one side meets, and count them as met by both from now on."""
         missing = node.met[0] ^ node.met[1]
         if not missing:
@@ -227,7 +227,7 @@ class Follower:
         met = (node.met[0] | both, node.met[1] | both)
         return node._replace(met=met), alone
 
-    def _is_alone(self, node: Node, side: int, key: int) -> bool:
+    def _is_alone(self, node: TwoRuns, side: int, key: int) -> bool:
         """Whether the other side does not meet what this one has met, doing the same."""
         other = node.sides[1 - side]
         if self._is_over(node, 1 - side):
@@ -258,7 +258,7 @@ class Follower:
         if any(after.differs for after in arrivals):
             self.differing.add(number)
 
-    def _moves(self, node: Node) -> list[Move]:
+    def _moves(self, node: TwoRuns) -> list[Move]:
         edges = [self._edges.of(side) for side in node.sides]
         able = [bool(each) for each in edges]
         for side in (0, 1):
@@ -281,14 +281,14 @@ class Follower:
             return self._alone(node, side, edges[side])
         return list(_together(edges[0], edges[1]))
 
-    def _alone(self, node: Node, side: int, edges: Sequence[Edge]) -> list[Move]:
+    def _alone(self, node: TwoRuns, side: int, edges: Sequence[Edge]) -> list[Move]:
         paid = self._paying(node, side, edges)
         return paid or [
             Move((edge.number, NONE) if side == 0 else (NONE, edge.number), edge.kind != TIME)
             for edge in edges
         ]
 
-    def _paying(self, node: Node, side: int, edges: Sequence[Edge]) -> list[Move]:
+    def _paying(self, node: TwoRuns, side: int, edges: Sequence[Edge]) -> list[Move]:
         """Give the moves that do the service owed longest of those that can be done."""
         for owed in node.owed:
             if owed.side != side:
@@ -306,7 +306,7 @@ class Follower:
                 ]
         return []
 
-    def _after(self, node: Node, move: Move) -> Arrival:
+    def _after(self, node: TwoRuns, move: Move) -> Arrival:
         sides, met = list(node.sides), list(node.met)
         ahead, owed, leads = node.ahead, node.owed, node.leads
         differs = False
@@ -327,7 +327,7 @@ class Follower:
         if owed and max(sides) >= self._states:  # nobody goes on behind a breach
             owed = tuple([each for each in owed if sides[each.side] < self._states])
         return self._arrive(
-            Node((sides[0], sides[1]), ahead, owed, (met[0], met[1]), leads), differs
+            TwoRuns((sides[0], sides[1]), ahead, owed, (met[0], met[1]), leads), differs
         )
 
     def follow(
@@ -359,7 +359,7 @@ def _owed(side: int, edge: Edge, when: int) -> Owed:
     return Owed(side, edge.kind, edge.action, edge.choice, max(when, _LATE))
 
 
-def _accounted(node: Node, side: int, edge: Edge) -> tuple[Owed, ...]:
+def _accounted(node: TwoRuns, side: int, edge: Edge) -> tuple[Owed, ...]:
     """Pay with a service what this side owes, or let the other one owe it."""
     mine = [each for each in node.owed if each.side == side and each.kind == edge.kind]
     if not mine:

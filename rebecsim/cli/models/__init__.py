@@ -1,0 +1,1 @@
+"""Commands about models: check, generate, simulate, explore, replay, races, step, live, draw."""

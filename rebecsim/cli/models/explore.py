@@ -1,0 +1,287 @@
+"""Commands that try everything a model can do: explore, replay."""
+
+from __future__ import annotations
+
+import json as json_format
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from rebecsim.cli.app import EngineName, Patience, complain, console, hint_at_core, open_model, say
+from rebecsim.cli.commands import app
+from rebecsim.cli.models.asking import (
+    Json,
+    LimitOptions,
+    ModelFile,
+    QuestionOptions,
+    WrittenTests,
+    showing_progress,
+)
+from rebecsim.cli.option_groups import grouped
+from rebecsim.counted import counted
+from rebecsim.errors import UserError
+from rebecsim.exit_codes import ExitCode
+from rebecsim.files import write_text
+from rebecsim.interrupts import noting_interrupts
+
+if TYPE_CHECKING:
+    from rebecsim.actors import Model
+    from rebecsim.exploration import Limits, Question, Result, Strategy
+    from rebecsim.lang import CheckedModel
+
+
+Search = Literal["breadth", "depth", "bounded", "walks"]
+"""The order in which states are looked at."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions:
+    """How states are looked for."""
+
+    strategy: Annotated[Search, typer.Option(help="Which state is looked at next.")] = "breadth"
+    depth: Annotated[
+        int | None,
+        typer.Option(min=1, help="Transitions from the start, for `bounded`, or in a walk."),
+    ] = None
+    walks: Annotated[
+        int | None, typer.Option(min=1, show_default="100", help="Number of random walks.")
+    ] = None
+    seed: Annotated[
+        int | None, typer.Option(min=0, show_default="0", help="Seed of the random walks.")
+    ] = None
+    compact: Annotated[
+        bool,
+        typer.Option(
+            "--compact", help="Hash compaction: keep fingerprints of states; some may be missed."
+        ),
+    ] = False
+    workers: Annotated[
+        int, typer.Option(min=1, max=2, help="Threads of the native engine, for many states.")
+    ] = 1
+
+    def chosen(self) -> Strategy:
+        """Give the strategy; an option that it has no use for is refused."""
+        from rebecsim.exploration import BreadthFirst, DepthBounded, DepthFirst, RandomWalks
+
+        if self.compact and self.strategy != "breadth":
+            raise typer.BadParameter("only `--strategy breadth` has it", param_hint="--compact")
+        if self.strategy != "walks" and (self.walks, self.seed) != (None, None):
+            hint = "--seed" if self.walks is None else "--walks"
+            raise typer.BadParameter("only `--strategy walks` has it", param_hint=hint)
+        match self.strategy:
+            case "bounded":
+                if self.depth is None:
+                    raise typer.BadParameter("`--strategy bounded` needs it", param_hint="--depth")
+                return DepthBounded(self.depth)
+            case "walks":
+                return RandomWalks(
+                    walks=self.walks or 100, length=self.depth or 10_000, seed=self.seed or 0
+                )
+        if self.depth is not None:
+            raise typer.BadParameter(
+                "only `--strategy bounded` and `walks` have it", param_hint="--depth"
+            )
+        if self.strategy == "depth":
+            return DepthFirst()
+        return BreadthFirst(compact=self.compact, workers=self.workers)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written(WrittenTests):
+    """What is written of a search."""
+
+    save: Annotated[
+        Path | None, typer.Option(help="Write the counterexample, for `replay` (JSON).")
+    ] = None
+    svg: Annotated[
+        Path | None, typer.Option(help="Draw the counterexample as a sequence diagram.")
+    ] = None
+    export: Annotated[
+        Path | None,
+        typer.Option(help="Write the state space: .dot, .aut, .jsonl, .graphml or .xml."),
+    ] = None
+
+    def check(self) -> None:
+        """Raise UserError for a kind of file that is unknown."""
+        if self.export is not None:
+            from rebecsim.report.state_spaces import check_ending
+
+            check_ending(self.export)
+
+
+@app.command()
+@grouped
+def explore(
+    model: ModelFile,
+    asked: QuestionOptions,
+    search: SearchOptions,
+    bounds: LimitOptions,
+    stop_at: Annotated[
+        Literal["first", "all"],
+        typer.Option("--stop-at", help="Stop at the first violation, or find all."),
+    ] = "first",
+    reduce: Annotated[
+        bool, typer.Option("--reduce", help="Take states that differ by equal rebecs for one.")
+    ] = False,
+    engine: EngineName = "auto",
+    patience: Patience = 10,
+    time_advances: Annotated[
+        bool,
+        typer.Option("--time-advances", help="Time must advance: else the exit code is 5."),
+    ] = False,
+    json: Json = False,
+    written: Written = Written(),
+) -> None:
+    """Try all orders of messages and all choices of a model.
+
+    Exit code 0: satisfied. 1: something is violated, or a deadlock. 2: bad input. 3: out of
+    bounds, nothing wrong was found but not everything was seen. 5: satisfied, but the property
+    file has formulas that were not evaluated, a variable left out decides something, or time
+    need not advance and `--time-advances` asks for it.
+    """
+    from rebecsim.exploration import explore as look
+
+    written.check()
+    built, checked = asked.open(model)
+    if time_advances and built.core:
+        raise typer.BadParameter("a core model has no time", param_hint="--time-advances")
+    hint_at_core(checked)
+    question = asked.of(built)
+    limits = replace(bounds.limits(asked.horizon), patience=patience)
+    strategy = search.chosen()
+    with noting_interrupts() as interrupt, showing_progress() as progress:
+        result = look(
+            built,
+            mode=question.mode,
+            strategy=strategy,
+            checks=question.checks(),
+            checked=checked,
+            limits=replace(limits, is_interrupted=lambda: interrupt.seen),
+            stop_at=stop_at,
+            abstract=question.abstract,
+            reduce=reduce,
+            engine=engine,
+            strict=asked.strict,
+            progress=progress,
+        )
+    if reduce and not json:
+        say(f"reduced by {result.symmetries} symmetries")
+    if json:
+        from rebecsim.report.counterexample import result_to_json
+
+        plain = result_to_json(result) | ({"symmetries": result.symmetries} if reduce else {})
+        say(json_format.dumps(plain, ensure_ascii=False))
+    else:
+        _show(result)
+    _write_counterexample(result, question, model, written)
+    if "interrupt" in result.bounds:
+        raise typer.Exit(ExitCode.INTERRUPTED)
+    if written.export is not None:
+        _export(written.export, built, checked, question, limits)
+    if result.is_violation:
+        raise typer.Exit(ExitCode.VIOLATED)
+    if time_advances and result.standstill is not None:
+        raise typer.Exit(ExitCode.RESERVATION)
+    if result.verdict == "out of bounds" or (time_advances and not result.standstill_decided):
+        raise typer.Exit(ExitCode.UNDECIDED)
+    if result.has_reservation:
+        raise typer.Exit(ExitCode.RESERVATION)
+
+
+# --- results -------------------------------------------------------------------------------------
+
+
+def _show(result: Result) -> None:
+    from rebecsim.report.counterexample import result_parts
+
+    for part in result_parts(result):
+        if isinstance(part, str):
+            say(part)
+        else:
+            console().print(part)
+
+
+def _write_counterexample(
+    result: Result, question: Question, model: Path, written: Written
+) -> None:
+    if not written.asked and (written.save, written.svg) == (None, None):
+        return
+    from rebecsim.exploration import Recorded, save_recorded
+    from rebecsim.report.sequence import sequence_diagram
+
+    if result.path is None or result.path.breach is None:
+        complain(f"{result.verdict}: there is no counterexample to write")
+        return
+    recorded = Recorded.of(result.path, question)
+    if written.save is not None:
+        save_recorded(written.save, recorded)
+        complain(f"counterexample in {written.save}")
+    if written.svg is not None:
+        write_text(written.svg, sequence_diagram(result.path))
+        complain(f"sequence diagram in {written.svg}")
+    written.write(recorded, model)
+
+
+def _export(
+    file: Path, model: Model, checked: CheckedModel | None, question: Question, limits: Limits
+) -> None:
+    from rebecsim.actors import Violation
+    from rebecsim.exploration.graphs.space import state_space
+    from rebecsim.report.state_spaces import write_state_space
+
+    try:
+        problem = question.problem(model, checked)
+    except Violation as violation:
+        complain(f"{violation.verdict} in a constructor: there is no state space to write")
+        return
+    space = state_space(problem, limits, checked=checked)
+    write_state_space(file, space)
+    cut = "" if space.complete else ", cut off at a limit"
+    edges = counted(len(space.edges), "edge")
+    complain(f"{counted(len(space.states), 'state')}, {edges} in {file}{cut}")
+
+
+# --- counterexamples ------------------------------------------------------------------------------
+
+
+@app.command()
+def replay(
+    run: Annotated[Path, typer.Argument(help="A counterexample written by `explore --save`.")],
+    model: ModelFile,
+    step: Annotated[bool, typer.Option("--step", help="Wait for Enter after each step.")] = False,
+    svg: Annotated[Path | None, typer.Option(help="Draw a sequence diagram.")] = None,
+) -> None:
+    """Do a saved counterexample again, step by step, and check that it fits the model."""
+    from rebecsim.actors import ReplayError
+    from rebecsim.exploration import load_recorded, replay as do_again
+    from rebecsim.report.counterexample import path_table
+    from rebecsim.report.sequence import sequence_diagram
+
+    recorded = load_recorded(run)
+    built, checked = open_model(model, "core" if recorded.question.mode == "core" else "timed")
+    try:
+        path = do_again(recorded, built, checked)
+    except ReplayError as error:
+        raise UserError(f"{run}: {error}") from error
+    if step:
+        for number, each in enumerate(path.steps, 1):
+            say(f"{number}/{len(path)} {each}")
+            if number < len(path):
+                _wait_for_enter()
+    else:
+        console().print(path_table(path))
+    tail = f": {recorded.breach.text}" if recorded.breach.text else ""
+    say(f"{recorded.breach.verdict}{tail}")
+    if svg is not None:
+        write_text(svg, sequence_diagram(path))
+        complain(f"sequence diagram in {svg}")
+    raise typer.Exit(ExitCode.VIOLATED)
+
+
+def _wait_for_enter() -> None:
+    """Wait for Enter; at the end of the input go on at once."""
+    with suppress(EOFError):
+        console().input()

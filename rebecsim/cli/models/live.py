@@ -1,0 +1,277 @@
+"""The command that runs a model for real: live."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from rebecsim.cli.app import Core, Patience, console, open_model, say
+from rebecsim.cli.commands import app
+from rebecsim.cli.models.asking import ModelFile
+from rebecsim.counted import counted
+from rebecsim.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from rebecsim.actors import Model
+    from rebecsim.live import Checker, Ending, Lateness, LiveRun, Log, Served
+    from rebecsim.simulation import Event
+
+_SHOWN_LATE = 3  # messages that were late, named in the report
+
+
+@app.command()
+def live(
+    model: ModelFile,
+    until: Annotated[int | None, typer.Option(min=0, help="Last model time to serve.")] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(min=1, show_default="100, or no limit", help="Most messages to serve."),
+    ] = None,
+    speed: Annotated[
+        float | None,
+        typer.Option(
+            min=0, show_default="10", help="Model time units per second; 0: virtual time."
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, show_default="drawn", help="Seed of the random choices.")
+    ] = None,
+    tolerance: Annotated[
+        int, typer.Option(min=0, help="Milliseconds by which a message may be late.")
+    ] = 50,
+    patience: Patience = 10,
+    check: Annotated[
+        bool, typer.Option("--check", help="Check each message at once, not the run at its end.")
+    ] = False,
+    log: Annotated[Path | None, typer.Option(help="Write the run (JSON).")] = None,
+    replay: Annotated[
+        Path | None, typer.Option(help="Run nothing; check a run written with `--log`.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Only say how the run ended.")] = False,
+    core: Core = False,
+) -> None:
+    """Run a model for real: every rebec is an actor with a thread of its own.
+
+    The run is then checked: every message served was enabled by the semantics. Without --until, a
+    run ends after 100 messages.
+    """
+
+    built, _ = open_model(model, "core" if core else "timed")
+    if replay is not None:
+        given = (until, steps, speed, seed, log)
+        if any(each is not None for each in given) or check:
+            raise typer.BadParameter("a run that is over has its limits", param_hint="--replay")
+        _check_saved(built, replay, tolerance, quiet)
+        return
+    if speed is not None and not math.isfinite(speed):
+        raise typer.BadParameter("it must be a number", param_hint="--speed")
+    if built.core and speed:
+        raise typer.BadParameter("a core model has no time", param_hint="--speed")
+    run = _run(
+        built,
+        until,
+        100 if until is None and steps is None else steps,
+        0.0 if built.core else 10.0 if speed is None else speed,
+        seed,
+        patience,
+        check,
+        quiet,
+    )
+    _report(built, run, tolerance, log)
+
+
+def _run(
+    model: Model,
+    until: int | None,
+    steps: int | None,
+    speed: float,
+    seed: int | None,
+    patience: int,
+    check: bool,
+    quiet: bool,
+) -> LiveRun:
+    import secrets
+
+    from rebecsim.live import Limits, NotAllowedError, run_live
+
+    start = secrets.randbelow(2**32) if seed is None else seed
+    pace = f"{speed:g} time units a second" if speed else "virtual time"
+    rebecs = counted(len(model.instances), "rebec")
+    say(f"{model.name}: {rebecs}, {pace}, seed {start}")
+    printer = _Printer(model, quiet, _checker_for(model) if check else None)
+    limits = Limits(until, steps, speed)
+    try:
+        return run_live(model, limits, seed=start, patience=patience, watch=printer.take)
+    except NotAllowedError as error:  # from the checker
+        _say_wrong(f"not allowed by the semantics: {error}")
+        raise typer.Exit(ExitCode.VIOLATED) from error
+
+
+def _checker_for(model: Model) -> Checker | None:
+    """Give a checker; None for a model whose constructors fail, which is a result of the run."""
+    from rebecsim.actors import Violation
+    from rebecsim.live import Checker
+
+    try:
+        return Checker(model)
+    except Violation:
+        return None
+
+
+def _check_saved(model: Model, file: Path, tolerance: int, quiet: bool) -> None:
+    from rebecsim.live import NotAllowedError, check_log, load_log
+
+    log = load_log(file)
+    try:
+        check_log(model, log)
+    except NotAllowedError as error:
+        raise NotAllowedError(f"{file}: {error}") from error
+    printer = _Printer(model, quiet, None)
+    for each in log.served:
+        printer.take(each)
+    _show_end(log, tolerance)
+    _exit_after(log.ending)
+
+
+# --- the report ----------------------------------------------------------------------------------
+
+
+class _Printer:
+    """Prints the messages of a run as they are served, and checks them if there is a checker."""
+
+    def __init__(self, model: Model, quiet: bool, checker: Checker | None) -> None:
+        names = [instance.name for instance in model.instances]
+        servers = [
+            f"{instance.name}: {server.name}"
+            for instance in model.instances
+            for server in instance.reactive_class.__servers__.values()
+        ]
+        self._parameters = {
+            (instance.name, server.name): server.parameters
+            for instance in model.instances
+            for server in instance.reactive_class.__servers__.values()
+        }
+        self._quiet = quiet
+        self._checker = checker
+        self._from = max(map(len, ["From", *names]))
+        self._to = max(map(len, ["To: message", *servers])) + 8
+        if not quiet:
+            self._print(("Time", "From", "To: message", "Deadline", "Choices", "Changed"), "bold")
+
+    def take(self, served: Served) -> None:
+        """Print, and check, a message served."""
+        if self._checker is not None:
+            self._checker.take(served)
+        if not self._quiet:
+            self._print(_cells(self._named(served.event)), "")
+
+    def _named(self, event: Event) -> Event:
+        """Give the arguments of a message from a log the names that the model has for them."""
+        return replace(event, parameters=self._parameters[event.rebec, event.server])
+
+    def _print(self, cells: tuple[str, ...], style: str) -> None:
+        time, sender, message, deadline, choices, changed = cells
+        line = (
+            f"{time:>9}  {sender:<{self._from}}  {message:<{self._to}}  {deadline:>8}  "
+            f"{choices:<7}  {changed}"
+        )
+        console().print(Text(line.rstrip(), style=style), soft_wrap=True)
+
+
+def _cells(event: Event) -> tuple[str, ...]:
+    from rebecsim.actors.written import changes_text
+
+    time = f"{event.time}-{event.finished}" if event.finished > event.time else str(event.time)
+    return (
+        time,
+        event.sender,
+        f"{event.rebec}: {event.call}",
+        "" if event.deadline is None else str(event.deadline),
+        event.drawn_text,
+        changes_text(event.changed.items()),
+    )
+
+
+def _report(model: Model, run: LiveRun, tolerance: int, file: Path | None) -> None:
+    """Say how a run ended, check and keep it, and exit with what it deserves."""
+    from rebecsim.live import NotAllowedError, check_log, save_log
+
+    allowed = True
+    choices = {}
+    try:
+        choices = check_log(model, run.log).run.to_json()
+    except NotAllowedError as error:
+        allowed = False
+        _say_wrong(f"not allowed by the semantics: {error}")
+    _show_end(run.log, tolerance, checked=allowed)
+    for name in run.unstopped:
+        _say_wrong(f"the thread of {name} could not be stopped; it ends with this program")
+    if file is not None:
+        save_log(file, run.log, choices)
+        say(f"run in {file}")
+    if run.log.ending.outcome == "interrupted":
+        raise typer.Exit(ExitCode.INTERRUPTED)
+    if not allowed:
+        raise typer.Exit(ExitCode.VIOLATED)
+    _exit_after(run.log.ending)
+
+
+def _exit_after(ending: Ending) -> None:
+    """Exit with the code that an ending deserves, if it is not a good one."""
+    if ending.outcome in ("failed", "not answering"):
+        raise typer.Exit(ExitCode.MODEL_FAILED)
+    if ending.is_violation:
+        raise typer.Exit(ExitCode.VIOLATED)
+
+
+def _show_end(log: Log, tolerance: int, checked: bool = True) -> None:
+    from rebecsim.live import lateness
+
+    style = "bold red" if log.ending.is_violation else "bold"
+    console().print(Text(_end_of(log.ending, log), style=style), soft_wrap=True)
+    if checked and log.served:
+        say("checked: every message served was enabled, and did what the model says")
+    found = lateness(log, tolerance / 1000)
+    if found is not None and log.served:
+        _show_lateness(found, len(log.served))
+
+
+def _end_of(ending: Ending, log: Log) -> str:
+    served = len(log.served)
+    count = f"{counted(served, 'message')} served"
+    last = f"the last one at time {max(each.event.time for each in log.served)}" if served else ""
+    where = f": {ending.rebec}, serving {ending.server}" if ending.rebec else ""
+    detail = f": {ending.detail}" if ending.detail else ""
+    return f"{ending.outcome}{where}{detail} ({', '.join(filter(None, (count, last)))})"
+
+
+def _show_lateness(found: Lateness, served: int) -> None:
+    worst = f"{found.worst * 1000:.1f} ms"
+    if not found.late:
+        say(f"on time: no message was more than {worst} late")
+    else:
+        limit = f"{found.tolerance * 1000:g} ms"
+        _say_wrong(
+            f"late: {len(found.late)} of {served} messages were served more than {limit} after "
+            f"their time, the worst {worst}"
+        )
+        for each in sorted(found.late, key=lambda each: -each.late)[:_SHOWN_LATE]:
+            event = each.event
+            say(
+                f"  {each.late * 1000:.1f} ms: {event.sender} -> {event.rebec}: {event.server} "
+                f"at time {event.time}"
+            )
+    if found.missed:
+        _say_wrong(
+            f"in real time, {len(found.missed)} messages were served after their deadlines; "
+            "in model time they met them"
+        )
+
+
+def _say_wrong(text: str) -> None:
+    console().print(Text(text, style="bold red"), soft_wrap=True)

@@ -1,0 +1,353 @@
+"""Commands about models: check, generate, simulate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from rebecsim.cli.app import (
+    Core,
+    EngineName,
+    Law,
+    Patience,
+    Plugins,
+    ScenarioName,
+    Strict,
+    Workers,
+    complain,
+    console,
+    open_model,
+    say,
+    use_plugins,
+)
+from rebecsim.cli.commands import app
+from rebecsim.cli.option_groups import grouped
+from rebecsim.counted import counted
+from rebecsim.errors import UserError
+from rebecsim.exit_codes import ExitCode
+
+Scheduling = Literal["random", "fifo"]
+"""How the next message is picked."""
+
+if TYPE_CHECKING:
+    from rebecsim.actors import Model, Scheduler
+    from rebecsim.lang import CheckedModel
+    from rebecsim.simulation import Event, RunResult
+
+_AT_ONE_TIME = 10_000
+"""Messages that compiled code serves at one time before it is looked whether they go round."""
+
+_MESSAGES = 100
+"""Messages of a run that is shown, unless another number is asked for."""
+
+
+@app.command()
+def check(
+    files: Annotated[list[Path], typer.Argument(help="Models (.rebeca, .py).")],
+    core: Core = False,
+) -> None:
+    """Check models: syntax, names and types."""
+    from rebecsim.lang import check_file
+
+    failed = False
+    for file in files:
+        try:
+            if file.suffix == ".py":
+                _check_python(file)
+                continue
+            model = check_file(file, "core" if core else "timed")
+        except UserError as error:
+            complain(error)
+            failed = True
+        else:
+            _complain_of(model.warnings)
+            _say_ok(file, len(model.classes), len(model.instances))
+    if failed:
+        raise typer.Exit(ExitCode.BAD_INPUT)
+
+
+def _check_python(file: Path) -> None:
+    """Check a model in Python, which is a program of the user's and is run."""
+    from rebecsim.actors.suspects import suspects
+    from rebecsim.generate.load import load_model
+
+    model = load_model(file)
+    classes = dict.fromkeys(instance.reactive_class for instance in model.instances)
+    _complain_of(
+        [
+            f"{each.file}:{each.line}: warning: `{each.method}` of {each.owner} {each.what}"
+            for reactive_class in classes
+            for each in suspects(reactive_class)
+        ]
+    )
+    _say_ok(file, len(classes), len(model.instances))
+
+
+def _complain_of(warnings: Sequence[object]) -> None:
+    """Show warnings, the first ones if there are many."""
+    from rebecsim.lang.errors import MOST_SHOWN
+
+    for warning in warnings[:MOST_SHOWN]:
+        complain(warning)
+    if len(warnings) > MOST_SHOWN:
+        complain(f"and {counted(len(warnings) - MOST_SHOWN, 'more warning')}")
+
+
+def _say_ok(file: Path, classes: int, rebecs: int) -> None:
+    say(f"{file}: ok, {counted(classes, 'class', 'classes')}, {counted(rebecs, 'rebec')}")
+
+
+@app.command()
+def generate(
+    scenario: ScenarioName,
+    out: Annotated[Path, typer.Option(help="Directory for the models.")],
+    form: Annotated[
+        Literal["rebeca", "python"], typer.Option(help="Timed Rebeca, or Python.")
+    ] = "rebeca",
+    force: Annotated[bool, typer.Option(help="Replace files that differ.")] = False,
+    plugin: Plugins = None,
+) -> None:
+    """Generate one model for each configuration of a scenario."""
+    from rebecsim.clusters.common.models import generate_models, write_models
+    from rebecsim.clusters.scenarios import load
+
+    use_plugins(plugin)
+    plan = load(scenario).plan()
+    models = generate_models(plan, form)
+    write_models(models, out, replace=force)
+    say(f"{len(models)} models in {out}")
+    order = getattr(plan.scenario, "order", "random")
+    if order != "random":
+        say(
+            f"order {order!r} is no part of them: a model leaves open which messages of one "
+            "time unit are served first, and `rebecsim compare` serves them in that order"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ManyRuns:
+    """What is said of many runs only."""
+
+    runs: Annotated[
+        int | None, typer.Option(min=1, help="Run it so often, and show what was observed.")
+    ] = None
+    observe: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --runs: a variable such as office.left; served=, waits= or misses= and a "
+            "message server such as office.buy; first=CONDITION; outcome=deadlock. Repeatable."
+        ),
+    ] = None
+    every: Annotated[
+        int | None,
+        typer.Option(min=1, help="With --runs: follow variables over time, by so many units."),
+    ] = None
+    out: Annotated[
+        Path | None, typer.Option(help="With --runs: directory for results and report.")
+    ] = None
+    workers: Workers = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SingleRun:
+    """What is said of a single run only."""
+
+    save: Annotated[Path | None, typer.Option(help="Write the choices of the run (JSON).")] = None
+    replay: Annotated[Path | None, typer.Option(help="Do a saved run again.")] = None
+    strict: Strict = False
+
+
+@app.command()
+@grouped
+def simulate(
+    model: Annotated[Path, typer.Argument(help="A model (.rebeca, or .py with a global `model`).")],
+    until: Annotated[int | None, typer.Option(min=0, help="Last model time to serve.")] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(min=1, show_default="100; of many runs, any", help="Most messages to serve."),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, show_default="0", help="Seed of the random choices.")
+    ] = None,
+    law: Annotated[Law | None, typer.Option(show_default="fair", help="Choice law.")] = None,
+    scheduler: Annotated[
+        Scheduling | None, typer.Option(show_default="random", help="Order of messages.")
+    ] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="NAME=VALUE: another value of an env constant, or of a constructor argument as in "
+            "east.phase=5; with --runs also several, NAME=VALUE,VALUE. Repeatable."
+        ),
+    ] = None,
+    many: ManyRuns = ManyRuns(),
+    single: SingleRun = SingleRun(),
+    engine: EngineName = "auto",
+    patience: Patience = 10,
+    core: Core = False,
+) -> None:
+    """Run a model once and show what happens, message by message; with --runs, many times."""
+    if many.runs is not None:
+        _refuse_with_runs(single)
+        from rebecsim.cli.studies.many_runs import run_many
+        from rebecsim.clusters.short import short_scenario, swept_values
+
+        loaded = short_scenario(
+            model,
+            many.observe or (),
+            sweep=swept_values(env or ()),
+            every=many.every,
+            until=until,
+            steps=steps,
+            replications=many.runs,
+            seed=seed or 0,
+            choice_law=law,
+            order=scheduler,
+            core=core,
+        )
+        run_many(loaded, many.out, many.workers, engine)
+        return
+    _require_runs(many)
+    replay, save = single.replay, single.save
+    steps = steps or _MESSAGES
+    from rebecsim.actors.watchdog import EndlessError, Watchdog
+    from rebecsim.report.runs import event_table, run_summary
+    from rebecsim.simulation import Tracer
+    from rebecsim.simulation.saved import load_run, make_scheduler, save_run
+    from rebecsim.simulation.traced import REPEATED, simulate_traced
+
+    if engine == "native":
+        if save is not None or replay is not None:
+            hint = "--engine"
+            raise typer.BadParameter("choices are kept by the python engine only", param_hint=hint)
+        order: Scheduling = scheduler or "random"
+        with Watchdog(patience=patience):  # of constructors; compiled code counts its loops
+            natively = _opened(model, core, env)
+            _simulate_natively(natively, seed or 0, law or "fair", order, until, steps)
+        return
+    built, checked = _opened(model, core, env)
+    if replay is None:
+        chosen = make_scheduler(scheduler or "random", seed or 0, law or "fair")
+    elif (seed, law, scheduler) == (None, None, None):
+        chosen = load_run(replay)
+    else:
+        raise typer.BadParameter("a replayed run has its choices already", param_hint="--replay")
+    tracer = Tracer()
+    try:
+        result = simulate_traced(
+            built,
+            chosen,
+            tracer,
+            until=until,
+            max_steps=steps,
+            patience=patience,
+            stop_at_repeats=replay is None,
+            repeated=None if single.strict else REPEATED if checked is None else 0,
+        )
+    except EndlessError:
+        console().print(event_table(tracer.events))
+        raise
+    console().print(event_table(tracer.events))
+    console().print(run_summary(result))
+    if save is not None:
+        save_run(save, chosen.run)
+        say(f"choices in {save}")
+    if result.is_violation:
+        raise typer.Exit(ExitCode.VIOLATED)
+
+
+def _refuse_with_runs(single: SingleRun) -> None:
+    for name, value in vars(single).items():
+        if value:
+            raise typer.BadParameter("is for a single run; leave it out", param_hint=f"--{name}")
+
+
+def _require_runs(many: ManyRuns) -> None:
+    for name, value in vars(many).items():
+        if value is not None:
+            raise typer.BadParameter(
+                "is for many runs; say how many with --runs", param_hint=f"--{name}"
+            )
+
+
+def _opened(path: Path, core: bool, env: list[str] | None) -> tuple[Model, CheckedModel | None]:
+    """Load a model, with other values of constants if there are any."""
+    if not env:
+        return open_model(path, "core" if core else "timed")
+    from rebecsim.clusters.short import single_variant
+
+    return single_variant(path, env, core)
+
+
+def _simulate_natively(
+    opened: tuple[Model, CheckedModel | None],
+    seed: int,
+    law: Law,
+    order: Scheduling,
+    until: int | None,
+    steps: int,
+) -> None:
+    """Run a model once on the native engine, which one run alone is not worth."""
+    from rebecsim.actors import Violation
+    from rebecsim.actors.randomness import key_of
+    from rebecsim.native.layout import native_model
+    from rebecsim.report.runs import event_table, run_summary
+    from rebecsim.simulation import RunResult
+    from rebecsim.simulation.engine import require_checked
+    from rebecsim.simulation.native import simulate_native
+    from rebecsim.simulation.saved import make_scheduler
+
+    built, checked = opened[0], require_checked(opened[1])
+    events: tuple[Event, ...] = ()
+    try:
+        native = native_model(built, checked)
+    except Violation as violation:
+        result = RunResult(violation.verdict, 0, 0, str(violation), None)
+    else:
+        run = partial(
+            simulate_native, native, key=key_of(seed), choice_law=law, order=order, until=until
+        )
+        result, events = run(max_steps=steps, at_one_time=_AT_ONE_TIME)
+        again, traced = _again(built, make_scheduler(order, seed, law), until, result, events)
+        if again is not None:
+            result, events = again, traced
+        elif result.outcome == "time stands still":
+            result, events = run(max_steps=steps)
+    console().print(event_table(list(events)))
+    console().print(run_summary(result))
+    if result.is_violation:
+        raise typer.Exit(ExitCode.VIOLATED)
+
+
+def _again(
+    model: Model,
+    scheduler: Scheduler,
+    until: int | None,
+    result: RunResult,
+    events: Sequence[Event],
+) -> tuple[RunResult | None, tuple[Event, ...]]:
+    """Do a native run again in Python if it has come back to where it was, which only Python sees.
+
+    Gives no result if it has not.
+    """
+    from rebecsim.simulation import Tracer, simulate as run
+    from rebecsim.simulation.standstill import may_stand_still
+
+    still = result.outcome in ("step limit", "time stands still")
+    if model.core or not (still and may_stand_still(events)):
+        return None, ()
+    tracer = Tracer()
+    again = run(
+        model,
+        scheduler,
+        until=until,
+        max_steps=result.steps,
+        tracer=tracer,
+        stop_at_repeats=True,
+    )
+    return (again, tuple(tracer.events)) if again.outcome == "time stands still" else (None, ())

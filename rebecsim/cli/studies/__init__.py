@@ -1,0 +1,1 @@
+"""Commands about studies: compare, reproduce, and what is done with their results."""

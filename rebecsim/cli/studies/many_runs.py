@@ -1,0 +1,41 @@
+"""Many runs of one model: the long form of `simulate`, and the short form of a study."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from rebecsim.cli.app import complain, console
+from rebecsim.cli.studies.arrow import leave_pandas_alone
+from rebecsim.cli.studies.compare import (
+    kept_or_temporary,
+    show_written,
+    showing_runs,
+)
+from rebecsim.clusters.scenarios import LoadedScenario
+from rebecsim.native.engines import Engine
+
+
+def run_many(loaded: LoadedScenario, out: Path | None, workers: int | None, engine: Engine) -> None:
+    """Run a scenario, print what was observed, and with `out` keep results and report."""
+    leave_pandas_alone()
+    from rebecsim.clusters.workers import executor_with_plugins
+    from rebecsim.report import report_view, write_report
+    from rebecsim.report.comparison import compared
+    from rebecsim.studies.comparing import Runner
+    from rebecsim.studies.executors import available_workers
+    from rebecsim.studies.results import Results
+    from rebecsim.studies.runner import PlannedRun
+    from rebecsim.studies.study import How
+
+    plan = loaded.plan()
+    plan.study.prepare(plan, How(engine), complain)
+    count = min(workers or available_workers(), -(-plan.total // plan.study.per_task(How())))
+    modules = plan.study.modules(engine)
+    with kept_or_temporary(out) as directory, executor_with_plugins(count, modules) as executor:
+        run = PlannedRun(plan, Results.create(directory, plan))
+        showing = partial(showing_runs, str(directory))
+        report = compared(run, Runner(executor, engine, showing, complain), False)
+        console().print(report_view(report))
+        if out is not None:
+            show_written(write_report(report, out, executor), directory / "parts")

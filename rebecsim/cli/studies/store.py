@@ -1,0 +1,155 @@
+"""Commands about stored results: runs, query, report, diff."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
+from rebecsim.cli.commands import app
+from rebecsim.cli.studies.arrow import leave_pandas_alone
+from rebecsim.cli.studies.compare import show_written
+from rebecsim.errors import UserError
+from rebecsim.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from rebecsim.studies.store import StoredRun
+
+Root = Annotated[Path, typer.Argument(help="Directory below which the runs are.")]
+Run = Annotated[Path, typer.Argument(help="Directory of a run.", show_default=False)]
+
+
+@app.command()
+def runs(root: Root = Path(), plugin: Plugins = None) -> None:
+    """List all runs below a directory."""
+    leave_pandas_alone()
+    from rebecsim.report.stored import runs_table
+
+    use_plugins(plugin)
+    found, complaints = _runs(root)
+    if found:
+        console().print(runs_table(found))
+    for complaint in complaints:
+        complain(complaint)
+    if complaints:
+        raise typer.Exit(ExitCode.BAD_INPUT)
+
+
+@app.command()
+def query(
+    sql: Annotated[
+        str | None, typer.Argument(help="A SELECT over the views.", show_default="list the views")
+    ] = None,
+    root: Root = Path(),
+    csv: Annotated[bool, typer.Option("--csv", help="All rows, as CSV.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="All rows, as JSON.")] = False,
+    parquet: Annotated[
+        Path | None, typer.Option(dir_okay=False, help="Write all rows to a Parquet file.")
+    ] = None,
+    plugin: Plugins = None,
+) -> None:
+    """Answer SQL over all runs below a directory; without SQL, list the views.
+
+    The views are `runs`, `cells`, `replications` and `differences`, and the tables of a kind, such
+    as `jobs`. Nothing else can be read, and nothing written. A run that is damaged is named and
+    left out.
+    """
+    leave_pandas_alone()
+    from rebecsim.report.stored import (
+        answer_table,
+        views_table,
+        write_csv,
+        write_json,
+        write_parquet,
+    )
+    from rebecsim.studies.query import query as ask, views
+
+    if csv + json + (parquet is not None) > 1:
+        raise UserError("--csv, --json and --parquet: give one of them")
+    use_plugins(plugin)
+    if sql is not None and root == Path() and Path(sql).is_dir():
+        root, sql = Path(sql), None  # a directory alone
+    found, complaints = _runs(root)
+    for complaint in complaints:
+        complain(f"warning: {complaint}; left out")
+    if sql is None:
+        console().print(views_table(views(found)))
+        return
+    answer = ask(sql, found, lambda damage: complain(f"warning: {damage}"))
+    if csv:
+        write_csv(answer, sys.stdout)
+    elif json:
+        write_json(answer, sys.stdout)
+    elif parquet is not None:
+        write_parquet(answer, parquet)
+        say(f"rows in {parquet}")
+    else:
+        console().print(answer_table(answer))
+
+
+@app.command()
+def report(
+    run: Run,
+    directory: Annotated[
+        Path | None,
+        typer.Option("--out", show_default="that of the run", help="Directory for the report."),
+    ] = None,
+    plugin: Plugins = None,
+) -> None:
+    """Draw the report of a run again, without simulating."""
+    leave_pandas_alone()
+    from rebecsim.clusters.scenarios import open_run, plan_of_run
+    from rebecsim.report import report_view, write_report
+    from rebecsim.report.comparison import report_input
+    from rebecsim.studies.comparing import stored_companions
+
+    use_plugins(plugin)
+    stored = open_run(run)
+    plan = plan_of_run(stored)
+    drawn = report_input(plan, stored.results, stored_companions(plan, stored.results))
+    written = write_report(drawn, directory or run)
+    console().print(report_view(drawn))
+    show_written(written)
+
+
+@app.command()
+def diff(first: Run, second: Run, plugin: Plugins = None) -> None:
+    """Compare two runs: settings, the figures of every cell, and what else a kind can compare."""
+    leave_pandas_alone()
+    from rebecsim.clusters.common.registry import UnknownNameError
+    from rebecsim.clusters.kinds import find_kind
+    from rebecsim.clusters.scenarios import open_run
+    from rebecsim.report.stored import diff_view
+    from rebecsim.studies.diff import compare_runs
+
+    use_plugins(plugin)
+    one, other = open_run(first), open_run(second)
+    console().print(diff_view(compare_runs(one, other)))
+    if one.kind == other.kind:
+        with suppress(UnknownNameError):  # the kind of a plug-in that is not there
+            for more in find_kind(one.kind).changes(one, other):
+                console().print(more)
+
+
+def _runs(root: Path) -> tuple[list[StoredRun], list[UserError]]:
+    """The runs below a directory, and what is wrong with those that cannot be opened."""
+    from rebecsim.clusters.scenarios import open_run
+    from rebecsim.studies import ResultsError
+    from rebecsim.studies.store import find_runs
+
+    found: list[StoredRun] = []
+    complaints: list[UserError] = []
+    for name, directory in find_runs(root):
+        try:
+            found.append(open_run(directory, name))
+        except ResultsError as error:
+            complaints.append(error)
+    if not found:
+        if complaints:
+            raise complaints[0]
+        raise ResultsError(f"{root}: there are no runs; `rebecsim compare --out DIR` makes one")
+    return found, complaints

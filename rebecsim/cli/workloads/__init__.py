@@ -1,0 +1,1 @@
+"""Commands about workloads of real machines, and the schedulers that run them."""

@@ -1,0 +1,232 @@
+"""Commands about batch schedulers: batch, validate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
+from rebecsim.cli.commands import app
+from rebecsim.cli.option_groups import grouped
+from rebecsim.cli.workloads.logs import Log, Processors, Size, Sort, read_log, told
+from rebecsim.counted import counted
+from rebecsim.errors import UserError
+from rebecsim.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.batch import BatchPolicy, Machine, NodeGroup, PolicySettings
+    from rebecsim.clusters.batch.estimates import Estimates
+    from rebecsim.workloads import Schedule
+
+
+Believed = Literal["requested", "exact"]
+"""Estimates by name."""
+
+Fit = Literal["first-fit", "best-fit"]
+"""How nodes are chosen."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachineOptions:
+    """What the jobs run on."""
+
+    processors: Annotated[
+        int | None, typer.Option(min=1, help="Pooled processors, instead of the header's.")
+    ] = None
+    nodes: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Nodes instead, as COUNT:processors=N,memory=KB,...; repeatable for other nodes."
+        ),
+    ] = None
+    placement: Annotated[Fit, typer.Option(help="Which nodes a job gets.")] = "first-fit"
+
+    def machine(self) -> Machine | None:
+        """Give it, if one is asked for. Raises UserError for options that exclude each other."""
+        from rebecsim.clusters.batch import Nodes, Pool
+
+        if not self.nodes:
+            if self.placement != "first-fit":
+                raise UserError("--placement is about nodes; give them with --nodes")
+            return None if self.processors is None else Pool(self.processors)
+        if self.processors is not None:
+            raise UserError("a machine has --processors or --nodes, not both")
+        return Nodes(*map(_node_group, self.nodes), placement=self.placement)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimateOptions:
+    """How long jobs are believed to run."""
+
+    estimates: Annotated[
+        Believed, typer.Option(help="Estimates: the requested times, or the run times.")
+    ] = "requested"
+    error: Annotated[
+        float | None,
+        typer.Option(min=0, help="Estimates from the run time to 1 + ERROR times it, at random."),
+    ] = None
+
+    def chosen(self) -> Estimates:
+        """Give the estimates. Raises UserError for exact ones with an error."""
+        from rebecsim.clusters.batch import InflatedEstimates
+
+        if self.error is None:
+            return self.estimates
+        if self.estimates == "exact":
+            raise UserError("--error is an error of the estimates; leave out --estimates exact")
+        return InflatedEstimates(self.error)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicyOptions:
+    """How policies are set that can be."""
+
+    backfill_order: Annotated[
+        Literal["queue", "shortest"], typer.Option(help="EASY: which jobs are tried first.")
+    ] = "queue"
+    half_life: Annotated[
+        int | None, typer.Option(min=1, help="Fairshare: seconds until usage counts half.")
+    ] = None
+    window: Annotated[
+        int | None, typer.Option(min=1, help="Fairshare: seconds until usage is forgotten.")
+    ] = None
+    refresh: Annotated[
+        int, typer.Option(min=1, help="Fairshare: seconds between two looks at the usage.")
+    ] = 3600
+
+    def settings(self) -> PolicySettings:
+        """Give them as policies take them."""
+        from rebecsim.clusters.batch import PolicySettings
+
+        return PolicySettings(**vars(self))
+
+
+@app.command()
+@grouped
+def batch(
+    log: Log,
+    policy: Annotated[str, typer.Option(help="Name of a batch policy.")] = "EASY",
+    on: MachineOptions = MachineOptions(),
+    believed: EstimateOptions = EstimateOptions(),
+    options: PolicyOptions = PolicyOptions(),
+    size: Size = "requested",
+    sort: Sort = False,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the error of estimates.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the schedule: .swf, .swf.gz; field 3 is the wait.")
+    ] = None,
+    plugin: Plugins = None,
+) -> None:
+    """Run a log through a batch scheduler and show what became of the jobs."""
+    from rebecsim.clusters.batch import run_schedule
+    from rebecsim.clusters.batch.report.text import batch_table
+    from rebecsim.metrics.batch import batch_metrics
+    from rebecsim.workloads import write_schedule
+
+    use_plugins(plugin)
+    chosen = _known_policy(policy)
+    estimates = believed.chosen()
+    machine = on.machine()
+    capacity = on.processors if machine is None else machine.processors
+    workload = told(log, read_log(log, capacity, size, sort))
+    schedule = run_schedule(
+        workload, machine, chosen, estimates=estimates, settings=options.settings(), seed=seed
+    )
+    console().print(batch_table([(chosen.name, batch_metrics(schedule))]))
+    if out is not None:
+        write_schedule(schedule, out)
+        say(f"schedule in {out}")
+
+
+@app.command()
+def validate(
+    schedule: Annotated[
+        Path, typer.Argument(help="A schedule (.swf, .swf.gz): a log with the wait in field 3.")
+    ],
+    processors: Processors = None,
+    fcfs: Annotated[
+        bool, typer.Option("--fcfs", help="Also: jobs start in the order of submission.")
+    ] = False,
+    easy: Annotated[
+        bool,
+        typer.Option(
+            "--easy", help="Also: no head of the queue starts after its first reservation."
+        ),
+    ] = False,
+    estimates: Annotated[
+        Believed, typer.Option(help="--easy: what reservations were made by.")
+    ] = "requested",
+) -> None:
+    """Check that a machine could have run a schedule, ours or another tool's."""
+    import rebecsim.clusters.batch as rules
+
+    read = _read_validated(schedule, processors)
+    workload = read.workload
+    capacity = workload.capacity
+    checks = [rules.check_submissions(read), rules.check_capacity(read, capacity)]
+    if fcfs:
+        checks.append(rules.check_start_order(read))
+    if easy:
+        estimate = workload.estimate if estimates == "requested" else read.duration
+        checks.append(rules.check_head_reservations(read, capacity, estimate))
+    say(f"{schedule}: {len(read):,} jobs on {capacity:,} processors")
+    for check in checks:
+        if check.holds:
+            say(f"  holds: {check.rule}")
+        else:
+            say(f"  broken by {counted(len(check.offenders), 'job')}: {check.rule}")
+            say(f"    first by job {workload.job[check.offenders[0]]}, which {check.first}")
+    if not all(check.holds for check in checks):
+        raise typer.Exit(ExitCode.VIOLATED)
+
+
+def _known_policy(name: str) -> BatchPolicy:
+    from rebecsim.clusters import UnknownNameError
+    from rebecsim.clusters.batch import batch_policy
+
+    try:
+        return batch_policy(name)
+    except UnknownNameError as error:
+        raise UserError(f"--policy: {error}") from error
+
+
+def _node_group(text: str) -> NodeGroup:
+    """Read a group of nodes as in `120:processors=2,memory=1048576`."""
+    from rebecsim.clusters.batch import NodeGroup
+
+    count, _, parts = text.partition(":")
+    pairs = [part.partition("=")[::2] for part in parts.split(",")]
+    resources = {name.strip(): value.strip() for name, value in pairs}
+    numbers = (count.strip(), *resources.values())
+    if len(resources) < len(pairs) or not all(n.isascii() and n.isdigit() for n in numbers):
+        raise UserError(f"--nodes {text}: write it as 120:processors=2,memory=1048576")
+    amounts = {name: int(value) for name, value in resources.items()}
+    if "processors" not in amounts:
+        raise UserError(f"--nodes {text}: say how many processors a node has, processors=2")
+    return NodeGroup(int(count), amounts.pop("processors"), amounts)
+
+
+def _read_validated(path: Path, processors: int | None) -> Schedule:
+    """Read a schedule as it is: with jobs that start too early or are larger than the machine.
+
+    Of jobs submitted at one time, the smaller number was submitted first: other tools write rows
+    in the order of starts or ends.
+    """
+    import numpy as np
+
+    from rebecsim.workloads import CleaningRules, Schedule, read_swf
+    from rebecsim.workloads.job import UNKNOWN
+
+    rules = CleaningRules(size="allocated", sort=True, fits_machine=False)
+    workload = told(path, read_swf(path, processors=processors, rules=rules))
+    known = workload.wait != UNKNOWN
+    if not known.any():
+        raise UserError(f"{path}: no job has a wait, so that this is a log and no schedule")
+    if not known.all():
+        complain(f"{path}: {counted(int((~known).sum()), 'job')} without a wait left out")
+    order = np.lexsort((workload.job, workload.submit))
+    jobs = workload.select(order[known[order]])
+    return Schedule(jobs, jobs.submit + jobs.wait, policy=path.name)

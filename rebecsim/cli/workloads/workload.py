@@ -1,0 +1,277 @@
+"""Commands about workloads of real machines: workload info, generate, slice, convert, metrics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from rebecsim.cli.app import console, say
+from rebecsim.cli.commands import app
+from rebecsim.cli.workloads.logs import Log, Processors, Size, Sort, read_log, told
+from rebecsim.errors import UserError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rebecsim.workloads import Schedule, Workload
+
+workload_app = typer.Typer(
+    no_args_is_help=True, help="Logs of real machines and synthetic ones: look, make, cut, judge."
+)
+app.add_typer(workload_app, name="workload")
+
+
+Group = Literal["user", "queue"]
+"""By what metrics are shown."""
+
+Out = Annotated[Path, typer.Option(help="The new file: .swf, .swf.gz, .csv, .csv.gz, .parquet.")]
+Users = Annotated[list[int] | None, typer.Option("--user", help="Only this user; repeatable.")]
+Queues = Annotated[list[int] | None, typer.Option("--queue", help="Only this queue; repeatable.")]
+Load = Annotated[float | None, typer.Option(help="Stretch arrivals to this offered load.")]
+
+
+@workload_app.command()
+def info(
+    log: Log,
+    chart: Annotated[Path | None, typer.Option(help="Draw distributions: .png or .svg.")] = None,
+    processors: Processors = None,
+    size: Size = "requested",
+    sort: Sort = False,
+) -> None:
+    """Show what a workload is like: jobs, users, load, distributions."""
+    from rebecsim.clusters.batch.report.text import workload_view
+    from rebecsim.workloads.summary import summarise
+
+    workload = read_log(log, processors, size, sort)
+    if chart is not None:
+        from rebecsim.clusters.batch.report.log_chart import write_workload_chart
+
+        write_workload_chart(workload, chart, workload.header.get("Computer", log.name))
+    console().print(workload_view(str(log), summarise(workload)))
+    if chart is not None:
+        say(f"picture in {chart}")
+
+
+@workload_app.command()
+def generate(
+    out: Out,
+    jobs: Annotated[
+        int | None, typer.Option(min=2, show_default="10000", help="How many jobs.")
+    ] = None,
+    processors: Annotated[
+        int | None, typer.Option(min=2, show_default="128, or the log's", help="Of the machine.")
+    ] = None,
+    users: Annotated[
+        int | None, typer.Option(min=1, show_default="1, or the log's", help="How many users.")
+    ] = None,
+    like: Annotated[
+        Path | None, typer.Option(help="Draw users, each with all jobs, from this log.")
+    ] = None,
+    load: Load = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random choices.")] = 0,
+) -> None:
+    """Make a synthetic workload: of the model of Lublin and Feitelson, or like a log."""
+    from rebecsim.workloads.export import require_form, write_workload
+    from rebecsim.workloads.lublin import generate as draw
+    from rebecsim.workloads.resample import resample
+    from rebecsim.workloads.transform import with_load
+
+    require_form(out)
+    if like is None:
+        made = draw(jobs or 10_000, processors or 128, seed=seed, users=users or 1)
+    elif jobs is None:
+        made = resample(told(like, read_log(like, processors, "requested")), seed=seed, users=users)
+    else:
+        raise UserError("--jobs and --like: a workload like a log has the jobs of its users")
+    if load is not None:
+        made = with_load(made, load)
+    write_workload(made, out)
+    _say_written(made, out)
+
+
+@workload_app.command("slice")
+def slice_(
+    log: Log,
+    out: Out,
+    begin: Annotated[
+        int, typer.Option("--from", min=0, help="Jobs submitted from this second of the log on.")
+    ] = 0,
+    until: Annotated[
+        int | None, typer.Option(min=1, help="Jobs submitted before this second.")
+    ] = None,
+    first: Annotated[int | None, typer.Option(min=1, help="At most so many jobs.")] = None,
+    user: Users = None,
+    queue: Queues = None,
+    load_factor: Annotated[
+        float | None, typer.Option(help="Submit jobs so many times as fast.")
+    ] = None,
+    load: Load = None,
+    processors: Processors = None,
+    size: Size = "requested",
+    sort: Sort = False,
+) -> None:
+    """Cut a workload: a time, some users or queues; and change its load."""
+    from rebecsim.workloads import transform
+    from rebecsim.workloads.export import require_form, write_workload
+
+    require_form(out)
+    if load is not None and load_factor is not None:
+        raise UserError("--load and --load-factor: give one of the two")
+    workload = told(log, read_log(log, processors, size, sort))
+    workload = transform.cut(
+        workload, begin=begin, end=until, users=user, queues=queue, first=first
+    )
+    if load_factor is not None:
+        workload = transform.scale_load(workload, load_factor)
+    if load is not None:
+        workload = transform.with_load(workload, load)
+    write_workload(workload, out)
+    _say_written(workload, out)
+
+
+@workload_app.command()
+def convert(
+    log: Log,
+    out: Out,
+    processors: Processors = None,
+    size: Size = "requested",
+    sort: Sort = False,
+) -> None:
+    """Clean a log and write it as SWF, or as a table for other programs."""
+    from rebecsim.workloads.export import require_form, write_workload
+
+    require_form(out)
+    workload = told(log, read_log(log, processors, size, sort))
+    write_workload(workload, out)
+    _say_written(workload, out)
+
+
+@workload_app.command()
+def metrics(
+    schedules: Annotated[
+        list[Path], typer.Argument(help="SWF files with waits, of the same jobs or not.")
+    ],
+    share: Annotated[
+        int | None, typer.Option(min=1, help="Processors every user may expect; for VEET and WT.")
+    ] = None,
+    memory_share: Annotated[
+        int | None, typer.Option(min=1, help="Memory every user may expect, in KB, as well.")
+    ] = None,
+    by: Annotated[Group | None, typer.Option(help="Show users or queues one by one.")] = None,
+    user: Users = None,
+    queue: Queues = None,
+    boxes: Annotated[
+        Path | None, typer.Option(help="Draw box plots over users: .png or .svg.")
+    ] = None,
+    heatmap: Annotated[
+        Path | None, typer.Option(help="Draw overdue jobs of users over time: .png or .svg.")
+    ] = None,
+    processors: Processors = None,
+) -> None:
+    """Judge schedules: wait, slowdown, utilisation, and how users fared."""
+    from rebecsim.report.figures import require_picture_name
+
+    if share is None and (boxes or heatmap or memory_share):
+        raise UserError("--boxes, --heatmap and --memory-share need --share")
+    for picture in filter(None, (boxes, heatmap)):
+        require_picture_name(picture)
+    read = [_read_schedule(path, processors) for path in schedules]
+    views = [_view(schedule, user, queue) for schedule in read]
+    _show_classical(read, views, by)
+    if share is not None:
+        _show_user_aware(read, views, share, memory_share, by, boxes, heatmap)
+
+
+def _show_classical(
+    schedules: list[Schedule], views: list[NDArray[np.bool_]], by: Group | None
+) -> None:
+    from rebecsim.clusters.batch.report.text import batch_table, group_table
+    from rebecsim.metrics.batch import batch_metrics, batch_metrics_by
+
+    pairs = list(zip(schedules, views, strict=True))
+    rows = [(each.policy, batch_metrics(each, only=view)) for each, view in pairs]
+    console().print(batch_table(rows))
+    if by is None:
+        return
+    for schedule, view in pairs:
+        say(schedule.policy)
+        groups = batch_metrics_by(schedule, getattr(schedule.workload, by), only=view)
+        console().print(group_table(by.capitalize(), groups))
+
+
+def _show_user_aware(
+    schedules: list[Schedule],
+    views: list[NDArray[np.bool_]],
+    share: int,
+    memory_share: int | None,
+    by: Group | None,
+    boxes: Path | None,
+    heatmap: Path | None,
+) -> None:
+    from rebecsim.clusters.batch.report.text import user_quartile_table, user_table
+    from rebecsim.clusters.batch.report.user_charts import write_overdue_chart, write_user_boxes
+    from rebecsim.metrics.expected_end import expected_ends
+    from rebecsim.metrics.overdue import overdue_map, window_edges
+    from rebecsim.metrics.users import user_metrics
+
+    judged = []
+    expected = [expected_ends(each, share, memory_share) for each in schedules]
+    for schedule, ends, view in zip(schedules, expected, views, strict=True):
+        jobs = schedule.workload
+        figures = user_metrics(schedule.end, ends, jobs.user, jobs.processors, only=view)
+        judged.append((schedule.policy, figures))
+    console().print(user_quartile_table(judged))
+    if by == "user":
+        for policy, figures in judged:
+            say(policy)
+            console().print(user_table(figures))
+    if boxes is not None:
+        write_user_boxes(judged, boxes, f"Users who may expect {share:,} processors each")
+        say(f"box plots in {boxes}")
+    if heatmap is not None:
+        last = max(int(each.end.max()) for each in schedules)
+        edges = window_edges(0, last, _WINDOWS)
+        maps = [
+            overdue_map(schedule, ends, edges, only=view)
+            for schedule, ends, view in zip(schedules, expected, views, strict=True)
+        ]
+        write_overdue_chart(maps, heatmap, f"Users who may expect {share:,} processors each")
+        say(f"heat map in {heatmap}")
+
+
+_WINDOWS = 700
+
+
+def _read_schedule(path: Path, processors: int | None) -> Schedule:
+    from rebecsim.workloads import read_schedule
+
+    schedule = read_schedule(path, processors=processors)
+    told(path, schedule.workload)
+    return schedule
+
+
+def _view(
+    schedule: Schedule, users: list[int] | None, queues: list[int] | None
+) -> NDArray[np.bool_]:
+    """Choose the jobs of some users and queues; all of them if none are named."""
+    import numpy as np
+
+    jobs = schedule.workload
+    chosen = np.ones(len(jobs), dtype=bool)
+    if users:
+        chosen &= np.isin(jobs.user, users)
+    if queues:
+        chosen &= np.isin(jobs.queue, queues)
+    if not chosen.any():
+        raise UserError(f"{schedule.policy}: no job of these users and queues")
+    return chosen
+
+
+def _say_written(workload: Workload, path: Path) -> None:
+    from rebecsim.workloads.transform import offered_load
+
+    load = offered_load(workload)
+    say(f"{len(workload):,} jobs in {path}, offered load {load:.3f}")

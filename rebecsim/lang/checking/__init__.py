@@ -1,0 +1,1 @@
+"""Checking a syntax tree: names, types, constants and the rules of the dialect."""

@@ -1,0 +1,237 @@
+"""Calls of methods, functions and timers, and sends: their receivers, arguments and times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Protocol
+
+from rebecsim.lang import syntax
+from rebecsim.lang.checked import CheckedClass, Value, find_server
+from rebecsim.lang.checking.constants import FUNCTIONS, fold_function
+from rebecsim.lang.checking.hints import signature
+from rebecsim.lang.checking.scopes import Body, Findings, Scope, Unknown
+from rebecsim.lang.checking.type_names import resolve_type
+from rebecsim.lang.habits import METHOD_HINTS
+from rebecsim.lang.types import (
+    ANY_REBEC,
+    DOUBLE,
+    INT,
+    NUMERIC,
+    REAL,
+    TIMER,
+    VOID,
+    NullType,
+    RebecType,
+    Type,
+)
+
+_TIMER_OPERATIONS: dict[str, Type] = {
+    "startTimer": VOID,
+    "stopTimer": VOID,
+    "getTimerValue": INT,
+}
+
+
+class Operands(Protocol):
+    """Checks the expressions within a call or a send."""
+
+    def check(self, node: syntax.Expression, scope: Scope) -> Type | None:
+        """Give the type of an expression that may have none."""
+
+    def value(self, node: syntax.Expression, scope: Scope) -> Type | None:
+        """Give the type of an expression that has a value."""
+
+    def fits(
+        self, node: syntax.Expression, expected: Type | None, scope: Scope, hint: str | None = None
+    ) -> None:
+        """Report an expression that is not of a type."""
+
+    def fold(
+        self,
+        node: syntax.Expression,
+        operands: tuple[syntax.Expression, ...],
+        compute: Callable[..., Value],
+    ) -> None:
+        """Note what an expression is worth whose operands are constants."""
+
+
+class CallChecker:
+    """Checks what a body calls and sends; a type of None means that a mistake was reported."""
+
+    def __init__(self, findings: Findings, body: Body, operands: Operands) -> None:
+        self.findings = findings
+        self.body = body
+        self._operands = operands
+
+    def time(self, node: syntax.Expression, word: str, scope: Scope) -> None:
+        """Check the amount of `delay`, `after` or `deadline`."""
+        if self.findings.dialect == "core":
+            self.findings.report("core-time", node.span, word=word)
+            return
+        found = self._operands.value(node, scope)
+        if found is None:
+            return
+        if found not in NUMERIC or found in REAL:
+            self.findings.report("time-type", node.span, word=word, found=found)
+            return
+        for amount in node.alternatives if isinstance(node, syntax.Choice) else (node,):
+            constant = self.findings.constants.get(id(amount))
+            if isinstance(constant, int) and constant < 0:
+                self.findings.report("time-negative", amount.span, word=word, value=constant)
+
+    def arguments(
+        self,
+        node: syntax.Call | syntax.Send | syntax.Instance,
+        called: syntax.Method | syntax.MessageServer,
+        owner: str,
+        scope: Scope,
+    ) -> None:
+        """Check the arguments of a call or send against the parameters of a member of a class."""
+        parameters = called.parameters
+        if called.name in self.findings.spoilt.get(owner, ()):
+            self._each(node.arguments, scope)
+            return
+        if len(node.arguments) != len(parameters):
+            shown = signature(called.name, parameters)
+            found = len(node.arguments)
+            self.findings.report_count(node, called.name, len(parameters), found, shown)
+            self._each(node.arguments, scope)
+            return
+        hint = f"it goes to `{signature(called.name, parameters)}`"
+        for argument, parameter in zip(node.arguments, parameters, strict=True):
+            self._operands.fits(argument, resolve_type(self.findings, parameter.type), scope, hint)
+
+    def _each(self, nodes: Sequence[syntax.Expression], scope: Scope) -> None:
+        for node in nodes:
+            self._operands.value(node, scope)
+
+    def call(self, node: syntax.Call, scope: Scope) -> Type | None:
+        """The type of what a method, function or timer operation gives, which may be void."""
+        owner = self.body.owner
+        if node.method == "super":
+            self.findings.report("super-place", node.span)
+            return None
+        method = None if owner is None else owner.methods.get(node.method)
+        if method is None and node.method in FUNCTIONS:
+            return self._function(node, scope)
+        if method is None and node.method in _TIMER_OPERATIONS:
+            return self._timer_operation(node, scope)
+        if owner is None or method is None:
+            self._unknown_method(node, owner)
+            self._each(node.arguments, scope)
+            return None
+        for word, amount in (("after", node.after), ("deadline", node.deadline)):
+            if amount is not None:
+                self.findings.report("method-timed", amount.span, name=node.method, word=word)
+        self.arguments(node, method, owner.name, scope)
+        if method.return_type is None:
+            return VOID
+        return resolve_type(self.findings, method.return_type)
+
+    def _unknown_method(self, node: syntax.Call, owner: CheckedClass | None) -> None:
+        name = node.method
+        if owner is None or owner.name not in self.findings.incomplete:
+            servers = [] if owner is None else [server.name for server in owner.servers]
+            methods = [] if owner is None else list(owner.methods)
+            unknown = Unknown(f"method of {self.body.where}", name, [*methods, *servers])
+            self.findings.report_unknown(
+                "unknown-method",
+                node.span,
+                unknown,
+                METHOD_HINTS.get(name),
+                owner=self.body.where,
+            )
+
+    def _timer_operation(self, node: syntax.Call, scope: Scope) -> Type | None:
+        """Check that a timer is started, stopped or read; a method of the same name hides these."""
+        name = node.method
+        if self.findings.dialect == "core":
+            self.findings.report("core-time", node.span, word=name)
+            return None
+        self.findings.functions.add(id(node))
+        found = [self._operands.check(each, scope) for each in node.arguments]
+        if len(found) != 1:
+            self.findings.report_count(node, name, 1, len(found), f"{name}(Timer t)")
+        elif found[0] is not None and found[0] != TIMER:
+            span = node.arguments[0].span
+            self.findings.report("timer-expected", span, name=name, found=found[0])
+        return _TIMER_OPERATIONS[name]
+
+    def _function(self, node: syntax.Call, scope: Scope) -> Type:
+        """Check a call of a mathematical function, which a method of the same name hides."""
+        self.findings.functions.add(id(node))
+        parameters = FUNCTIONS[node.method].parameters
+        for argument in node.arguments:
+            self._operands.fits(argument, DOUBLE, scope)
+        if len(node.arguments) == len(parameters):
+            self._operands.fold(node, node.arguments, partial(fold_function, node.method))
+        else:
+            shown = f"{node.method}({', '.join(f'double {each}' for each in parameters)})"
+            found = len(node.arguments)
+            self.findings.report_count(node, node.method, len(parameters), found, shown)
+        return DOUBLE
+
+    def send(self, node: syntax.Send, scope: Scope) -> Type | None:
+        """Check a send, which has no value."""
+        receiver = self._operands.value(node.receiver, scope)
+        self._receiver_allowed(node)
+        self._send_arguments(node, receiver, scope)
+        for word, amount in (("after", node.after), ("deadline", node.deadline)):
+            if amount is not None:
+                self.time(amount, word, scope)
+        self._in_time(node)
+        return None if receiver is None else VOID
+
+    def _in_time(self, node: syntax.Send) -> None:
+        """Warn of a message that arrives after its deadline, whatever is chosen."""
+        if node.after is None or node.deadline is None:
+            return
+        arrivals, deadlines = self._amounts(node.after), self._amounts(node.deadline)
+        if arrivals and deadlines and min(arrivals) > max(deadlines):
+            self.findings.report(
+                "always-late", node.deadline.span, after=min(arrivals), deadline=max(deadlines)
+            )
+
+    def _amounts(self, node: syntax.Expression) -> list[int]:
+        """The times that an expression can give; none if that is not known here."""
+        alternatives = node.alternatives if isinstance(node, syntax.Choice) else (node,)
+        values = [self.findings.constants.get(id(each)) for each in alternatives]
+        known = [value for value in values if isinstance(value, int)]
+        return known if len(known) == len(values) else []
+
+    def _receiver_allowed(self, node: syntax.Send) -> None:
+        to_self = isinstance(node.receiver, syntax.Name) and node.receiver.identifier == "self"
+        if self.body.kind == "constructor" and not to_self:
+            self.findings.report("constructor-send", node.span)
+
+    def _send_arguments(self, node: syntax.Send, receiver: Type | None, scope: Scope) -> None:
+        server: syntax.MessageServer | None = None
+        if receiver == ANY_REBEC:
+            self.findings.report("sender-class", node.receiver.span, name=node.server)
+        elif isinstance(receiver, RebecType):
+            server = self._server(node, receiver.name)
+        elif receiver is not None:
+            found = "null" if isinstance(receiver, NullType) else receiver
+            self.findings.report("receiver", node.receiver.span, found=found)
+        if server is None or not isinstance(receiver, RebecType):
+            self._each(node.arguments, scope)
+        else:
+            self.arguments(node, server, receiver.name, scope)
+
+    def _server(self, node: syntax.Send, owner: str) -> syntax.MessageServer | None:
+        """The message server that a send to a class means; None (and a report) if none."""
+        findings = self.findings
+        server = find_server(findings.classes, findings.interfaces, owner, node.server)
+        if server is not None:
+            return server.tree
+        checked = findings.classes.get(owner)
+        promising = findings.interfaces.get(owner)
+        if checked is not None and node.server in checked.methods:
+            findings.report("method-sent", node.span, name=node.server, owner=owner)
+        elif owner not in findings.incomplete:
+            known = checked or promising
+            names = [] if known is None else [each.name for each in known.servers]
+            unknown = Unknown(f"message server of {owner}", node.server, names)
+            findings.report_unknown("unknown-server", node.span, unknown, owner=owner)
+        return None

@@ -1,0 +1,235 @@
+"""What the parts of the checker share: findings, names in scope, and classes and their types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from rebecsim.counted import counted
+from rebecsim.lang import syntax
+from rebecsim.lang.checked import CheckedClass, CheckedInterface, Dialect, Symbol, Value
+from rebecsim.lang.checking.hints import name_hint
+from rebecsim.lang.errors import Diagnostic, diagnose
+from rebecsim.lang.syntax import Span
+from rebecsim.lang.types import (
+    ANY_REBEC,
+    BOOLEAN,
+    INT,
+    NULL,
+    NUMERIC,
+    REAL,
+    RebecType,
+    Type,
+    arithmetic_type,
+)
+
+_GUESSES = 50
+"""Unknown names for which the known ones are searched; more of them are no misspellings."""
+
+BUILTINS: dict[str, Type] = {
+    "sender": ANY_REBEC,
+    "now": INT,
+    "currentMessageArrival": INT,
+    "currentMessageDeadline": INT,
+    "currentMessageWaitingTime": INT,
+}
+"""Names with a meaning of their own; `self` has the type of the class it stands in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A name that nothing has: what it should be the name of, and the names there are.
+
+    `words` are those of the language, which may be meant but are not worth a list.
+    """
+
+    what: str
+    name: str
+    known: Iterable[str] = ()
+    words: Iterable[str] = ()
+
+
+@dataclass
+class Findings:
+    """What the checker finds out: mistakes, and the side tables of `CheckedModel`."""
+
+    dialect: Dialect
+    class_names: frozenset[str] = frozenset()
+    interface_names: frozenset[str] = frozenset()
+    classes: dict[str, CheckedClass] = field(default_factory=dict)
+    interfaces: dict[str, CheckedInterface] = field(default_factory=dict)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    warnings: list[Diagnostic] = field(default_factory=list)
+    unknown: set[tuple[str, str]] = field(default_factory=set)
+    incomplete: set[str] = field(default_factory=set)
+    """Classes of which something is not known after a mistake, such as an unknown base class."""
+    spoilt: dict[str, set[str]] = field(default_factory=dict)
+    """Variables of each class that are declared, but with a mistake."""
+    types: dict[int, Type] = field(default_factory=dict)
+    symbols: dict[int, Symbol] = field(default_factory=dict)
+    constants: dict[int, Value] = field(default_factory=dict)
+    choice_sites: dict[int, int] = field(default_factory=dict)
+    declared_types: dict[int, Type] = field(default_factory=dict)
+    super_constructors: dict[int, syntax.Constructor | None] = field(default_factory=dict)
+    open_ends: set[int] = field(default_factory=set)
+    """Bodies of methods that can end without the value that they should give."""
+    functions: set[int] = field(default_factory=set)
+    misplaced: set[int] = field(default_factory=set)
+    """Types that are written where they have no place, and that has been reported."""
+    used_results: frozenset[str] = frozenset()
+    """Methods whose value something is done with."""
+
+    def report(self, code: str, span: Span, hint: str | None = None, /, **values: object) -> None:
+        """Note a mistake and go on; `hint` fits the case better than that of the message."""
+        found = diagnose(code, span, hint, **values)
+        (self.diagnostics if found.severity == "error" else self.warnings).append(found)
+
+    def report_count(self, node: syntax.Node, name: str, takes: int, found: int, as_: str) -> None:
+        """Note a wrong number of arguments; `as_` is how what takes them is declared."""
+        expected = counted(takes, "argument")
+        values = {"name": name, "expected": expected, "found": found, "signature": as_}
+        self.report("argument-count", node.span, **values)
+
+    def report_twice(self, what: str, name: str, span: Span, line: int) -> None:
+        """Note that something of this name is declared already, in that line."""
+        self.report("duplicate", span, what=what, name=name, line=line)
+
+    def whole_number(self, node: syntax.Expression) -> int | None:
+        """The value of an expression that has been checked; None if it is no constant int."""
+        value = self.constants.get(id(node))
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    def report_unknown(
+        self, code: str, span: Span, unknown: Unknown, hint: str | None = None, /, **values: object
+    ) -> None:
+        """Note a name that nothing has, once, and which of the known ones may be meant by it.
+
+        `hint` fits better than a guess.
+        """
+        place = (unknown.what, unknown.name)
+        if place in self.unknown:
+            return
+        self.unknown.add(place)
+        if hint is None and len(self.unknown) <= _GUESSES:
+            hint = name_hint(unknown.name, unknown.known, unknown.words)
+        self.report(code, span, hint, name=unknown.name, **values)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Names and what they mean; a name that is not here is looked for in the scope around."""
+
+    outer: Scope | None = None
+    symbols: dict[str, Symbol] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+    spoilt: set[str] = field(default_factory=set)
+
+    def find(self, name: str) -> Symbol | None:
+        """What a name means here; None if nothing."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.symbols:
+                return scope.symbols[name]
+            scope = scope.outer
+        return None
+
+    def spoil(self, name: str) -> None:
+        """Note that a name is declared with a mistake, so that its uses are not mistakes, too."""
+        self.spoilt.add(name)
+
+    def is_spoilt(self, name: str) -> bool:
+        """Whether what a name means here is not known after a mistake in its declaration."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.spoilt:
+                return True
+            if name in scope.symbols:
+                return False
+            scope = scope.outer
+        return False
+
+    def names(self) -> list[str]:
+        """All names that mean something here, the innermost first."""
+        found: dict[str, None] = {}
+        scope: Scope | None = self
+        while scope is not None:
+            found |= dict.fromkeys(scope.symbols)
+            scope = scope.outer
+        return list(found)
+
+    def declare(self, symbol: Symbol, span: Span) -> None:
+        """Give a name its meaning in this scope."""
+        self.symbols[symbol.name] = symbol
+        self.lines[symbol.name] = span.line
+
+    def line_of_local(self, name: str) -> int | None:
+        """The line of the parameter or local variable of that name around here, if any."""
+        scope: Scope | None = self
+        while scope is not None:
+            symbol = scope.symbols.get(name)
+            if symbol is not None:
+                return scope.lines[name] if symbol.kind in ("local", "parameter") else None
+            scope = scope.outer
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """Where an expression stands: what kind of body, of which class, with which result."""
+
+    kind: Literal["constant", "constructor", "server", "method", "property"]
+    name: str
+    owner: CheckedClass | None = None
+    result: Type | None = None
+
+    @property
+    def where(self) -> str:
+        """The name of the class, or of the body where there is no class around it."""
+        return self.name if self.owner is None else self.owner.name
+
+
+def is_a(findings: Findings, name: str, ancestor: str) -> bool:
+    """Whether a class or interface is another, extends it or implements it, directly or not."""
+    if name == ancestor or name in findings.incomplete:
+        return True
+    if name in findings.interfaces:
+        return ancestor in findings.interfaces[name].ancestors
+    checked = findings.classes.get(name)
+    return checked is not None and checked.is_a(ancestor)
+
+
+def related(findings: Findings, one: str, other: str) -> bool:
+    """Whether a rebec can be both, of two classes or interfaces."""
+    return any(each.is_a(one) and each.is_a(other) for each in findings.classes.values())
+
+
+def assignment_problem(findings: Findings, found: Type, expected: Type) -> str | None:
+    """The code of the error that a value of one type makes in a variable of another, or None."""
+    if found == expected:
+        return None
+    if found in NUMERIC and expected in NUMERIC:
+        return "narrowing" if found in REAL and expected not in REAL else None
+    if isinstance(expected, RebecType):
+        if found == NULL:
+            return None
+        if isinstance(found, RebecType):
+            if is_a(findings, found.name, expected.name) or expected == ANY_REBEC:
+                return None
+            if found == ANY_REBEC or related(findings, found.name, expected.name):
+                return "downcast"
+    return "mismatch"
+
+
+def common_type(findings: Findings, left: Type, right: Type) -> Type | None:
+    """The type that holds values of both types; None if there is none."""
+    if left == right:
+        return left
+    if left in NUMERIC and right in NUMERIC:
+        return arithmetic_type(left, right)
+    if BOOLEAN in (left, right):
+        return None
+    for wide, narrow in ((left, right), (right, left)):
+        if assignment_problem(findings, narrow, wide) is None:
+            return wide
+    return None

@@ -1,0 +1,228 @@
+"""Statements: local names, jumps, and whether a method returns on every path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from rebecsim.lang import syntax
+from rebecsim.lang.checked import Symbol
+from rebecsim.lang.checking.expressions import ExpressionChecker
+from rebecsim.lang.checking.scopes import BUILTINS, Body, Findings, Scope
+from rebecsim.lang.checking.type_names import resolve_with_lengths
+from rebecsim.lang.types import NUMERIC, REAL
+
+MAX_DIMENSIONS = 8
+MAX_ELEMENTS = 1_000_000
+"""Of an array with all its dimensions: every state of the model has a copy."""
+
+
+@dataclass
+class _Jumps:
+    """A loop or switch around the statement, and whether a `break` leaves it."""
+
+    is_loop: bool
+    broken: bool = False
+
+
+class StatementChecker:
+    """Checks one body. Every check says whether the statement can end and go on to the next."""
+
+    def __init__(self, findings: Findings, body: Body, env: Scope) -> None:
+        self.findings = findings
+        self.body = body
+        self.env = env
+        self.expressions = ExpressionChecker(findings, body)
+        self._jumps: list[_Jumps] = []
+        self._rules: dict[type, Callable[[Any, Scope], bool]] = {
+            syntax.Block: self._block,
+            syntax.LocalDeclaration: self._local,
+            syntax.ExpressionStatement: self._expression,
+            syntax.EmptyStatement: lambda _node, _scope: True,
+            syntax.If: self._if,
+            syntax.While: self._while,
+            syntax.For: self._for,
+            syntax.Switch: self._switch,
+            syntax.Break: self._break,
+            syntax.Continue: self._continue,
+            syntax.Return: self._return,
+            syntax.Delay: self._delay,
+            syntax.Assertion: self._assertion,
+        }
+
+    def check(self, node: syntax.Statement, scope: Scope) -> bool:
+        """Check a statement; whether control can reach its end."""
+        return self._rules[type(node)](node, scope)
+
+    def _nested(self, node: syntax.Statement, scope: Scope) -> bool:
+        return self.check(node, Scope(scope))
+
+    def _sequence(self, statements: tuple[syntax.Statement, ...], scope: Scope) -> bool:
+        completes = True
+        for statement in statements:
+            completes = self.check(statement, scope) and completes
+        return completes
+
+    def _block(self, node: syntax.Block, scope: Scope) -> bool:
+        return self._sequence(node.statements, Scope(scope))
+
+    def _local(self, node: syntax.LocalDeclaration, scope: Scope) -> bool:
+        lengths = array_lengths(self.findings, node.type, self.env)
+        kind = resolve_with_lengths(self.findings, node.type, lengths)
+        for name, initial in node.variables:
+            if initial is not None:
+                self.expressions.initial(initial, kind, scope)
+            line = scope.line_of_local(name)
+            if not name_is_free(self.findings, name, node.span) or kind is None:
+                scope.spoil(name)
+            elif line is not None:
+                self.findings.report_twice("variable", name, node.span, line)
+                scope.spoil(name)
+            else:
+                scope.declare(Symbol("local", name, kind), node.span)
+        return True
+
+    def _expression(self, node: syntax.ExpressionStatement, scope: Scope) -> bool:
+        expression = node.expression
+        if isinstance(expression, (syntax.Assignment, syntax.Increment, syntax.Call, syntax.Send)):
+            self.expressions.check(expression, scope)
+        else:
+            compares = isinstance(expression, syntax.Binary) and expression.operator == "=="
+            hint = "`=` assigns, `==` compares" if compares else None
+            self.findings.report("no-effect", node.span, hint)
+        return True
+
+    def _if(self, node: syntax.If, scope: Scope) -> bool:
+        self.expressions.condition(node.condition, scope)
+        then = self._nested(node.then, scope)
+        otherwise = True if node.otherwise is None else self._nested(node.otherwise, scope)
+        return then or otherwise
+
+    def _while(self, node: syntax.While, scope: Scope) -> bool:
+        self.expressions.condition(node.condition, scope)
+        return self._loop(node.condition, node.body, scope)
+
+    def _for(self, node: syntax.For, scope: Scope) -> bool:
+        inner = Scope(scope)
+        if isinstance(node.init, syntax.LocalDeclaration):
+            self._local(node.init, inner)
+        else:
+            self._effects(node.init, inner)
+        if node.condition is not None:
+            self.expressions.condition(node.condition, inner)
+        self._effects(node.update, inner)
+        return self._loop(node.condition, node.body, inner)
+
+    def _effects(self, expressions: tuple[syntax.Expression, ...], scope: Scope) -> None:
+        for expression in expressions:
+            self._expression(syntax.ExpressionStatement(expression, span=expression.span), scope)
+
+    def _loop(
+        self, condition: syntax.Expression | None, body: syntax.Statement, scope: Scope
+    ) -> bool:
+        jumps = _Jumps(is_loop=True)
+        self._jumps.append(jumps)
+        self._nested(body, scope)
+        self._jumps.pop()
+        endless = condition is None or self.findings.constants.get(id(condition)) is True
+        return jumps.broken or not endless
+
+    def _switch(self, node: syntax.Switch, scope: Scope) -> bool:
+        found = self.expressions.value(node.subject, scope)
+        if found is not None and (found not in NUMERIC or found in REAL):
+            self.findings.report("switch-type", node.subject.span, found=found)
+        jumps = _Jumps(is_loop=False)
+        self._jumps.append(jumps)
+        self._case_values(node)
+        completes = True
+        for case in node.cases:
+            completes = self._sequence(case.statements, Scope(scope))
+        self._jumps.pop()
+        exhaustive = any(case.value is None for case in node.cases)
+        return completes or jumps.broken or not exhaustive
+
+    def _case_values(self, node: syntax.Switch) -> None:
+        constants = ExpressionChecker(self.findings, Body("constant", "case"))
+        lines: dict[object, int] = {}
+        for case in node.cases:
+            value: object = None
+            if case.value is not None:
+                found = constants.value(case.value, self.env)
+                if found is None:
+                    continue
+                value = self.findings.whole_number(case.value)
+                if value is None:
+                    self.findings.report("case-constant", case.value.span)
+                    continue
+            if value in lines:
+                code = "default-twice" if value is None else "case-twice"
+                self.findings.report(code, case.span, value=value, line=lines[value])
+            lines.setdefault(value, case.span.line)
+
+    def _break(self, node: syntax.Break, scope: Scope) -> bool:
+        del scope
+        if self._jumps:
+            self._jumps[-1].broken = True
+        else:
+            self.findings.report("break-outside", node.span)
+        return False
+
+    def _continue(self, node: syntax.Continue, scope: Scope) -> bool:
+        del scope
+        if not any(jumps.is_loop for jumps in self._jumps):
+            self.findings.report("continue-outside", node.span)
+        return False
+
+    def _return(self, node: syntax.Return, scope: Scope) -> bool:
+        expected = self.body.result
+        if node.value is None:
+            if expected is not None:
+                self.findings.report(
+                    "return-missing-value", node.span, name=self.body.name, expected=expected
+                )
+        elif expected is None:
+            self.findings.report("return-value", node.value.span, name=self.body.name)
+        else:
+            self.expressions.fits(node.value, expected, scope)
+        return False
+
+    def _delay(self, node: syntax.Delay, scope: Scope) -> bool:
+        self.expressions.calls.time(node.duration, "delay", scope)
+        return True
+
+    def _assertion(self, node: syntax.Assertion, scope: Scope) -> bool:
+        self.expressions.condition(node.condition, scope)
+        return True
+
+
+def array_lengths(findings: Findings, node: syntax.TypeName, env: Scope) -> list[int] | None:
+    """The folded dimensions of a type; None (and a report) if one is no positive constant."""
+    checker = ExpressionChecker(findings, Body("constant", node.name))
+    lengths: list[int] = []
+    if len(node.dimensions) > MAX_DIMENSIONS:
+        found_there = len(node.dimensions)
+        findings.report("array-dimensions", node.span, limit=MAX_DIMENSIONS, found=found_there)
+        return None
+    for dimension in node.dimensions:
+        found = checker.value(dimension, env)
+        value = findings.whole_number(dimension)
+        if found is None:
+            return None
+        if value is None or value < 1:
+            findings.report("array-length", dimension.span)
+            return None
+        lengths.append(value)
+    if prod(lengths) > MAX_ELEMENTS:
+        findings.report("array-elements", node.span, limit=MAX_ELEMENTS, found=prod(lengths))
+        return None
+    return lengths
+
+
+def name_is_free(findings: Findings, name: str, span: syntax.Span) -> bool:
+    """Whether a name may be declared; the names with a meaning in the language may not."""
+    if name in BUILTINS or name in ("self", "super", "ReactiveClass"):
+        findings.report("builtin-name", span, name=name)
+        return False
+    return True

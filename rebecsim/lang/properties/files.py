@@ -1,0 +1,287 @@
+"""Reading and checking `.property` files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, cast
+
+from rebecsim.lang import syntax
+from rebecsim.lang.checked import CheckedModel, Symbol, Value
+from rebecsim.lang.checking.scopes import Findings, Scope
+from rebecsim.lang.errors import (
+    RebecaCheckError,
+    RebecaSyntaxError,
+    in_order,
+    syntax_error,
+    with_source,
+)
+from rebecsim.lang.properties.expressions import PropertyExpressions
+from rebecsim.lang.properties.syntax import (
+    AssertionProperty,
+    Bound,
+    Connective,
+    Definition,
+    Formula,
+    Negation,
+    PropertyFile,
+    Proposition,
+    Temporal,
+    TemporalProperty,
+)
+from rebecsim.lang.reading.parser import parse_property_sections, read_source
+from rebecsim.lang.reading.tree_builder import PropertyItem, PropertySection
+from rebecsim.lang.syntax import Expression
+from rebecsim.lang.traversal import walk
+from rebecsim.lang.types import RebecType, Type
+
+Section = Literal["LTL", "TCTL"]
+_OPERATORS: dict[Section, dict[str, int]] = {
+    "LTL": {"G": 1, "F": 1, "X": 1, "U": 2},
+    "TCTL": {"AG": 1, "AF": 1, "EG": 1, "EF": 1, "AU": 2, "EU": 2},
+}
+"""The temporal operators and how many formulas each takes, not counting a bound."""
+_BOUNDS = ("<=", "<", ">=", ">")
+_SEPARATORS = {"define": "=", "Assertion": ":", "LTL": ":", "TCTL": ":"}
+
+
+@dataclass(frozen=True)
+class CheckedProperties:
+    """A property file that fits a model, and what its names mean there."""
+
+    tree: PropertyFile
+    model: CheckedModel
+    members: dict[int, tuple[str, Symbol]] = field(default_factory=dict, repr=False)
+    symbols: dict[int, Symbol] = field(default_factory=dict, repr=False)
+    types: dict[int, Type] = field(default_factory=dict, repr=False)
+    constants: dict[int, Value] = field(default_factory=dict, repr=False)
+
+    def member_of(self, node: syntax.Member) -> tuple[str, Symbol]:
+        """The instance and the state variable or known rebec that `rebec.variable` names."""
+        return self.members[id(node)]
+
+    def symbol_of(self, node: syntax.Name) -> Symbol:
+        """What a name refers to: a definition, an env constant or (kind `known`) a rebec."""
+        return self.symbols[id(node)]
+
+    def definition(self, name: str) -> Definition:
+        """The definition of that name; KeyError if there is none."""
+        for definition in self.tree.definitions:
+            if definition.name == name:
+                return definition
+        raise KeyError(name)
+
+
+# --- reading -----------------------------------------------------------------------------------
+
+
+def parse_property(text: str, file: str = "<string>") -> PropertyFile:
+    """The tree of a property file; raises RebecaSyntaxError at the first mistake."""
+    outer = parse_property_sections(text, file)
+    try:
+        return _file(outer)
+    except RebecaSyntaxError as error:
+        raise RebecaSyntaxError.of(with_source(error.diagnostics, text)) from None
+
+
+def parse_property_file(path: str | Path) -> PropertyFile:
+    """The tree of a `.property` file in UTF-8; OSError if it cannot be read."""
+    return parse_property(read_source(path), str(path))
+
+
+def _file(outer: PropertySection) -> PropertyFile:
+    if outer.keyword != "property":
+        raise syntax_error("property-word", outer.span, name=outer.keyword)
+    sections: Sequence[PropertySection] = outer.items
+    for section in sections:
+        _check_section(section)
+    return PropertyFile(
+        tuple(
+            Definition(item.name, item.expression, span=item.span)
+            for item in _items(sections, "define")
+        ),
+        tuple(
+            AssertionProperty(item.name, item.expression, span=item.span)
+            for item in _items(sections, "Assertion")
+        ),
+        _formulas(sections, "LTL"),
+        _formulas(sections, "TCTL"),
+        tuple((section.keyword, section.span) for section in sections),
+        span=outer.span,
+    )
+
+
+def _check_section(section: PropertySection) -> None:
+    expected = _SEPARATORS.get(section.keyword)
+    if expected is None:
+        raise syntax_error("property-section", section.span, name=section.keyword)
+    for item in section.items:
+        if item.separator != expected:
+            raise syntax_error(
+                "property-separator",
+                item.span,
+                found=item.separator,
+                name=item.name,
+                expected=expected,
+            )
+
+
+def _items(sections: Sequence[PropertySection], keyword: str) -> list[PropertyItem]:
+    return [item for section in sections if section.keyword == keyword for item in section.items]
+
+
+def _formulas(
+    sections: Sequence[PropertySection], keyword: Section
+) -> tuple[TemporalProperty, ...]:
+    return tuple(
+        TemporalProperty(item.name, _formula(item.expression, keyword), span=item.span)
+        for item in _items(sections, keyword)
+    )
+
+
+def _formula(node: Expression, section: Section) -> Formula:
+    if not any(isinstance(part, syntax.Call) for part in walk(node)):
+        return Proposition(node, span=node.span)
+    if isinstance(node, syntax.Call):
+        return _temporal(node, section)
+    if isinstance(node, syntax.Unary) and node.operator == "!":
+        return Negation(_formula(node.operand, section), span=node.span)
+    if isinstance(node, syntax.Binary) and node.operator in ("&&", "||"):
+        left, right = _formula(node.left, section), _formula(node.right, section)
+        return Connective(node.operator, left, right, span=node.span)
+    raise syntax_error("property-mixed", node.span)
+
+
+def _temporal(node: syntax.Call, section: Section) -> Temporal:
+    operators = _OPERATORS[section]
+    if node.method not in operators:
+        raise syntax_error(
+            "property-temporal",
+            node.span,
+            name=node.method,
+            section=section,
+            operators=", ".join(operators),
+        )
+    arity = operators[node.method]
+    arguments = node.arguments
+    bound = None
+    if section == "TCTL" and len(arguments) == arity + 1:
+        bound = _bound(arguments[0], node.method)
+        arguments = arguments[1:]
+    if len(arguments) != arity:
+        formulas = "one formula" if arity == 1 else "two formulas"
+        before = "a time bound and " if section == "TCTL" else ""
+        raise syntax_error(
+            "property-arguments", node.span, name=node.method, expected=before + formulas
+        )
+    operands = tuple(_formula(argument, section) for argument in arguments)
+    return Temporal(node.method, bound, operands, span=node.span)
+
+
+def _bound(node: Expression, name: str) -> Bound:
+    if (
+        isinstance(node, syntax.Binary)
+        and node.operator in _BOUNDS
+        and node.left == syntax.Name("time")
+    ):
+        operator = cast(Literal["<=", "<", ">=", ">"], node.operator)
+        return Bound(operator, node.right, span=node.span)
+    raise syntax_error("property-bound", node.span, name=name)
+
+
+# --- checking ----------------------------------------------------------------------------------
+
+
+def check_property(
+    properties: PropertyFile, model: CheckedModel, source: str | None = None
+) -> CheckedProperties:
+    """Resolve the names of a property file in a model and check that all formulas are boolean.
+
+    `source` is the text of the file; errors quote its lines. Raises RebecaCheckError with all
+    mistakes, in the order of the text.
+    """
+    findings = Findings(
+        model.dialect,
+        frozenset(model.classes),
+        frozenset(model.interfaces),
+        classes=model.classes,
+        interfaces=model.interfaces,
+    )
+    checker = PropertyExpressions(findings)
+    _check_sections(findings, properties)
+    scope = _model_names(model)
+    _check_definitions(findings, checker, properties, scope)
+    _check_names(findings, properties)
+    for assertion in properties.assertions:
+        checker.condition(assertion.expression, scope)
+    for each in (*properties.ltl, *properties.tctl):
+        _check_formula(findings, checker, each.formula, scope)
+    if findings.diagnostics:
+        raise RebecaCheckError.of(in_order(findings.diagnostics, source))
+    return CheckedProperties(
+        properties,
+        model,
+        checker.members,
+        findings.symbols,
+        findings.types,
+        findings.constants,
+    )
+
+
+def _check_sections(findings: Findings, properties: PropertyFile) -> None:
+    """Refuse sections of the other dialect, where they are all that there is to check."""
+    if properties.assertions:
+        return
+    for keyword, span in properties.sections:
+        if keyword == "LTL" and findings.dialect == "timed":
+            findings.report("property-ltl-timed", span)
+        if keyword == "TCTL" and findings.dialect == "core":
+            findings.report("property-tctl-core", span)
+
+
+def _model_names(model: CheckedModel) -> Scope:
+    scope = Scope(Scope(None, dict(model.env)))
+    for instance in model.instances:
+        symbol = Symbol("known", instance.name, RebecType(instance.class_name))
+        scope.declare(symbol, instance.tree.span)
+    return scope
+
+
+def _check_definitions(
+    findings: Findings, checker: PropertyExpressions, properties: PropertyFile, scope: Scope
+) -> None:
+    for definition in properties.definitions:
+        found = checker.value(definition.expression, scope)
+        if scope.find(definition.name) is not None:
+            line = scope.lines.get(definition.name, definition.span.line)
+            findings.report_twice("name", definition.name, definition.span, line)
+        elif definition.name == "time":
+            findings.report("builtin-name", definition.span, name="time")
+        else:
+            if found is None:
+                scope.spoil(definition.name)
+            else:
+                symbol = Symbol("definition", definition.name, found)
+                scope.declare(symbol, definition.span)
+
+
+def _check_names(findings: Findings, properties: PropertyFile) -> None:
+    lines: dict[str, int] = {}
+    named: list[AssertionProperty | TemporalProperty] = [*properties.assertions]
+    for item in [*named, *properties.ltl, *properties.tctl]:
+        if item.name in lines:
+            findings.report_twice("property", item.name, item.span, lines[item.name])
+        lines.setdefault(item.name, item.span.line)
+
+
+def _check_formula(
+    findings: Findings, checker: PropertyExpressions, formula: Formula, scope: Scope
+) -> None:
+    for node in walk(formula):
+        if isinstance(node, Proposition):
+            checker.condition(node.expression, scope)
+        elif isinstance(node, Bound):
+            found = checker.value(node.limit, Scope())
+            if found is not None and findings.whole_number(node.limit) is None:
+                findings.report("property-limit", node.limit.span)

@@ -1,0 +1,164 @@
+"""Reading Timed Rebeca: from text to syntax tree."""
+
+from __future__ import annotations
+
+import pickle
+import pkgutil
+import sys
+import threading
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from lark import Lark, __version__ as lark_version
+from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+
+from rebecsim.cache_directory import GRAMMAR_TABLES
+from rebecsim.kept_files import kept_file, read_kept, write_kept
+from rebecsim.lang import syntax
+from rebecsim.lang.errors import Diagnostic, RebecaSyntaxError, diagnose, with_source
+from rebecsim.lang.literals import INT_MAX
+from rebecsim.lang.reading.nesting import too_deep
+from rebecsim.lang.reading.new_words import NewWords
+from rebecsim.lang.reading.syntax_errors import explain_character, explain_token
+from rebecsim.lang.reading.tree_builder import PropertySection, TreeBuilder
+from rebecsim.lang.syntax import Node, Span
+from rebecsim.lang.traversal import children
+
+_MARK = b"rebecsim parser tables 1\n"
+
+
+class _Machine(NamedTuple):
+    lark: Lark
+    builder: TreeBuilder
+
+
+_LOCK = threading.Lock()  # the tree builder holds the name of the file being read
+
+
+def parse_model(text: str, file: str = "<string>") -> syntax.Model:
+    """The syntax tree of a model; `file` is the name that spans and errors carry.
+
+    Raises RebecaSyntaxError at the first mistake.
+    """
+    return cast(syntax.Model, _parse(text, file, "model"))
+
+
+def parse_model_file(path: str | Path) -> syntax.Model:
+    """The syntax tree of a `.rebeca` file in UTF-8; OSError if it cannot be read."""
+    return parse_model(read_source(path), str(path))
+
+
+def parse_expression(text: str, file: str = "<string>") -> syntax.Expression:
+    """The syntax tree of one expression, such as an invariant `lamp.level < 3`."""
+    return cast(syntax.Expression, _parse(text, file, "expression_only"))
+
+
+def parse_property_sections(text: str, file: str = "<string>") -> PropertySection:
+    """The outer shape of a property file; `rebecsim.lang.properties.files` gives it its meaning."""
+    return cast(PropertySection, _parse(text, file, "property_file"))
+
+
+def read_source(path: str | Path) -> str:
+    """The text of a file in UTF-8, with or without a byte order mark.
+
+    Raises OSError if it cannot be read and RebecaSyntaxError if it is no UTF-8.
+    """
+    data = Path(path).read_bytes()
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        before = data[: problem.start].decode("utf-8-sig")
+        line = before.count("\n") + 1
+        column = len(before) - (before.rfind("\n") + 1) + 1
+        span = Span(str(path), line, column, line, column + 1)
+        byte = f"0x{data[problem.start]:02x}"
+        raise RebecaSyntaxError.of([diagnose("not-utf-8", span, byte=byte)]) from None
+
+
+def _parse(text: str, file: str, start: str) -> Node:
+    try:
+        tree = _run(text, file, start)
+    except RebecaSyntaxError as error:
+        raise RebecaSyntaxError.of(with_source(error.diagnostics, text)) from None
+    mistake = _first_bad_node(tree)
+    if mistake is not None:
+        raise RebecaSyntaxError.of(with_source([mistake], text))
+    return tree
+
+
+def _run(text: str, file: str, start: str) -> Node:
+    with _LOCK:
+        machine = _machine()
+        machine.builder.file = file
+        try:
+            return cast(Node, machine.lark.parse(text, start=start))
+        except UnexpectedCharacters as error:
+            diagnostic = explain_character(error, text, file)
+        except UnexpectedToken as error:
+            diagnostic = explain_token(error, text, file, machine.lark)
+    raise RebecaSyntaxError.of([diagnostic])
+
+
+def _grammar() -> str:
+    data = pkgutil.get_data(__package__, "grammar.lark")
+    assert data is not None
+    return data.decode("utf-8")
+
+
+@cache
+def _machine() -> _Machine:
+    """The parser, made at first use and kept; its tables (about 0.15 s) are kept on disk, too."""
+    builder = TreeBuilder()
+    grammar = _grammar()
+    file = kept_file(GRAMMAR_TABLES, grammar, lark_version, sys.version)
+    lark = _kept_parser(file, builder)
+    if lark is None:
+        lark = Lark(
+            grammar,
+            parser="lalr",
+            lexer="basic",
+            postlex=NewWords(),
+            start=["model", "expression_only", "property_file"],
+            transformer=builder,
+            keep_all_tokens=True,
+            maybe_placeholders=False,
+        )
+        _keep_parser(file, lark)
+    return _Machine(lark, builder)
+
+
+def _kept_parser(file: Path | None, builder: TreeBuilder) -> Lark | None:
+    payload = read_kept(file, _MARK)
+    if payload is None:
+        return None
+    # Written by this program, to a directory of the user's own: see `kept_files`.
+    kept = pickle.loads(payload)  # noqa: S301
+    parser: Any = Lark  # the parsers that Lark generates begin so; it has no annotations
+    return cast(
+        Lark,
+        parser._load_from_dict(kept["data"], kept["memo"], transformer=builder, postlex=NewWords()),
+    )
+
+
+def _keep_parser(file: Path | None, lark: Lark) -> None:
+    tables = BytesIO()
+    lark.save(tables, ("transformer", "postlex"))
+    write_kept(file, _MARK, tables.getvalue())
+
+
+def _first_bad_node(root: Node) -> Diagnostic | None:
+    """What the grammar cannot say: the depth of a tree, and 2147483648 without a minus."""
+    mistake = too_deep(root)
+    if mistake is not None:
+        return mistake
+    pending: list[tuple[Node, Node | None]] = [(root, None)]
+    while pending:
+        node, parent = pending.pop()
+        if isinstance(node, syntax.IntLiteral) and node.value > INT_MAX:
+            negated = isinstance(parent, syntax.Unary) and parent.operator == "-"
+            if not negated:
+                return diagnose("int-range", node.span, text=node.value)
+        pending.extend((child, node) for child in reversed(tuple(children(node))))
+    return None
