@@ -437,13 +437,13 @@ def test_every_message_is_in_the_table() -> None:
 def test_every_message_is_raised_and_only_by_its_code() -> None:
     package = Path(rebecsim.lang.__file__).parent
     sources = [
-        path.read_text("utf-8") for path in package.glob("*.py") if path.name != "messages.py"
+        path.read_text("utf-8") for path in package.rglob("*.py") if path.name != "messages.py"
     ]
     unused = [code for code in MESSAGES if not any(f'"{code}"' in text for text in sources)]
     assert unused == []
     outside_errors = [
         path.name
-        for path in package.glob("*.py")
+        for path in package.rglob("*.py")
         if path.name != "errors.py"
         and re.search(
             r"(Diagnostic|RebecaError|RebecaSyntaxError|RebecaCheckError)\(",

@@ -14,7 +14,7 @@ from rebecsim.actors import Model
 from rebecsim.exploration.states.local import Local, LocalStore, Waiting
 from rebecsim.exploration.states.outcome import Effect, Outcome, Sending
 from rebecsim.exploration.states.repeating import Repeats, Repetition
-from rebecsim.exploration.states.runner import Choices, Runner, Situation
+from rebecsim.exploration.states.runner import Choices, Rules, Runner, Situation
 
 Place = tuple[int, int]
 """A rebec and the number of one of its message servers."""
@@ -43,23 +43,12 @@ class RememberingRunner(Runner):
     def __init__(
         self,
         model: Model,
+        rules: Rules,
         *,
         remembers: bool,
-        splits: bool,
-        deadlines: bool = True,
-        overflows: bool = True,
-        start_matters: frozenset[int] = frozenset(),
-        times_matter: frozenset[tuple[int, int]] = frozenset(),
         repeats: Repeats = "never",
     ) -> None:
-        super().__init__(
-            model,
-            splits=splits,
-            deadlines=deadlines,
-            overflows=overflows,
-            start_matters=start_matters,
-            times_matter=times_matter,
-        )
+        super().__init__(model, rules)
         self._remembers = remembers
         self.sent_at_once: set[SentAtOnce] = set()
         """Which message servers have sent which messages that may be served at the same time."""
@@ -71,7 +60,7 @@ class RememberingRunner(Runner):
         self._repetition: Repetition | None = None
         if repeats != "never":
             self._repetition = Repetition(self, everything=repeats == "all")
-            self._repetition.compare_constructors(Runner(model, splits=splits))
+            self._repetition.compare_constructors(Runner(model, Rules(rules.splits)))
 
     def finish(self) -> None:
         """Run message servers once more at the end of a search; see `Repetition.finish`."""

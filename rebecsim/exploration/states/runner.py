@@ -73,28 +73,30 @@ class _End(NamedTuple):
     sendings: tuple[Sending, ...]
 
 
-class Runner:
-    """Runs the message servers of one model.
+class Rules(NamedTuple):
+    """How message servers are run.
 
     `splits`: a delay ends the run of a message server, as in the timed transition system;
     otherwise it only moves the clock of the rebec. `deadlines` and `overflows` say whether these
     are checked; without the second, bags have no bounds. `start_matters` holds the rebecs that
     ask how long their message had waited, which is counted to the start of the message server,
     `times_matter` the message servers that may ask for times of their message.
+    """
+
+    splits: bool
+    deadlines: bool = True
+    overflows: bool = True
+    start_matters: frozenset[int] = frozenset()
+    times_matter: frozenset[tuple[int, int]] = frozenset()
+
+
+class Runner:
+    """Runs the message servers of one model.
 
     Raises Violation if a constructor does, ModelError for a model that cannot be explored.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        *,
-        splits: bool,
-        deadlines: bool = True,
-        overflows: bool = True,
-        start_matters: frozenset[int] = frozenset(),
-        times_matter: frozenset[tuple[int, int]] = frozenset(),
-    ) -> None:
+    def __init__(self, model: Model, rules: Rules) -> None:
         self.system = system = System(model)
         self.rebecs = system.rebecs
         self.values = Values(self.rebecs)
@@ -102,12 +104,10 @@ class Runner:
         self.timers = tuple(map(_timers, self.rebecs))
         """The positions of the variables that are timers."""
         self.capacities = tuple(
-            rebec._bag.capacity if overflows else NEVER for rebec in self.rebecs
+            rebec._bag.capacity if rules.overflows else NEVER for rebec in self.rebecs
         )
-        self._deadlines = deadlines
-        self._start_matters = start_matters
-        self._times_matter = times_matter
-        self._floating = not (splits or model.core)
+        self._rules = rules
+        self._floating = not (rules.splits or model.core)
         self._shown = tuple(type(rebec) for rebec in self.rebecs)
         self._hidden = tuple(
             hidden_class(shown, names) for shown, names in zip(self._shown, self.names, strict=True)
@@ -122,7 +122,7 @@ class Runner:
         self._known = tuple(
             get(vars(rebec)) for get, rebec in zip(self._get_known, self.rebecs, strict=True)
         )
-        engine = len(_ENGINE) - (not splits)
+        engine = len(_ENGINE) - (not rules.splits)
         self._attributes = tuple(
             len(names) + len(bound) + engine
             for names, bound in zip(self.names, self._known, strict=True)
@@ -143,7 +143,7 @@ class Runner:
         self._stopped: _End | None = None
         for rebec, outbox in zip(self.rebecs, self._outboxes, strict=True):
             rebec._bag = outbox
-            if splits:
+            if rules.splits:
                 rebec.__dict__["delay"] = self._splitting_delay(rebec)
         self.initial_variables = tuple(self._variables(rebec._index) for rebec in self.rebecs)
         for rebec, hidden in zip(self.rebecs, self._hidden, strict=True):
@@ -165,7 +165,7 @@ class Runner:
         served = self._decode(owner, message, 0, began)
         breach, refused = None, ""
         try:
-            execute(self.system, Step(rebec, served), self._deadlines)
+            execute(self.system, Step(rebec, served), self._rules.deadlines)
         except Suspended:
             pass
         except QueueOverflowError as violation:
@@ -270,12 +270,12 @@ class Runner:
         place = place_of(caller, execute.__code__, held, self.values)
         timed = (suspended is None or suspended.timed) and (
             place is None
-            or (owner, message.number) in self._times_matter
+            or (owner, message.number) in self._rules.times_matter
             or not may_wait_again(caller, execute.__code__)
         )
         if place is None:
             place = recipe  # its whole history tells it apart, if nothing less can
-        elif owner in self._start_matters:
+        elif owner in self._rules.start_matters:
             place = (place, elapsed)
         suspension = Suspension(rebec._now - time, message, place, recipe, timed=timed)
         self._stopped = self._end(time, suspension)

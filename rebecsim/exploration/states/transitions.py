@@ -27,6 +27,7 @@ from rebecsim.exploration.states.local import NEVER, Local, LocalStore
 from rebecsim.exploration.states.outcome import Breach, Outcome, Sending
 from rebecsim.exploration.states.remembering import RememberingRunner
 from rebecsim.exploration.states.repeating import Repeats
+from rebecsim.exploration.states.runner import Rules
 
 Mode = Literal["core", "FTTS", "TTS"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -78,15 +79,11 @@ class TransitionSystem:
         timed = not model.core
         self.reads_time = reads_absolute_time(model) if timed else None
         self.absolute = timed and (absolute or self.reads_time is not None)
+        rules = Rules(self.mode == "TTS", deadlines, overflows)
+        if rules.splits:
+            rules = Rules(*rules[:3], reads_waiting_time(model), reads_message_times(model))
         self.runner = RememberingRunner(
-            model,
-            remembers=self.reads_time is None,
-            splits=self.mode == "TTS",
-            deadlines=deadlines,
-            overflows=overflows,
-            start_matters=reads_waiting_time(model) if self.mode == "TTS" else frozenset(),
-            times_matter=reads_message_times(model) if self.mode == "TTS" else frozenset(),
-            repeats=repeats,
+            model, rules, remembers=self.reads_time is None, repeats=repeats
         )
         left_out = abstracted or (frozenset(),) * len(self.runner.rebecs)
         self.runner.store = self.locals = LocalStore(
