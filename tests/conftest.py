@@ -13,7 +13,7 @@ from hypothesis import settings
 
 from rebecsim.simulation import task
 from tests.examples import QUICK, register_profiles
-from tests.program import Ended, fresh_consoles, in_this_process
+from tests.program import Ended, fresh_consoles, in_this_process, undrawn
 
 register_profiles()
 settings.load_profile(QUICK)
@@ -49,6 +49,13 @@ def remembered_models() -> Iterator[None]:
 def own_consoles() -> Iterator[None]:
     """Leave no test the consoles of another, made for another terminal."""
     with fresh_consoles():
+        yield
+
+
+@pytest.fixture
+def without_charts() -> Iterator[None]:
+    """Draw no charts in reports of this process, at which the test does not look."""
+    with undrawn():
         yield
 
 

@@ -27,7 +27,7 @@ from rebecsim.clusters.loading import (
     unload_plugin,
 )
 
-__all__ = ["Ended", "fresh_consoles", "in_a_process", "in_this_process", "started"]
+__all__ = ["Ended", "fresh_consoles", "in_a_process", "in_this_process", "started", "undrawn"]
 
 COLUMNS = 100
 """How wide a terminal is, unless the test says otherwise."""
@@ -102,6 +102,18 @@ def fresh_consoles() -> Iterator[None]:
     yield
     for each in (console, error_console):
         each.cache_clear()
+
+
+@contextmanager
+def undrawn() -> Iterator[None]:
+    """Have reports of this process with the same small picture for every chart.
+
+    For tests that look at no chart: drawing them takes longer than most runs of the tests.
+    """
+    empty = {".svg": b'<svg xmlns="http://www.w3.org/2000/svg"/>', ".png": b"no picture"}
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("rebecsim.report.write._rendered", lambda picture: dict(empty))
+        yield
 
 
 @contextmanager

@@ -30,6 +30,7 @@ from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.simulation import Observation, run_batch, simulate
 from tests.clusters import reference_natjam as reference
+from tests.examples import dear
 
 KEY = (5, 7)
 PRIORITIES = "10, 20, 30, 40, 50, 60, 70, 80, 90, 100"
@@ -334,7 +335,7 @@ def test_published_scenarios_run_as_in_the_reference(
     assert_runs_are_the_same(config, 4, "rmc", 99)
 
 
-@settings(max_examples=30)
+@settings(max_examples=dear(60))
 @given(
     config=st.builds(
         configuration,

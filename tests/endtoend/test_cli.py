@@ -118,6 +118,7 @@ def test_ctrl_c_keeps_finished_cells_and_resume_goes_on(run, tmp_path):
         assert part.read_bytes() == (tmp_path / "in two" / "parts" / part.name).read_bytes()
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_compare_keeps_traces_on_request(run, scenario, tmp_path):
     options = ("--trace", "--replications", 3, "--seed", 1, "--no-orders")
     done = run("compare", scenario, "--out", tmp_path / "out", *options)

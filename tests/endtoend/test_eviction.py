@@ -50,6 +50,7 @@ def test_both_variants_of_the_model_are_generated(run, scenario, tmp_path):
         assert fixed.read_text() != (tmp_path / "published" / fixed.name).read_text()
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_precision_decides_the_number_of_runs(run, tmp_path):
     scenario = tmp_path / "tiny.toml"
     scenario.write_text(SCENARIO)

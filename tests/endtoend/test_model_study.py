@@ -72,6 +72,7 @@ def test_a_study_from_scenario_to_sql(tmp_path, capsys, monkeypatch):
     assert again.partition("\nreport ")[0] == out.partition("\nreport ")[0]
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_more_replications_are_added_until_a_precision_is_reached(tmp_path, capsys):
     path, run = written(tmp_path, ONE), tmp_path / "run"
     options = ("--out", run, "--workers", 1, "--no-orders")
@@ -85,6 +86,7 @@ def test_more_replications_are_added_until_a_precision_is_reached(tmp_path, caps
     assert "reached by every variant after" in " ".join(out.split())
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_many_runs_in_one_line_are_those_of_the_scenario(tmp_path, capsys):
     path, run = written(tmp_path, ONE), tmp_path / "run"
     assert called(capsys, "compare", path, "--out", run, "--workers", 1, "--no-orders")[0] == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from rebecsim.cli.commands import COMMANDS
 from tests.conftest import Run
 from tests.endtoend.test_cli import SCENARIO
-from tests.program import Ended, in_a_process
+from tests.program import Ended, in_a_process, undrawn
 
 TICKETS = Path(__file__).resolve().parents[2] / "models" / "ticket_service.rebeca"
 
@@ -69,7 +70,8 @@ def filled(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "ready").mkdir()
     for name in ("batch", "explore", "compare"):
         code, words = used(name)
-        assert run(*words, cwd=place).returncode == code
+        with undrawn():
+            assert run(*words, cwd=place).returncode == code
     for made in ("schedule.swf", "found.json", "compared"):
         (place / made).rename(place / "ready" / made)
     return place
@@ -90,11 +92,15 @@ def test_a_process_prints_and_writes_the_same(
     run: Run, filled: Path, name: str, tmp_path: Path
 ) -> None:
     code, words = used(name)
-    ways: list[Callable[..., Ended]] = [run, in_a_process]
+    ways: list[tuple[Callable[..., Ended], AbstractContextManager[None]]] = [
+        (run, undrawn()),
+        (in_a_process, nullcontext()),
+    ]
     ended, left = [], []
-    for number, way in enumerate(ways):
+    for number, (way, drawing) in enumerate(ways):
         place = shutil.copytree(filled, tmp_path / f"{number}")
-        ended.append(way(*words, cwd=place, typed="1\nnonsense\n"))
+        with drawing:
+            ended.append(way(*words, cwd=place, typed="1\nnonsense\n"))
         left.append({path.relative_to(place) for path in place.rglob("*")})
     here, there = ended
     assert (here.returncode, there.returncode) == (code, code), there.stderr

@@ -9,6 +9,8 @@ import pytest
 
 from tests.conftest import Run
 
+pytestmark = pytest.mark.usefixtures("without_charts")
+
 SCENARIO = """
 kind = "dispatch"
 name = "words"

@@ -30,6 +30,7 @@ from rebecsim.exploration.states.outcome import Outcome
 from rebecsim.exploration.states.transitions import Cause, State
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
+from tests.examples import dear
 
 
 def _source(body: str, *, variables: str = "int x;", members: str = "") -> Model:
@@ -280,7 +281,7 @@ def test_locals_of_handlers_and_inner_functions_are_alive() -> None:
     assert found.states == 2 + 2 * 4  # of 2 + 2 * 8
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=dear(100), suppress_health_check=list(HealthCheck))
 @given(body=bodies())
 def test_states_without_dead_locals_are_a_quotient(body: str) -> None:
     """Each state with dead locals does what its state without them does, and nothing else."""

@@ -14,6 +14,7 @@ from rebecsim.exploration.search import Progress, Search
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.native import thresholds
+from tests.examples import dear
 from tests.exploration.conformance import entries, load
 from tests.exploration.random_models import Drawn, models
 from tests.exploration.test_engines import everything
@@ -60,7 +61,7 @@ def test_conformance(file: str, stop_at: Any) -> None:
         assert_same(model, mode=mode, checked=checked, limits=limits, stop_at=stop_at)
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=dear(100), suppress_health_check=list(HealthCheck))
 @given(drawn=models(), stop_at=st.sampled_from(["first", "all"]))
 def test_random_models(drawn: Drawn, stop_at: Any) -> None:
     checked = check_source(drawn.source, "drawn.rebeca", "core" if drawn.core else "timed")

@@ -24,6 +24,7 @@ from rebecsim.generate.names import ModelNames
 from rebecsim.generate.step import step_source
 from rebecsim.lang import CheckedModel, RebecaError, check_source
 from rebecsim.native import cache, columns, operations
+from tests.examples import dear
 
 MODEL = """
 env int {constant} = 1;
@@ -149,7 +150,7 @@ def test_a_name_that_means_something_elsewhere(name: str, slot: str) -> None:
     _assert_same_model({slot: name})
 
 
-@settings(max_examples=60)
+@settings(max_examples=dear(100))
 @given(st.fixed_dictionaries({}, optional={slot: st.sampled_from(POOL) for slot in SLOTS}))
 @example({"variable": "x", "server": "x", "method": "x_", "owner": "x", "first": "x"})
 @example({"owner": "A_b", "base": "A", "server": "c", "method": "b_c"})
