@@ -19,7 +19,7 @@ with its `Eviction`, by `natjam_source`; both are a `ClusterConfiguration` and m
 `HighPriority`. `COUNTERS` and `NATJAM_COUNTERS` say what is read from their runs, and
 `busy_time_variables` how long AppMasters were busy.
 
-Hardware: `busy_time` of a job, `energy` of runs by the `Power` draw of AppMasters, `utilisation`
+Hardware: `energy` of runs by the `Power` draw of AppMasters, `utilisation`
 over time and in `windows`.
 """
 

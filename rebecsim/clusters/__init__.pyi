@@ -10,7 +10,7 @@ from .dispatch.eviction import (
     EvictionPolicy as EvictionPolicy,
     eviction_policy as eviction_policy,
 )
-from .dispatch.hardware import Power as Power, busy_time as busy_time, energy as energy
+from .dispatch.hardware import Power as Power, energy as energy
 from .dispatch.natjam import (
     NATJAM_COUNTERS as NATJAM_COUNTERS,
     Eviction as Eviction,

@@ -103,7 +103,7 @@ def unload_plugin(record: PluginRecord) -> None:
     """Take out everything that a plug-in has brought. Raises ValueError if it is not loaded."""
     for loaded in _loaded:
         if loaded.record == record:
-            uninstall(loaded.plugin, loaded.source)
+            uninstall(loaded.plugin.fragments, loaded.source)
             _loaded.remove(loaded)
             return
     raise ValueError(f"{record.name} is not loaded")
@@ -153,7 +153,7 @@ def _accept(plugin: Plugin, source: PluginSource, record: PluginRecord) -> Plugi
         _try_policies(plugin)
         _try_patterns(plugin)
     except Exception:
-        uninstall(plugin, source)
+        uninstall(plugin.fragments, source)
         raise
     _loaded.append(_Loaded(record, source, plugin))
     return record

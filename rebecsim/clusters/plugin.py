@@ -88,16 +88,12 @@ def install(plugin: Plugin, source: PluginSource | None) -> None:
         for registry, name, entry in _entries(plugin):
             registry.add(name, entry, source)
     except Exception:
-        _withdraw(plugin.fragments, source)
+        uninstall(plugin.fragments, source)
         raise
 
 
-def uninstall(plugin: Plugin, source: PluginSource) -> None:
-    """Take out everything that a plug-in has brought."""
-    _withdraw(plugin.fragments, source)
-
-
-def _withdraw(fragments: Mapping[str, str], source: PluginSource | None) -> None:
+def uninstall(fragments: Mapping[str, str], source: PluginSource | None) -> None:
+    """Take out what a plug-in with these fragments has brought."""
     remove_templates(fragments)
     if source is not None:
         for registry in _REGISTRIES:

@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -172,7 +173,7 @@ def compare_loaded(loaded: LoadedScenario, how: Running, result: type[C], **chan
     """Run a scenario that has been read, with some of its fields changed; else as `compare`."""
     plan = loaded.plan(**changes)
     plan.study.prepare(plan, How(how.engine, how.trace), _warn)
-    showing = _bar if how.progress else _no_bar
+    showing = partial(_bar, is_wanted=how.progress)
     with _directory(how.out) as directory:
         with _executor(how, plan) as executor:
             run = PlannedRun(plan, Results.open(directory, plan, how.resume), how.trace)
@@ -220,25 +221,10 @@ def _loaded(scenario: AnyScenario) -> LoadedScenario:
 
 
 @contextmanager
-def _bar(runs: Sequence[PlannedRun]) -> Iterator[Bar]:
+def _bar(runs: Sequence[PlannedRun], is_wanted: bool) -> Iterator[Bar]:
     from rich import get_console
 
     from rebecsim.report.progress import progress_bar
 
-    with progress_bar(runs, get_console()) as bar:
+    with progress_bar(runs, get_console(), is_wanted) as bar:
         yield bar
-
-
-class _Nothing:
-    """Shows nothing."""
-
-    def start(self, total: int) -> None:
-        pass
-
-    def advance(self, finished: int) -> None:
-        pass
-
-
-@contextmanager
-def _no_bar(runs: Sequence[PlannedRun]) -> Iterator[Bar]:
-    yield _Nothing()

@@ -160,15 +160,7 @@ def explore(
     for a message server that does not end.
     """
     loaded = as_loaded(model)
-    question = ask(
-        loaded,
-        tts=tts,
-        invariants=invariants,
-        property=property,
-        ignore=ignore,
-        checks=checks,
-        limits=limits,
-    )
+    question = ask(loaded, tts, invariants, property, ignore, checks, limits)
     result = search(
         loaded.model,
         mode=question.mode,
@@ -187,7 +179,6 @@ def explore(
 
 def ask(
     loaded: LoadedModel,
-    *,
     tts: bool = False,
     invariants: Sequence[str] = (),
     property: str | File | None = None,

@@ -129,15 +129,7 @@ def races(
     Raises UserError or RebecaError for what does not fit the model.
     """
     loaded = as_loaded(model)
-    question = ask(
-        loaded,
-        tts=tts,
-        invariants=invariants,
-        property=property,
-        ignore=ignore,
-        checks=checks,
-        limits=limits,
-    )
+    question = ask(loaded, tts, invariants, property, ignore, checks, limits)
     found = find_races(
         loaded.model,
         mode=question.mode,

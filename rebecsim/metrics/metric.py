@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from string import Formatter
 from types import MappingProxyType
@@ -75,19 +75,8 @@ class Metric:
     @property
     def described(self) -> dict[str, Any]:
         """The metric as data: the arguments that make it, by name."""
-        return {
-            "name": self.name,
-            "title": self.title,
-            "unit": self.unit,
-            "better": self.better,
-            "numerator": dict(self.numerator),
-            "denominator": None if self.denominator is None else dict(self.denominator),
-            "note": self.note,
-            "advantage": self.advantage,
-            "decimals": self.decimals,
-            "measured": self.measured,
-            "best": self.best,
-        }
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: dict(v) if isinstance(v, Mapping) else v for name, v in values.items()}
 
     def says_advantage(self, better: str, worse: str, amount: str) -> str:
         """Say that one policy does better than another by an amount, without a full stop.

@@ -44,13 +44,17 @@ _PLACES = (0.6, 0.45, 0.75, 0.3, 0.15, 0.85)
 
 def draw_topology(model: Model, file: Path) -> None:
     """Draw the rebecs and whom they know, as .svg or .dot. Raises UserError, OSError."""
-    match file.suffix:
-        case ".svg":
-            write_text(file, topology_svg(model))
-        case ".dot":
-            write_text(file, "\n".join(_topology_dot(model)) + "\n")
-        case _:
-            raise UserError(f"{file}: must end in .svg or .dot")
+    if _is_svg(file):
+        write_text(file, topology_svg(model))
+    else:
+        write_text(file, "\n".join(_topology_dot(model)) + "\n")
+
+
+def _is_svg(file: Path) -> bool:
+    """Tell a drawing from a dot file. Raises UserError for the name of neither."""
+    if file.suffix not in (".svg", ".dot"):
+        raise UserError(f"{file}: must end in .svg or .dot")
+    return file.suffix == ".svg"
 
 
 def _known(model: Model) -> dict[tuple[str, str], str]:
@@ -196,14 +200,11 @@ def _border(center: Point, toward: Point, size: Point) -> Point:
 
 def draw_space(space: StateSpace, file: Path) -> None:
     """Draw a small state space, as .svg or .dot. Raises UserError for a large one, OSError."""
-    match file.suffix:
-        case ".svg":
-            write_text(file, space_svg(space))
-        case ".dot":
-            _require_small(space)
-            write_state_space(file, space)
-        case _:
-            raise UserError(f"{file}: must end in .svg or .dot")
+    if _is_svg(file):
+        write_text(file, space_svg(space))
+    else:
+        _require_small(space)
+        write_state_space(file, space)
 
 
 def _require_small(space: StateSpace) -> None:

@@ -35,7 +35,9 @@ class _Shown:
 
 
 @contextmanager
-def progress_bar(runs: Sequence[PlannedRun], console: Console) -> Iterator[Bar]:
+def progress_bar(
+    runs: Sequence[PlannedRun], console: Console, is_wanted: bool = True
+) -> Iterator[Bar]:
     """Show a bar while the block works, if somebody looks, and take it away."""
     columns = (
         TextColumn("{task.description}"),
@@ -44,7 +46,7 @@ def progress_bar(runs: Sequence[PlannedRun], console: Console) -> Iterator[Bar]:
         TextColumn(runs[0].plan.study.counted),
         TimeElapsedColumn(),
     )
-    is_seen = console.is_terminal or console.is_jupyter
+    is_seen = is_wanted and (console.is_terminal or console.is_jupyter)
     with Progress(*columns, console=console, transient=True, disable=not is_seen) as progress:
         yield _Shown(progress, progress.add_task(_described(runs)))
 

@@ -108,7 +108,7 @@ def order_view(
 
 def text_table(shown: TextTable) -> Table:
     """A table of texts; all but the first column are figures."""
-    table = Table(title=Text(shown.title, style="table.title"))
+    table = Table(title=Text(shown.title, style="table.title") if shown.title else None)
     table.add_column(Text(shown.headings[0]))
     for heading in shown.headings[1:]:
         table.add_column(Text(heading), justify="right")

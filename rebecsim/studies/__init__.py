@@ -2,9 +2,9 @@
 
 A kind is a subclass of `Study`, whose scenarios are a subclass of `StudyScenario`
 (`ScenarioError` says what is wrong with one). It lays out the `PlannedCell`s of a `Plan`, each with
-the coordinates of its `Cell`, and gives `Rows` of replications of them. `run_plan` runs a plan into
-`Results` (`ResultsError` says what is wrong with a directory), `run_plans` several together, each a
-`PlannedRun`, on an `Executor`.
+the coordinates of its `Cell`, and gives `Rows` of replications of them. `run_plans` runs plans,
+each a `PlannedRun` into `Results` (`ResultsError` says what is wrong with a directory), on an
+`Executor`.
 
 `CellMoments` of a cell are what statistics are computed from: `summarise` gives a `Summary` with an
 `Estimate` for every figure. `paired_moments` are of the runs of several policies with the same

@@ -17,7 +17,7 @@ from .precision import (
 from .results import Results as Results
 from .results_error import ResultsError as ResultsError
 from .rows import Rows as Rows
-from .runner import PlannedRun as PlannedRun, run_plan as run_plan, run_plans as run_plans
+from .runner import PlannedRun as PlannedRun, run_plans as run_plans
 from .scenario import StudyScenario as StudyScenario
 from .scenario_errors import ScenarioError as ScenarioError
 from .sections import Section as Section

@@ -106,11 +106,6 @@ class Reached:
     without_case: bool = False
 
 
-def require_precision(text: str, metric: Metric | None) -> None:
-    """Raise UserError unless a text is a precision, of this metric where it is known."""
-    _amount(text, metric)
-
-
 def parse_precision(text: str, metric: Metric, level: float = 0.95) -> Precision:
     """Read a precision as a user writes it.
 
@@ -120,11 +115,15 @@ def parse_precision(text: str, metric: Metric, level: float = 0.95) -> Precision
     Raises:
         UserError: when the text is neither, or percentage points are asked of a mean.
     """
-    amount, unit = _amount(text, metric)
+    amount, unit = read_amount(text, metric)
     return Precision(metric, amount, unit == "%", level)
 
 
-def _amount(text: str, metric: Metric | None) -> tuple[float, str]:
+def read_amount(text: str, metric: Metric | None) -> tuple[float, str]:
+    """Read a precision of this metric, where it is known: a share, and `%` or `pp`.
+
+    Raises UserError.
+    """
     match = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(%|pp)\s*", text, re.ASCII)
     if match is None:
         raise UserError(

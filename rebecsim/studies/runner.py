@@ -12,7 +12,7 @@ from itertools import chain, islice
 
 from rebecsim.interrupts import Interrupt, remembering_interrupts
 from rebecsim.native.engines import Engine
-from rebecsim.studies.executors import Executor, ThisProcess, executor_of
+from rebecsim.studies.executors import Executor, ThisProcess
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.results import Results
 from rebecsim.studies.rows import Rows
@@ -43,27 +43,6 @@ class PlannedRun:
     results: Results
     trace: bool = False
     replications: int | None = None
-
-
-def run_plan(
-    plan: Plan,
-    results: Results,
-    *,
-    workers: int = 1,
-    trace: bool = False,
-    replications: int | None = None,
-    progress: Progress = lambda replications: None,
-    warn: Warn = _log.warning,
-    engine: Engine = "auto",
-) -> None:
-    """Run every cell that `results` does not hold yet, on worker processes of its own.
-
-    See `PlannedRun` for `trace` and `replications`, `run_plans` for the rest.
-    """
-    run = PlannedRun(plan, results, trace, replications)
-    most = min(workers, _most_tasks(run, How(engine, trace)))
-    with executor_of(most, plan.study.modules(engine)) as executor:
-        run_plans([run], executor, progress=progress, warn=warn, engine=engine)
 
 
 def run_plans(
@@ -143,12 +122,6 @@ def _missing(run: PlannedRun, engine: Engine, progress: Progress, warn: Warn) ->
         ranges = [range(first, min(first + size, total)) for first in range(have, total, size)]
         if ranges:
             yield _Missing(run, cell, ranges)
-
-
-def _most_tasks(run: PlannedRun, how: How) -> int:
-    """How many tasks there can be, and so how many workers there is something to do for."""
-    wanted, size = run.replications or run.plan.scenario.replications, run.plan.study.per_task(how)
-    return sum(-(-cell.replications(wanted) // size) for cell in run.plan.cells)
 
 
 def _tasks(missing: _Missing, engine: Engine, total: int) -> Iterator[_Task]:

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from rebecsim.errors import UserError
 from rebecsim.metrics import Metric
-from rebecsim.studies.precision import require_precision
+from rebecsim.studies.precision import read_amount
 from rebecsim.studies.scenario_errors import ScenarioError, problems_of
 from rebecsim.studies.toml_lines import FieldPath
 
@@ -20,6 +20,7 @@ ListOf = Field(strict=False, min_length=1)
 tuple; the entries themselves are not converted."""
 
 Some = TypeVar("Some", bound="StudyScenario")
+Entries = TypeVar("Entries", bound=tuple[Any, ...])
 
 
 class Table(BaseModel):
@@ -66,7 +67,7 @@ class StudyScenario(Table):
     def _precision_can_be_read(cls, text: str | None) -> str | None:
         if text is not None:
             try:
-                require_precision(text, cls.precise)
+                read_amount(text, cls.precise)
             except UserError as error:
                 raise ValueError(str(error)) from error
         return text
@@ -118,13 +119,14 @@ def require_known(names: tuple[str, ...], find: Callable[[str], object]) -> None
             raise entry_error("unknown_name", place, str(error)) from error
 
 
-def require_no_duplicates(entries: tuple[Any, ...]) -> None:
-    """Raise an error that pydantic reports when something stands in a list twice."""
+def without_duplicates(entries: Entries) -> Entries:
+    """Give a list; raise an error that pydantic reports when something stands in it twice."""
     for place, entry in enumerate(entries):
         if (first := entries.index(entry)) < place:
             shown = getattr(entry, "label", None) or repr(entry)
             text = f"{shown} stands there twice (first as entry {first}); remove one"
             raise entry_error("duplicate", place, text)
+    return entries
 
 
 def _tables(

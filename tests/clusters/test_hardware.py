@@ -17,7 +17,6 @@ from rebecsim.clusters import (
     Power,
     UniformArrivals,
     UniformLengths,
-    busy_time,
     busy_time_variables,
     energy,
     rebeca_source,
@@ -59,6 +58,11 @@ def traced(config: Configuration, replication: int = 0):
 
 
 # --- speeds ------------------------------------------------------------------------------------
+
+
+def busy_time(length, speed):
+    """How many time units a job occupies an AppMaster: ceil(length / speed), exactly."""
+    return -(-length // speed_ratio(speed))
 
 
 @settings(max_examples=200)

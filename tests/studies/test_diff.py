@@ -7,9 +7,10 @@ import pytest
 
 from rebecsim.clusters.dispatch.measures import DISPATCH_METRICS
 from rebecsim.clusters.scenarios import open_run, plan_scenario
-from rebecsim.studies import Results, ResultsError, run_plan
+from rebecsim.studies import Results, ResultsError
 from rebecsim.studies.diff import Setting, compare_runs
 from rebecsim.studies.statistics import estimate
+from tests.plans import run_plan
 
 
 @pytest.fixture

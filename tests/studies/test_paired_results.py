@@ -2,8 +2,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from rebecsim.clusters.scenarios import plan_scenario
-from rebecsim.studies import Results, ResultsError, run_plan
+from rebecsim.studies import Results, ResultsError
 from rebecsim.studies.paired_results import paired_moments
+from tests.plans import run_plan
 
 COUNTERS = ("queue_misses", "update_misses", "completions")
 

@@ -7,9 +7,10 @@ import pytest
 
 from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES
 from rebecsim.clusters.scenarios import open_run, plan_scenario
-from rebecsim.studies import Results, paired_moments, pairwise_differences, run_plan
+from rebecsim.studies import Results, paired_moments, pairwise_differences
 from rebecsim.studies.query import QueryError, query, views
 from rebecsim.studies.statistics import estimate
+from tests.plans import run_plan
 
 
 @pytest.fixture

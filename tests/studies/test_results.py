@@ -16,12 +16,13 @@ import pytest
 from benchmarks.summarise import BYTES_PER_ROW, write_run
 from rebecsim.clusters.scenarios import load, open_run, plan_of_run, plan_scenario
 from rebecsim.simulation import OUTCOMES
-from rebecsim.studies import Results, ResultsError, run_plan
+from rebecsim.studies import Results, ResultsError
 from rebecsim.studies.lock import exclusive
 from rebecsim.studies.parts import content_digest, row_groups
 from rebecsim.studies.rows import Coded, Rows
 from rebecsim.studies.scenario_files import builtin_scenarios
 from rebecsim.studies.simulated import TRACE_COLUMNS, TRACES
+from tests.plans import run_plan
 
 TRACED = {TRACES: TRACE_COLUMNS}
 

@@ -15,8 +15,9 @@ from rebecsim.clusters.dispatch.study import DispatchStudy
 from rebecsim.clusters.scenarios import plan_scenario
 from rebecsim.native import thresholds
 from rebecsim.simulation import ORDERS
-from rebecsim.studies import PlannedRun, Results, ResultsError, run_plan, run_plans, runner
+from rebecsim.studies import PlannedRun, Results, ResultsError, run_plans, runner
 from rebecsim.studies.executors import executor_of
+from tests.plans import run_plan
 
 
 def parts(results, plan):

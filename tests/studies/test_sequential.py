@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 
 from rebecsim.clusters.scenarios import plan_scenario
-from rebecsim.studies import Results, run_plan
+from rebecsim.studies import Results
 from rebecsim.studies.comparing import companion_directory, stored_companions
 from rebecsim.studies.precision import FIRST_BATCH
 from rebecsim.studies.scenario_errors import ScenarioError
 from rebecsim.studies.sequential import run_until_precise
 from rebecsim.studies.statistics import estimate
+from tests.plans import run_plan
 
 
 def precise(scenario, results, interrupt_at=None):

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from rebecsim.clusters.scenarios import open_run, plan_of_run, plan_scenario
-from rebecsim.studies import Results, ResultsError, run_plan
+from rebecsim.studies import Results, ResultsError
 from rebecsim.studies.store import find_runs
+from tests.plans import run_plan
 
 
 @pytest.fixture

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 
+@dataclass(slots=True, eq=False)
 class Job:
     """A rigid parallel job: so many processors, for so long.
 
@@ -21,53 +23,23 @@ class Job:
         user, group, queue: numbers of the log; -1 is unknown.
         chunk: processors that must be on one node; a divisor of `processors`.
         demand: what one processor takes of each resource of a node beside the processors.
+        expected_end: when it ends by its estimate, or was planned to; the manager notes it.
+        amount: what it has been given of the machine; the manager notes it.
     """
 
-    __slots__ = (
-        "amount",
-        "chunk",
-        "demand",
-        "estimate",
-        "expected_end",
-        "group",
-        "index",
-        "number",
-        "processors",
-        "queue",
-        "run",
-        "submit",
-        "user",
-    )
-
-    def __init__(
-        self,
-        index: int,
-        number: int,
-        submit: int,
-        run: int,
-        processors: int,
-        estimate: int,
-        user: int = -1,
-        group: int = -1,
-        queue: int = -1,
-        chunk: int = 1,
-        demand: tuple[int, ...] = (),
-    ) -> None:
-        self.index = index
-        self.number = number
-        self.submit = submit
-        self.run = run
-        self.processors = processors
-        self.estimate = estimate
-        self.user = user
-        self.group = group
-        self.queue = queue
-        self.chunk = chunk
-        self.demand = demand
-        self.expected_end = -1
-        """When it ends by its estimate, or was planned to; noted by the resource manager."""
-        self.amount: Any = None
-        """What it has been given of the machine; noted by the resource manager."""
+    index: int
+    number: int
+    submit: int
+    run: int
+    processors: int
+    estimate: int
+    user: int = -1
+    group: int = -1
+    queue: int = -1
+    chunk: int = 1
+    demand: tuple[int, ...] = ()
+    expected_end: int = field(default=-1, init=False)
+    amount: Any = field(default=None, init=False)
 
     @property
     def area(self) -> int:

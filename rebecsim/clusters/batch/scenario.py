@@ -29,7 +29,7 @@ from rebecsim.studies.scenario import (
     Table,
     entry_error,
     require_known,
-    require_no_duplicates,
+    without_duplicates,
 )
 
 MAX_CELLS = 10_000
@@ -222,11 +222,9 @@ class BatchScenario(StudyScenario):
         require_known(names, batch_policy)
         return names
 
-    @field_validator("policies", "estimates", "estimate_errors", "load_factors", "metrics")
-    @classmethod
-    def _no_duplicates(cls, entries: tuple[object, ...]) -> tuple[object, ...]:
-        require_no_duplicates(entries)
-        return entries
+    _no_duplicates = field_validator(
+        "policies", "estimates", "estimate_errors", "load_factors", "metrics"
+    )(without_duplicates)
 
     @field_validator("metrics")
     @classmethod

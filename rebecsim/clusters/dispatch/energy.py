@@ -67,7 +67,7 @@ class HardwareFigures:
 
 
 def by_policy_and_size(
-    moments: Sequence[CellMoments], hardware: Hardware, level: float = 0.95
+    moments: Sequence[CellMoments], hardware: Hardware
 ) -> tuple[HardwareFigures, ...]:
     """Pool workloads: one entry per policy, as they first appear, and cluster size, ascending.
 
@@ -78,17 +78,15 @@ def by_policy_and_size(
     groups = grouped(moments, lambda each: (each.cell.policy, _size(each)))
     policies = list(dict.fromkeys(policy for policy, _ in groups))
     ordered = sorted(groups, key=lambda group: (policies.index(group[0]), group[1]))
-    return tuple(_figures(groups[group], hardware, level) for group in ordered)
+    return tuple(_figures(groups[group], hardware) for group in ordered)
 
 
-def by_workload(
-    moments: Sequence[CellMoments], hardware: Hardware, level: float = 0.95
-) -> tuple[HardwareFigures, ...]:
+def by_workload(moments: Sequence[CellMoments], hardware: Hardware) -> tuple[HardwareFigures, ...]:
     """One entry for each cell, in their order; raises as `by_policy_and_size`."""
-    return tuple(_figures([each], hardware, level) for each in moments)
+    return tuple(_figures([each], hardware) for each in moments)
 
 
-def _figures(cells: Sequence[CellMoments], hardware: Hardware, level: float) -> HardwareFigures:
+def _figures(cells: Sequence[CellMoments], hardware: Hardware) -> HardwareFigures:
     """Pool cells of one policy and cluster size."""
     places = range(_size(cells[0]))
     return HardwareFigures(
@@ -96,26 +94,22 @@ def _figures(cells: Sequence[CellMoments], hardware: Hardware, level: float) -> 
         app_masters=len(places),
         workloads=tuple((str(each.cell["arrivals"]), str(each.cell["lengths"])) for each in cells),
         replications=sum(each.replications for each in cells),
-        cluster=_usage(cells, hardware, places, level),
-        each=tuple(_usage(cells, hardware, range(k, k + 1), level) for k in places),
+        cluster=_usage(cells, hardware, places),
+        each=tuple(_usage(cells, hardware, range(k, k + 1)) for k in places),
     )
 
 
-def _usage(
-    cells: Sequence[CellMoments], hardware: Hardware, places: range, level: float
-) -> HardwareUse:
+def _usage(cells: Sequence[CellMoments], hardware: Hardware, places: range) -> HardwareUse:
     """The use of the AppMasters am(k + 1), k in `places`, together."""
     whole = hardware.ticks * len(places)
     shares = {_counter(k): Fraction(1, whole) for k in places}
-    utilisation = estimate_of(_mean(cells, shares), cells, level, (0.0, 1.0))
+    utilisation = estimate_of(_mean(cells, shares), cells, within=(0.0, 1.0))
     if not hardware.power.is_given:
         return HardwareUse(utilisation, None)
-    return HardwareUse(utilisation, _energy(cells, hardware, places, level))
+    return HardwareUse(utilisation, _energy(cells, hardware, places))
 
 
-def _energy(
-    cells: Sequence[CellMoments], hardware: Hardware, places: range, level: float
-) -> Estimate:
+def _energy(cells: Sequence[CellMoments], hardware: Hardware, places: range) -> Estimate:
     """Joules per run: (idle watts * (ticks - busy time) + busy watts * busy time) * seconds.
 
     That is what an idle cluster draws, a constant, plus the busy times weighted by the extra draw.
@@ -129,7 +123,7 @@ def _energy(
     low = at_rest + sum(span for span in spans if span < 0)
     high = at_rest + sum(span for span in spans if span > 0)
     form = _mean(cells, extra, constant=at_rest)
-    return estimate_of(form, cells, level, (float(low), float(high)))
+    return estimate_of(form, cells, within=(float(low), float(high)))
 
 
 def _mean(

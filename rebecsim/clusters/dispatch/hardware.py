@@ -90,14 +90,6 @@ def speed_ratio(speed: float) -> Fraction:
     return Fraction(repr(speed))
 
 
-def busy_time(length: int, speed: float) -> int:
-    """Return how many time units a job of `length` >= 0 occupies an AppMaster.
-
-    This is ceil(length / speed), exactly: a job that ends within a time unit occupies all of it.
-    """
-    return -(-length // speed_ratio(speed))
-
-
 def energy(power: Power, busy_times: NDArray[np.integer], ticks: int) -> NDArray[np.float64]:
     """Return the energy of runs in joules, float64 of shape (runs,).
 

@@ -56,7 +56,7 @@ from rebecsim.clusters.dispatch.patterns.kinds import (
 from rebecsim.clusters.dispatch.policies import dispatch_policy
 from rebecsim.metrics import Metric
 from rebecsim.simulation import Order
-from rebecsim.studies.scenario import ListOf, StudyScenario, require_known, require_no_duplicates
+from rebecsim.studies.scenario import ListOf, StudyScenario, require_known, without_duplicates
 from rebecsim.studies.toml_lines import FieldPath
 
 MAX_CONFIGURATIONS = 100_000
@@ -121,11 +121,9 @@ class Scenario(StudyScenario):
         require_known(names, dispatch_policy if is_dispatch else eviction_policy)
         return names
 
-    @field_validator("policies", "app_masters", "arrivals", "lengths")
-    @classmethod
-    def _no_duplicates(cls, entries: tuple[object, ...]) -> tuple[object, ...]:
-        require_no_duplicates(entries)
-        return entries
+    _no_duplicates = field_validator("policies", "app_masters", "arrivals", "lengths")(
+        without_duplicates
+    )
 
     @field_validator("arrivals", "lengths")
     @classmethod

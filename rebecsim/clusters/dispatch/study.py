@@ -20,12 +20,10 @@ from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.clusters.dispatch.source import COUNTERS, busy_time_variables, rebeca_source
 from rebecsim.metrics import Metric
 from rebecsim.native import thresholds
-from rebecsim.native.engines import Engine
 from rebecsim.simulation import ORDERS, Observation, Order
 from rebecsim.simulation.batch import Runs
 from rebecsim.simulation.task import Task
 from rebecsim.studies.cell import Cell
-from rebecsim.studies.executors import simulation_modules
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.results import Results
@@ -33,17 +31,11 @@ from rebecsim.studies.rows import Rows
 from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.sections import Section
 from rebecsim.studies.simulated import OUTCOME, TRACE_COLUMNS, TRACES, simulated_rows
-from rebecsim.studies.study import Axis, How, PlannedCell, Study, seed_sequence
+from rebecsim.studies.simulated_study import SimulatedStudy
+from rebecsim.studies.study import Axis, How, PlannedCell, seed_sequence
 
 _MANAGER = "rm"
 _TICK = "checkQueue"
-
-_TRACED_PER_TASK = 50  # a traced run is a table of its own
-
-_SHARE = 4
-_LEAST = 25
-"""Orders differ by far more than chance, so a quarter of the replications shows it, if that is not
-too few."""
 
 _CHOICE = re.compile(r"\?\([^)]*,")
 """A choice between two alternatives or more."""
@@ -116,14 +108,13 @@ class ClusterModel:
         return rebeca_source(self.configuration)
 
 
-class DispatchStudy(Study):
+class DispatchStudy(SimulatedStudy):
     """Policies of a ResourceManager, compared on generated models."""
 
     kind: ClassVar[str] = "dispatch"
     scenario: ClassVar[type[StudyScenario]] = Scenario
     order_notes: ClassVar[tuple[str, ...]] = (_ORDER_NOTE,)
     normal_outcomes: ClassVar[frozenset[str]] = frozenset({"time limit"})
-    options: ClassVar[frozenset[str]] = frozenset({"law", "order", "orders", "trace", "engine"})
 
     def cells(self, scenario: Scenario, folder: Path) -> Iterator[PlannedCell]:
         """Lay out the cells: policy x arrivals x lengths x cluster size."""
@@ -142,10 +133,6 @@ class DispatchStudy(Study):
                 key=cell_key(scenario.seed, configuration),
                 is_random=model.has_chance,
             )
-
-    def run(self, cell: PlannedCell, replications: range) -> Rows:
-        """Simulate some replications."""
-        return self.task(cell, replications, How())[1]()
 
     def task(
         self, cell: PlannedCell, replications: range, how: How
@@ -171,14 +158,6 @@ class DispatchStudy(Study):
         model: ClusterModel = cell.setup
         return model.source
 
-    def per_task(self, how: How) -> int:
-        """Send fewer replications where each is kept with its messages."""
-        return _TRACED_PER_TASK if how.trace else self.replications_per_task
-
-    def modules(self, engine: Engine) -> tuple[str, ...]:
-        """Name what workers that simulate need."""
-        return simulation_modules(engine)
-
     def measures(self, scenario: Scenario) -> tuple[Metric, ...]:
         """Give the figures of the published tables."""
         return DISPATCH_METRICS if scenario.eviction is None else NATJAM_METRICS
@@ -195,17 +174,9 @@ class DispatchStudy(Study):
         """Keep messages where that is wanted."""
         return {TRACES: TRACE_COLUMNS} if trace else {}
 
-    def beside(self, scenario: Scenario, replications: int) -> Mapping[str, Scenario]:
-        """Run the other orders of messages beside a comparison in random order."""
-        if scenario.order != "random":
-            return {}
-        fewer = min(replications, max(_LEAST, replications // _SHARE))
-        changes = {"replications": fewer, "precision": None}
-        return {
-            order: scenario.model_copy(update={"order": order, **changes})
-            for order in ORDERS
-            if order != "random"
-        }
+    def orders(self, scenario: Scenario) -> Sequence[Order]:
+        """Give all orders."""
+        return ORDERS
 
     def sections(
         self, plan: Plan, results: Results, moments: Sequence[CellMoments]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from rebecsim.clusters.dispatch.utilisation import utilisation
+from rebecsim.clusters.dispatch.utilisation import Served, utilisation
 from rebecsim.studies.cell import grouped
 from rebecsim.studies.parts import part_rows
 from rebecsim.studies.plan import Plan
@@ -25,15 +24,6 @@ from rebecsim.studies.simulated import TRACE_COLUMNS, TRACES
 from rebecsim.studies.study import PlannedCell
 
 _JOB_MESSAGES = ("runJob", "update")
-
-
-class _Served(NamedTuple):
-    replication: int
-    rebec: str
-    server: str
-    sender: str
-    time: int
-    arrival: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,7 +80,7 @@ def _shares(cell: PlannedCell, ticks: int, results: Results) -> NDArray[np.float
         raise ResultsError(f"part {path} is damaged: {error}; {advice}") from error
 
 
-def traced_runs(path: Path) -> Iterator[Iterator[_Served]]:
+def traced_runs(path: Path) -> Iterator[Iterator[Served]]:
     """Give the messages about jobs of each run of a trace file, which must be taken in turn.
 
     One row group is held at a time; a run may go on in the next one. Raises OSError or
@@ -100,14 +90,14 @@ def traced_runs(path: Path) -> Iterator[Iterator[_Served]]:
         yield run
 
 
-def _messages(path: Path) -> Iterator[_Served]:
+def _messages(path: Path) -> Iterator[Served]:
     with pq.ParquetFile(path) as parquet:
         for group in range(parquet.num_row_groups):
-            table = parquet.read_row_group(group, columns=["step", *_Served._fields])
+            table = parquet.read_row_group(group, columns=["step", *Served._fields])
             # The first message stays, so that a run without a job is a run too.
             kept = pc.or_(
                 pc.equal(table["step"], 0),
                 pc.is_in(table["server"], pa.array(_JOB_MESSAGES)),
             )
-            columns = [table.filter(kept)[name].to_pylist() for name in _Served._fields]
-            yield from map(_Served._make, zip(*columns, strict=True))
+            columns = [table.filter(kept)[name].to_pylist() for name in Served._fields]
+            yield from map(Served._make, zip(*columns, strict=True))

@@ -8,37 +8,26 @@ that is constant in each time unit; it is given as one number per time unit.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-
-class ServedMessage(Protocol):
-    """What is read of a traced event; `rebecsim.simulation.Event` has it."""
-
-    @property
-    def rebec(self) -> str:
-        """Who served the message."""
-
-    @property
-    def server(self) -> str:
-        """The name of the message server."""
-
-    @property
-    def sender(self) -> str:
-        """Who sent the message."""
-
-    @property
-    def time(self) -> int:
-        """When serving began, in time units."""
-
-    @property
-    def arrival(self) -> int:
-        """When the message arrived, in time units."""
+from rebecsim.simulation import Event
 
 
-def busy_intervals(events: Iterable[ServedMessage], ticks: int) -> Iterator[tuple[str, int, int]]:
+class Served(NamedTuple):
+    """What is read of a message that was served; see `rebecsim.simulation.Event`."""
+
+    replication: int
+    rebec: str
+    server: str
+    sender: str
+    time: int
+    arrival: int
+
+
+def busy_intervals(events: Iterable[Served | Event], ticks: int) -> Iterator[tuple[str, int, int]]:
     """Give AppMaster, begin and end of each busy interval of a run, in the order of their ends.
 
     `events` are all messages of one run of a dispatch model in the order of service. Intervals are
@@ -59,7 +48,7 @@ def busy_intervals(events: Iterable[ServedMessage], ticks: int) -> Iterator[tupl
 
 
 def utilisation(
-    runs: Iterable[Iterable[ServedMessage]], app_masters: int, ticks: int
+    runs: Iterable[Iterable[Served | Event]], app_masters: int, ticks: int
 ) -> NDArray[np.float64]:
     """Return the share of runs in which each AppMaster was busy in each time unit.
 

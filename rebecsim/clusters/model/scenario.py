@@ -27,7 +27,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from rebecsim.simulation import Order, Outcome
-from rebecsim.studies.scenario import StudyScenario, Table, entry_error, require_no_duplicates
+from rebecsim.studies.scenario import StudyScenario, Table, entry_error, without_duplicates
 
 MAX_VARIANTS = 10_000
 """Most variants of one scenario: each is checked, run and kept."""
@@ -206,10 +206,11 @@ class ModelScenario(StudyScenario):
             return given
         return {name: _values(str(name), value) for name, value in given.items()}
 
+    _no_duplicates = field_validator("observe")(without_duplicates)
+
     @field_validator("observe")
     @classmethod
-    def _no_duplicates(cls, entries: tuple[Observe, ...]) -> tuple[Observe, ...]:
-        require_no_duplicates(entries)
+    def _different_names(cls, entries: tuple[Observe, ...]) -> tuple[Observe, ...]:
         columns = [each.column for each in entries]
         for place, column in enumerate(columns):
             if (first := columns.index(column)) < place:

@@ -33,12 +33,11 @@ from rebecsim.lang.reading.parser import read_source
 from rebecsim.lang.types import REAL
 from rebecsim.metrics import Metric
 from rebecsim.native.engines import Engine
-from rebecsim.simulation import Tracer, simulate
+from rebecsim.simulation import Order, Tracer, simulate
 from rebecsim.simulation.again import require_repeatable
 from rebecsim.simulation.engine import EngineError
 from rebecsim.simulation.order import scheduler_for
 from rebecsim.studies.cell import Cell, Compared, Value
-from rebecsim.studies.executors import simulation_modules
 from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.results import Results
@@ -47,20 +46,17 @@ from rebecsim.studies.scenario import StudyScenario
 from rebecsim.studies.scenario_errors import FieldError
 from rebecsim.studies.sections import Section
 from rebecsim.studies.simulated import TRACE_COLUMNS, TRACES
-from rebecsim.studies.study import How, PlannedCell, Study
+from rebecsim.studies.simulated_study import SimulatedStudy
+from rebecsim.studies.study import How, PlannedCell
 from rebecsim.studies.toml_lines import FieldPath
 
 _REPLICATIONS_PER_TASK = 100
-_TRACED_PER_TASK = 20
 _MOST_PAIRED = 5
 """Variants of which every two are compared; of more there would be too many pairs to read."""
 _LONGEST_NAME = 60
 _REPEATED = 1_000
 """Messages of a run of a model in Python that are served again."""
 _VIEW_COLUMNS = ("run", "cell", "policy", "finished", "replications", "replication", "bytes")
-_SHARE = 4
-_LEAST = 25
-"""Other orders get a quarter of the replications, if that is not too few."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +67,7 @@ class ModelSetup:
     scenario: ModelScenario
 
 
-class ModelStudy(Study):
+class ModelStudy(SimulatedStudy):
     """A model of one's own, run with the values that a scenario gives."""
 
     kind: ClassVar[str] = "model"
@@ -83,8 +79,8 @@ class ModelStudy(Study):
         "messages of the tick last and first; random draws their order.",
     )
     normal_outcomes: ClassVar[frozenset[str]] = frozenset({"time limit", "step limit", FINISHED})
-    options: ClassVar[frozenset[str]] = frozenset({"law", "order", "orders", "trace", "engine"})
     replications_per_task: ClassVar[int] = _REPLICATIONS_PER_TASK
+    traced_per_task: ClassVar[int] = 20
 
     # --- what there is -------------------------------------------------------------------------
 
@@ -150,10 +146,6 @@ class ModelStudy(Study):
 
     # --- running -------------------------------------------------------------------------------
 
-    def run(self, cell: PlannedCell, replications: range) -> Rows:
-        """Run some replications."""
-        return self.task(cell, replications, How())[1]()
-
     def task(
         self, cell: PlannedCell, replications: range, how: How
     ) -> tuple[str, Callable[[], Rows]]:
@@ -166,25 +158,13 @@ class ModelStudy(Study):
         setup: ModelSetup = cell.setup
         return None if setup.source.is_python else setup.source.text
 
-    def per_task(self, how: How) -> int:
-        """Send fewer replications where each is kept with its messages."""
-        return _TRACED_PER_TASK if how.trace else self.replications_per_task
-
     def modules(self, engine: Engine) -> tuple[str, ...]:
         """Name what workers that simulate need."""
-        return (*simulation_modules(engine), "rebecsim.clusters.model.run")
+        return (*super().modules(engine), "rebecsim.clusters.model.run")
 
-    def beside(self, scenario: ModelScenario, replications: int) -> Mapping[str, ModelScenario]:
-        """Run the other orders of messages beside a study in random order."""
-        if scenario.order != "random":
-            return {}
-        fewer = min(replications, max(_LEAST, replications // _SHARE))
-        changes = {"replications": fewer, "precision": None}
-        return {
-            order: scenario.model_copy(update={"order": order, **changes})
-            for order in scenario.orders
-            if order != "random"
-        }
+    def orders(self, scenario: ModelScenario) -> Sequence[Order]:
+        """Give the orders that the scenario has, with a tick or without."""
+        return scenario.orders
 
     def prepare(self, plan: Plan, how: How, tell: Callable[[str], None]) -> None:
         """Refuse what cannot be run; a model in Python has to do the same again."""

@@ -19,8 +19,9 @@ from rebecsim.clusters.batch.report.sections import Schedules, read_shown
 from rebecsim.clusters.batch.report.tables import difference_table
 from rebecsim.report import ReportInput, WrittenReport, report_view, write_report
 from rebecsim.report.comparison import report_input
-from rebecsim.studies import Results, run_plan
+from rebecsim.studies import Results
 from tests.clusters.batch.scenarios import DRAWN, SCENARIO, plan_of
+from tests.plans import run_plan
 
 
 @dataclass

@@ -14,9 +14,10 @@ from rebecsim.clusters.batch.report.sections import Schedules, read_shown
 from rebecsim.clusters.scenarios import load
 from rebecsim.report import ReportInput
 from rebecsim.report.comparison import report_input
-from rebecsim.studies import Results, paired_moments, run_plan
+from rebecsim.studies import Results, paired_moments
 from rebecsim.studies.differences import difference
 from tests.oracles import schedule_rows
+from tests.plans import run_plan
 
 SCENARIO = """\
 kind = "batch"

@@ -13,10 +13,11 @@ from rebecsim.clusters.batch.measures import schedule_figures
 from rebecsim.clusters.batch.schedules import read_schedules
 from rebecsim.errors import UserError
 from rebecsim.metrics import expected_ends
-from rebecsim.studies import Results, ResultsError, run_plan, runner
+from rebecsim.studies import Results, ResultsError, runner
 from rebecsim.studies.study import How
 from rebecsim.workloads import WorkloadError, read_swf
 from tests.clusters.batch.scenarios import DRAWN, LOG, SCENARIO, plan_of, written
+from tests.plans import run_plan
 
 JOBS = {"jobs": JOB_COLUMNS}
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from rebecsim.clusters.scenarios import load
-from rebecsim.studies import Plan, Results, run_plan
+from rebecsim.studies import Plan, Results
+from tests.plans import run_plan
 
 QUEUE = """\
 env int SERVICE = 3;

@@ -22,10 +22,11 @@ from rebecsim.metrics import Metric
 from rebecsim.simulation import simulate
 from rebecsim.simulation.engine import EngineError
 from rebecsim.simulation.saved import make_scheduler
-from rebecsim.studies import Results, ResultsError, run_plan
+from rebecsim.studies import Results, ResultsError
 from rebecsim.studies.statistics import estimate
 from rebecsim.studies.study import How
 from tests.clusters.model.models import SCENARIO, plan_of, run_of, written
+from tests.plans import run_plan
 
 VALUE = '[[observe]]\nvalue = "desk.served"\n'
 HEAD = SCENARIO.partition("[sweep]")[0]

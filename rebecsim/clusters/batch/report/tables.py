@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from rebecsim.clusters.batch.difference import ScheduleDifference
-from rebecsim.clusters.batch.report.text import duration_text
+from rebecsim.clusters.batch.report.text import duration_text, figures_table
 
 _SHOWN_USERS = 12
 
@@ -41,21 +40,18 @@ def _users(difference: ScheduleDifference) -> RenderableType:
     order = order[values[order] != 0]
     if not len(order):
         return Text("Nothing changes for any user.")
-    table = Table()
     titles = ["User", "Jobs", "Wait less", "Wait more", "Mean wait"]
-    for title in (*titles, *(["WT (h)"] if each.weighted_tardiness is not None else [])):
-        table.add_column(title, justify="right")
-    for row in order.tolist():
-        cells = [
-            str(each.user[row]),
-            f"{each.jobs[row]:,}",
-            f"{each.earlier[row]:,}",
-            f"{each.later[row]:,}",
-            _signed(float(each.wait[row])),
-        ]
-        if each.weighted_tardiness is not None:
-            cells.append(f"{each.weighted_tardiness[row]:+,.1f}")
-        table.add_row(*cells)
+    columns = [
+        [str(each.user[row]) for row in order],
+        [f"{each.jobs[row]:,}" for row in order],
+        [f"{each.earlier[row]:,}" for row in order],
+        [f"{each.later[row]:,}" for row in order],
+        [_signed(float(each.wait[row])) for row in order],
+    ]
+    if each.weighted_tardiness is not None:
+        titles.append("WT (h)")
+        columns.append([f"{each.weighted_tardiness[row]:+,.1f}" for row in order])
+    table = figures_table(titles, zip(*columns, strict=True))
     hidden = len(each.user) - len(order)
     if hidden:
         return Group(table, Text(f"For the other {hidden} less changes, or nothing."))

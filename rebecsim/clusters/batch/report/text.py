@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import astuple
+from typing import TypeVar
 
 import numpy as np
 from rich.console import Group, RenderableType
@@ -12,10 +14,16 @@ from rich.text import Text
 from rebecsim.metrics.batch import BatchMetrics
 from rebecsim.metrics.users import UserMetrics
 from rebecsim.report.numbers import DASH
+from rebecsim.report.tables import text_table
+from rebecsim.studies.sections import TextTable
 from rebecsim.workloads.cleaning import skipped_lines
 from rebecsim.workloads.summary import Distribution, WorkloadSummary
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+
+T = TypeVar("T")
+Rows = tuple[tuple[str, Callable[[T], str]], ...]
+"""Figures: what they are called, and how they are written."""
 
 
 def duration_text(seconds: float) -> str:
@@ -71,24 +79,13 @@ def _estimated(share: float) -> str:
 
 
 def _distributions(distributions: Sequence[Distribution]) -> Table:
-    table = Table()
-    table.add_column("")
-    for heading in ("mean", "least", "25 %", "median", "75 %", "95 %", "most"):
-        table.add_column(heading, justify="right")
+    headings = ("", "mean", "least", "25 %", "median", "75 %", "95 %", "most")
+    rows = []
     for each in distributions:
-        values = (
-            each.mean,
-            each.least,
-            each.lower_quartile,
-            each.median,
-            each.upper_quartile,
-            each.percentile_95,
-            each.most,
-        )
-        shown = [duration_text(v) if each.unit == "s" else _number(v) for v in values]
-        unit = f" ({each.unit})" if each.unit not in ("", "s") else ""
-        table.add_row(each.name + unit, *shown)
-    return table
+        name, unit, _, *values = astuple(each)
+        shown = [duration_text(v) if unit == "s" else _number(v) for v in values]
+        rows.append((name + (f" ({unit})" if unit not in ("", "s") else ""), tuple(shown)))
+    return text_table(TextTable("", headings, tuple(rows)))
 
 
 def _number(value: float) -> str:
@@ -97,38 +94,22 @@ def _number(value: float) -> str:
 
 def batch_table(rows: Sequence[tuple[str, BatchMetrics]]) -> Table:
     """One column per schedule, one row per classical metric; times in seconds."""
-    table = _compared([name for name, _ in rows])
-    for title, show in _BATCH_ROWS:
-        table.add_row(title, *(show(each) for _, each in rows))
-    return table
+    return _compared(rows, _BATCH_ROWS)
 
 
 def group_table(kind: str, groups: Mapping[int, BatchMetrics]) -> Table:
     """One row per user or queue of one schedule; times in seconds."""
+    rows = ([str(number), *(show(each) for _, show in _COLUMNS)] for number, each in groups.items())
+    return figures_table((kind, *(title for title, _ in _COLUMNS)), rows)
+
+
+def figures_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    """A table of figures only."""
     table = Table()
-    titles = (
-        kind,
-        "Jobs",
-        "Mean wait",
-        "Median wait",
-        "Mean response",
-        "Bounded slowdown",
-        "AWRT",
-        "Utilisation",
-    )
-    for title in titles:
-        table.add_column(title, justify="right")
-    for number, each in groups.items():
-        table.add_row(
-            str(number),
-            f"{each.jobs:,}",
-            f"{each.wait.mean:,.0f}",
-            f"{each.wait.median:,.0f}",
-            f"{each.response.mean:,.0f}",
-            f"{each.bounded_slowdown.mean:,.2f}",
-            f"{each.awrt:,.0f}",
-            f"{100 * each.utilisation:.2f} %",
-        )
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    for row in rows:
+        table.add_row(*row)
     return table
 
 
@@ -137,26 +118,27 @@ def user_quartile_table(rows: Sequence[tuple[str, UserMetrics]]) -> Table:
 
     Weighted tardiness is in processor hours.
     """
-    table = _compared([name for name, _ in rows])
-    table.add_row("users", *(f"{len(each.user):,}" for _, each in rows))
-    violated = (f"{int(each.violated.sum()):,}" for _, each in rows)
-    table.add_row("jobs that ended later than expected", *violated)
-    for title, percent in _QUARTILES:
-        shares = (float(np.percentile(each.veet, percent)) for _, each in rows)
-        table.add_row(f"VEET of users: {title}", *(f"{share:.1f} %" for share in shares))
-    whole = (int((each.violated == each.jobs).sum()) for _, each in rows)
-    table.add_row("users with VEET 100 %", *(f"{count:,}" for count in whole))
-    for title, percent in _QUARTILES:
-        hours = (np.percentile(each.weighted_tardiness / _HOUR, percent) for _, each in rows)
-        table.add_row(f"WT of users: {title}", *(f"{value:,.1f}" for value in hours))
-    sums = (float(each.weighted_tardiness.sum()) / _HOUR for _, each in rows)
-    table.add_row("WT of users: sum", *(f"{value:,.1f}" for value in sums))
-    return table
+    return _compared(rows, _USER_ROWS)
+
+
+def _compared(columns: Sequence[tuple[str, T]], rows: Rows[T]) -> Table:
+    """One column per schedule, one row per figure."""
+    headings = ("", *(name for name, _ in columns))
+    shown = tuple((title, tuple(show(each) for _, each in columns)) for title, show in rows)
+    return text_table(TextTable("", headings, shown))
+
+
+def _veet(percent: int) -> Callable[[UserMetrics], str]:
+    return lambda each: f"{np.percentile(each.veet, percent):.1f} %"
+
+
+def _tardiness(percent: int) -> Callable[[UserMetrics], str]:
+    return lambda each: f"{np.percentile(each.weighted_tardiness / _HOUR, percent):,.1f}"
 
 
 _QUARTILES = (("lower quartile", 25), ("median", 50), ("upper quartile", 75), ("most", 100))
 
-_BATCH_ROWS: tuple[tuple[str, Callable[[BatchMetrics], str]], ...] = (
+_BATCH_ROWS: Rows[BatchMetrics] = (
     ("jobs", lambda each: f"{each.jobs:,}"),
     ("wait: mean", lambda each: f"{each.wait.mean:,.2f}"),
     ("wait: median", lambda each: f"{each.wait.median:,.0f}"),
@@ -173,21 +155,34 @@ _BATCH_ROWS: tuple[tuple[str, Callable[[BatchMetrics], str]], ...] = (
 )
 
 
-def _compared(names: Sequence[str]) -> Table:
-    table = Table()
-    table.add_column("")
-    for name in names:
-        table.add_column(Text(name), justify="right")
-    return table
+_COLUMNS: Rows[BatchMetrics] = (
+    ("Jobs", lambda each: f"{each.jobs:,}"),
+    ("Mean wait", lambda each: f"{each.wait.mean:,.0f}"),
+    ("Median wait", lambda each: f"{each.wait.median:,.0f}"),
+    ("Mean response", lambda each: f"{each.response.mean:,.0f}"),
+    ("Bounded slowdown", lambda each: f"{each.bounded_slowdown.mean:,.2f}"),
+    ("AWRT", lambda each: f"{each.awrt:,.0f}"),
+    ("Utilisation", lambda each: f"{100 * each.utilisation:.2f} %"),
+)
+
+_USER_ROWS: Rows[UserMetrics] = (
+    ("users", lambda each: f"{len(each.user):,}"),
+    ("jobs that ended later than expected", lambda each: f"{each.violated.sum():,}"),
+    *((f"VEET of users: {title}", _veet(percent)) for title, percent in _QUARTILES),
+    ("users with VEET 100 %", lambda each: f"{(each.violated == each.jobs).sum():,}"),
+    *((f"WT of users: {title}", _tardiness(percent)) for title, percent in _QUARTILES),
+    ("WT of users: sum", lambda each: f"{each.weighted_tardiness.sum() / _HOUR:,.1f}"),
+)
 
 
 def user_table(each: UserMetrics) -> Table:
     """One row per user of one schedule; weighted tardiness in processor hours."""
-    table = Table()
-    for title in ("User", "Jobs", "Violated", "VEET", "WT (h)"):
-        table.add_column(title, justify="right")
     columns = (each.user, each.jobs, each.violated, each.veet, each.weighted_tardiness)
-    for user, jobs, violated, veet, tardy in zip(*(c.tolist() for c in columns), strict=True):
-        shown = f"{tardy / _HOUR:,.1f}" if tardy else DASH
-        table.add_row(str(user), f"{jobs:,}", f"{violated:,}", f"{veet:.1f} %", shown)
-    return table
+    rows = (
+        (
+            *(str(user), f"{jobs:,}", f"{violated:,}", f"{veet:.1f} %"),
+            f"{tardy / _HOUR:,.1f}" if tardy else DASH,
+        )
+        for user, jobs, violated, veet, tardy in zip(*(c.tolist() for c in columns), strict=True)
+    )
+    return figures_table(("User", "Jobs", "Violated", "VEET", "WT (h)"), rows)

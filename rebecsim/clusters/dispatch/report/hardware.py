@@ -144,13 +144,7 @@ def _joules(estimates: Sequence[Estimate]) -> tuple[str, list[str]]:
 
 
 def _scaled(estimate: Estimate, scale: float) -> Estimate:
-    def divided(number: float | None) -> float | None:
-        return None if number is None else number / scale
-
-    return replace(
-        estimate,
-        value=estimate.value / scale,
-        standard_error=divided(estimate.standard_error),
-        low=divided(estimate.low),
-        high=divided(estimate.high),
-    )
+    """Give what texts are made from, the value and its error, in another unit."""
+    error = estimate.standard_error
+    shown = None if error is None else error / scale
+    return replace(estimate, value=estimate.value / scale, standard_error=shown)
