@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import io
 import json
 import os
@@ -135,3 +136,9 @@ def write_text(path: Path, text: str) -> None:
 def write_json(path: Path, data: Mapping[str, Any], indent: int | None = None) -> None:
     """Write an object as JSON; else as `write_atomically`."""
     write_text(path, json.dumps(data, ensure_ascii=False, indent=indent) + "\n")
+
+
+def digest_of(path: Path) -> str:
+    """Give the BLAKE2b digest of a file, in hexadecimal. Raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "blake2b").hexdigest()

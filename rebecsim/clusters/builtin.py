@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rebecsim.clusters.batch.policy import BUILTIN_BATCH_POLICIES
+from rebecsim.clusters.batch.policies.policy import BUILTIN_BATCH_POLICIES
 from rebecsim.clusters.dispatch.eviction import BUILTIN_EVICTION_POLICIES
 from rebecsim.clusters.dispatch.patterns.curves import Sine, Spline
 from rebecsim.clusters.dispatch.patterns.steps import (

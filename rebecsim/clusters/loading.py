@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 from rebecsim.carried_files import carried
-from rebecsim.clusters.batch.policy import batch_policies
+from rebecsim.clusters.batch.policies.policy import batch_policies
 from rebecsim.clusters.batch.trial import try_policy
 from rebecsim.clusters.common.plugin_errors import PluginSource, blaming
 from rebecsim.clusters.dispatch.configuration import Configuration, HighPriority

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from rebecsim.clusters.batch.backfilling import Backfilling
-from rebecsim.clusters.batch.orders import QueueOrder
-from rebecsim.clusters.batch.policy import BatchPolicy, batch_policies
+from rebecsim.clusters.batch.policies.backfilling import Backfilling
+from rebecsim.clusters.batch.policies.orders import QueueOrder
+from rebecsim.clusters.batch.policies.policy import BatchPolicy, batch_policies
 from rebecsim.clusters.common.plugin_errors import PluginSource
 from rebecsim.clusters.common.registry import Registry
 from rebecsim.clusters.dispatch.eviction import EvictionPolicy, eviction_policies
@@ -23,7 +23,7 @@ from rebecsim.clusters.dispatch.patterns.kinds import arrivals, lengths
 from rebecsim.clusters.dispatch.policies import DispatchPolicy, dispatch_policies
 from rebecsim.clusters.kinds import kinds
 from rebecsim.generate.environment import add_templates, has_template, remove_templates
-from rebecsim.studies.scenario import StudyScenario
+from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.study import Study
 
 _POLICY_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,39}")

@@ -11,21 +11,21 @@ from rebecsim.clusters.common.registry import UnknownNameError
 from rebecsim.clusters.kinds import find_kind, kind_names
 from rebecsim.clusters.loading import load_installed_plugins, loaded_plugins
 from rebecsim.studies.plan import Plan, plan_study
-from rebecsim.studies.record import FORMAT, described, recorded_scenario
-from rebecsim.studies.results import Results
-from rebecsim.studies.results_error import ResultsError
-from rebecsim.studies.run_directory import RECORD
-from rebecsim.studies.scenario import StudyScenario, validated
-from rebecsim.studies.scenario_errors import (
+from rebecsim.studies.scenarios.scenario import StudyScenario, validated
+from rebecsim.studies.scenarios.scenario_errors import (
     FieldError,
     ScenarioError,
     ScenarioProblem,
     field_problems,
 )
-from rebecsim.studies.scenario_files import ScenarioText, read_scenario_text
-from rebecsim.studies.store import StoredRun, stored_run
+from rebecsim.studies.scenarios.scenario_files import ScenarioText, read_scenario_text
+from rebecsim.studies.scenarios.toml_lines import line_of
+from rebecsim.studies.storage.record import FORMAT, described, recorded_scenario
+from rebecsim.studies.storage.results import Results
+from rebecsim.studies.storage.results_error import ResultsError
+from rebecsim.studies.storage.run_directory import RECORD
+from rebecsim.studies.storage.store import StoredRun, stored_run
 from rebecsim.studies.study import Study
-from rebecsim.studies.toml_lines import line_of
 
 
 @dataclass(frozen=True)

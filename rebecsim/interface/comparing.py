@@ -20,15 +20,15 @@ from rebecsim.interface.shown import Shown, Tabular, shown_figure
 from rebecsim.native.engines import Engine
 from rebecsim.report.comparison import compared
 from rebecsim.report.report_input import ReportInput
-from rebecsim.studies.comparing import Bar, Runner
-from rebecsim.studies.differences import PairDifference
-from rebecsim.studies.executors import Executor
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.results import Results
-from rebecsim.studies.runner import PlannedRun
-from rebecsim.studies.scenario_files import ScenarioText
+from rebecsim.studies.running.comparing import Bar, Runner
+from rebecsim.studies.running.executors import Executor
+from rebecsim.studies.running.runner import PlannedRun
+from rebecsim.studies.scenarios.scenario_files import ScenarioText
+from rebecsim.studies.statistics.differences import PairDifference
+from rebecsim.studies.statistics.summary import Summary
+from rebecsim.studies.storage.results import Results
 from rebecsim.studies.study import How
-from rebecsim.studies.summary import Summary
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,7 +69,7 @@ class Comparison(Shown, Tabular):
         Raises QueryError for a statement that is wrong.
         """
         from rebecsim.report.stored import answer_to_arrow
-        from rebecsim.studies.query import query
+        from rebecsim.studies.storage.query import query
 
         return answer_to_arrow(query(sql, [open_run(self.directory, self.directory.name)]))
 

@@ -72,20 +72,20 @@ class Explored(Shown):
 
     def to_json(self) -> dict[str, Any]:
         """Give verdict, figures and counterexamples as plain values."""
-        from rebecsim.report.counterexample import result_to_json
+        from rebecsim.report.models.counterexample import result_to_json
 
         return result_to_json(self.result)
 
     def draw(self) -> Drawing:
         """Draw the counterexample as a sequence diagram. Raises UserError if there is none."""
-        from rebecsim.report.sequence import sequence_diagram
+        from rebecsim.report.diagrams.sequence import sequence_diagram
 
         return Drawing(sequence_diagram(self._counterexample()))
 
     def draw_states(self) -> Drawing:
         """Draw the state space. Raises UserError for a large one, or one without a state."""
         from rebecsim.exploration.graphs.space import state_space
-        from rebecsim.report.graphs import MOST_DRAWN_STATES, space_svg
+        from rebecsim.report.diagrams.graphs import MOST_DRAWN_STATES, space_svg
 
         try:
             problem = self.question.problem(self.model.model, self.model.checked)
@@ -111,7 +111,7 @@ class Explored(Shown):
         from rich.console import Group
         from rich.text import Text
 
-        from rebecsim.report.counterexample import result_parts
+        from rebecsim.report.models.counterexample import result_parts
 
         parts = result_parts(self.result)
         return Group(*(Text(part) if isinstance(part, str) else part for part in parts))

@@ -9,9 +9,9 @@ from itertools import groupby
 
 from rebecsim.metrics import Metric
 from rebecsim.report.numbers import DASH, MOST_COLUMNS, column_heading, display_scale
-from rebecsim.studies.answer import Answer, Standing
 from rebecsim.studies.cell import POLICIES, Compared, Condition, Value, grouped
 from rebecsim.studies.sections import TextTable
+from rebecsim.studies.statistics.answer import Answer, Standing
 from rebecsim.studies.study import Axis
 
 _MOST_NAMED = 3

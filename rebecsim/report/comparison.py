@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rebecsim.report.report_input import ReportInput
-from rebecsim.studies.comparing import Runner, compare, stored_companions
-from rebecsim.studies.moments import CellMoments
-from rebecsim.studies.paired_results import paired_moments
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.results import Results
-from rebecsim.studies.runner import PlannedRun
+from rebecsim.studies.running.comparing import Runner, compare, stored_companions
+from rebecsim.studies.running.runner import PlannedRun
+from rebecsim.studies.statistics.moments import CellMoments
+from rebecsim.studies.storage.paired_results import paired_moments
+from rebecsim.studies.storage.results import Results
 
 
 def compared(run: PlannedRun, runner: Runner, with_others: bool) -> ReportInput:

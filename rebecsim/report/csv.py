@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.cell import Condition
-from rebecsim.studies.differences import PairDifference
-from rebecsim.studies.order_sensitivity import OrderEnvelope
-from rebecsim.studies.statistics import Estimate
+from rebecsim.studies.statistics.differences import PairDifference
+from rebecsim.studies.statistics.estimates import Estimate
+from rebecsim.studies.statistics.order_sensitivity import OrderEnvelope
+from rebecsim.studies.statistics.summary import Summary
 from rebecsim.studies.study import Axis
-from rebecsim.studies.summary import Summary
 
 ESTIMATE_FIELDS = ("", "_standard_error", "_low", "_high", "_degrees_of_freedom")
 """What follows the name of a figure in the columns of its estimate."""

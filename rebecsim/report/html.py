@@ -11,7 +11,8 @@ from typing import Any
 
 from rebecsim.metrics import Metric
 from rebecsim.report.answer import answer_notes, answer_sentence, answer_table
-from rebecsim.report.interactive import CONFIG, plotly_figure
+from rebecsim.report.charts.interactive import CONFIG, plotly_figure
+from rebecsim.report.charts.series import ChartData
 from rebecsim.report.notes import abnormal_notes, interval_notes, rare_notes, reading_notes
 from rebecsim.report.numbers import (
     MOST_COLUMNS,
@@ -36,12 +37,11 @@ from rebecsim.report.pairs import (
 )
 from rebecsim.report.precision import precision_notes
 from rebecsim.report.report_input import ReportInput
-from rebecsim.report.series import ChartData
 from rebecsim.report.templates import page_template
 from rebecsim.studies.cell import Compared, Condition
-from rebecsim.studies.differences import PairDifference
 from rebecsim.studies.sections import TextTable
-from rebecsim.studies.summary import Summary
+from rebecsim.studies.statistics.differences import PairDifference
+from rebecsim.studies.statistics.summary import Summary
 
 _CHOICE_LAWS = {
     "fair": "all alternatives of a choice ?(...) are equally likely",

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from rebecsim.metrics import Metric
 from rebecsim.report.numbers import DASH, level_text
-from rebecsim.studies.rare import SAFE_DISTANCE, rests_on_rare_events
-from rebecsim.studies.statistics import Estimate
-from rebecsim.studies.summary import Summary
+from rebecsim.studies.statistics.estimates import Estimate
+from rebecsim.studies.statistics.rare import SAFE_DISTANCE, rests_on_rare_events
+from rebecsim.studies.statistics.summary import Summary
 
 
 def reading_notes(summary: Summary, has_chance: bool = True) -> list[str]:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rebecsim.metrics import Metric
-from rebecsim.studies.statistics import Estimate
-from rebecsim.studies.summary import Summary
+from rebecsim.studies.statistics.estimates import Estimate
+from rebecsim.studies.statistics.summary import Summary
 
 DASH = "–"  # noqa: RUF001, what a reader expects for "no value"
 

@@ -14,9 +14,9 @@ from rebecsim.report.numbers import (
 )
 from rebecsim.report.pairs import by_metric
 from rebecsim.studies.cell import POLICIES, Compared
-from rebecsim.studies.differences import PairDifference
-from rebecsim.studies.order_sensitivity import REFERENCE_ORDER, OrderEnvelope
 from rebecsim.studies.sections import TextTable
+from rebecsim.studies.statistics.differences import PairDifference
+from rebecsim.studies.statistics.order_sensitivity import REFERENCE_ORDER, OrderEnvelope
 
 _BY_CHANCE = (
     "The lowest and the highest of several figures differ a little by chance even where the order "

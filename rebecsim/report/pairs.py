@@ -10,9 +10,9 @@ from typing import TypeVar
 from rebecsim.metrics import Metric
 from rebecsim.report.numbers import display_scale, level_text
 from rebecsim.studies.cell import POLICIES, Compared
-from rebecsim.studies.differences import PairDifference
-from rebecsim.studies.order_sensitivity import OrderEnvelope
-from rebecsim.studies.power import MOST_RUNS, POWER
+from rebecsim.studies.statistics.differences import PairDifference
+from rebecsim.studies.statistics.order_sensitivity import OrderEnvelope
+from rebecsim.studies.statistics.power import MOST_RUNS, POWER
 
 _MOST_DECIMALS = 4
 

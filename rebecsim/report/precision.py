@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rebecsim.report.numbers import level_text
 from rebecsim.studies.cell import POLICIES, Compared
-from rebecsim.studies.precision import Precision, Reached
+from rebecsim.studies.statistics.precision import Precision, Reached
 
 
 def precision_notes(

@@ -16,8 +16,8 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from rebecsim.studies.comparing import Bar
-from rebecsim.studies.runner import PlannedRun
+from rebecsim.studies.running.comparing import Bar
+from rebecsim.studies.running.runner import PlannedRun
 
 
 @dataclass(frozen=True)

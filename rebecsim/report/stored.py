@@ -21,9 +21,9 @@ from rich.text import Text
 from rebecsim.counted import counted
 from rebecsim.files import replacing
 from rebecsim.report.numbers import DASH, decimals_for, display_scale, format_estimate
-from rebecsim.studies.diff import CellDifference, MetricDifference, RunDifference
-from rebecsim.studies.query import Answer
-from rebecsim.studies.store import StoredRun
+from rebecsim.studies.storage.diff import CellDifference, MetricDifference, RunDifference
+from rebecsim.studies.storage.query import Answer
+from rebecsim.studies.storage.store import StoredRun
 
 _MOST_LINES = 12
 """Lines of a text that are shown where two differ."""

@@ -27,10 +27,10 @@ from rebecsim.report.pairs import by_metric, pair_notes, pair_sentence, power_se
 from rebecsim.report.precision import precision_notes
 from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.cell import POLICIES, Compared
-from rebecsim.studies.differences import PairDifference
-from rebecsim.studies.order_sensitivity import OrderEnvelope
 from rebecsim.studies.sections import TextTable
-from rebecsim.studies.summary import Summary
+from rebecsim.studies.statistics.differences import PairDifference
+from rebecsim.studies.statistics.order_sensitivity import OrderEnvelope
+from rebecsim.studies.statistics.summary import Summary
 
 
 def policy_table(

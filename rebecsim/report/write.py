@@ -10,13 +10,13 @@ from functools import partial
 from pathlib import Path
 
 from rebecsim.files import write_atomically
-from rebecsim.report.charts import chart_figure
+from rebecsim.report.charts.figures import FORMS, render_figure
+from rebecsim.report.charts.printed import chart_figure
+from rebecsim.report.charts.series import ChartData, chart_data
 from rebecsim.report.csv import by_axis_csv, orders_csv, pairs_csv, table_csv
-from rebecsim.report.figures import FORMS, render_figure
 from rebecsim.report.html import render_html
 from rebecsim.report.report_input import ReportInput
-from rebecsim.report.series import ChartData, chart_data
-from rebecsim.studies.executors import Executor, ThisProcess
+from rebecsim.studies.running.executors import Executor, ThisProcess
 from rebecsim.studies.sections import Picture
 
 _CHART_DOTS_PER_INCH = 200

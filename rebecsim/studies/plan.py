@@ -8,9 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from rebecsim.files import digest_of
 from rebecsim.metrics import Metric
-from rebecsim.studies.checksums import digest_of
-from rebecsim.studies.precision import Precision, parse_precision
+from rebecsim.studies.statistics.precision import Precision, parse_precision
 from rebecsim.studies.study import PlannedCell, Study
 
 

@@ -22,15 +22,15 @@ from rebecsim.metrics import Metric
 from rebecsim.native.engines import Engine
 from rebecsim.studies.cell import POLICIES, Cell, Compared, Condition, Value
 from rebecsim.studies.rows import Rows
-from rebecsim.studies.scenario import StudyScenario
-from rebecsim.studies.toml_lines import FieldPath
+from rebecsim.studies.scenarios.scenario import StudyScenario
+from rebecsim.studies.scenarios.toml_lines import FieldPath
 
 if TYPE_CHECKING:
-    from rebecsim.studies.moments import CellMoments
     from rebecsim.studies.plan import Plan
-    from rebecsim.studies.results import Results
     from rebecsim.studies.sections import Section
-    from rebecsim.studies.store import StoredRun
+    from rebecsim.studies.statistics.moments import CellMoments
+    from rebecsim.studies.storage.results import Results
+    from rebecsim.studies.storage.store import StoredRun
 
 
 @dataclass(frozen=True, slots=True)

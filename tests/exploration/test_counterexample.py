@@ -25,8 +25,8 @@ from rebecsim.exploration import (
 )
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
-from rebecsim.report.pytest_source import pytest_source
-from rebecsim.report.sequence import MOST_STEPS, sequence_diagram
+from rebecsim.report.diagrams.sequence import MOST_STEPS, sequence_diagram
+from rebecsim.report.models.pytest_source import pytest_source
 from rebecsim.simulation import simulate
 from rebecsim.simulation.saved import load_run
 

@@ -15,7 +15,7 @@ from rebecsim.exploration import Checks, Limits, find_races
 from rebecsim.exploration.races.following import Follower
 from rebecsim.generate import build_model
 from rebecsim.lang import check_file
-from rebecsim.report.race_text import race_lines
+from rebecsim.report.models.race_text import race_lines
 from tests.exploration.first_come import FIRST_COME, kinds_of, races_of
 
 pytestmark = pytest.mark.large

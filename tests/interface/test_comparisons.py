@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import rebecsim as rs
-from rebecsim.studies.query import QueryError
-from rebecsim.studies.scenario_errors import ScenarioError
+from rebecsim.studies.scenarios.scenario_errors import ScenarioError
+from rebecsim.studies.storage.query import QueryError
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ import pytest
 from rebecsim.clusters.dispatch.measures import DISPATCH_METRICS
 from rebecsim.report import ReportInput
 from rebecsim.studies.cell import Cell, Condition
-from rebecsim.studies.moments import CellMoments
-from rebecsim.studies.pair_moments import PairedMoments
+from rebecsim.studies.statistics.moments import CellMoments
+from rebecsim.studies.statistics.pair_moments import PairedMoments
 from rebecsim.studies.study import Axis
 
 AXIS = Axis(

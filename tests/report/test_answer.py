@@ -11,10 +11,10 @@ from rebecsim.metrics import Metric
 from rebecsim.report import report_view
 from rebecsim.report.answer import answer_notes, answer_sentence, answer_table
 from rebecsim.report.html import render_html
-from rebecsim.studies.answer import Answer, Standing
 from rebecsim.studies.cell import Compared, Condition
-from rebecsim.studies.differences import PairDifference
-from rebecsim.studies.statistics import Estimate
+from rebecsim.studies.statistics.answer import Answer, Standing
+from rebecsim.studies.statistics.differences import PairDifference
+from rebecsim.studies.statistics.estimates import Estimate
 from rebecsim.studies.study import Axis
 
 AXIS = Axis("app_masters", "cluster_size", "Cluster size", "number of AppMasters")

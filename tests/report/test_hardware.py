@@ -17,9 +17,9 @@ from rebecsim.clusters.dispatch.report.utilisation import (
 )
 from rebecsim.clusters.dispatch.traced import UtilisationOverTime
 from rebecsim.report import report_view, write_report
-from rebecsim.report.figures import render_figure
+from rebecsim.report.charts.figures import render_figure
 from rebecsim.studies.cell import Cell
-from rebecsim.studies.moments import CellMoments
+from rebecsim.studies.statistics.moments import CellMoments
 
 HARDWARE = Hardware(100, (1.0, 0.5), Power(idle=[90.0, 20.0], busy=[200.0, 60.0], time_unit=60.0))
 

@@ -5,11 +5,11 @@ from html.parser import HTMLParser
 
 import pytest
 
-from rebecsim.report.charts import chart_figure
-from rebecsim.report.figures import render_figure
+from rebecsim.report.charts.figures import render_figure
+from rebecsim.report.charts.printed import chart_figure
+from rebecsim.report.charts.series import chart_data
 from rebecsim.report.html import choice_law_text, render_html, scenario_rows, script_json
 from rebecsim.report.report_input import ReportInput
-from rebecsim.report.series import chart_data
 
 VOID = {"meta", "img", "br", "link", "input", "hr"}
 

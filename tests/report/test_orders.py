@@ -12,9 +12,9 @@ from rebecsim.report.orders import (
     order_tables,
 )
 from rebecsim.report.pairs import pair_sentence
-from rebecsim.studies.differences import PairDifference
-from rebecsim.studies.order_sensitivity import OrderEnvelope
-from rebecsim.studies.statistics import Estimate
+from rebecsim.studies.statistics.differences import PairDifference
+from rebecsim.studies.statistics.estimates import Estimate
+from rebecsim.studies.statistics.order_sensitivity import OrderEnvelope
 
 
 def estimate(value: float, half: float | None) -> Estimate:

@@ -11,9 +11,9 @@ from rebecsim.report.pairs import (
     pair_sentence,
     power_sentence,
 )
-from rebecsim.studies.differences import PairDifference, pairwise_differences
-from rebecsim.studies.power import StatisticalPower
-from rebecsim.studies.statistics import Estimate
+from rebecsim.studies.statistics.differences import PairDifference, pairwise_differences
+from rebecsim.studies.statistics.estimates import Estimate
+from rebecsim.studies.statistics.power import StatisticalPower
 
 CHECKPOINTS = Metric("checkpoints", "Checkpoints", "checkpoints per run", "lower", {"c": 1})
 SPEED = Metric("speed", "Speed", "jobs per unit", "higher", {"c": 1}, {"t": 1})

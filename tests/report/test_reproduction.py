@@ -15,7 +15,7 @@ from rebecsim.clusters.dispatch.report.reproduction import (
     reproduction_rows,
     reproduction_table,
 )
-from rebecsim.studies.statistics import estimate, standard_error_for
+from rebecsim.studies.statistics.estimates import estimate, standard_error_for
 
 
 def plain(rows: list[ReproductionRow]) -> str:

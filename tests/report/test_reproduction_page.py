@@ -32,7 +32,7 @@ from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.clusters.dispatch.source import COUNTERS
 from rebecsim.clusters.scenarios import load_scenario
 from rebecsim.studies.cell import Cell
-from rebecsim.studies.moments import CellMoments
+from rebecsim.studies.statistics.moments import CellMoments
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/reproduction.md"
 ORDERS = ("updates-first", "ticks-first", "fifo")

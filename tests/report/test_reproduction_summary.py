@@ -6,7 +6,7 @@ from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES, JOB_REQUEST_SUC
 from rebecsim.clusters.dispatch.report.reproduction import ReproductionRow
 from rebecsim.clusters.dispatch.report.reproduction_summary import best_policies, mean_figures
 from rebecsim.metrics import Metric
-from rebecsim.studies.statistics import student_estimate
+from rebecsim.studies.statistics.estimates import student_estimate
 
 
 def row(

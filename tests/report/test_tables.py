@@ -2,7 +2,7 @@ from rich.console import Console, RenderableType
 
 from rebecsim.clusters.dispatch.measures import DISPATCH_METRICS
 from rebecsim.report import policy_table, report_view, summary_view
-from rebecsim.studies.summary import summarise
+from rebecsim.studies.statistics.summary import summarise
 
 
 def summarised(moments):

@@ -25,7 +25,7 @@ def conformance(
     ] = 1_000_000,
 ) -> None:
     """Compare verdicts and counts with those of a suite. Exit code 1 if any differ."""
-    from rebecsim.report.conformance import compare_suite
+    from rebecsim.report.models.conformance import compare_suite
 
     table = Table(box=None, pad_edge=False)
     for name in ("Model", "Mode", "Expected", "Found", ""):

@@ -107,7 +107,7 @@ class Written(WrittenTests):
     def check(self) -> None:
         """Raise UserError for a kind of file that is unknown."""
         if self.export is not None:
-            from rebecsim.report.state_spaces import check_ending
+            from rebecsim.report.diagrams.state_spaces import check_ending
 
             check_ending(self.export)
 
@@ -170,7 +170,7 @@ def explore(
     if reduce and not json:
         say(f"reduced by {result.symmetries} symmetries")
     if json:
-        from rebecsim.report.counterexample import result_to_json
+        from rebecsim.report.models.counterexample import result_to_json
 
         plain = result_to_json(result) | ({"symmetries": result.symmetries} if reduce else {})
         say(json_format.dumps(plain, ensure_ascii=False))
@@ -195,7 +195,7 @@ def explore(
 
 
 def _show(result: Result) -> None:
-    from rebecsim.report.counterexample import result_parts
+    from rebecsim.report.models.counterexample import result_parts
 
     for part in result_parts(result):
         if isinstance(part, str):
@@ -210,7 +210,7 @@ def _write_counterexample(
     if not written.asked and (written.save, written.svg) == (None, None):
         return
     from rebecsim.exploration import Recorded, save_recorded
-    from rebecsim.report.sequence import sequence_diagram
+    from rebecsim.report.diagrams.sequence import sequence_diagram
 
     if result.path is None or result.path.breach is None:
         complain(f"{result.verdict}: there is no counterexample to write")
@@ -230,7 +230,7 @@ def _export(
 ) -> None:
     from rebecsim.actors import Violation
     from rebecsim.exploration.graphs.space import state_space
-    from rebecsim.report.state_spaces import write_state_space
+    from rebecsim.report.diagrams.state_spaces import write_state_space
 
     try:
         problem = question.problem(model, checked)
@@ -257,8 +257,8 @@ def replay(
     """Do a saved counterexample again, step by step, and check that it fits the model."""
     from rebecsim.actors import ReplayError
     from rebecsim.exploration import load_recorded, replay as do_again
-    from rebecsim.report.counterexample import path_table
-    from rebecsim.report.sequence import sequence_diagram
+    from rebecsim.report.diagrams.sequence import sequence_diagram
+    from rebecsim.report.models.counterexample import path_table
 
     recorded = load_recorded(run)
     built, checked = open_model(model, "core" if recorded.question.mode == "core" else "timed")

@@ -84,7 +84,7 @@ def races(
     """
     from rebecsim.exploration.races import MOST_FOLLOWED, find_races
     from rebecsim.exploration.races.cures import Asked
-    from rebecsim.report.race_text import race_lines, races_to_json
+    from rebecsim.report.models.race_text import race_lines, races_to_json
 
     built, checked = asked.open(model)
     hint_at_core(checked)
@@ -153,7 +153,7 @@ def _chosen(found: Races, only: str | None) -> RaceGroup | None:
 
 def _write(group: RaceGroup | None, question: Question, model: Path, written: Written) -> None:
     from rebecsim.exploration import Recorded
-    from rebecsim.report.race_diagram import orders_as_svg
+    from rebecsim.report.diagrams.race_diagram import orders_as_svg
 
     if group is None:
         complain("there is no race to write")

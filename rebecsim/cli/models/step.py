@@ -236,7 +236,7 @@ class _Session:
         show_state(self._stepper)
 
     def _path(self, text: str) -> None:
-        from rebecsim.report.counterexample import path_table
+        from rebecsim.report.models.counterexample import path_table
 
         path = self._stepper.path()
         if not path.steps:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from rebecsim.clusters.dispatch.scenario import Scenario
     from rebecsim.report import WrittenReport
     from rebecsim.studies import Plan, PlannedRun, Study
-    from rebecsim.studies.comparing import Bar, Runner
+    from rebecsim.studies.running.comparing import Bar, Runner
 
 DASK, LOCAL = "--dask", "local"
 _ADDRESS = re.compile(r"local$|\S+://|\S+:\d+$")
@@ -58,7 +58,7 @@ def scenarios(plugin: Plugins = None) -> None:
     """List the built-in scenarios; with --plugin, see whether plug-ins can be loaded."""
     from rebecsim.clusters.kinds import kind_names
     from rebecsim.clusters.scenarios import load_scenario
-    from rebecsim.studies.scenario_files import builtin_scenarios
+    from rebecsim.studies.scenarios.scenario_files import builtin_scenarios
 
     use_plugins(plugin)
     kinds = list(kind_names())
@@ -140,9 +140,13 @@ def compare(
     plugin: Plugins = None,
 ) -> None:
     """Compare policies: tables, charts, data and a report of a scenario."""
-    from rebecsim.report.figures import DRAWING_MODULES
-    from rebecsim.studies.executors import available_workers, simulation_modules, start_server
-    from rebecsim.studies.scenario_files import read_scenario_text
+    from rebecsim.report.charts.figures import DRAWING_MODULES
+    from rebecsim.studies.running.executors import (
+        available_workers,
+        simulation_modules,
+        start_server,
+    )
+    from rebecsim.studies.scenarios.scenario_files import read_scenario_text
 
     replications = sought.replications(changes, trace)
     if dask is not None:
@@ -158,9 +162,9 @@ def compare(
     from rebecsim.clusters.workers import dask_with_plugins, executor_with_plugins
     from rebecsim.report import report_view, write_report
     from rebecsim.report.comparison import compared
-    from rebecsim.studies.comparing import Runner
-    from rebecsim.studies.results import Results
-    from rebecsim.studies.runner import PlannedRun
+    from rebecsim.studies.running.comparing import Runner
+    from rebecsim.studies.running.runner import PlannedRun
+    from rebecsim.studies.storage.results import Results
     from rebecsim.studies.study import How
 
     use_plugins(plugin)
@@ -200,7 +204,7 @@ def compare(
 
 def _require_cluster(address: str, workers: int | None) -> None:
     """Refuse what has no meaning for a Dask cluster, and say so before anything else is done."""
-    from rebecsim.studies.dask_executor import require_dask
+    from rebecsim.studies.running.dask_executor import require_dask
 
     if address != LOCAL:
         _refuse("an address of --dask", ("--workers", workers))
@@ -244,8 +248,8 @@ def reproduce(
     from rebecsim.clusters.dispatch.study import STUDY
     from rebecsim.clusters.workers import executor_with_plugins
     from rebecsim.files import write_atomically
-    from rebecsim.studies.comparing import Runner
-    from rebecsim.studies.executors import available_workers
+    from rebecsim.studies.running.comparing import Runner
+    from rebecsim.studies.running.executors import available_workers
 
     if page is not None and not page.parent.is_dir():
         raise typer.BadParameter(f"there is no directory {page.parent}", param_hint="--page")
@@ -287,7 +291,7 @@ def _reproduced(
     from rebecsim.clusters.dispatch.published import reproduction_scenarios
     from rebecsim.clusters.dispatch.report.reproduction import Reproduction
     from rebecsim.clusters.scenarios import load_scenario, plan_scenario
-    from rebecsim.studies.comparing import planned
+    from rebecsim.studies.running.comparing import planned
 
     built_in = load_scenario(table.scenario).replace(replications=replications)
     scenarios = reproduction_scenarios(built_in, corrected=with_page)
@@ -316,8 +320,8 @@ def _reproduced(
 
 
 def _kept(plan: Plan, directory: Path) -> PlannedRun:
-    from rebecsim.studies.results import Results
-    from rebecsim.studies.runner import PlannedRun
+    from rebecsim.studies.running.runner import PlannedRun
+    from rebecsim.studies.storage.results import Results
 
     return PlannedRun(plan, Results.resume(directory, plan))
 

@@ -22,10 +22,10 @@ def run_many(loaded: LoadedScenario, out: Path | None, workers: int | None, engi
     from rebecsim.clusters.workers import executor_with_plugins
     from rebecsim.report import report_view, write_report
     from rebecsim.report.comparison import compared
-    from rebecsim.studies.comparing import Runner
-    from rebecsim.studies.executors import available_workers
-    from rebecsim.studies.results import Results
-    from rebecsim.studies.runner import PlannedRun
+    from rebecsim.studies.running.comparing import Runner
+    from rebecsim.studies.running.executors import available_workers
+    from rebecsim.studies.running.runner import PlannedRun
+    from rebecsim.studies.storage.results import Results
     from rebecsim.studies.study import How
 
     plan = loaded.plan()

@@ -17,7 +17,7 @@ from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from rebecsim.studies.store import StoredRun
+    from rebecsim.studies.storage.store import StoredRun
 
 Root = Annotated[Path, typer.Argument(help="Directory below which the runs are.")]
 Run = Annotated[Path, typer.Argument(help="Directory of a run.", show_default=False)]
@@ -66,7 +66,7 @@ def query(
         write_json,
         write_parquet,
     )
-    from rebecsim.studies.query import query as ask, views
+    from rebecsim.studies.storage.query import query as ask, views
 
     if csv + json + (parquet is not None) > 1:
         raise UserError("--csv, --json and --parquet: give one of them")
@@ -105,7 +105,7 @@ def report(
     from rebecsim.clusters.scenarios import open_run, plan_of_run
     from rebecsim.report import report_view, write_report
     from rebecsim.report.comparison import report_input
-    from rebecsim.studies.comparing import stored_companions
+    from rebecsim.studies.running.comparing import stored_companions
 
     use_plugins(plugin)
     stored = open_run(run)
@@ -124,7 +124,7 @@ def diff(first: Run, second: Run, plugin: Plugins = None) -> None:
     from rebecsim.clusters.kinds import find_kind
     from rebecsim.clusters.scenarios import open_run
     from rebecsim.report.stored import diff_view
-    from rebecsim.studies.diff import compare_runs
+    from rebecsim.studies.storage.diff import compare_runs
 
     use_plugins(plugin)
     one, other = open_run(first), open_run(second)
@@ -139,7 +139,7 @@ def _runs(root: Path) -> tuple[list[StoredRun], list[UserError]]:
     """The runs below a directory, and what is wrong with those that cannot be opened."""
     from rebecsim.clusters.scenarios import open_run
     from rebecsim.studies import ResultsError
-    from rebecsim.studies.store import find_runs
+    from rebecsim.studies.storage.store import find_runs
 
     found: list[StoredRun] = []
     complaints: list[UserError] = []

@@ -172,7 +172,7 @@ def metrics(
     processors: Processors = None,
 ) -> None:
     """Judge schedules: wait, slowdown, utilisation, and how users fared."""
-    from rebecsim.report.figures import require_picture_name
+    from rebecsim.report.charts.figures import require_picture_name
 
     if share is None and (boxes or heatmap or memory_share):
         raise UserError("--boxes, --heatmap and --memory-share need --share")

@@ -1,10 +1,3 @@
-from .allocations import Allocations as Allocations
-from .backfilling import (
-    Backfilling as Backfilling,
-    EasyBackfilling as EasyBackfilling,
-    NoBackfilling as NoBackfilling,
-)
-from .conservative import ConservativeBackfilling as ConservativeBackfilling
 from .estimates import (
     ESTIMATES as ESTIMATES,
     Estimates as Estimates,
@@ -18,7 +11,14 @@ from .machine import (
     Nodes as Nodes,
     Pool as Pool,
 )
-from .orders import (
+from .policies.allocations import Allocations as Allocations
+from .policies.backfilling import (
+    Backfilling as Backfilling,
+    EasyBackfilling as EasyBackfilling,
+    NoBackfilling as NoBackfilling,
+)
+from .policies.conservative import ConservativeBackfilling as ConservativeBackfilling
+from .policies.orders import (
     BySubmission as BySubmission,
     Fairshare as Fairshare,
     LargestArea as LargestArea,
@@ -28,11 +28,13 @@ from .orders import (
     ShortestJob as ShortestJob,
     SmallestArea as SmallestArea,
 )
-from .policy import (
+from .policies.policy import (
     BATCH_POLICIES as BATCH_POLICIES,
     BatchPolicy as BatchPolicy,
     batch_policy as batch_policy,
 )
+from .policies.settings import BACKFILL_ORDERS as BACKFILL_ORDERS, PolicySettings as PolicySettings
+from .policies.usage import Usage as Usage
 from .rebecs import (
     Client as Client,
     ComputeNode as ComputeNode,
@@ -40,8 +42,6 @@ from .rebecs import (
     cluster_model as cluster_model,
 )
 from .run import run_schedule as run_schedule
-from .settings import BACKFILL_ORDERS as BACKFILL_ORDERS, PolicySettings as PolicySettings
-from .usage import Usage as Usage
 from .validation import (
     Check as Check,
     check_capacity as check_capacity,

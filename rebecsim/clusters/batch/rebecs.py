@@ -23,12 +23,12 @@ from rebecsim.actors import (
     message_server,
     state_variable,
 )
-from rebecsim.clusters.batch.allocations import Allocations
-from rebecsim.clusters.batch.backfilling import Backfilling
 from rebecsim.clusters.batch.job import Job
 from rebecsim.clusters.batch.machine import Machine
-from rebecsim.clusters.batch.policy import BatchPolicy
-from rebecsim.clusters.batch.settings import PolicySettings
+from rebecsim.clusters.batch.policies.allocations import Allocations
+from rebecsim.clusters.batch.policies.backfilling import Backfilling
+from rebecsim.clusters.batch.policies.policy import BatchPolicy
+from rebecsim.clusters.batch.policies.settings import PolicySettings
 
 _UNBOUNDED = 2**31 - 1
 

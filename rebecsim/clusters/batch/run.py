@@ -13,9 +13,9 @@ from rebecsim.actors import FifoScheduler, Model, ModelCodeError
 from rebecsim.clusters.batch.estimates import Estimates, durations, estimates_of
 from rebecsim.clusters.batch.job import Job
 from rebecsim.clusters.batch.machine import Machine, Pool
-from rebecsim.clusters.batch.policy import BatchPolicy, batch_policies, batch_policy
+from rebecsim.clusters.batch.policies.policy import BatchPolicy, batch_policies, batch_policy
+from rebecsim.clusters.batch.policies.settings import PolicySettings
 from rebecsim.clusters.batch.rebecs import cluster_model
-from rebecsim.clusters.batch.settings import PolicySettings
 from rebecsim.clusters.common.plugin_errors import blaming
 from rebecsim.errors import UserError
 from rebecsim.simulation import simulate

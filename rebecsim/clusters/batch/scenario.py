@@ -22,9 +22,9 @@ from pydantic import Field, field_validator, model_validator
 from rebecsim.close_names import suggestion
 from rebecsim.clusters.batch.machine import Placement
 from rebecsim.clusters.batch.measures import SCHEDULE_METRICS
-from rebecsim.clusters.batch.policy import batch_policy
-from rebecsim.clusters.batch.settings import BackfillOrder
-from rebecsim.studies.scenario import (
+from rebecsim.clusters.batch.policies.policy import batch_policy
+from rebecsim.clusters.batch.policies.settings import BackfillOrder
+from rebecsim.studies.scenarios.scenario import (
     StudyScenario,
     Table,
     entry_error,

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 
 from rebecsim.clusters.batch.job_table import JOB_COLUMNS, JOBS, schedule_of
 from rebecsim.clusters.batch.measures import JudgedSchedule, judge
-from rebecsim.studies.results import Results
-from rebecsim.studies.results_error import ResultsError
 from rebecsim.studies.rows import REPLICATION
+from rebecsim.studies.storage.results import Results
+from rebecsim.studies.storage.results_error import ResultsError
 from rebecsim.studies.study import PlannedCell
 from rebecsim.workloads import WorkloadError
 

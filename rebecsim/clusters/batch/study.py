@@ -16,22 +16,22 @@ from rebecsim.clusters.batch.estimates import Estimates, InflatedEstimates
 from rebecsim.clusters.batch.job_table import JOB_COLUMNS, JOBS, job_columns
 from rebecsim.clusters.batch.machine import Machine, NodeGroup, Nodes, Pool
 from rebecsim.clusters.batch.measures import judge, known_metrics, schedule_figures
+from rebecsim.clusters.batch.policies.settings import PolicySettings
 from rebecsim.clusters.batch.run import run_schedule
 from rebecsim.clusters.batch.scenario import BatchScenario
-from rebecsim.clusters.batch.settings import PolicySettings
 from rebecsim.errors import UserError
 from rebecsim.metrics import Metric, expected_ends
 from rebecsim.native.engines import Engine
 from rebecsim.studies.cell import Cell
-from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.results import Results
 from rebecsim.studies.rows import Rows
-from rebecsim.studies.scenario import StudyScenario
+from rebecsim.studies.scenarios.scenario import StudyScenario
+from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
-from rebecsim.studies.store import StoredRun
+from rebecsim.studies.statistics.moments import CellMoments
+from rebecsim.studies.storage.results import Results
+from rebecsim.studies.storage.store import StoredRun
 from rebecsim.studies.study import Axis, How, PlannedCell, Study, seed_sequence
-from rebecsim.studies.toml_lines import FieldPath
 from rebecsim.workloads import CleaningRules, Workload, generate, read_swf, transform
 from rebecsim.workloads.cleaning import skipped_lines
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rebecsim.clusters.batch.machine import Pool
-from rebecsim.clusters.batch.policy import BatchPolicy
+from rebecsim.clusters.batch.policies.policy import BatchPolicy
 from rebecsim.clusters.batch.run import run_schedule
 from rebecsim.clusters.batch.validation import check_capacity, check_submissions
 from rebecsim.workloads import Workload

@@ -12,8 +12,8 @@ from fractions import Fraction
 
 from rebecsim.clusters.dispatch.hardware import Power, cycled
 from rebecsim.studies.cell import grouped
-from rebecsim.studies.moments import CellMoments
-from rebecsim.studies.statistics import Estimate, LinearForm, estimate_of, linear_form
+from rebecsim.studies.statistics.estimates import Estimate, LinearForm, estimate_of, linear_form
+from rebecsim.studies.statistics.moments import CellMoments
 
 
 @dataclass(frozen=True, slots=True)

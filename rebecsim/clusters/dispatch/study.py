@@ -24,14 +24,14 @@ from rebecsim.simulation import ORDERS, Observation, Order
 from rebecsim.simulation.batch import Runs
 from rebecsim.simulation.task import Task
 from rebecsim.studies.cell import Cell
-from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.results import Results
 from rebecsim.studies.rows import Rows
-from rebecsim.studies.scenario import StudyScenario
+from rebecsim.studies.running.simulated import OUTCOME, TRACE_COLUMNS, TRACES, simulated_rows
+from rebecsim.studies.running.simulated_study import SimulatedStudy
+from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.sections import Section
-from rebecsim.studies.simulated import OUTCOME, TRACE_COLUMNS, TRACES, simulated_rows
-from rebecsim.studies.simulated_study import SimulatedStudy
+from rebecsim.studies.statistics.moments import CellMoments
+from rebecsim.studies.storage.results import Results
 from rebecsim.studies.study import Axis, How, PlannedCell, seed_sequence
 
 _MANAGER = "rm"

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from rebecsim.clusters.dispatch.utilisation import Served, utilisation
 from rebecsim.studies.cell import grouped
-from rebecsim.studies.parts import part_rows
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.results import Results
-from rebecsim.studies.results_error import ResultsError
-from rebecsim.studies.simulated import TRACE_COLUMNS, TRACES
+from rebecsim.studies.running.simulated import TRACE_COLUMNS, TRACES
+from rebecsim.studies.storage.parts import part_rows
+from rebecsim.studies.storage.results import Results
+from rebecsim.studies.storage.results_error import ResultsError
 from rebecsim.studies.study import PlannedCell
 
 _JOB_MESSAGES = ("runJob", "update")

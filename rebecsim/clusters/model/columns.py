@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from rebecsim.clusters.model.scenario import ModelScenario, Observe
 from rebecsim.studies.rows import REPLICATION
-from rebecsim.studies.simulated import OUTCOME
+from rebecsim.studies.running.simulated import OUTCOME
 
 MESSAGES = "messages"
 """The column that says how many messages were served."""

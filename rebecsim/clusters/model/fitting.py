@@ -10,7 +10,7 @@ from rebecsim.clusters.model.expressions import expression_fault
 from rebecsim.clusters.model.scenario import ModelScenario, Observe
 from rebecsim.clusters.model.servers import ALL, server_fault, server_names
 from rebecsim.clusters.model.variants import Opened, sweep_fault
-from rebecsim.studies.toml_lines import FieldPath
+from rebecsim.studies.scenarios.toml_lines import FieldPath
 
 
 def scenario_faults(scenario: ModelScenario, opened: Opened) -> Iterator[tuple[FieldPath, str]]:

@@ -28,7 +28,7 @@ from rebecsim.simulation import OUTCOMES, RunResult, simulate
 from rebecsim.simulation.engine import EngineError, native_for
 from rebecsim.simulation.order import scheduler_for
 from rebecsim.studies.rows import Rows
-from rebecsim.studies.simulated import OUTCOME, TRACE_COLUMNS, TRACES
+from rebecsim.studies.running.simulated import OUTCOME, TRACE_COLUMNS, TRACES
 
 if TYPE_CHECKING:
     from rebecsim.native.layout import NativeModel

@@ -27,7 +27,12 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from rebecsim.simulation import Order, Outcome
-from rebecsim.studies.scenario import StudyScenario, Table, entry_error, without_duplicates
+from rebecsim.studies.scenarios.scenario import (
+    StudyScenario,
+    Table,
+    entry_error,
+    without_duplicates,
+)
 
 MAX_VARIANTS = 10_000
 """Most variants of one scenario: each is checked, run and kept."""

@@ -38,17 +38,17 @@ from rebecsim.simulation.again import require_repeatable
 from rebecsim.simulation.engine import EngineError
 from rebecsim.simulation.order import scheduler_for
 from rebecsim.studies.cell import Cell, Compared, Value
-from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.results import Results
 from rebecsim.studies.rows import Rows
-from rebecsim.studies.scenario import StudyScenario
-from rebecsim.studies.scenario_errors import FieldError
+from rebecsim.studies.running.simulated import TRACE_COLUMNS, TRACES
+from rebecsim.studies.running.simulated_study import SimulatedStudy
+from rebecsim.studies.scenarios.scenario import StudyScenario
+from rebecsim.studies.scenarios.scenario_errors import FieldError
+from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
-from rebecsim.studies.simulated import TRACE_COLUMNS, TRACES
-from rebecsim.studies.simulated_study import SimulatedStudy
+from rebecsim.studies.statistics.moments import CellMoments
+from rebecsim.studies.storage.results import Results
 from rebecsim.studies.study import How, PlannedCell
-from rebecsim.studies.toml_lines import FieldPath
 
 _REPLICATIONS_PER_TASK = 100
 _MOST_PAIRED = 5

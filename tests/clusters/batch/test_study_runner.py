@@ -13,7 +13,8 @@ from rebecsim.clusters.batch.measures import schedule_figures
 from rebecsim.clusters.batch.schedules import read_schedules
 from rebecsim.errors import UserError
 from rebecsim.metrics import expected_ends
-from rebecsim.studies import Results, ResultsError, runner
+from rebecsim.studies import Results, ResultsError
+from rebecsim.studies.running import runner
 from rebecsim.studies.study import How
 from rebecsim.workloads import WorkloadError, read_swf
 from tests.clusters.batch.scenarios import DRAWN, LOG, SCENARIO, plan_of, written

@@ -23,7 +23,7 @@ from rebecsim.simulation import simulate
 from rebecsim.simulation.engine import EngineError
 from rebecsim.simulation.saved import make_scheduler
 from rebecsim.studies import Results, ResultsError
-from rebecsim.studies.statistics import estimate
+from rebecsim.studies.statistics.estimates import estimate
 from rebecsim.studies.study import How
 from tests.clusters.model.models import SCENARIO, plan_of, run_of, written
 from tests.plans import run_plan

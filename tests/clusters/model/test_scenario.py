@@ -6,8 +6,8 @@ import pytest
 
 from rebecsim.clusters.model.scenario import ModelScenario
 from rebecsim.clusters.scenarios import load
-from rebecsim.studies.scenario import validated
-from rebecsim.studies.scenario_errors import ScenarioError
+from rebecsim.studies.scenarios.scenario import validated
+from rebecsim.studies.scenarios.scenario_errors import ScenarioError
 from tests.clusters.model.models import SCENARIO, written
 
 PYTHON = SCENARIO.replace("queue.rebeca", "queue.py").replace("SERVICE", '"desk.service"')

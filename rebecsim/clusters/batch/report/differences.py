@@ -10,7 +10,7 @@ from rebecsim.clusters.batch.difference import schedule_difference
 from rebecsim.clusters.batch.report.tables import difference_table
 from rebecsim.clusters.batch.schedules import read_schedules
 from rebecsim.errors import UserError
-from rebecsim.studies.store import StoredRun
+from rebecsim.studies.storage.store import StoredRun
 from rebecsim.studies.study import PlannedCell
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rebecsim.clusters.batch.difference import ScheduleDifference
 from rebecsim.metrics import count_over_time, window_edges
-from rebecsim.report.figures import (
+from rebecsim.report.charts.figures import (
     BLUE,
     DURATIONS,
     GREY,
@@ -19,7 +19,7 @@ from rebecsim.report.figures import (
     plain_axes,
     time_axis,
 )
-from rebecsim.report.styles import line_styles
+from rebecsim.report.charts.styles import line_styles
 from rebecsim.workloads import Schedule
 
 if TYPE_CHECKING:

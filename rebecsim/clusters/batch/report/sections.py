@@ -19,8 +19,8 @@ from rebecsim.clusters.batch.report.user_charts import overdue_figure, user_boxe
 from rebecsim.clusters.batch.schedules import read_schedules
 from rebecsim.metrics import UserMetrics, overdue_map, window_edges
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.results import Results
 from rebecsim.studies.sections import Picture, Section
+from rebecsim.studies.storage.results import Results
 from rebecsim.studies.study import PlannedCell
 
 if TYPE_CHECKING:

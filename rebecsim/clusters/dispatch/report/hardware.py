@@ -10,7 +10,7 @@ from rebecsim.clusters.dispatch.hardware import cycled
 from rebecsim.metrics import Metric
 from rebecsim.report.numbers import format_estimates
 from rebecsim.studies.sections import TextTable
-from rebecsim.studies.statistics import Estimate
+from rebecsim.studies.statistics.estimates import Estimate
 
 HARDWARE_NOTES = (
     "Utilisation is the time in which an AppMaster has a job, as a share of the run; that of a "

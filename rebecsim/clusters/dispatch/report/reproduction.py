@@ -21,8 +21,8 @@ from rebecsim.clusters.dispatch.published import (
 )
 from rebecsim.metrics import Metric
 from rebecsim.report.numbers import DASH, display_scale, format_estimate, format_value
-from rebecsim.studies.moments import CellMoments
-from rebecsim.studies.statistics import Estimate, estimate, standard_error_for
+from rebecsim.studies.statistics.estimates import Estimate, estimate, standard_error_for
+from rebecsim.studies.statistics.moments import CellMoments
 
 CONSPICUOUS = 3.0
 """A difference of more standard errors than this calls for an explanation."""

@@ -20,7 +20,7 @@ from rebecsim.clusters.dispatch.report.reproduction_summary import (
 )
 from rebecsim.metrics import Metric
 from rebecsim.report.numbers import DASH, format_estimate, format_value
-from rebecsim.studies.statistics import Estimate
+from rebecsim.studies.statistics.estimates import Estimate
 
 NO_REASON_KNOWN = (
     "No reason is known. Of so many comparisons a few exceed the limit by chance: one in 370, if "

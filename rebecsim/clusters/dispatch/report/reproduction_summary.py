@@ -11,7 +11,7 @@ from typing import Literal
 from rebecsim.clusters.dispatch.report.reproduction import CONSPICUOUS, ReproductionRow
 from rebecsim.metrics import Metric
 from rebecsim.studies.cell import grouped
-from rebecsim.studies.statistics import Estimate
+from rebecsim.studies.statistics.estimates import Estimate
 
 Agreement = Literal["yes", "partly", "no"]
 

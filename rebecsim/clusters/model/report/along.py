@@ -11,14 +11,14 @@ from pathlib import Path
 from rebecsim.clusters.model.report.charts import MOST_LINES
 from rebecsim.clusters.model.scenario import ModelScenario
 from rebecsim.clusters.model.variants import Changes, combinations, label_of
-from rebecsim.report.charts import chart_figure
-from rebecsim.report.series import chart_data
+from rebecsim.report.charts.printed import chart_figure
+from rebecsim.report.charts.series import chart_data
 from rebecsim.studies.cell import Cell
-from rebecsim.studies.moments import CellMoments
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.sections import Picture, Section
+from rebecsim.studies.statistics.moments import CellMoments
+from rebecsim.studies.statistics.summary import summarise
 from rebecsim.studies.study import Axis
-from rebecsim.studies.summary import summarise
 
 
 def along_section(plan: Plan, moments: Sequence[CellMoments]) -> Iterator[Section]:

@@ -16,8 +16,8 @@ import numpy as np
 from rebecsim.clusters.model.report.reading import Numbers, Waits
 from rebecsim.metrics import Metric
 from rebecsim.studies.cell import Cell
-from rebecsim.studies.moments import CellMoments
-from rebecsim.studies.statistics import estimate
+from rebecsim.studies.statistics.estimates import estimate
+from rebecsim.studies.statistics.moments import CellMoments
 
 PERCENTS = (50, 90, 95, 99)
 """The percentiles of reports."""

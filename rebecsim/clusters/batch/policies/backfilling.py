@@ -1,0 +1,187 @@
+"""Which waiting jobs start: the second half of a policy.
+
+All of these work alike: something has happened (a job was submitted or has ended, or the order of
+the queue was refreshed), and they say which jobs start now. Nothing can start in between.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from rebecsim.clusters.batch.job import Job
+from rebecsim.clusters.batch.policies.allocations import Allocations
+from rebecsim.clusters.batch.policies.orders import QueueOrder
+from rebecsim.clusters.batch.policies.settings import PolicySettings
+from rebecsim.clusters.batch.policies.waiting import QueueBlock, WaitingQueue
+
+
+class Backfilling(ABC):
+    """Decides which jobs start; made anew for every run.
+
+    Subclasses define `schedule`, which starts jobs with `start`. A submission leads to it only if
+    the submitted job itself fits: nothing else has changed for the others.
+    """
+
+    def __init__(
+        self, order: QueueOrder, allocations: Allocations, settings: PolicySettings
+    ) -> None:
+        self.order = order
+        self.allocations = allocations
+        self.settings = settings
+        self.machine = allocations.machine
+        self.waiting = WaitingQueue()
+
+    @property
+    def wake(self) -> int | None:
+        """The time, in seconds, at which something may have to start without any other event."""
+        return None
+
+    def submitted(self, job: Job, now: int) -> list[Job]:
+        """Take a new job; give the jobs that start."""
+        allocations = self.allocations
+        allocations.expire(now)
+        self.waiting.add(job, self.order.key(job, now))
+        if self.machine.place(job, allocations.free) is None:
+            return []
+        return self.schedule(now)
+
+    def finished(self, job: Job, now: int) -> list[Job]:
+        """Take back what an ended job had; give the jobs that start."""
+        self.allocations.expire(now)
+        self.allocations.finish(job)
+        self.order.finished(job, now)
+        return self.schedule(now) if self.waiting else []
+
+    def refreshed(self, now: int) -> list[Job]:
+        """Sort the queue anew; give the jobs that start.
+
+        None starts here: a job that is the head only now waits for the next submission or end.
+        """
+        self.waiting.reorder(lambda job: self.order.key(job, now))
+        return []
+
+    def woken(self, now: int) -> list[Job]:
+        """Give the jobs that start at the time that `wake` gave."""
+        self.allocations.expire(now)
+        return self.schedule(now)
+
+    @abstractmethod
+    def schedule(self, now: int) -> list[Job]:
+        """Start what should start now, and give it, in the order of starting."""
+
+    def start(self, job: Job, amount: Any, now: int) -> None:
+        """Let a waiting job have an amount of the machine."""
+        self.waiting.remove(job)
+        self.allocations.start(job, amount, now)
+
+    def start_heads(self, now: int) -> list[Job]:
+        """Start jobs from the head of the queue on, up to the first that does not fit."""
+        started: list[Job] = []
+        blocks, allocations, place = self.waiting.blocks, self.allocations, self.machine.place
+        while blocks:
+            head = blocks[0].entries[0][2]
+            amount = place(head, allocations.free)
+            if amount is None:
+                break
+            self.start(head, amount, now)
+            started.append(head)
+        return started
+
+
+class NoBackfilling(Backfilling):
+    """The head of the queue starts when it fits; nothing overtakes it."""
+
+    def schedule(self, now: int) -> list[Job]:
+        """Start heads."""
+        return self.start_heads(now)
+
+
+class EasyBackfilling(Backfilling):
+    """A job overtakes if that does not delay the head of the queue, by the estimates.
+
+    The head has a reservation at the shadow time, the earliest time at which it fits when running
+    jobs end as estimated. Another job starts now if it fits and is over by then, or leaves enough
+    for the head on the machine (Mu'alem and Feitelson, "Utilization, predictability, workloads,
+    and user runtime estimates in scheduling the IBM SP2 with backfilling", IEEE TPDS 12(6), 2001,
+    section 2.2).
+    """
+
+    def __init__(
+        self, order: QueueOrder, allocations: Allocations, settings: PolicySettings
+    ) -> None:
+        super().__init__(order, allocations, settings)
+        self._shortest = WaitingQueue() if settings.backfill_order == "shortest" else None
+
+    def submitted(self, job: Job, now: int) -> list[Job]:
+        """Take a new job; give the jobs that start."""
+        if self._shortest is not None:
+            self._shortest.add(job, job.estimate)
+        return super().submitted(job, now)
+
+    def start(self, job: Job, amount: Any, now: int) -> None:
+        """Let a waiting job have an amount of the machine."""
+        if self._shortest is not None:
+            self._shortest.remove(job)
+        super().start(job, amount, now)
+
+    def schedule(self, now: int) -> list[Job]:
+        """Start heads, then what overtakes the head that is left."""
+        started = self.start_heads(now)
+        if len(self.waiting) > 1:
+            started += self._overtake(now)
+        return started
+
+    def reservation(self) -> tuple[int, Any]:
+        """Give the shadow time in seconds, and the level of the machine at it beside the head."""
+        head, place = self.waiting.head, self.machine.place
+        running = self.allocations.running
+        level = self.allocations.free
+        last = len(running) - 1
+        for position, (end, _, job) in enumerate(running):
+            level = level + job.amount
+            if position < last and running[position + 1][0] == end:
+                continue
+            amount = place(head, level)
+            if amount is not None:
+                return end, level - amount
+        raise AssertionError(f"{head!r} does not fit on the empty machine")
+
+    def _overtake(self, now: int) -> list[Job]:
+        machine = self.machine
+        free = machine.free(self.allocations.free)
+        queue = self.waiting if self._shortest is None else self._shortest
+        if all(block.fewest > free for block in queue.blocks):
+            return []
+        shadow, beside = self.reservation()
+        return self._pass(queue.blocks, shadow - now, beside, now)
+
+    def _pass(self, blocks: list[QueueBlock], room: int, beside: Any, now: int) -> list[Job]:
+        """Go through the queue once; more room never appears on the way."""
+        machine, allocations = self.machine, self.allocations
+        level = allocations.free
+        free, extra = machine.free(level), machine.free(beside)
+        chosen: list[tuple[Job, Any]] = []
+        for block in blocks:
+            if block.fewest > free or (block.fewest > extra and block.shortest > room):
+                continue
+            for _, _, job in block.entries:
+                if job.processors > free:
+                    continue
+                if job.estimate <= room:
+                    amount = machine.place(job, level)
+                elif job.processors <= extra:
+                    amount = machine.place(job, machine.lower(level, beside))
+                else:
+                    continue
+                if amount is None:
+                    continue
+                if job.estimate > room:
+                    beside = beside - amount
+                    extra -= job.processors
+                level = level - amount
+                free -= job.processors
+                chosen.append((job, amount))
+        for job, amount in chosen:
+            self.start(job, amount, now)
+        return [job for job, _ in chosen]

@@ -1,0 +1,121 @@
+"""Batch scheduling policies by name: an order of the queue, and a way to backfill."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rebecsim.clusters.batch.policies.backfilling import Backfilling, EasyBackfilling, NoBackfilling
+from rebecsim.clusters.batch.policies.conservative import ConservativeBackfilling
+from rebecsim.clusters.batch.policies.orders import (
+    BySubmission,
+    Fairshare,
+    LargestArea,
+    LongestJob,
+    QueueOrder,
+    QueuePriority,
+    ShortestJob,
+    SmallestArea,
+)
+from rebecsim.clusters.common.registry import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPolicy:
+    """One way to run the jobs of a batch queue."""
+
+    name: str
+    """What commands and scenarios call it."""
+
+    title: str
+    """The name in words, for charts and tables."""
+
+    description: str
+    """The rule in one line, ties included."""
+
+    order: type[QueueOrder] = BySubmission
+    """The order of the waiting jobs."""
+
+    backfilling: type[Backfilling] = NoBackfilling
+    """Which of them start."""
+
+
+batch_policies: Registry[BatchPolicy] = Registry("batch policy")
+
+BATCH_POLICIES = batch_policies.entries
+"""The batch policies by name, in the order of tables and charts; plug-ins come last."""
+
+BUILTIN_BATCH_POLICIES = (
+    BatchPolicy(
+        "FCFS",
+        "First come, first served",
+        "jobs start in the order of submission; nothing overtakes",
+    ),
+    BatchPolicy(
+        "SJF",
+        "Shortest job first",
+        "the shortest estimate is the head of the queue; nothing overtakes it",
+        ShortestJob,
+    ),
+    BatchPolicy(
+        "LJF",
+        "Longest job first",
+        "the longest estimate is the head of the queue; nothing overtakes it",
+        LongestJob,
+    ),
+    BatchPolicy(
+        "SMALLEST_AREA",
+        "Smallest area first",
+        "the fewest processor seconds, by the estimate, are the head; nothing overtakes it",
+        SmallestArea,
+    ),
+    BatchPolicy(
+        "LARGEST_AREA",
+        "Largest area first",
+        "the most processor seconds, by the estimate, are the head; nothing overtakes it",
+        LargestArea,
+    ),
+    BatchPolicy(
+        "PRIORITY",
+        "Queue priority",
+        "jobs of the queue of the lowest rank go first, in the order of submission",
+        QueuePriority,
+    ),
+    BatchPolicy(
+        "EASY",
+        "EASY backfilling",
+        "a job overtakes if that does not delay the head of the queue",
+        BySubmission,
+        EasyBackfilling,
+    ),
+    BatchPolicy(
+        "CONSERVATIVE",
+        "Conservative backfilling",
+        "a job overtakes if that delays no job ahead of it",
+        BySubmission,
+        ConservativeBackfilling,
+    ),
+    BatchPolicy(
+        "FAIR_FCFS",
+        "Fairshare without backfilling",
+        "the job of the user with the least usage is the head; nothing overtakes it",
+        Fairshare,
+    ),
+    BatchPolicy(
+        "FAIR_EASY",
+        "EASY backfilling with fairshare",
+        "the job of the user with the least usage is the head; a job overtakes if that does not "
+        "delay it",
+        Fairshare,
+        EasyBackfilling,
+    ),
+    BatchPolicy(
+        "FAIR_CONSERVATIVE",
+        "Conservative backfilling with fairshare",
+        "reservations are made in the order of the users' usage, anew at every refresh",
+        Fairshare,
+        ConservativeBackfilling,
+    ),
+)
+
+batch_policy = batch_policies.find
+"""Return the batch policy of a name. Raises UnknownNameError when there is none."""

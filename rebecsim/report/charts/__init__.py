@@ -1,0 +1,1 @@
+"""Charts, in print and in pages."""

@@ -1,0 +1,103 @@
+"""Charts for print: one metric along an axis, a line and a band per policy."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rebecsim.report.charts.figures import new_figure
+from rebecsim.report.charts.series import ChartData
+from rebecsim.report.charts.styles import LineStyle, line_styles
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_SIZE_INCHES = (6.4, 4.8)
+_WRAP_TITLE = 62
+_WRAP_CAPTION = 92
+
+
+def chart_figure(chart: ChartData, heading: str = "") -> Figure:
+    """Draw a chart.
+
+    Args:
+        chart: what to draw.
+        heading: name of the experiment, shown above the chart as it is (no mathematics).
+    """
+    figure = new_figure(*_SIZE_INCHES)
+    axes = figure.add_subplot()
+    styles = line_styles(tuple(line.policy for line in chart.series))
+    _draw_lines(axes, chart, styles)
+    _dress_axes(axes, chart)
+    title = "\n".join(textwrap.wrap(heading, _WRAP_TITLE))
+    axes.set_title(f"{title}\n{chart.title}" if title else chart.title, parse_math=False)
+    legend = figure.legend(
+        loc="outside lower center",
+        ncols=min(len(chart.series), 4),
+        frameon=False,
+        handlelength=4.5,
+        title="\n".join(line for s in chart.caption for line in textwrap.wrap(s, _WRAP_CAPTION)),
+        title_fontsize=8.5,
+    )
+    legend.get_title().set_multialignment("center")
+    legend.get_title().set_parse_math(False)
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+    layout = figure.get_layout_engine()
+    assert layout is not None
+    layout.execute(figure)
+    figure.set_layout_engine(None)  # saving would lay it out again each time
+    return figure
+
+
+def _draw_lines(axes: Axes, chart: ChartData, styles: dict[str, LineStyle]) -> None:
+    for order, line in enumerate(chart.series):
+        style = styles[line.policy]
+        if line.has_band:
+            axes.fill_between(
+                chart.places,
+                line.low,
+                line.high,
+                color=style.colour,
+                alpha=0.22,
+                linewidth=0,
+                zorder=2,
+            )
+        axes.plot(
+            chart.places,
+            line.values,
+            label=line.policy,
+            color=style.colour,
+            linewidth=style.line_width,
+            linestyle=(0, style.dashes) if style.dashes else "solid",
+            marker=style.marker,
+            markersize=style.marker_size,
+            # White inside, so that a marker below a smaller one still shows its shape.
+            markerfacecolor="white",
+            markeredgewidth=1.4,
+            zorder=3 + order,
+            clip_on=False,
+        )
+
+
+def _are_whole(places: Sequence[float]) -> bool:
+    return all(float(place).is_integer() for place in places)
+
+
+def _dress_axes(axes: Axes, chart: ChartData) -> None:
+    from matplotlib.ticker import FixedLocator, MaxNLocator
+
+    axes.set_xlabel(chart.axis.title, parse_math=False)
+    axes.set_ylabel(chart.y_label, parse_math=False)
+    few = len(chart.places) <= 12
+    axes.xaxis.set_major_locator(
+        FixedLocator(chart.places) if few else MaxNLocator(integer=_are_whole(chart.places))
+    )
+    margin = 0.04 * (chart.places[-1] - chart.places[0]) or 0.5
+    axes.set_xlim(chart.places[0] - margin, chart.places[-1] + margin)
+    axes.set_ylim(*chart.y_range)
+    axes.grid(axis="y", color="#d0d0d0", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)

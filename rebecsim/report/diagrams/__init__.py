@@ -1,0 +1,1 @@
+"""Drawings of models, runs and state spaces, and state spaces for other tools."""

@@ -1,0 +1,1 @@
+"""What one model can do, and what it has done, as text."""

@@ -1,0 +1,213 @@
+"""Who runs the cells of a comparison: this process, or worker processes.
+
+An `Executor` is told tasks and gives their results; whoever writes them is somebody else. So
+another one, on other machines, needs the methods of the protocol and nothing more: see
+`rebecsim.studies.running.dask_executor`.
+"""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
+from multiprocessing import forkserver
+from typing import ParamSpec, Protocol, TypeVar
+
+from rebecsim.native.engines import Engine
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_AHEAD = 4  # tasks for each worker: enough to keep it busy, few enough to bound the memory
+
+
+class Executor(Protocol):
+    """Who does tasks."""
+
+    @property
+    def ahead(self) -> int:
+        """How many tasks are told at a time, at most."""
+
+    def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Have a task done; function, arguments and result are pickled where it is elsewhere."""
+
+    def map(self, function: Callable[..., T], /, *iterables: Iterable[object]) -> Iterable[T]:
+        """Have several tasks done; their results come in order."""
+
+
+class ThisProcess:
+    """Does each task when it is told."""
+
+    ahead = 1
+
+    def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Do a task. Raises what it raises."""
+        future: Future[T] = Future()
+        future.set_result(function(*args, **kwargs))
+        return future
+
+    def map(self, function: Callable[..., T], /, *iterables: Iterable[object]) -> Iterable[T]:
+        """Do tasks when their results are asked for."""
+        return map(function, *iterables)
+
+
+_SIMULATION = (
+    "concurrent.futures.process",
+    "multiprocessing.queues",
+    "rebecsim.simulation.montecarlo",
+    "rebecsim.studies.running.simulated",
+)
+_PYTHON = (*_SIMULATION, "rebecsim.generate", "rebecsim.lang.checking.checker")
+_NATIVE = (*_SIMULATION, "rebecsim.simulation.kept_models", "rebecsim.simulation.native")
+"""What workers need; those of the native engine hardly ever have to read a model."""
+_SAFE_PATH = "PYTHONSAFEPATH"
+
+
+def available_workers() -> int:
+    """Give the number of processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def simulation_modules(engine: Engine) -> tuple[str, ...]:
+    """Name what workers that simulate need: the compiler too, if there is compiled code on disk."""
+    native = engine == "native" or (engine == "auto" and _has_compiled_code())
+    return _NATIVE if native else _PYTHON
+
+
+def _has_compiled_code() -> bool:
+    from rebecsim.native.cache import cache_folders
+
+    try:
+        return bool(cache_folders())
+    except OSError:
+        return False
+
+
+def start_server(workers: int, modules: Sequence[str]) -> None:
+    """Begin to start what that many workers are forked from, where the system has such a thing.
+
+    It imports `modules` while this process does something else. Does nothing where there will be
+    no pool.
+    """
+    if workers > 1 and "forkserver" in multiprocessing.get_all_start_methods():
+        forkserver.set_forkserver_preload(list(modules))
+        with importing_what_is_installed():
+            forkserver.ensure_running()
+
+
+@contextmanager
+def importing_what_is_installed() -> Iterator[None]:
+    """Start processes that do not look for modules in the working directory.
+
+    Python does look there first when it starts the processes of `multiprocessing`, and so takes a
+    user's `random.py`, or the sources of a rebecsim that is not the one running, for a module of
+    theirs.
+    """
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = before
+
+
+class WorkerPool(ProcessPoolExecutor):
+    """A pool of `size` processes that start when there is something to do.
+
+    It drops the tasks not begun yet when its block is left by an exception.
+    """
+
+    def __init__(self, size: int, modules: Sequence[str], prepare: Callable[[], None]) -> None:
+        methods = multiprocessing.get_all_start_methods()
+        context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+        if "forkserver" in methods:
+            context.set_forkserver_preload(list(modules))
+        with importing_what_is_installed():  # a process that keeps the books of the others
+            super().__init__(max_workers=size, mp_context=context, initializer=prepare)
+        self.size = size
+        self.ahead = size * _AHEAD
+
+    def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Have a task done. Raises BrokenProcessPool once a process was killed."""
+        try:
+            with importing_what_is_installed():  # a task may be the one that starts a process
+                future = super().submit(function, *args, **kwargs)
+            self._watch_all_processes()
+        except (OSError, EOFError) as error:  # of the pipes to it and to what it is forked from
+            raise BrokenProcessPool("no worker process can be started any more") from error
+        if broken := getattr(self, "_broken", False):  # since, and the task may be forgotten
+            raise BrokenProcessPool(broken)
+        return future
+
+    def _watch_all_processes(self) -> None:
+        """Have the pool watch the process too that the last task has started.
+
+        Python's pool looks anew for the processes to watch when a task is told or done, and starts
+        one after it has looked. If that one is killed before the next task, nobody notices, and
+        what it holds, the way to the tasks among them, it holds for ever. There is no public way
+        to have it look; without this one such a pool waits.
+        """
+        watcher = getattr(self, "_executor_manager_thread_wakeup", None)
+        if watcher is not None:
+            with self._shutdown_lock:  # it may be about to be closed
+                watcher.wakeup()
+
+    def _end_processes_started_too_late(self) -> None:
+        """End the process that a task has started while another was killed.
+
+        Python's pool then ends those it knows and waits for all; one that is being started at that
+        moment is among the latter only.
+        """
+        if getattr(self, "_broken", False):
+            for process in list((getattr(self, "_processes", None) or {}).values()):
+                process.terminate()
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._end_processes_started_too_late()
+        self.shutdown(wait=True, cancel_futures=kind is not None)
+
+
+def start_worker(prepare: Callable[[], object] | None = None) -> None:
+    """Make this process a worker that ends with its parent, and `prepare` it.
+
+    Ctrl-C is left to the parent, which ends its workers itself. A parent that was killed cannot,
+    and a worker waiting for its next task would wait for ever.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    gc.freeze()  # what was imported stays, so there is no need to look for what can be freed
+    if prepare is not None:
+        prepare()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)  # nobody is left to give results to
+
+
+def executor_of(
+    workers: int, modules: Sequence[str] = (), prepare: Callable[[], object] | None = None
+) -> AbstractContextManager[WorkerPool | ThisProcess]:
+    """Give worker processes, or this process when there is to be one worker.
+
+    Workers are not forked from this process: it may have threads, which a fork would leave half.
+    They begin with `modules` imported, where the system can do so once for all, unless
+    `start_server` was told others; and with `prepare`.
+    """
+    if workers < 2:
+        return nullcontext(ThisProcess())
+    return WorkerPool(workers, modules, partial(start_worker, prepare))

@@ -1,0 +1,1 @@
+"""Statistics of results: exact moments, figures with intervals, differences, how many runs."""

@@ -1,0 +1,1 @@
+"""Results on disk: run directories, and what is read of them, SQL among it."""

@@ -1,0 +1,227 @@
+"""The record of a run, `run.json`: what was run, by which versions, since when.
+
+Format 2 added `started`, and checksums beside the parts. Format 3 added what is needed to read the
+results without the kind of the scenario or its plug-in: cells, columns and measures. A reader takes
+keys that it does not know for what they are: later additions.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from rebecsim.files import write_atomically
+from rebecsim.metrics import Metric
+from rebecsim.studies.cell import Cell, Condition
+from rebecsim.studies.plan import Plan
+from rebecsim.studies.scenarios.scenario import StudyScenario
+from rebecsim.studies.storage.results_error import ResultsError
+from rebecsim.studies.study import PlannedCell
+
+FORMAT = 3
+_READABLE = (1, 2, 3)
+_PACKAGES = ("rebecsim", "numpy", "scipy", "jinja2", "lark", "pyarrow")
+
+
+def versions() -> dict[str, str]:
+    """Give the versions of Python and of the packages that results depend on."""
+    found = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        found[package] = metadata.version(package)
+    return found
+
+
+def new_record(plan: Plan) -> dict[str, Any]:
+    """Make the record of a run that starts now.
+
+    The scenario is the identity of the run: `require_same_run` compares it. The rest says how the
+    results came about, and what they are.
+    """
+    return {
+        "format": FORMAT,
+        "kind": plan.study.kind,
+        "scenario": plan.scenario.model_dump(mode="json"),
+        "versions": versions(),
+        "plugins": [asdict(each) for each in plan.plugins],
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "engines": [],
+        **plan.fingerprints(),
+        **described(plan),
+    }
+
+
+def described(plan: Plan) -> dict[str, Any]:
+    """Describe the results of a plan, for readers that do not have its kind."""
+    axis = plan.study.axis(plan.scenario)
+    return {
+        "apart": list(plan.study.apart),
+        "axis": axis and axis.coordinate,
+        "baseline": plan.study.baseline(plan.scenario),
+        "measures": [each.described for each in plan.study.kept(plan.scenario)],
+        "columns": dict(plan.columns),
+        "tables": {name: dict(columns) for name, columns in plan.tables(trace=True).items()},
+        "cells": [
+            {
+                "name": each.name,
+                "policy": each.cell.policy,
+                "condition": dict(each.cell.condition.coordinates),
+                "most": each.most,
+                "random": each.is_random,
+                "key": list(each.key),
+                "parameters": dict(each.parameters),
+            }
+            for each in plan.cells
+        ],
+    }
+
+
+class Contents:
+    """What a record says of its results.
+
+    Attributes:
+        cells: the cells of the run.
+        measures: what can be computed from their rows.
+        columns: what any cell gives: column -> type.
+        tables: further tables: name -> column -> type.
+        apart: coordinates whose values are compared apart.
+        baseline: the policy that all others are compared with; None: every two are.
+    """
+
+    def __init__(self, record: Mapping[str, Any]) -> None:
+        self.cells = tuple(
+            PlannedCell(
+                Cell(each["policy"], Condition(tuple(each["condition"].items()))),
+                each["name"],
+                key=tuple(each["key"]),
+                most=each["most"],
+                is_random=each["random"],
+                parameters=dict(each.get("parameters", {})),  # runs of earlier versions have none
+            )
+            for each in record["cells"]
+        )
+        self.measures = tuple(Metric(**each) for each in record["measures"])
+        self.columns: Mapping[str, str] = dict(record["columns"])
+        self.tables: Mapping[str, Mapping[str, str]] = dict(record["tables"])
+        self.apart: tuple[str, ...] = tuple(record["apart"])
+        self.baseline: str | None = record["baseline"]
+
+
+def contents_of(path: Path, record: Mapping[str, Any]) -> Contents:
+    """Give what a record says of its results. Raises ResultsError, with the path, if it is damaged.
+
+    A record of format 1 or 2 says nothing of them.
+    """
+    try:
+        contents = Contents(record)
+        _require_file_names([*(each.name for each in contents.cells), *contents.tables])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ResultsError(f"{path}: is damaged: {type(error).__name__}: {error}") from error
+    return contents
+
+
+def _require_file_names(names: Iterable[str]) -> None:
+    """Raise ValueError for a name that is not one of a file: nothing outside a run is read."""
+    for name in names:
+        if not name or Path(name).name != name or name.startswith("."):
+            raise ValueError(f"{name!r} is no name of a file")
+
+
+def write_record(path: Path, record: Mapping[str, Any]) -> None:
+    """Write a record, atomically. Raises OSError."""
+    write_atomically(path, (json.dumps(record, indent=2) + "\n").encode())
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """Read a record of this or an earlier format.
+
+    `started` is None and `engines`, those that have run replications, empty where they were not
+    recorded.
+
+    Raises ResultsError when there is none, or it is damaged or of a later format.
+    """
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise ResultsError(
+            f"{path.parent}: there is no run here; `rebecsim runs DIRECTORY` lists those below one"
+        ) from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise ResultsError(f"{path}: cannot be read: {error}") from error
+    if not isinstance(record, dict) or record.get("format") not in _READABLE:
+        raise ResultsError(
+            f"{path}: is not of format {_READABLE[0]} to {FORMAT}, which this version of rebecsim "
+            "reads"
+        )
+    record.setdefault("started", None)
+    record.setdefault("engines", [])
+    if fault := _fault(record):
+        raise ResultsError(f"{path}: is damaged: {fault}")
+    return record
+
+
+def _fault(record: dict[str, Any]) -> str | None:
+    if not isinstance(record.get("scenario"), dict):
+        return "scenario is missing"
+    found = record.get("versions")
+    if not isinstance(found, dict) or not isinstance(found.get("rebecsim"), str):
+        return "versions are missing"
+    if record["started"] is not None:
+        try:
+            datetime.fromisoformat(record["started"])
+        except (TypeError, ValueError):
+            return f"started is not a time: {record['started']!r}"
+    return None
+
+
+def recorded_scenario(
+    path: Path, record: Mapping[str, Any], model: type[StudyScenario]
+) -> StudyScenario:
+    """Rebuild the scenario of a record; fields that came later have their defaults.
+
+    Raises ResultsError, with the path, when it is no valid scenario.
+    """
+    try:
+        return model.model_validate_json(json.dumps(record["scenario"]))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"])) or "scenario"
+        raise ResultsError(
+            f"{path}: holds no valid scenario: {place}: {first['msg']}; a run "
+            "that was made with a plug-in can be gone on with and reported with that plug-in only"
+        ) from error
+
+
+def require_same_run(path: Path, record: Mapping[str, Any], plan: Plan) -> None:
+    """Raise ResultsError unless going on with the run would give what it was begun for.
+
+    Another scenario is another run, but for more replications, and other versions of rebecsim may
+    give other results, as may other inputs.
+    """
+    for name, digest in plan.fingerprints().items():
+        if record.get(name) != digest:
+            raise ResultsError(
+                f"{path.parent}: the {name.removesuffix('_blake2b')} is not the one that this run "
+                "was begun with, its checksum is another; put that one back, or choose another "
+                "directory"
+            )
+    before: Any = recorded_scenario(path, record, type(plan.scenario))
+    wanted = plan.scenario.replications
+    if before.replace(replications=wanted) != plan.scenario or before.replications > wanted:
+        raise ResultsError(
+            f"{path.parent}: holds a run of another scenario or seed, or with more replications; "
+            "resume it with the same ones, or choose another directory"
+        )
+    theirs, ours = record["versions"]["rebecsim"], versions()["rebecsim"]
+    if theirs != ours:
+        raise ResultsError(
+            f"{path.parent}: was begun by rebecsim {theirs}, this is {ours}; "
+            "choose another directory"
+        )
