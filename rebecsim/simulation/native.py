@@ -17,11 +17,7 @@ from rebecsim.lang import CheckedModel, syntax, walk
 from rebecsim.native.cache import prepare
 from rebecsim.native.codes import Ended, First
 from rebecsim.native.columns import ARGUMENTS, NEVER, SITE_SHIFT, SLOTS
-from rebecsim.native.layout import (
-    BASE,
-    Integers,
-    NativeModel,
-)
+from rebecsim.native.layout import BASE, Integers, NativeModel
 from rebecsim.native.loops.bags import STATE_WIDTH, Bags
 from rebecsim.native.loops.simulation import (
     EVENT_ARGUMENTS,
@@ -104,7 +100,24 @@ def run_native(
     EndlessError for a message server that does not end.
     """
     require_compiled(native)
-    settings = _settings(native, replications, until, max_steps, choice_law, order, at_one_time)
+    settings = np.array(
+        [
+            _ORDERS[order],
+            order == "ticks-first",
+            order == "fifo" or choice_law != "rmc",
+            native.model.uses_global_priority,
+            native.model.core,
+            replications.start,
+            len(replications),
+            _MOST_STEPS if until is None else until,
+            -1 if max_steps is None else max_steps,
+            choice_law == "rmc",
+            native.sequence,
+            at_one_time,
+        ],
+        np.int64,
+    )
+    assert len(settings) == SETTINGS
     model = SimulatedModel(
         servers=native.servers,
         ranks=_ticks(native, tick),
@@ -163,7 +176,8 @@ def _work(native: NativeModel, key: tuple[int, int], choices: int) -> Work:
 
 def _results(native: NativeModel, runs: int, observed: Sequence[int], events: int) -> Results:
     """Make room for the results of so many runs, and for so many events."""
-    width = EVENT_ARGUMENTS + native.row_width - ARGUMENTS + _widest(native)
+    widest = max((cells.size for cells in native.source.cells.values()), default=0)
+    width = EVENT_ARGUMENTS + native.row_width - ARGUMENTS + widest
     values = np.zeros((runs + 1, len(observed)), np.int64)
     values[0] = observed
     return Results(
@@ -174,36 +188,6 @@ def _results(native: NativeModel, runs: int, observed: Sequence[int], events: in
     )
 
 
-def _settings(
-    native: NativeModel,
-    replications: range,
-    until: int | None,
-    max_steps: int | None,
-    choice_law: ChoiceLaw,
-    order: Order,
-    at_one_time: int,
-) -> Integers:
-    settings = np.array(
-        [
-            _ORDERS[order],
-            order == "ticks-first",
-            order == "fifo" or choice_law != "rmc",
-            native.model.uses_global_priority,
-            native.model.core,
-            replications.start,
-            len(replications),
-            _MOST_STEPS if until is None else until,
-            -1 if max_steps is None else max_steps,
-            choice_law == "rmc",
-            native.sequence,
-            at_one_time,
-        ],
-        np.int64,
-    )
-    assert len(settings) == SETTINGS
-    return settings
-
-
 def _ticks(native: NativeModel, tick: str) -> Integers:
     """Give 1 for the message servers that pass time, by class and number."""
     ranks = np.zeros(native.servers.shape[:2], np.int64)
@@ -211,10 +195,6 @@ def _ticks(native: NativeModel, tick: str) -> Integers:
         for server in native.checked.classes[name].servers:
             ranks[place, server.number] = server.name == tick
     return ranks
-
-
-def _widest(native: NativeModel) -> int:
-    return max((cells.size for cells in native.source.cells.values()), default=0)
 
 
 def simulate_native(

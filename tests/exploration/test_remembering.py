@@ -16,6 +16,7 @@ from rebecsim.actors import (
 from rebecsim.exploration import Breach, Checks, Mode, TransitionSystem, explore
 from rebecsim.exploration.collection import collecting_rarely
 from rebecsim.exploration.states.remembering import RememberingRunner
+from rebecsim.exploration.states.runner import Rules
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 
@@ -55,8 +56,8 @@ def test_remembering_changes_nothing(
     remembering = findings()
     make = RememberingRunner.__init__
 
-    def forgetful(self: RememberingRunner, model: Model, **options: object) -> None:
-        make(self, model, **{**options, "remembers": False})  # type: ignore[arg-type]
+    def forgetful(self: RememberingRunner, model: Model, rules: Rules, **options: object) -> None:
+        make(self, model, rules, **{**options, "remembers": False})  # type: ignore[arg-type]
 
     monkeypatch.setattr(RememberingRunner, "__init__", forgetful)
     assert findings() == remembering

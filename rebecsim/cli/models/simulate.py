@@ -313,9 +313,9 @@ def _simulate_natively(
             simulate_native, native, key=key_of(seed), choice_law=law, order=order, until=until
         )
         result, events = run(max_steps=steps, at_one_time=_AT_ONE_TIME)
-        again, traced = _again(built, make_scheduler(order, seed, law), until, result, events)
+        again = _again(built, make_scheduler(order, seed, law), until, result, events)
         if again is not None:
-            result, events = again, traced
+            result, events = again
         elif result.outcome == "time stands still":
             result, events = run(max_steps=steps)
     console().print(event_table(list(events)))
@@ -330,17 +330,17 @@ def _again(
     until: int | None,
     result: RunResult,
     events: Sequence[Event],
-) -> tuple[RunResult | None, tuple[Event, ...]]:
+) -> tuple[RunResult, tuple[Event, ...]] | None:
     """Do a native run again in Python if it has come back to where it was, which only Python sees.
 
-    Gives no result if it has not.
+    None if it has not.
     """
     from rebecsim.simulation import Tracer, simulate as run
     from rebecsim.simulation.standstill import may_stand_still
 
     still = result.outcome in ("step limit", "time stands still")
     if model.core or not (still and may_stand_still(events)):
-        return None, ()
+        return None
     tracer = Tracer()
     again = run(
         model,
@@ -350,4 +350,4 @@ def _again(
         tracer=tracer,
         stop_at_repeats=True,
     )
-    return (again, tuple(tracer.events)) if again.outcome == "time stands still" else (None, ())
+    return (again, tuple(tracer.events)) if again.outcome == "time stands still" else None

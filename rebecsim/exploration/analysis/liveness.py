@@ -18,7 +18,8 @@ _OBSERVERS = frozenset(
 )
 """Functions that can read local variables by other means than their names."""
 
-_ENDS = ("RETURN", "RAISE", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD")
+ENDS = ("RETURN", "RAISE", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD")
+"""What the names of instructions begin with that the next one does not come after."""
 _JUMPS = frozenset((*dis.hasjrel, *dis.hasjabs))
 
 Names = frozenset[str]
@@ -82,7 +83,7 @@ def _following(
     found = []
     if each.opcode in _JUMPS:
         found.append(positions[each.argval])
-    if not each.opname.startswith(_ENDS) and place + 1 < len(instructions):
+    if not each.opname.startswith(ENDS) and place + 1 < len(instructions):
         found.append(place + 1)
     return tuple(found)
 

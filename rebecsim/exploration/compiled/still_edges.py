@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.exploration.compiled.two_threads import Tables
 from rebecsim.exploration.search import StillEdges
 from rebecsim.native import control as at
 from rebecsim.native.cache import prepare
@@ -22,6 +23,9 @@ from rebecsim.native.loops.successors import (
 from rebecsim.native.loops.tables import ABSENT, find_states
 from rebecsim.native.packing import words_of
 
+if TYPE_CHECKING:
+    from rebecsim.exploration.compiled.compiled_search import CompiledSearch
+
 _BATCH = 1 << 16  # successors
 _BYTES = 80  # of an edge, on the way to its component
 
@@ -29,7 +33,7 @@ _ASKING = frozenset({Reason.ANSWER, Reason.ALTERNATIVES, Reason.WIDTH, Reason.RO
 """Reasons to stop that there are for states only that were not expanded to the end."""
 
 
-def still_edges(search: Tables) -> StillEdges | None:
+def still_edges(search: CompiledSearch) -> StillEdges | None:
     """Give the transitions without time between states that were expanded.
 
     None if they cannot be had within the limits of time and memory.
@@ -39,7 +43,7 @@ def still_edges(search: Tables) -> StillEdges | None:
         return _edges(search)
 
 
-def _edges(search: Tables) -> StillEdges | None:
+def _edges(search: CompiledSearch) -> StillEdges | None:
     store, control = search.store, search.control.copy()
     states, words = int(control[at.STATES]), words_of(store.layout)
     numbers = np.empty(len(store.table), np.uint32)

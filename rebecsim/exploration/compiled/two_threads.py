@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.native import control as at, thresholds
 from rebecsim.native.codes import Reason
-from rebecsim.native.loops.breadth_first import Properties, expand_ahead, store_found
-from rebecsim.native.loops.stores import Store, arrays_of
+from rebecsim.native.loops.breadth_first import expand_ahead, store_found
+from rebecsim.native.loops.stores import arrays_of
 from rebecsim.native.loops.successors import FOUND_BY_WIDTH, FOUND_ORDINAL, FOUND_SOURCE, Successors
-from rebecsim.native.parts import Parts
+
+if TYPE_CHECKING:
+    from rebecsim.exploration.compiled.compiled_search import CompiledSearch
 
 BUDGET = 20_000
 """The states to expand between two looks at clock, memory and interrupts."""
@@ -27,28 +29,6 @@ BUDGET = 20_000
 _BATCH = 1 << 14  # successors
 
 Integers = NDArray[np.int64]
-
-
-class Tables(Protocol):
-    """What there is of a search to work out what follows."""
-
-    control: Integers
-    store: Store
-
-    def parts(self) -> Parts:
-        """Give the tables that say what follows from parts of states."""
-
-    def is_over(self, more: int) -> bool:
-        """Whether a limit is reached, or would be with so many more bytes."""
-
-
-class Shared(Tables, Protocol):
-    """The search as the two threads see it."""
-
-    properties: Properties
-
-    def note(self, reason: int) -> None:
-        """Take note of how far the search is, and do what a reason to stop asks for."""
 
 
 def _batch(words: int, compact: bool) -> Successors:
@@ -62,7 +42,7 @@ def _batch(words: int, compact: bool) -> Successors:
 class TwoThreads:
     """Takes a search a good way further."""
 
-    def __init__(self, search: Shared) -> None:
+    def __init__(self, search: CompiledSearch) -> None:
         self._search = search
         self._control = search.control  # of this thread, which stores
         self._ahead = search.control.copy()  # of the other one

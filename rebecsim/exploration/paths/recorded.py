@@ -179,21 +179,16 @@ def load_recorded(path: FilePath) -> Recorded:
     return read_record(path, Recorded.from_json)
 
 
+_WRITTEN = (
+    *("kind", "time", "finished", "sender", "rebec", "server", "arguments"),
+    *("arrival", "deadline", "choices"),
+)
+
+
 def step_to_json(step: PathStep) -> dict[str, Any]:
     """Give a step as plain values."""
-    return {
-        "kind": step.kind,
-        "time": step.time,
-        "finished": step.finished,
-        "sender": step.sender,
-        "rebec": step.rebec,
-        "server": step.server,
-        "arguments": [plain(argument) for argument in step.arguments],
-        "arrival": step.arrival,
-        "deadline": step.deadline,
-        "choices": [list(choice) for choice in step.choices],
-        "changed": {name: plain(value) for name, value in step.changed},
-    }
+    written = {name: plain(getattr(step, name)) for name in _WRITTEN}
+    return written | {"changed": {name: plain(value) for name, value in step.changed}}
 
 
 # --- doing it again ------------------------------------------------------------------------------

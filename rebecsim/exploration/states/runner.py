@@ -20,7 +20,6 @@ from rebecsim.actors import (
     ModelError,
     QueueOverflowError,
     Rebec,
-    Since,
     Step,
     System,
     Timer,
@@ -40,7 +39,7 @@ from rebecsim.exploration.states.suspension import (
     may_wait_again,
     place_of,
 )
-from rebecsim.exploration.states.values import PLAIN, UnsuitableValueError, Values, rank
+from rebecsim.exploration.states.values import PLAIN, UnsuitableValueError, Values, earlier, rank
 
 _ENGINE = frozenset({"_system", "_bag", "_now", "_name", "_index", "_priority", "delay"})
 
@@ -247,7 +246,7 @@ class Runner:
         system.started += units
         for place in self.timers[rebec._index]:
             name = self.names[rebec._index][place]
-            setattr(rebec, name, _started_later(getattr(rebec, name), units))
+            setattr(rebec, name, earlier(getattr(rebec, name), -units))
         deadline = message.deadline
         system.message = message._replace(
             arrival=message.arrival + units,
@@ -421,12 +420,6 @@ def _timers(rebec: Rebec) -> tuple[int, ...]:
     return tuple(
         place for place, kind in enumerate(kinds) if kind.name.partition("[")[0] == Timer.name
     )
-
-
-def _started_later(value: Any, units: int) -> Any:
-    if isinstance(value, Since):
-        return Since(value.start + units)
-    return [_started_later(each, units) for each in value] if isinstance(value, list) else value
 
 
 def _getter(names: Sequence[str]) -> Callable[[dict[str, Any]], tuple[Any, ...]]:

@@ -15,7 +15,7 @@ from functools import cache
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-from rebecsim.exploration.analysis.liveness import may_be_live, may_come_back
+from rebecsim.exploration.analysis.liveness import ENDS, may_be_live, may_come_back
 from rebecsim.exploration.states.local import NO_DEADLINE, Waiting
 from rebecsim.exploration.states.values import UnsuitableValueError, Values
 
@@ -192,13 +192,12 @@ def _stack_depths(instructions: list[dis.Instruction]) -> dict[int, int]:
             depth += dis.stack_effect(each.opcode, argument, jump=False)
             if each.opname.startswith("CALL"):
                 below[each.offset] = depth - 1
-            if each.opname.startswith(_ENDS):
+            if each.opname.startswith(ENDS):
                 break
             position += 1
     return below
 
 
-_ENDS = ("RETURN", "RAISE", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD")
 _BOUNDS = ("LOAD_CONST", "LOAD_SMALL_INT", "LOAD_FAST", "LOAD_GLOBAL", "BINARY_OP", "UNARY_NEG")
 
 

@@ -110,12 +110,11 @@ class Values:
 
 
 def earlier(value: Any, units: int) -> Any:
-    """Give the encoded value of a timer, or an array of them, as it is seen `units` later."""
+    """Give the value of a timer, or an array of them, as it is seen `units` later."""
     if isinstance(value, Since):
         return Since(value.start - units)
-    return (
-        type(value)(earlier(each, units) for each in value) if isinstance(value, tuple) else value
-    )
+    is_array = isinstance(value, list | tuple)
+    return type(value)(earlier(each, units) for each in value) if is_array else value
 
 
 def runs_timer(value: Any) -> bool:

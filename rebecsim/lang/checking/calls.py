@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from rebecsim.lang import syntax
-from rebecsim.lang.checked import CheckedClass, Value, find_server
+from rebecsim.lang.checked import CheckedClass, find_server
 from rebecsim.lang.checking.constants import FUNCTIONS, fold_function
 from rebecsim.lang.checking.hints import signature
 from rebecsim.lang.checking.scopes import Body, Findings, Scope, Unknown
@@ -26,6 +26,9 @@ from rebecsim.lang.types import (
     Type,
 )
 
+if TYPE_CHECKING:
+    from rebecsim.lang.checking.expressions import ExpressionChecker
+
 _TIMER_OPERATIONS: dict[str, Type] = {
     "startTimer": VOID,
     "stopTimer": VOID,
@@ -33,33 +36,10 @@ _TIMER_OPERATIONS: dict[str, Type] = {
 }
 
 
-class Operands(Protocol):
-    """Checks the expressions within a call or a send."""
-
-    def check(self, node: syntax.Expression, scope: Scope) -> Type | None:
-        """Give the type of an expression that may have none."""
-
-    def value(self, node: syntax.Expression, scope: Scope) -> Type | None:
-        """Give the type of an expression that has a value."""
-
-    def fits(
-        self, node: syntax.Expression, expected: Type | None, scope: Scope, hint: str | None = None
-    ) -> None:
-        """Report an expression that is not of a type."""
-
-    def fold(
-        self,
-        node: syntax.Expression,
-        operands: tuple[syntax.Expression, ...],
-        compute: Callable[..., Value],
-    ) -> None:
-        """Note what an expression is worth whose operands are constants."""
-
-
 class CallChecker:
     """Checks what a body calls and sends; a type of None means that a mistake was reported."""
 
-    def __init__(self, findings: Findings, body: Body, operands: Operands) -> None:
+    def __init__(self, findings: Findings, body: Body, operands: ExpressionChecker) -> None:
         self.findings = findings
         self.body = body
         self._operands = operands

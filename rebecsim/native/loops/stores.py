@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,36 +35,6 @@ class States(NamedTuple):
     parents: Numbers
     ordinals: Numbers
     queue: Table
-
-
-class Store(Protocol):
-    """States by their numbers, in the order of being found, and how each was found.
-
-    There is room for `capacity` states in the arrays, which are those of `States`.
-    """
-
-    layout: Table
-    table: Table
-    order: Numbers
-    parents: Numbers
-    ordinals: Numbers
-    queue: Table
-
-    @property
-    def capacity(self) -> int:
-        """How many states fit in."""
-
-    def words_at(self, number: int) -> Table:
-        """Give the words of a state; with fingerprints, of one that may still be expanded."""
-
-    def growth(self, states: int) -> int:
-        """Give the bytes that growing takes."""
-
-    def grow(self, states: int, expanding: int) -> None:
-        """Make room for more than these states, of which that one is being expanded."""
-
-    def relay(self, layout: Table, states: int, expanding: int) -> None:
-        """Lay the states out in another way."""
 
 
 class ExactStore:
@@ -178,6 +148,13 @@ class CompactStore:
 
     def _queue_up(self, waiting: Table, states: int, expanding: int) -> None:
         self.queue[np.arange(expanding, states) % len(self.queue)] = waiting
+
+
+Store = ExactStore | CompactStore
+"""States by their numbers, in the order of being found, and how each was found.
+
+There is room for `capacity` states in the arrays, which are those of `States`.
+"""
 
 
 def arrays_of(store: Store) -> States:

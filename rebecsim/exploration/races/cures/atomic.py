@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from rebecsim.exploration.races.cures.cure import Change, DoesNotApplyError, Proposal
 from rebecsim.exploration.races.cures.editing import (
@@ -49,7 +51,7 @@ def _done(checked: CheckedModel, contender: Contender) -> Change:
     for of_class, host in hosts:
         _same_for_all(checked, of_class, host, server)
         moved = _Moving(checked, server, host).body()
-        tree = edited_class(tree, of_class, _Exchange(host, replace(host, body=moved)))
+        tree = edited_class(tree, of_class, partial(_with_body, host, moved))
     merged = {host.name for _, host in hosts if isinstance(host, syntax.MessageServer)}
     return Change(tree, frozenset({server.name, *merged}))
 
@@ -111,19 +113,12 @@ def _same_for_all(checked: CheckedModel, of_class: str, host: _Host, server: Che
             raise DoesNotApplyError(f"{each.name} has a {server.name} of its own")
 
 
-class _Exchange:
-    """Puts a body in the place of another one."""
-
-    def __init__(self, old: _Host, new: _Host) -> None:
-        self._old, self._new = old, new
-
-    def __call__(self, tree: syntax.ReactiveClass) -> syntax.ReactiveClass:
-        old, new = self._old, self._new
-        if isinstance(new, syntax.Constructor):
-            made = tuple(new if each is old else each for each in tree.constructors)
-            return replace(tree, constructors=made)
-        servers = tuple(new if each is old else each for each in tree.message_servers)
-        return replace(tree, message_servers=servers)
+def _with_body(host: _Host, body: syntax.Block, tree: syntax.ReactiveClass) -> syntax.ReactiveClass:
+    """Give another body to a constructor or message server of a class."""
+    new = replace(host, body=body)
+    of = "constructors" if isinstance(host, syntax.Constructor) else "message_servers"
+    changed: Any = {of: tuple(new if each is host else each for each in getattr(tree, of))}
+    return replace(tree, **changed)
 
 
 class _Moving:
