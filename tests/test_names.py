@@ -7,8 +7,9 @@ from pathlib import Path
 import rebecsim
 
 ONE_THING = (
-    *("Compared", "Edge", "Ending", "Node", "Order", "Outcome", "Power", "Problem", "Repetition"),
-    *("Run", "Serving", "Shown", "Start", "Usage"),
+    *("Compared", "Decision", "Edge", "Ending", "Limits", "Node", "Order", "Outcome", "Power"),
+    *("Problem", "Repetition", "Rows", "Run", "Runner", "Served", "Serving", "Shown", "Start"),
+    "Usage",
 )
 
 

@@ -21,7 +21,7 @@ from rebecsim.native.engines import Engine
 from rebecsim.report.comparison import compared
 from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.running.comparing import Bar, Runner
+from rebecsim.studies.running.comparing import Bar, StudyRunner
 from rebecsim.studies.running.executors import Executor
 from rebecsim.studies.running.runner import PlannedRun
 from rebecsim.studies.scenarios.scenario_files import ScenarioText
@@ -177,7 +177,7 @@ def compare_loaded(loaded: LoadedScenario, how: Running, result: type[C], **chan
     with _directory(how.out) as directory:
         with _executor(how, plan) as executor:
             run = PlannedRun(plan, Results.open(directory, plan, how.resume), how.trace)
-            runner = Runner(executor, how.engine, showing, _warn)
+            runner = StudyRunner(executor, how.engine, showing, _warn)
             found = result(compared(run, runner, how.orders), directory)
         if how.out is None:
             weakref.finalize(found, shutil.rmtree, directory.parent, ignore_errors=True)

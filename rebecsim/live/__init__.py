@@ -1,7 +1,8 @@
 """Running models for real: every rebec an actor in a thread of its own.
 
-`run_live` runs a model up to `Limits` and gives a `LiveRun`: its `Log` of messages `Served`, what
-they `Sent`, and the `Ending` with one of the `ENDINGS`. `save_log` and `load_log` keep it in files.
+`run_live` runs a model up to `LiveLimits` and gives a `LiveRun`: its `Log` of messages `Served`,
+what they `Sent`, and the `Ending` with one of the `ENDINGS`. `save_log` and `load_log` keep it in
+files.
 
 `check_log` shows that the semantics allows a run, message by message, and gives it as `Checked`;
 a `Checker` does so while it runs. `NotAllowedError` is raised for a run that is not allowed.

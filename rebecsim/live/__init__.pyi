@@ -4,7 +4,7 @@ from .check import (
     NotAllowedError as NotAllowedError,
     check_log as check_log,
 )
-from .conductor import Limits as Limits
+from .conductor import LiveLimits as LiveLimits
 from .lateness import Lateness as Lateness, lateness as lateness
 from .log import (
     ENDINGS as ENDINGS,

@@ -42,7 +42,7 @@ Tell = Callable[[Message], None]
 
 
 @dataclass(frozen=True)
-class Limits:
+class LiveLimits:
     """How long a run goes on.
 
     `until` is the last model time that is served, `steps` the most messages. `speed` is in model
@@ -69,7 +69,7 @@ class Conductor:
     be served any more; `ending` then says why.
     """
 
-    def __init__(self, system: System, stream: Stream, limits: Limits) -> None:
+    def __init__(self, system: System, stream: Stream, limits: LiveLimits) -> None:
         self.records: list[Record] = []
         self.ended = threading.Event()
         self.ending: Ending | None = None

@@ -16,7 +16,7 @@ from rebecsim.actors.watchdog import Watchdog
 from rebecsim.errors import UserError
 from rebecsim.interrupts import noting_interrupts
 from rebecsim.live.actor import RebecActor
-from rebecsim.live.conductor import Conductor, Limits
+from rebecsim.live.conductor import Conductor, LiveLimits
 from rebecsim.live.log import Ending, Log, Served
 from rebecsim.live.records import served
 from rebecsim.live.view import SharedBag, View
@@ -44,7 +44,7 @@ class LiveRun:
 
 def run_live(
     model: Model,
-    limits: Limits | None = None,
+    limits: LiveLimits | None = None,
     *,
     seed: int = 0,
     patience: float = 10.0,
@@ -62,7 +62,7 @@ def run_live(
     number from 0, and for a core model with a speed, since it has no time; UserError when the
     system has no threads for so many rebecs.
     """
-    bounds = limits or Limits()
+    bounds = limits or LiveLimits()
     if not 0.0 <= bounds.speed < math.inf:
         raise ValueError(f"the speed {bounds.speed} is no finite number from 0")
     if model.core and bounds.speed:
@@ -105,7 +105,7 @@ def run_live(
 
 
 def _log(
-    model: Model, limits: Limits, seed: int, entries: tuple[Served, ...], ending: Ending
+    model: Model, limits: LiveLimits, seed: int, entries: tuple[Served, ...], ending: Ending
 ) -> Log:
     return Log(
         model.name, model.core, limits.speed, seed, limits.until, limits.steps, entries, ending

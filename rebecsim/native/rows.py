@@ -14,7 +14,7 @@ def ranges(first: Integers, count: Integers) -> Integers:
     return np.repeat(first - before, count) + np.arange(int(count.sum()), dtype=np.int64)
 
 
-class Rows:
+class IntegerRows:
     """Rows of integers, appended one by one. `array` has more rows than are in use.
 
     How many are is in `counts`, at this `place`, where compiled code can count on.
@@ -48,7 +48,7 @@ class Rows:
         self.array = larger
 
 
-class NumberedRows(Rows):
+class NumberedRows(IntegerRows):
     """Rows that belong to rebecs, those of each of them numbered from 1 on, in the last column.
 
     Attributes:

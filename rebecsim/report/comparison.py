@@ -7,14 +7,14 @@ from typing import Any
 
 from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.running.comparing import Runner, compare, stored_companions
+from rebecsim.studies.running.comparing import StudyRunner, compare, stored_companions
 from rebecsim.studies.running.runner import PlannedRun
 from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.storage.paired_results import paired_moments
 from rebecsim.studies.storage.results import Results
 
 
-def compared(run: PlannedRun, runner: Runner, with_others: bool) -> ReportInput:
+def compared(run: PlannedRun, runner: StudyRunner, with_others: bool) -> ReportInput:
     """Do the runs of a comparison, in other message orders too if that is wanted.
 
     Raises as `run_plans`.

@@ -22,7 +22,7 @@ from rebecsim.counted import counted
 from rebecsim.files import replacing
 from rebecsim.report.numbers import DASH, decimals_for, display_scale, format_estimate
 from rebecsim.studies.storage.diff import CellDifference, MetricDifference, RunDifference
-from rebecsim.studies.storage.query import Answer
+from rebecsim.studies.storage.query import QueryAnswer
 from rebecsim.studies.storage.store import StoredRun
 
 _MOST_LINES = 12
@@ -71,7 +71,7 @@ def _size(count: int) -> str:
     return f"{count / 1000**exponent:.{digits}f} {_UNITS[exponent]}"
 
 
-def answer_table(answer: Answer) -> RenderableType:
+def answer_table(answer: QueryAnswer) -> RenderableType:
     """The first rows of an answer, and a line when there are more."""
     table = Table()
     for name in answer.columns:
@@ -89,7 +89,7 @@ def _shown(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def write_csv(answer: Answer, file: IO[str]) -> None:
+def write_csv(answer: QueryAnswer, file: IO[str]) -> None:
     """Write an answer as CSV with a heading. NULL is an empty field; lists are written as JSON."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(answer.columns)
@@ -102,7 +102,7 @@ def _field(value: Any) -> Any:
     return json.dumps(plain, ensure_ascii=False) if is_nested else plain
 
 
-def write_json(answer: Answer, file: IO[str]) -> None:
+def write_json(answer: QueryAnswer, file: IO[str]) -> None:
     """Write an answer as a JSON list of objects; NULL and numbers that JSON lacks are null."""
     file.write("[")
     for place, row in enumerate(answer.rows):
@@ -128,7 +128,7 @@ def _plain(value: Any) -> Any:
             return str(value)
 
 
-def answer_to_arrow(answer: Answer) -> pa.Table:
+def answer_to_arrow(answer: QueryAnswer) -> pa.Table:
     """Give an answer as an Arrow table. Raises QueryError."""
     rows = list(answer.rows)
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(answer.columns)
@@ -136,7 +136,7 @@ def answer_to_arrow(answer: Answer) -> pa.Table:
     return pa.Table.from_arrays(arrays, names=list(answer.columns))
 
 
-def write_parquet(answer: Answer, path: Path) -> None:
+def write_parquet(answer: QueryAnswer, path: Path) -> None:
     """Write an answer as a Parquet file. Raises OSError, QueryError."""
     table = answer_to_arrow(answer)
     with replacing(path) as file:

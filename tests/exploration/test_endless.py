@@ -19,7 +19,7 @@ from rebecsim.exit_codes import ExitCode
 from rebecsim.exploration import Limits, explore, find_races
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
-from rebecsim.live import Limits as LiveLimits, run_live
+from rebecsim.live import LiveLimits, run_live
 from rebecsim.simulation import simulate
 from rebecsim.simulation.saved import make_scheduler
 

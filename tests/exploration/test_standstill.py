@@ -21,7 +21,7 @@ from rebecsim.exploration.graphs.space import StateSpace, state_space
 from rebecsim.exploration.search import Search
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
-from rebecsim.live import Limits as LiveLimits, check_log, conductor, run_live
+from rebecsim.live import LiveLimits, check_log, conductor, run_live
 from rebecsim.native import thresholds
 from rebecsim.simulation import Tracer, simulate
 from rebecsim.simulation.saved import make_scheduler

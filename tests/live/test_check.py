@@ -13,7 +13,7 @@ from rebecsim.actors import Recorder, ReplayError, ReplayScheduler
 from rebecsim.generate.load import load_model
 from rebecsim.live import (
     Ending,
-    Limits,
+    LiveLimits,
     Log,
     NotAllowedError,
     check_log,
@@ -26,7 +26,7 @@ from rebecsim.simulation import Tracer, simulate, state_of
 from tests.live.models import writers
 
 MODEL = load_model(Path(__file__).resolve().parents[2] / "models/ticket_service.rebeca")
-LOG = run_live(MODEL, Limits(until=20), seed=2).log
+LOG = run_live(MODEL, LiveLimits(until=20), seed=2).log
 
 
 def with_event(log: Log, place: int, **changes: object) -> Log:
@@ -239,7 +239,7 @@ def test_a_slow_message_server_makes_the_next_ones_late() -> None:
             time.sleep(0.2)
 
     model = Model("slow", (Instance("slow", Slow),))
-    run = run_live(model, Limits(speed=100))
+    run = run_live(model, LiveLimits(speed=100))
     found = lateness(run.log, 0.1)
     assert found is not None
     assert [each.event.time for each in found.late] == [1]

@@ -20,7 +20,7 @@ from rebecsim.actors import (
     message_server,
     state_variable,
 )
-from rebecsim.live import Limits, check_log, run_live
+from rebecsim.live import LiveLimits, check_log, run_live
 from tests.live.models import RELEASE, ring, troublemaker
 
 
@@ -149,7 +149,7 @@ def test_ctrl_c_ends_a_run_with_everything_served_so_far(speed) -> None:
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     before = signal.getsignal(signal.SIGINT)
-    run = run_live(model, Limits(speed=speed))
+    run = run_live(model, LiveLimits(speed=speed))
     timer.join()
     assert run.log.ending.outcome == "interrupted"
     assert signal.getsignal(signal.SIGINT) is before

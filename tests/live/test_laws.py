@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings, strategies as st
 
 from rebecsim.actors import Instance, Int, Model, Rebec, known_rebec, message_server, state_variable
-from rebecsim.live import Limits, check_log, run_live
+from rebecsim.live import LiveLimits, check_log, run_live
 
 NAMES = ("a", "b", "c")
 
@@ -74,7 +74,7 @@ def model_of(script, queue: int, urgent: int | None, priorities: tuple[int, ...]
 )
 def test_every_live_run_is_accepted(script, queue, urgent, priorities, seed) -> None:
     model = model_of(script, queue, urgent, priorities)
-    run = run_live(model, Limits(until=12, steps=120), seed=seed)
+    run = run_live(model, LiveLimits(until=12, steps=120), seed=seed)
     assert run.log.ending.outcome in (
         "time limit",
         "step limit",

@@ -16,7 +16,7 @@ from rebecsim.exploration.checks import pose
 from rebecsim.exploration.graphs.space import StateSpace, state_space
 from rebecsim.exploration.paths.path import step_of
 from rebecsim.generate.load import load_checked, load_model
-from rebecsim.live import Checked, Limits, LiveRun, Log, check_log, run_live
+from rebecsim.live import Checked, LiveLimits, LiveRun, Log, check_log, run_live
 from rebecsim.simulation import state_of
 from tests.exploration.conformance import SUITE
 from tests.live.models import ring, writers
@@ -58,7 +58,7 @@ def shown(log: Log) -> list[str]:
 
 def test_a_live_run_is_a_run_of_the_semantics() -> None:
     model = load_model(MODELS / "ticket_service.rebeca")
-    run = run_live(model, Limits(until=40), seed=1)
+    run = run_live(model, LiveLimits(until=40), seed=1)
     checked = check_log(model, run.log)
     assert run.log.ending.outcome == "time limit"
     assert len(run.log.served) > 30
@@ -85,7 +85,7 @@ def test_a_published_race_goes_both_ways() -> None:
     model = load_model(MODELS / "races/natjam_race.rebeca")
     orders = set()
     for seed in range(60):
-        run = run_live(model, Limits(steps=60), seed=seed)
+        run = run_live(model, LiveLimits(steps=60), seed=seed)
         check_log(model, run.log)
         for one, other in itertools.pairwise(
             each.event for each in run.log.served if each.event.rebec == "am"
@@ -133,7 +133,7 @@ def test_every_final_state_lies_in_the_explored_space(name: str) -> None:
     problem = pose(model, checked=checked_model)
     states = set(state_space(problem).states)
     for seed in range(8):
-        run = run_live(model, Limits(steps=5 + 7 * seed), seed=seed)
+        run = run_live(model, LiveLimits(steps=5 + 7 * seed), seed=seed)
         checked = check_log(model, run.log)
         assert final_state_is_explored(model, run.log, checked, problem, states)
 
@@ -146,7 +146,7 @@ def test_every_model_of_the_conformance_suite_runs_live() -> None:
                 model, _ = load_checked(file, dialect)
             except Exception:
                 continue  # a model of the other dialect, or one that must be refused
-            check_log(model, run_live(model, Limits(steps=40), seed=3).log)
+            check_log(model, run_live(model, LiveLimits(steps=40), seed=3).log)
             ran += 1
             break
     assert ran > 60
@@ -170,7 +170,7 @@ def test_many_actors_lose_and_duplicate_nothing(core: bool) -> None:
 
 def test_scaled_time_passes_with_real_time() -> None:
     model = load_model(MODELS / "ticket_service.rebeca")
-    run = run_live(model, Limits(until=10, speed=50), seed=1)
+    run = run_live(model, LiveLimits(until=10, speed=50), seed=1)
     check_log(model, run.log)
     last = max(each.event.time for each in run.log.served)
     assert run.seconds >= last / 50
@@ -182,7 +182,7 @@ def test_the_seed_fixes_what_each_choice_draws_in_turn() -> None:
     model = load_model(MODELS / "ticket_service.rebeca")
 
     def drawn(seed: int) -> list[int]:
-        run = run_live(model, Limits(until=60), seed=seed)
+        run = run_live(model, LiveLimits(until=60), seed=seed)
         return [each.event.choices[0] for each in run.log.served if each.event.server == "buy"]
 
     one, again, other = drawn(5), drawn(5), drawn(6)
@@ -194,20 +194,20 @@ def test_the_seed_fixes_what_each_choice_draws_in_turn() -> None:
 
 def test_steps_are_counted_exactly() -> None:
     for steps in (1, 7, 150):
-        run = run_live(ring(10, 1000), Limits(steps=steps))
+        run = run_live(ring(10, 1000), LiveLimits(steps=steps))
         assert len(run.log.served) == steps
         assert run.log.ending.outcome == "step limit"
 
 
 def test_a_core_model_has_no_speed() -> None:
     with pytest.raises(ValueError, match="no time"):
-        run_live(writers(2, core=True), Limits(speed=1))
+        run_live(writers(2, core=True), LiveLimits(speed=1))
 
 
 @pytest.mark.parametrize("speed", [-1.0, float("inf"), float("nan")])
 def test_a_speed_that_is_none_is_refused(speed: float) -> None:
     with pytest.raises(ValueError, match="no finite number"):
-        run_live(writers(2), Limits(speed=speed))
+        run_live(writers(2), LiveLimits(speed=speed))
 
 
 def test_a_system_without_threads_is_reported(monkeypatch) -> None:

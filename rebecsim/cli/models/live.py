@@ -97,14 +97,14 @@ def _run(
 ) -> LiveRun:
     import secrets
 
-    from rebecsim.live import Limits, NotAllowedError, run_live
+    from rebecsim.live import LiveLimits, NotAllowedError, run_live
 
     start = secrets.randbelow(2**32) if seed is None else seed
     pace = f"{speed:g} time units a second" if speed else "virtual time"
     rebecs = counted(len(model.instances), "rebec")
     say(f"{model.name}: {rebecs}, {pace}, seed {start}")
     printer = _Printer(model, quiet, _checker_for(model) if check else None)
-    limits = Limits(until, steps, speed)
+    limits = LiveLimits(until, steps, speed)
     try:
         return run_live(model, limits, seed=start, patience=patience, watch=printer.take)
     except NotAllowedError as error:  # from the checker

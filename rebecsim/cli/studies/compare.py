@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from rebecsim.clusters.dispatch.scenario import Scenario
     from rebecsim.report import WrittenReport
     from rebecsim.studies import Plan, PlannedRun, Study
-    from rebecsim.studies.running.comparing import Bar, Runner
+    from rebecsim.studies.running.comparing import Bar, StudyRunner
 
 DASK, LOCAL = "--dask", "local"
 _ADDRESS = re.compile(r"local$|\S+://|\S+:\d+$")
@@ -162,7 +162,7 @@ def compare(
     from rebecsim.clusters.workers import dask_with_plugins, executor_with_plugins
     from rebecsim.report import report_view, write_report
     from rebecsim.report.comparison import compared
-    from rebecsim.studies.running.comparing import Runner
+    from rebecsim.studies.running.comparing import StudyRunner
     from rebecsim.studies.running.runner import PlannedRun
     from rebecsim.studies.storage.results import Results
     from rebecsim.studies.study import How
@@ -196,7 +196,7 @@ def compare(
     ) as executor:
         run = PlannedRun(plan, Results.open(out, plan, resume), trace)
         showing = partial(showing_runs, f"{out}: go on with --resume")
-        report = compared(run, Runner(executor, engine, showing, complain), orders)
+        report = compared(run, StudyRunner(executor, engine, showing, complain), orders)
         written = write_report(report, out, executor)
     console().print(report_view(report))
     show_written(written, run.results.directory / "parts")
@@ -248,7 +248,7 @@ def reproduce(
     from rebecsim.clusters.dispatch.study import STUDY
     from rebecsim.clusters.workers import executor_with_plugins
     from rebecsim.files import write_atomically
-    from rebecsim.studies.running.comparing import Runner
+    from rebecsim.studies.running.comparing import StudyRunner
     from rebecsim.studies.running.executors import available_workers
 
     if page is not None and not page.parent.is_dir():
@@ -257,7 +257,7 @@ def reproduce(
     modules = STUDY.modules(engine)
     with kept_or_temporary(out) as directory, executor_with_plugins(count, modules) as executor:
         showing = partial(showing_runs, f"{directory}: go on with the same command")
-        runner = Runner(executor, engine, showing, complain)
+        runner = StudyRunner(executor, engine, showing, complain)
         found = [
             _reproduced(table, directory, runner, replications, with_page=page is not None)
             for table in tables_of(name)
@@ -283,7 +283,7 @@ class _Reproduced:
 def _reproduced(
     table: PublishedTable,
     directory: Path,
-    runner: Runner,
+    runner: StudyRunner,
     replications: int | None,
     with_page: bool,
 ) -> _Reproduced:

@@ -22,7 +22,7 @@ def run_many(loaded: LoadedScenario, out: Path | None, workers: int | None, engi
     from rebecsim.clusters.workers import executor_with_plugins
     from rebecsim.report import report_view, write_report
     from rebecsim.report.comparison import compared
-    from rebecsim.studies.running.comparing import Runner
+    from rebecsim.studies.running.comparing import StudyRunner
     from rebecsim.studies.running.executors import available_workers
     from rebecsim.studies.running.runner import PlannedRun
     from rebecsim.studies.storage.results import Results
@@ -35,7 +35,7 @@ def run_many(loaded: LoadedScenario, out: Path | None, workers: int | None, engi
     with kept_or_temporary(out) as directory, executor_with_plugins(count, modules) as executor:
         run = PlannedRun(plan, Results.create(directory, plan))
         showing = partial(showing_runs, str(directory))
-        report = compared(run, Runner(executor, engine, showing, complain), False)
+        report = compared(run, StudyRunner(executor, engine, showing, complain), False)
         console().print(report_view(report))
         if out is not None:
             show_written(write_report(report, out, executor), directory / "parts")

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from rebecsim.clusters.dispatch.utilisation import Served, utilisation
+from rebecsim.clusters.dispatch.utilisation import ServedMessage, utilisation
 from rebecsim.studies.cell import grouped
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.running.simulated import TRACE_COLUMNS, TRACES
@@ -80,7 +80,7 @@ def _shares(cell: PlannedCell, ticks: int, results: Results) -> NDArray[np.float
         raise ResultsError(f"part {path} is damaged: {error}; {advice}") from error
 
 
-def traced_runs(path: Path) -> Iterator[Iterator[Served]]:
+def traced_runs(path: Path) -> Iterator[Iterator[ServedMessage]]:
     """Give the messages about jobs of each run of a trace file, which must be taken in turn.
 
     One row group is held at a time; a run may go on in the next one. Raises OSError or
@@ -90,14 +90,14 @@ def traced_runs(path: Path) -> Iterator[Iterator[Served]]:
         yield run
 
 
-def _messages(path: Path) -> Iterator[Served]:
+def _messages(path: Path) -> Iterator[ServedMessage]:
     with pq.ParquetFile(path) as parquet:
         for group in range(parquet.num_row_groups):
-            table = parquet.read_row_group(group, columns=["step", *Served._fields])
+            table = parquet.read_row_group(group, columns=["step", *ServedMessage._fields])
             # The first message stays, so that a run without a job is a run too.
             kept = pc.or_(
                 pc.equal(table["step"], 0),
                 pc.is_in(table["server"], pa.array(_JOB_MESSAGES)),
             )
-            columns = [table.filter(kept)[name].to_pylist() for name in Served._fields]
-            yield from map(Served._make, zip(*columns, strict=True))
+            columns = [table.filter(kept)[name].to_pylist() for name in ServedMessage._fields]
+            yield from map(ServedMessage._make, zip(*columns, strict=True))

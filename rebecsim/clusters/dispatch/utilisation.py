@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rebecsim.simulation import Event
 
 
-class Served(NamedTuple):
+class ServedMessage(NamedTuple):
     """What is read of a message that was served; see `rebecsim.simulation.Event`."""
 
     replication: int
@@ -27,7 +27,9 @@ class Served(NamedTuple):
     arrival: int
 
 
-def busy_intervals(events: Iterable[Served | Event], ticks: int) -> Iterator[tuple[str, int, int]]:
+def busy_intervals(
+    events: Iterable[ServedMessage | Event], ticks: int
+) -> Iterator[tuple[str, int, int]]:
     """Give AppMaster, begin and end of each busy interval of a run, in the order of their ends.
 
     `events` are all messages of one run of a dispatch model in the order of service. Intervals are
@@ -48,7 +50,7 @@ def busy_intervals(events: Iterable[Served | Event], ticks: int) -> Iterator[tup
 
 
 def utilisation(
-    runs: Iterable[Iterable[Served | Event]], app_masters: int, ticks: int
+    runs: Iterable[Iterable[ServedMessage | Event]], app_masters: int, ticks: int
 ) -> NDArray[np.float64]:
     """Return the share of runs in which each AppMaster was busy in each time unit.
 

@@ -38,14 +38,14 @@ class Owner:
 
 
 @dataclass(frozen=True)
-class Decision:
+class DecidingPlace:
     """What is decided, as a phrase, and the line."""
 
     what: str
     line: int
 
 
-def decision_in(function: Function, owner: Owner, followed: set[str]) -> Decision | None:
+def decision_in(function: Function, owner: Owner, followed: set[str]) -> DecidingPlace | None:
     """Give the first thing that the variables `followed` decide in a function; None: nothing.
 
     Variables that are left out as well and get a value made of these are added to `followed`; the
@@ -122,7 +122,7 @@ class _Body:
 
     # --- statements ------------------------------------------------------------------------------
 
-    def decided(self, body: Sequence[ast.stmt], *, conditional: bool) -> Iterator[Decision]:
+    def decided(self, body: Sequence[ast.stmt], *, conditional: bool) -> Iterator[DecidingPlace]:
         """Give what is decided in statements.
 
         `conditional`: whether they run depends on what is followed.
@@ -130,7 +130,7 @@ class _Body:
         for statement in body:
             yield from self._in_statement(statement, conditional)
 
-    def _in_statement(self, statement: ast.stmt, conditional: bool) -> Iterator[Decision]:
+    def _in_statement(self, statement: ast.stmt, conditional: bool) -> Iterator[DecidingPlace]:
         match statement:
             case ast.Pass() | ast.Expr(ast.Constant()):
                 pass
@@ -158,13 +158,13 @@ class _Body:
                     yield self._named(iterable, "a branch")
                 yield from self.decided([*then, *otherwise], conditional=False)
             case ast.Return() if self._reads(statement):
-                yield Decision("what a method gives", statement.lineno)
+                yield DecidingPlace("what a method gives", statement.lineno)
             case _ if self._reads(statement):
                 yield self._named(statement, "what is done")
 
     def _in_assignment(
         self, targets: Sequence[ast.expr], value: ast.expr, conditional: bool
-    ) -> Iterator[Decision]:
+    ) -> Iterator[DecidingPlace]:
         matters = conditional or self._reads(value) or any(map(self._reads, targets))
         if matters and not self._is_harmless(value, conditional):
             yield self._named(value, _given(targets[0]))
@@ -174,14 +174,14 @@ class _Body:
                     is_array = self._owner.state[name] is not None
                     if is_array and name in self._followed and not isinstance(value, ast.List):
                         # its elements could from now on be those of another array, too
-                        yield Decision("the elements of an array", target.lineno)
+                        yield DecidingPlace("the elements of an array", target.lineno)
                     if matters:
                         self._followed.add(name)
                 case ast.Subscript(ast.Attribute(ast.Name(self._self), name)) if (
                     name in self._owner.left_out and self._owner.state[name] is not None
                 ):
                     if matters and not self._is_harmless(_read(target), conditional):
-                        yield Decision("an index", target.lineno)
+                        yield DecidingPlace("an index", target.lineno)
                     if matters:
                         self._followed.add(name)
                 case ast.Name(name) if (
@@ -192,11 +192,13 @@ class _Body:
                 case ast.Subscript(_, index) if self._reads(index):
                     yield self._named(index, "an index")
                 case _ if matters:  # a local that has perhaps no value otherwise, too
-                    yield Decision(_given(target), target.lineno)
+                    yield DecidingPlace(_given(target), target.lineno)
 
-    def _of_branch(self, found: Decision, test: ast.expr) -> Decision:
+    def _of_branch(self, found: DecidingPlace, test: ast.expr) -> DecidingPlace:
         """Say what a branch decides: an assignment says it itself."""
-        return found if found.what.startswith("the value") else Decision("a branch", test.lineno)
+        return (
+            found if found.what.startswith("the value") else DecidingPlace("a branch", test.lineno)
+        )
 
     # --- expressions -----------------------------------------------------------------------------
 
@@ -286,7 +288,7 @@ class _Body:
             return type(index.value) is int and 0 <= index.value < length
         return not conditional and not self._reads(index)
 
-    def _named(self, node: ast.AST, otherwise: str) -> Decision:
+    def _named(self, node: ast.AST, otherwise: str) -> DecidingPlace:
         """Say what is decided in a node: the innermost call that is given something followed."""
         what, line = otherwise, getattr(node, "lineno", 0)
         for each in ast.walk(node):
@@ -303,7 +305,7 @@ class _Body:
                     what = "a time" if any(map(self._reads, timed)) else "what is sent"
                 case ast.Attribute(ast.Name(self._self)):
                     what = "what a method is given"
-        return Decision(what, line)
+        return DecidingPlace(what, line)
 
 
 _TIMES = frozenset({"after", "deadline"})

@@ -28,7 +28,7 @@ from rebecsim.native.loops import answers
 from rebecsim.native.loops.successors import LATEST, NEVER
 from rebecsim.native.loops.tables import ABSENT, insert_entries
 from rebecsim.native.packing import words_of
-from rebecsim.native.rows import NumberedRows, Rows, ranges
+from rebecsim.native.rows import IntegerRows, NumberedRows, ranges
 
 Integers = NDArray[np.int64]
 
@@ -62,10 +62,10 @@ class Collapsed:
         self.table_sizes = sizes = np.zeros(parts.TABLES, np.int64)
         self.inners = NumberedRows(rebecs, parts.INNER_WIDTH, sizes, parts.INNERS)
         self.bags = NumberedRows(rebecs, parts.BAG_WIDTH, sizes, parts.BAGS)
-        self.alternatives = Rows(parts.ALTERNATIVE_WIDTH, sizes, parts.ALTERNATIVES)
-        self.batches = Rows(parts.BATCH_WIDTH, sizes, parts.BATCHES)
-        self.effects = Rows(parts.EFFECT_WIDTH, sizes, parts.EFFECT_ROWS)
-        self.sendings = Rows(parts.SENDING_WIDTH, sizes, parts.SENDINGS)
+        self.alternatives = IntegerRows(parts.ALTERNATIVE_WIDTH, sizes, parts.ALTERNATIVES)
+        self.batches = IntegerRows(parts.BATCH_WIDTH, sizes, parts.BATCHES)
+        self.effects = IntegerRows(parts.EFFECT_WIDTH, sizes, parts.EFFECT_ROWS)
+        self.sendings = IntegerRows(parts.SENDING_WIDTH, sizes, parts.SENDINGS)
         self.keys = np.full(1024, ABSENT, np.int64)
         self.values = np.empty(1024, np.int64)
         self.served_in_python = 0

@@ -31,7 +31,7 @@ class Bar(Protocol):
 
 
 @dataclass(frozen=True)
-class Runner:
+class StudyRunner:
     """How to run.
 
     Attributes:
@@ -68,7 +68,7 @@ class Runner:
         run_plans(runs, self.executor, progress=bar.advance, warn=self.warn, engine=self.engine)
 
 
-def compare(run: PlannedRun, runner: Runner, with_others: bool) -> None:
+def compare(run: PlannedRun, runner: StudyRunner, with_others: bool) -> None:
     """Do the runs of a comparison, and those beside it if that is wanted."""
     if run.plan.precision is not None:
         done = runner.run_until_precise(run)

@@ -58,7 +58,7 @@ class QueryError(UserError):
 
 
 @dataclass(frozen=True)
-class Answer:
+class QueryAnswer:
     """What a query found: the names of the columns, and the rows, which can be read once.
 
     Reading rows raises QueryError when a row cannot be computed.
@@ -77,7 +77,7 @@ def views(runs: Sequence[StoredRun]) -> dict[str, tuple[str, tuple[str, ...]]]:
     }
 
 
-def query(sql: str, runs: Sequence[StoredRun], warn: Warn = _log.warning) -> Answer:
+def query(sql: str, runs: Sequence[StoredRun], warn: Warn = _log.warning) -> QueryAnswer:
     """Answer one SQL statement that reads the views over these runs.
 
     Of what a statement reads, runs with a damaged part are told to `warn` and left out.
@@ -100,7 +100,7 @@ def query(sql: str, runs: Sequence[StoredRun], warn: Warn = _log.warning) -> Ans
     except duckdb.Error as error:
         connection.close()
         raise _query_error(error, views(runs)) from error
-    return Answer(columns, _rows(connection))
+    return QueryAnswer(columns, _rows(connection))
 
 
 def _is_whole(run: StoredRun, used: Sequence[str], warn: Warn) -> bool:

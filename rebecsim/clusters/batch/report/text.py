@@ -22,7 +22,7 @@ from rebecsim.workloads.summary import Distribution, WorkloadSummary
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 T = TypeVar("T")
-Rows = tuple[tuple[str, Callable[[T], str]], ...]
+FigureRows = tuple[tuple[str, Callable[[T], str]], ...]
 """Figures: what they are called, and how they are written."""
 
 
@@ -121,7 +121,7 @@ def user_quartile_table(rows: Sequence[tuple[str, UserMetrics]]) -> Table:
     return _compared(rows, _USER_ROWS)
 
 
-def _compared(columns: Sequence[tuple[str, T]], rows: Rows[T]) -> Table:
+def _compared(columns: Sequence[tuple[str, T]], rows: FigureRows[T]) -> Table:
     """One column per schedule, one row per figure."""
     headings = ("", *(name for name, _ in columns))
     shown = tuple((title, tuple(show(each) for _, each in columns)) for title, show in rows)
@@ -138,7 +138,7 @@ def _tardiness(percent: int) -> Callable[[UserMetrics], str]:
 
 _QUARTILES = (("lower quartile", 25), ("median", 50), ("upper quartile", 75), ("most", 100))
 
-_BATCH_ROWS: Rows[BatchMetrics] = (
+_BATCH_ROWS: FigureRows[BatchMetrics] = (
     ("jobs", lambda each: f"{each.jobs:,}"),
     ("wait: mean", lambda each: f"{each.wait.mean:,.2f}"),
     ("wait: median", lambda each: f"{each.wait.median:,.0f}"),
@@ -155,7 +155,7 @@ _BATCH_ROWS: Rows[BatchMetrics] = (
 )
 
 
-_COLUMNS: Rows[BatchMetrics] = (
+_COLUMNS: FigureRows[BatchMetrics] = (
     ("Jobs", lambda each: f"{each.jobs:,}"),
     ("Mean wait", lambda each: f"{each.wait.mean:,.0f}"),
     ("Median wait", lambda each: f"{each.wait.median:,.0f}"),
@@ -165,7 +165,7 @@ _COLUMNS: Rows[BatchMetrics] = (
     ("Utilisation", lambda each: f"{100 * each.utilisation:.2f} %"),
 )
 
-_USER_ROWS: Rows[UserMetrics] = (
+_USER_ROWS: FigureRows[UserMetrics] = (
     ("users", lambda each: f"{len(each.user):,}"),
     ("jobs that ended later than expected", lambda each: f"{each.violated.sum():,}"),
     *((f"VEET of users: {title}", _veet(percent)) for title, percent in _QUARTILES),
