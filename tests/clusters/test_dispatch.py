@@ -62,8 +62,8 @@ def choices(source: str) -> list[str]:
 @pytest.mark.parametrize("policy", DISPATCH_POLICIES)
 @pytest.mark.parametrize("arrivals", ARRIVALS, ids=lambda pattern: pattern.slug)
 def test_every_policy_renders_a_model_that_checks_with_every_workload(policy, arrivals):
-    for lengths, high_length in itertools.product(LENGTHS, (0, 9)):
-        source = rebeca_source(
+    sources = {  # mostly one for both lengths of jobs of high priority
+        rebeca_source(
             configuration(
                 policy=policy,
                 arrivals=arrivals,
@@ -71,6 +71,9 @@ def test_every_policy_renders_a_model_that_checks_with_every_workload(policy, ar
                 high_priority=HighPriority(probability=30, length=high_length),
             )
         )
+        for lengths, high_length in itertools.product(LENGTHS, (0, 9))
+    }
+    for source in sources:
         check_source(source, "model.rebeca")
         assert "{{" not in source
         assert "{%" not in source

@@ -20,6 +20,7 @@ from rebecsim.clusters.batch import (
 from tests.clusters.batch import reference
 from tests.clusters.batch.reference import Request
 from tests.clusters.batch.workloads import PROCESSORS, requests, workload_of
+from tests.examples import dear
 
 SHORTEST = PolicySettings(backfill_order="shortest")
 FAST = PolicySettings(refresh=5, half_life=7)
@@ -34,7 +35,7 @@ FAST = PolicySettings(refresh=5, half_life=7)
         ("CONSERVATIVE", None, reference.Conservative),
     ],
 )
-@settings(max_examples=150)
+@settings(max_examples=dear(240))
 @given(jobs=requests())
 @example(  # two reservations for one time, of which the new one must not come first
     jobs=[
