@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests import held
-from tests.waiting import wait_for
+from tests.waiting import PATIENCE, wait_for
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
 
@@ -98,10 +98,13 @@ def test_an_existing_run_is_kept_unless_resumed(run, compared):
 
 def test_ctrl_c_keeps_finished_cells_and_resume_goes_on(run, tmp_path):
     held.fill(tmp_path)
-    process = held.start(tmp_path, "--workers", 2)
-    wait_for(lambda: held.parts(tmp_path) or process.poll() is not None)
-    os.killpg(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    with held.start(tmp_path, "--workers", 2) as process:
+        try:
+            wait_for(lambda: held.parts(tmp_path) or process.poll() is not None)
+            os.killpg(process.pid, signal.SIGINT)
+            _, errors = process.communicate(timeout=PATIENCE)
+        finally:
+            process.kill()
     assert process.returncode == 130, errors
     assert "go on with --resume" in errors
     left = held.parts(tmp_path)

@@ -17,8 +17,8 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
-from multiprocessing import forkserver
-from typing import ParamSpec, Protocol, TypeVar
+from multiprocessing import forkserver, resource_tracker
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from rebecsim.native.engines import Engine
 
@@ -100,8 +100,22 @@ def start_server(workers: int, modules: Sequence[str]) -> None:
     """
     if workers > 1 and "forkserver" in multiprocessing.get_all_start_methods():
         forkserver.set_forkserver_preload(list(modules))
-        with importing_what_is_installed():
+        with importing_what_is_installed(), _without_interrupts():
             forkserver.ensure_running()
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Start processes that Ctrl-C does not reach: this one ends them, and without a traceback.
+
+    What Python forks from ignores Ctrl-C only once it has imported what it is to.
+    """
+    resource_tracker.ensure_running()  # first, because it has Ctrl-C reach this process again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
@@ -126,7 +140,7 @@ def importing_what_is_installed() -> Iterator[None]:
 class WorkerPool(ProcessPoolExecutor):
     """A pool of `size` processes that start when there is something to do.
 
-    It drops the tasks not begun yet when its block is left by an exception.
+    It drops all tasks, begun or not, when its block is left by an exception.
     """
 
     def __init__(self, size: int, modules: Sequence[str], prepare: Callable[[], None]) -> None:
@@ -164,18 +178,21 @@ class WorkerPool(ProcessPoolExecutor):
             with self._shutdown_lock:  # it may be about to be closed
                 watcher.wakeup()
 
-    def _end_processes_started_too_late(self) -> None:
-        """End the process that a task has started while another was killed.
+    def _end_processes(self) -> None:
+        """End all processes, whatever they do: what they would give is not asked for any more.
 
-        Python's pool then ends those it knows and waits for all; one that is being started at that
-        moment is among the latter only.
+        Python's pool ends those it knows when one was killed, and then waits for all; one that is
+        being started at that moment is among the latter only. Without one killed, it waits until
+        all tasks begun are done.
         """
-        if getattr(self, "_broken", False):
-            for process in list((getattr(self, "_processes", None) or {}).values()):
-                process.terminate()
+        for process in list((getattr(self, "_processes", None) or {}).values()):
+            process.terminate()
+        results: Any = self._result_queue
+        results._writer.close()  # nobody waits for the rest of half a result
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._end_processes_started_too_late()
+        if kind is not None or getattr(self, "_broken", False):
+            self._end_processes()
         self.shutdown(wait=True, cancel_futures=kind is not None)
 
 

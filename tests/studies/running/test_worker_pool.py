@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from concurrent.futures.process import BrokenProcessPool, _ExecutorManagerThread
+from contextlib import nullcontext
 from multiprocessing import forkserver
 
 import pytest
@@ -15,6 +16,7 @@ import pytest
 from rebecsim.studies.running.executors import (
     ThisProcess,
     WorkerPool,
+    _without_interrupts,
     available_workers,
     executor_of,
 )
@@ -70,6 +72,29 @@ def test_tasks_that_have_not_begun_are_dropped_when_the_block_is_interrupted():
     with pytest.raises(KeyboardInterrupt), pool:
         raise KeyboardInterrupt
     assert any(future.cancelled() for future in waiting)
+
+
+def test_tasks_that_have_begun_are_not_waited_for_when_the_block_is_interrupted():
+    began = time.monotonic()
+    pool = executor_of(2)
+    told = [pool.submit(time.sleep, 600) for _ in range(2)]
+    while not all(future.running() for future in told):
+        time.sleep(0.01)
+    with pytest.raises(KeyboardInterrupt), pool:
+        raise KeyboardInterrupt
+    assert time.monotonic() - began < 300
+    assert multiprocessing.active_children() == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals cannot be held back")
+def test_ctrl_c_does_not_reach_what_workers_are_forked_from():
+    show = "import signal; print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))"
+    for context, expected in ((_without_interrupts(), "True"), (nullcontext(), "False")):
+        with context:
+            shown = subprocess.run(
+                [sys.executable, "-c", show], capture_output=True, text=True, check=True
+            )
+        assert shown.stdout.strip() == expected
 
 
 def test_a_worker_that_is_killed_before_the_next_task_is_missed():
