@@ -13,7 +13,6 @@ import hashlib
 import logging
 import os
 import pickle
-import signal
 import threading
 import time
 import uuid
@@ -22,13 +21,12 @@ from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from rebecsim.carried_files import carry
 from rebecsim.errors import UserError
-from rebecsim.studies.running.executors import importing_what_is_installed
+from rebecsim.studies.running.executors import importing_what_is_installed, interrupts_only_here
 from rebecsim.studies.storage.record import versions
 
 if TYPE_CHECKING:
@@ -345,7 +343,7 @@ def _described(client: Client) -> str:
 def _local_cluster(workers: int) -> Iterator[LocalCluster]:
     """Start worker processes that end with the block, and are replaced when they are killed."""
     with importing_what_is_installed(), _environment_as_before():
-        with _interrupts_only_here():
+        with interrupts_only_here():
             cluster = _started_cluster(workers)
         with cluster:
             yield cluster
@@ -383,23 +381,6 @@ def _environment_as_before() -> Iterator[None]:
         for name in os.environ.keys() - before.keys():
             del os.environ[name]
         os.environ.update(before)
-
-
-@contextmanager
-def _interrupts_only_here() -> Iterator[None]:
-    """Leave Ctrl-C to this thread: those started meanwhile do not get it, nor do their processes.
-
-    A terminal sends it to all processes; this one ends its workers itself.
-    """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    resource_tracker.ensure_running()  # which lets the signal through again where it is started
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

@@ -100,17 +100,21 @@ def start_server(workers: int, modules: Sequence[str]) -> None:
     """
     if workers > 1 and "forkserver" in multiprocessing.get_all_start_methods():
         forkserver.set_forkserver_preload(list(modules))
-        with importing_what_is_installed(), _without_interrupts():
+        with importing_what_is_installed(), interrupts_only_here():
             forkserver.ensure_running()
 
 
 @contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Start processes that Ctrl-C does not reach: this one ends them, and without a traceback.
+def interrupts_only_here() -> Iterator[None]:
+    """Leave Ctrl-C to this thread: threads started meanwhile do not get it, nor do processes.
 
-    What Python forks from ignores Ctrl-C only once it has imported what it is to.
+    A terminal sends it to all processes; this one ends its workers itself. What Python forks them
+    from would print a traceback: it ignores Ctrl-C only once it has imported what it is to.
     """
-    resource_tracker.ensure_running()  # first, because it has Ctrl-C reach this process again
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # which lets the signal through again where it is started
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

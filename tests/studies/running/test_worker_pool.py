@@ -16,9 +16,9 @@ import pytest
 from rebecsim.studies.running.executors import (
     ThisProcess,
     WorkerPool,
-    _without_interrupts,
     available_workers,
     executor_of,
+    interrupts_only_here,
 )
 
 EARLY = """
@@ -89,7 +89,7 @@ def test_tasks_that_have_begun_are_not_waited_for_when_the_block_is_interrupted(
 @pytest.mark.skipif(os.name == "nt", reason="signals cannot be held back")
 def test_ctrl_c_does_not_reach_what_workers_are_forked_from():
     show = "import signal; print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))"
-    for context, expected in ((_without_interrupts(), "True"), (nullcontext(), "False")):
+    for context, expected in ((interrupts_only_here(), "True"), (nullcontext(), "False")):
         with context:
             shown = subprocess.run(
                 [sys.executable, "-c", show], capture_output=True, text=True, check=True
