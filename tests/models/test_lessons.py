@@ -8,7 +8,7 @@ from rebecsim.actors import RandomScheduler, ReplayScheduler, Streams
 from rebecsim.exploration import Mode, explore
 from rebecsim.generate.load import load_model
 from rebecsim.lang import parse_model, print_model
-from rebecsim.live import Limits, check_log, run_live
+from rebecsim.live import LiveLimits, check_log, run_live
 from tests.models.lessons import (
     LESSONS,
     MODELS,
@@ -104,7 +104,7 @@ def test_the_shortest_way_to_a_violation_is_a_run(lesson: Lesson) -> None:
 def test_live_runs_are_runs_of_the_explored_space(lesson: Lesson) -> None:
     space = space_of(lesson)
     for seed in range(3):
-        run = run_live(model_of(lesson), Limits(steps=30), seed=seed)
+        run = run_live(model_of(lesson), LiveLimits(steps=30), seed=seed)
         assert run.error is None
         check_log(model_of(lesson), run.log)
         ends = ends_of(space, [each.event for each in run.log.served])

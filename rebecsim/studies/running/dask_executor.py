@@ -21,6 +21,7 @@ from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -162,6 +163,7 @@ class DaskExecutor:
         name = f"rebecsim-luggage-{uuid.uuid4().hex}"
         self._luggage = client.submit(handed_on, Packed.of(luggage), key=name, pure=False)
         self._counted: tuple[float, int] = (-_COUNT_EVERY, 0)
+        self._urgencies = count(0, -1)
 
     @property
     def ahead(self) -> int:
@@ -183,7 +185,9 @@ class DaskExecutor:
         try:
             if self._client.status != "running":
                 raise self._lost()
-            told = self._executor.submit(done, self._luggage, task)
+            # Told first, done first: Dask does in any order what it is told within a moment.
+            urgency = next(self._urgencies)
+            told = self._executor.submit(done, self._luggage, task, priority=urgency)
         except (OSError, RuntimeError) as error:  # of a client that is closed, among them
             raise self._lost() from error
         told.add_done_callback(partial(self._pass_on, future))

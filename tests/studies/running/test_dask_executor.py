@@ -62,6 +62,22 @@ def test_what_a_task_raises_is_raised(cluster):
         assert executor.submit(abs, -1).result() == 1
 
 
+def test_what_is_told_first_is_done_first(cluster, tmp_path):
+    """So that results are there when they are to be written."""
+    file = tmp_path / "order"
+    numbers = range(40)
+    with dask_executor(cluster.address, 1, Luggage(), lambda told: None) as executor:
+        told = [executor.submit(append, file, f"{number}\n") for number in numbers]
+        for future in told:
+            future.result(PATIENCE)
+    assert list(map(int, file.read_text().split())) == list(numbers)
+
+
+def append(file, text):
+    with file.open("a") as stream:
+        stream.write(text)
+
+
 def test_it_is_said_which_cluster_it_is(cluster):
     told = []
     with dask_executor(cluster.address, 1, Luggage(), told.append) as executor:
