@@ -11,8 +11,8 @@ from pathlib import Path
 
 from tests.program import started
 
-CELLS = 12
-FREE = 8
+CELLS = 6
+FREE = 4
 """So many cells end by themselves."""
 
 GATE = "REBECSIM_TEST_GATE"
@@ -23,7 +23,7 @@ kind = "model"
 name = "held"
 model = "lamp.py"
 until = 200
-replications = 5
+replications = 2
 
 [sweep]
 "lamp.period" = {list(range(1, CELLS + 1))}

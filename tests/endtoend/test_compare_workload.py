@@ -116,6 +116,7 @@ def test_what_is_wrong_is_said_and_nothing_is_left(
 
 
 @pytest.mark.large
+@pytest.mark.usefixtures("without_charts")
 def test_resume_does_what_is_missing_and_nothing_else(run: Run, folder: Path) -> None:
     (folder / "drawn.toml").write_text(DRAWN)
     done = run("compare", "drawn.toml", "--out", "a", cwd=folder)

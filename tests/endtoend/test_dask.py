@@ -275,9 +275,7 @@ def test_a_killed_scheduler_leaves_a_run_that_resumes(
         time.sleep(later)
         own.scheduler.kill()
         done = finished(process)
-    if done.returncode == 0:  # it was done with everything by then
-        assert seed, "the scheduler was killed when one of twelve cells was there"
-    elif (place / "killed/run.json").exists():
+    if (place / "held/run.json").exists():
         assert done.returncode == 75
         assert done.stderr.splitlines()[1:] == [
             f"the Dask scheduler {own.address} does not answer any more; what is finished is "

@@ -18,6 +18,7 @@ from rebecsim.exploration.races.cures.judging import violations
 from rebecsim.exploration.races.cures.together import together
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source, print_model
+from tests.examples import dear
 from tests.exploration.brute_races import Brute
 from tests.exploration.race_models import race_models
 from tests.exploration.random_models import Drawn
@@ -62,7 +63,7 @@ def _check_removed(drawn: Drawn, tts: bool, deadlock: bool) -> None:
             assert verdict is None or verdict.kind not in _HARMFUL
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=dear(24), deadline=None, suppress_health_check=list(HealthCheck))
 @given(drawn=race_models(), tts=st.booleans(), deadlock=st.booleans())
 def test_what_a_cure_removes_is_gone_by_brute_force(
     drawn: Drawn, tts: bool, deadlock: bool
@@ -97,7 +98,7 @@ def _check_added(drawn: Drawn, tts: bool) -> None:
                 assert left <= failures, one.source
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=dear(24), deadline=None, suppress_health_check=list(HealthCheck))
 @given(drawn=race_models(), tts=st.booleans())
 def test_what_only_takes_orders_away_adds_no_violation(drawn: Drawn, tts: bool) -> None:
     _check_added(drawn, tts)
@@ -158,7 +159,7 @@ def _values(checked: CheckedModel, tts: bool) -> set[tuple[Any, ...]]:
     return {tuple(local.variables for local in state) for state in graph.search.states}
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=dear(120), deadline=None, suppress_health_check=list(HealthCheck))
 @given(source=split_models(), tts=st.booleans())
 def test_what_is_done_at_once_could_be_done_one_behind_the_other(source: str, tts: bool) -> None:
     checked = check_source(source, "drawn.rebeca")

@@ -242,7 +242,7 @@ def test_hash_compaction_finds_the_same_states(file: str) -> None:
     assert shown == {name: value for name, value in everything(whole).items() if name in shown}
 
 
-@settings(max_examples=50, suppress_health_check=list(HealthCheck))
+@settings(max_examples=dear(100), suppress_health_check=list(HealthCheck))
 @given(drawn=models())
 def test_hash_compaction_of_random_models(drawn: Drawn) -> None:
     model = _built(drawn)

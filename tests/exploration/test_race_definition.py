@@ -100,7 +100,7 @@ def _with_ticker(drawn: Drawn) -> str:
     return f"{TICKER[drawn.core]}\n{drawn.source[:-1]}  Ticker ticker():();\n}}"
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=dear(120), suppress_health_check=list(HealthCheck))
 @given(drawn=race_models(), tts=st.booleans())
 def test_a_rebec_that_shares_nothing_changes_no_class(drawn: Drawn, tts: bool) -> None:
     # See below: one that goes first may keep the ticker from acting for ever.
