@@ -79,13 +79,12 @@ def render_figure(
     # A fixed salt and no date: the same data give the same file.
     with matplotlib.rc_context({"svg.hashsalt": "rebecsim"}):
         figure = draw()
-        for place, form in enumerate(forms):
-            if place and figure.get_layout_engine() is not None:
-                figure = draw()  # laying out again what was laid out gives other bytes
+        for form in forms:
             buffer = io.BytesIO()
             metadata = _METADATA[form]
             figure.savefig(buffer, format=form[1:], dpi=dots_per_inch, metadata=metadata)
             contents[form] = buffer.getvalue()
+            figure.set_layout_engine(None)  # it is laid out; that takes as long as to draw it
     return contents
 
 
