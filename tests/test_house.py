@@ -1,4 +1,4 @@
-"""Rules of the house that no linter knows: long files, long lists of parameters."""
+"""Rules of the house that no linter knows: long files and folders, long lists of parameters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "rebecsim"
 FILES = sorted(PACKAGE.rglob("*.py"))
-MOST_LINES, MOST_PARAMETERS = 500, 12
+MOST_LINES, MOST_PARAMETERS, MOST_FILES = 500, 12, 20
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
@@ -20,3 +20,10 @@ def test_files_and_lists_of_parameters_are_short(file: Path) -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             taken = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
             assert len(taken) <= MOST_PARAMETERS, f"{node.name}, line {node.lineno}"
+
+
+@pytest.mark.parametrize(
+    "folder", sorted({file.parent for file in FILES}), ids=lambda each: each.name
+)
+def test_folders_are_short(folder: Path) -> None:
+    assert len(list(folder.glob("*.py"))) <= MOST_FILES
