@@ -26,10 +26,10 @@ LONGEST = """\
 kind = "dispatch"
 name = "longest"
 policies = ["EDF", "FIFO", "LJF"]
-app_masters = [1, 2, 3, 4]
+app_masters = [1, 2]
 queue_size = 4
 epsilon = 0.5
-replications = 20
+replications = 10
 ticks = 50
 
 [[arrivals]]
@@ -146,6 +146,7 @@ def content(run: Path) -> dict[str, bytes]:
 # --- the same results ----------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("without_charts")
 @pytest.mark.parametrize(
     "arguments",
     [
