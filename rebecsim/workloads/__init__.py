@@ -10,6 +10,9 @@ A `Schedule` is a workload and when each job ran: `read_schedule`, `write_schedu
 Workloads are made by `generate`, of the `LublinModel`, or `resample`, like a log, user by user. Of
 one, `window`, `first_jobs`, `of_users` and `of_queues` give some jobs; `offered_load` is the share
 of the machine that they ask for, `scale_load` and `with_load` change it.
+
+A `ContainerJob` is one of YARN, with `TaskClass`es that ask for memory and cores; `read_sls_jobs`
+reads such jobs from a trace in SLS JSON, and `read_sls_topology` the nodes of a cluster, by `Rack`.
 """
 
 from lazy_loader import attach_stub

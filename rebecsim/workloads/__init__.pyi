@@ -1,4 +1,9 @@
 from .cleaning import CleaningRules as CleaningRules
+from .container_jobs import (
+    ContainerJob as ContainerJob,
+    Rack as Rack,
+    TaskClass as TaskClass,
+)
 from .errors import WorkloadError as WorkloadError
 from .export import write_workload as write_workload
 from .job import Workload as Workload
@@ -8,6 +13,10 @@ from .schedule import (
     Schedule as Schedule,
     read_schedule as read_schedule,
     write_schedule as write_schedule,
+)
+from .sls import (
+    read_sls_jobs as read_sls_jobs,
+    read_sls_topology as read_sls_topology,
 )
 from .summary import WorkloadSummary as WorkloadSummary, summarise as summarise
 from .swf import read_swf as read_swf, write_swf as write_swf

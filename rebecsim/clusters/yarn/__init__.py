@@ -1,0 +1,18 @@
+"""Clusters under YARN: containers of memory and cores, heartbeats, schedulers that may give less.
+
+Running: `run_cluster` runs jobs of containers on nodes of a `NodeSize` under a `Configuration`, and
+gives what is `Finished`: each `Application` with its `Container`s, each `ClusterNode` with its
+`Reservation`s, and its `Occupancy`. `cluster_model` is the model behind it, of a
+`ResourceManager`, a `NodeManager` for each node and an `AppMaster` for each job. `StuckError` says
+that jobs wait for ever.
+
+Schedulers: a `Scheduler` of `SCHEDULERS` by name: `Regular`, `Greedy`, `SmartGreedy`, `Peek`,
+`ShortestRemaining`; the last one apart they share a `FairQueue`.
+
+Elasticity: a `Penalty` of `PENALTIES` by name, found by `penalty_named`, says how much longer a task
+runs in less memory; `Elasticity` is what a run has of it, with an `InjectedError` here and there.
+"""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -1,0 +1,36 @@
+from .application import Application as Application
+from .cluster import (
+    SCHEDULERS as SCHEDULERS,
+    Finished as Finished,
+    cluster_model as cluster_model,
+    run_cluster as run_cluster,
+)
+from .configuration import (
+    Configuration as Configuration,
+    Elasticity as Elasticity,
+    InjectedError as InjectedError,
+)
+from .container import Container as Container
+from .node import (
+    ClusterNode as ClusterNode,
+    NodeSize as NodeSize,
+    Reservation as Reservation,
+)
+from .penalties import (
+    PENALTIES as PENALTIES,
+    Penalty as Penalty,
+    penalty_named as penalty_named,
+)
+from .rebecs import (
+    AppMaster as AppMaster,
+    NodeManager as NodeManager,
+    ResourceManager as ResourceManager,
+    StuckError as StuckError,
+)
+from .sampler import Occupancy as Occupancy
+from .schedulers.elastic import Greedy as Greedy, SmartGreedy as SmartGreedy
+from .schedulers.fair_queue import FairQueue as FairQueue
+from .schedulers.peek import Peek as Peek
+from .schedulers.regular import Regular as Regular
+from .schedulers.scheduler import Scheduler as Scheduler
+from .schedulers.srtf import ShortestRemaining as ShortestRemaining

@@ -1,0 +1,179 @@
+"""Applications: jobs as the resource manager knows them once they are submitted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING, Literal
+
+from rebecsim.clusters.yarn.penalties import Penalty
+from rebecsim.workloads.container_jobs import ContainerJob, TaskClass, TaskKind
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.yarn.container import Container
+    from rebecsim.clusters.yarn.rebecs import AppMaster
+
+Kind = Literal["master"] | TaskKind
+
+LEAST_MEMORY = 100
+"""MB that a container has at least; memories are given in multiples of it."""
+
+
+def hundreds(memory: int) -> int:
+    """Round a memory up to a multiple of 100 MB."""
+    return -(-memory // LEAST_MEMORY) * LEAST_MEMORY
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What all tasks of a class have in common. Memories are MB, durations milliseconds.
+
+    Attributes:
+        kind: what they are for.
+        memory: what they ask for.
+        cores: likewise.
+        duration: in ideal memory.
+        ideal: the memory that they need, which is less than they ask for if that is too much.
+        penalty: how much longer they run in less; None: they do not.
+    """
+
+    kind: Kind
+    memory: int
+    cores: int
+    duration: int
+    ideal: int
+    penalty: Penalty | None = None
+
+    @property
+    def is_master(self) -> bool:
+        """Whether this is an AppMaster."""
+        return self.kind == "master"
+
+    @property
+    def least(self) -> int:
+        """The least memory that one can be given: a tenth."""
+        return hundreds(self.memory * 10 // 100)
+
+
+class Decisions:
+    """How often a scheduler looked at the tasks of an application, and what came of it."""
+
+    __slots__ = ("accepted", "elastic", "rejected", "reserved", "total")
+
+    def __init__(self) -> None:
+        self.total = self.accepted = self.rejected = self.reserved = self.elastic = 0
+
+
+class Application:
+    """A job at work.
+
+    Attributes:
+        head: what tasks are given containers next; None: all tasks have theirs.
+        start: when it was submitted (ms).
+        end: when its AppMaster had nothing more to do (ms), or None.
+        consumption: MB of the containers that the resource manager knows it to have.
+        containers: all that were allocated, the AppMaster's first.
+        alive: how many of them the AppMaster does not know to be finished.
+        allocated: containers that the AppMaster has not heard of.
+        acquired: those that it will launch at its next heartbeat.
+        released: finished ones, of which it will hear at its next heartbeat.
+        finished: those that it will count at its next heartbeat.
+        launched: whether its AppMaster is.
+        leaving: whether its AppMaster is done at its next heartbeat.
+        awake: whether a heartbeat of its AppMaster is under way.
+        beat: when the last one was (ms).
+        rank: what the queue has sorted it by; None: it is in no queue.
+    """
+
+    __slots__ = (
+        "_left",
+        "acquired",
+        "alive",
+        "allocated",
+        "awake",
+        "beat",
+        "bump_error",
+        "consumption",
+        "containers",
+        "decisions",
+        "elastic_draws",
+        "end",
+        "finished",
+        "head",
+        "job",
+        "launched",
+        "leaving",
+        "master",
+        "memory_error",
+        "rank",
+        "regular_draws",
+        "released",
+        "start",
+        "tasks",
+    )
+
+    def __init__(self, job: ContainerJob, tasks: Sequence[tuple[Task, int]]) -> None:
+        self.job = job
+        self.tasks = tasks
+        self._left: list[tuple[Task, int]] = list(reversed(tasks))
+        self.head: Task | None = tasks[0][0]
+        self.start = 0
+        self.end: int | None = None
+        self.consumption = 0
+        self.containers: list[Container] = []
+        self.alive = 0
+        self.allocated: list[Container] = []
+        self.acquired: list[Container] = []
+        self.released: list[Container] = []
+        self.finished: list[Container] = []
+        self.launched = self.leaving = self.awake = False
+        self.beat = 0
+        self.memory_error = 0
+        self.bump_error = 0.0
+        self.regular_draws: Random | None = None
+        self.elastic_draws: Random | None = None
+        self.rank: tuple[int, int, int, Application] | None = None
+        self.decisions = Decisions()
+        self.master: AppMaster
+
+    @property
+    def number(self) -> int:
+        """The number of the job."""
+        return self.job.number
+
+    @property
+    def first_task(self) -> Task | None:
+        """The tasks that are given containers next, the AppMaster apart."""
+        return next((task for task, _ in self.left if not task.is_master), None)
+
+    @property
+    def left(self) -> list[tuple[Task, int]]:
+        """What waits for containers, first come first, and how many of each."""
+        return self._left[::-1]
+
+    def took(self, container: Container) -> None:
+        """Take note of a container that a task of the first class gets."""
+        self.containers.append(container)
+        self.allocated.append(container)
+        self.alive += 1
+        self.consumption += container.memory
+        task, count = self._left.pop()
+        if count > 1:
+            self._left.append((task, count - 1))
+        else:
+            self.head = self._left[-1][0] if self._left else None
+
+    def copied(self) -> Application:
+        """Give another of the same job that is as far, without containers and errors."""
+        copy = Application(self.job, self.tasks)
+        copy._left = self._left[:]
+        copy.head = self.head
+        copy.start = self.start
+        copy.consumption = self.consumption
+        copy.alive = self.alive
+        copy.launched = self.launched
+        copy.leaving = self.leaving
+        copy.awake = self.awake
+        copy.beat = self.beat
+        return copy

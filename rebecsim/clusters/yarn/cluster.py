@@ -1,0 +1,103 @@
+"""A cluster at work: its rebecs are made, and their messages served until all jobs have ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rebecsim.actors import Instance, Model, RebecNamed
+from rebecsim.clusters.yarn.accounts import Accounts
+from rebecsim.clusters.yarn.application import Application
+from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.durations import applications_of
+from rebecsim.clusters.yarn.execution import QueuedSystem, serve
+from rebecsim.clusters.yarn.node import ClusterNode, NodeSize
+from rebecsim.clusters.yarn.peeker import Peeker
+from rebecsim.clusters.yarn.rebecs import AppMaster, NodeManager, ResourceManager, StuckError
+from rebecsim.clusters.yarn.requirements import require_placeable, require_sense
+from rebecsim.clusters.yarn.sampler import Occupancy, Sampler
+from rebecsim.clusters.yarn.schedulers.elastic import Greedy, SmartGreedy
+from rebecsim.clusters.yarn.schedulers.peek import Peek
+from rebecsim.clusters.yarn.schedulers.regular import Regular
+from rebecsim.clusters.yarn.schedulers.srtf import ShortestRemaining
+from rebecsim.workloads.container_jobs import ContainerJob
+
+SCHEDULERS = {
+    "REGULAR": Regular,
+    "GREEDY": Greedy,
+    "SMARTG": SmartGreedy,
+    "PEEK": Peek,
+    "SRTF": ShortestRemaining,
+}
+"""The schedulers by name."""
+
+_SPREAD = 1000  # over so many milliseconds the first heartbeats of nodes are spread
+
+
+@dataclass(frozen=True, eq=False)
+class Finished:
+    """What became of a run: applications in the order of the trace, nodes in theirs."""
+
+    configuration: Configuration
+    applications: Sequence[Application]
+    nodes: Sequence[ClusterNode]
+    accounts: Accounts
+    occupancy: Sequence[Occupancy]
+    messages: int
+
+
+def run_cluster(
+    jobs: Sequence[ContainerJob], sizes: Sequence[NodeSize], configuration: Configuration
+) -> Finished:
+    """Run jobs on a cluster of nodes.
+
+    Raises UserError, with the file, the line and the job where there is one, for what can never
+    run, and StuckError, which is one, when jobs wait for containers that nobody will ever give up.
+    """
+    scheduler = SCHEDULERS[configuration.scheduler]
+    require_sense(configuration)
+    require_placeable(jobs, sizes, configuration, elastic=scheduler.elastic)
+    applications = applications_of(jobs, configuration)
+    nodes = [ClusterNode(size) for size in sizes]
+    accounts = Accounts()
+    samples: list[Occupancy] = []
+    system = QueuedSystem(cluster_model(applications, nodes, configuration, accounts, samples))
+    manager = system.rebecs[0]
+    assert isinstance(manager, ResourceManager)
+    served = serve(system, manager)
+    if not manager.closed:
+        raise StuckError(list(manager.running.values()))
+    return Finished(configuration, applications, nodes, accounts, samples, served)
+
+
+def cluster_model(
+    applications: Sequence[Application],
+    nodes: Sequence[ClusterNode],
+    configuration: Configuration,
+    accounts: Accounts,
+    samples: list[Occupancy],
+) -> Model:
+    """Make the model of a cluster."""
+    scheduler = SCHEDULERS[configuration.scheduler]
+    peeks = scheduler is Peek
+    arguments = (configuration, nodes, scheduler, accounts, applications)
+    if peeks:
+        arguments += (RebecNamed("peeker"),)
+    instances = [Instance("manager", ResourceManager, (), arguments)]
+    gap, beat = _SPREAD / len(nodes), 0.0
+    for node in nodes:
+        first = int(beat + 0.5)
+        name = f"node_{node.size.number}"
+        instances.append(Instance(name, NodeManager, ("manager",), (node, first)))
+        beat += gap
+    for application in applications:
+        period = configuration.master_heartbeat
+        name = f"master_{application.number}"
+        instances.append(Instance(name, AppMaster, ("manager",), (application, period)))
+    if configuration.occupancy_interval:
+        arguments = (configuration.occupancy_interval, samples)
+        instances.append(Instance("sampler", Sampler, ("manager",), arguments))
+    if peeks:
+        arguments = (configuration.node_heartbeat,)
+        instances.append(Instance("peeker", Peeker, ("manager",), arguments))
+    return Model("cluster", tuple(instances))

@@ -1,0 +1,98 @@
+"""What a run is made of, beside its jobs and its nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from rebecsim.clusters.yarn.penalties import Penalty
+
+ErrorSign = Literal["MIXED", "POSITIVE", "NEGATIVE"]
+ErrorMode = Literal["CONSTANT", "RANDOM"]
+PushBack = Literal["TIMELINE_CHECK_CURRENT_JOB", "PEEK_EACH_ELASTIC"]
+
+
+@dataclass(frozen=True, slots=True)
+class InjectedError:
+    """An error of what the scheduler believes.
+
+    Attributes:
+        percent: of the true value, at most.
+        sign: whether what is true may be more, less, or both.
+        mode: always the most there may be, or drawn.
+    """
+
+    percent: int = 0
+    sign: ErrorSign = "MIXED"
+    mode: ErrorMode = "CONSTANT"
+
+    def __bool__(self) -> bool:
+        return self.percent != 0
+
+    @property
+    def lowest(self) -> int:
+        """The least part of the largest error that may be drawn: 0 or -1."""
+        return 0 if self.sign == "POSITIVE" else -1
+
+    @property
+    def highest(self) -> int:
+        """The largest part of the largest error that may be drawn: 0 or 1."""
+        return 0 if self.sign == "NEGATIVE" else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Elasticity:
+    """What is believed, and what is true, of tasks in less memory than they ask for.
+
+    Attributes:
+        penalty: of classes that have none of their own; None: they are not elastic.
+        elastic_percent: the part of the nodes that may give less memory; None: all.
+        overestimated: the range of the factors by which jobs ask for more memory than is ideal.
+        assumed_overestimate: the factor that schedulers take for true.
+        memory_error: of the ideal memory.
+        bump_error: of the bump of penalties.
+        duration_error: of the duration of tasks.
+        only_elastic: whether the error of durations is only that of elastic containers.
+    """
+
+    penalty: Penalty | None = None
+    elastic_percent: int | None = None
+    overestimated: tuple[float, float] = (1.0, 1.0)
+    assumed_overestimate: float = 1.0
+    memory_error: InjectedError = InjectedError()
+    bump_error: InjectedError = InjectedError()
+    duration_error: InjectedError = InjectedError()
+    only_elastic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """How a cluster works. Times are milliseconds, memories MB.
+
+    Attributes:
+        scheduler: the name of its scheduler.
+        node_heartbeat: the period of the heartbeats of nodes.
+        master_heartbeat: that of AppMasters.
+        master_memory: what the container of an AppMaster takes.
+        master_cores: likewise.
+        reservations: whether a node is kept for the first job that does not fit on it.
+        gaps: whether a reserved node takes tasks that end before it is needed.
+        gaps_for_masters: whether it takes AppMasters, too.
+        assign_multiple: whether a node is given as many containers as fit at a heartbeat.
+        push_back: what PEEK asks, beside its look-ahead, before it gives less memory.
+        elasticity: of memory, and errors.
+        occupancy_interval: how often the occupancy is written down; 0: not at all.
+    """
+
+    scheduler: str = "REGULAR"
+    node_heartbeat: int = 1000
+    master_heartbeat: int = 1000
+    master_memory: int = 1000
+    master_cores: int = 1
+    reservations: bool = False
+    gaps: bool = False
+    gaps_for_masters: bool = False
+    assign_multiple: bool = False
+    push_back: PushBack | None = None
+    elasticity: Elasticity = field(default_factory=Elasticity)
+    occupancy_interval: int = 0

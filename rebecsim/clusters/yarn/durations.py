@@ -1,0 +1,136 @@
+"""How long tasks really take: in less memory, and with errors that schedulers do not know of.
+
+Random numbers are those of DSS: Python's generator with fixed seeds, and whole numbers drawn as
+Python 2 draws them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from random import Random
+
+from rebecsim.clusters.yarn.application import LEAST_MEMORY, Application, Task, hundreds
+from rebecsim.clusters.yarn.configuration import Configuration, InjectedError
+from rebecsim.clusters.yarn.container import Container
+from rebecsim.clusters.yarn.penalties import Penalty, penalty_named
+from rebecsim.workloads.container_jobs import ContainerJob
+
+_OVERESTIMATES, _ERRORS, _DURATIONS = 23482374928374, 24381092348021, 129831982379
+
+
+def whole_between(draws: Random, low: int, high: int) -> int:
+    """Draw a whole number from `low` to `high` as Python 2 does."""
+    return low + math.floor(draws.random() * (high - low + 1))
+
+
+def applications_of(
+    jobs: Sequence[ContainerJob], configuration: Configuration
+) -> tuple[Application, ...]:
+    """Make the applications of jobs: how much of the memory they ask for they need is drawn."""
+    elasticity = configuration.elasticity
+    master = Task(
+        "master",
+        configuration.master_memory,
+        configuration.master_cores,
+        0,
+        configuration.master_memory,
+    )
+    draws = Random(_OVERESTIMATES)
+    low, high = elasticity.overestimated
+    made = []
+    for job in jobs:
+        factor = low + (high - low) * draws.random()
+        tasks = [(master, 1)]
+        for each in sorted(job.classes, key=lambda task_class: task_class.priority):
+            own = each.penalty is not None
+            penalty = penalty_named(each.penalty or "", each.bump or 1.0) if own else None
+            task = Task(
+                each.kind,
+                each.memory,
+                each.cores,
+                each.duration,
+                max(int(each.memory / factor), LEAST_MEMORY),
+                penalty or elasticity.penalty,
+            )
+            tasks.append((task, each.count))
+        tasks.sort(key=lambda item: not item[0].is_master)
+        made.append(Application(job, tasks))
+    return tuple(made)
+
+
+class Errors:
+    """Draws the errors of applications and of containers.
+
+    `elastic` says whether the scheduler may give less memory, `largest` is the memory of a node.
+    """
+
+    def __init__(self, configuration: Configuration, elastic: bool, largest: int) -> None:
+        self._elasticity = configuration.elasticity
+        self._elastic = elastic
+        self._largest = largest
+        self._draws = Random(_ERRORS)
+
+    def submitted(self, application: Application) -> None:
+        """Draw the errors of an application: of its memory, then of the bump of its penalty."""
+        task = application.first_task
+        if task is None:
+            return
+        if self._elasticity.memory_error:
+            error = self._whole(self._elasticity.memory_error, task.ideal, self._draws)
+            needed = min(max(task.ideal + error, LEAST_MEMORY), self._largest)
+            application.memory_error = needed - task.ideal
+        if self._elasticity.bump_error and self._elastic:
+            application.bump_error = self._bump_error(task.penalty)
+
+    def allocated(self, container: Container) -> None:
+        """Compute how long the task takes in what its container was given."""
+        task, application = container.task, container.application
+        if task.penalty is None:
+            return
+        needed = task.ideal
+        if application.memory_error:
+            needed = hundreds(needed + application.memory_error)
+        given = container.memory
+        if given >= needed:
+            return
+        believed = task.penalty.duration(task.ideal, given, task.duration)
+        container.duration = task.penalty.duration(
+            needed, given, task.duration, application.bump_error
+        )
+        container.lengthened = container.duration - believed
+
+    def launched(self, container: Container) -> int:
+        """Give how much longer the task takes than its duration says (ms)."""
+        error = self._elasticity.duration_error
+        elastic = container.is_elastic
+        if not error or (self._elasticity.only_elastic and not elastic):
+            return container.lengthened
+        return self._whole(error, container.duration, _draws_of(container.application, elastic))
+
+    def _whole(self, error: InjectedError, value: int, draws: Random) -> int:
+        most = value * error.percent // 100
+        if error.mode == "CONSTANT":
+            return most if error.sign == "POSITIVE" else -most
+        return whole_between(draws, error.lowest * most, error.highest * most)
+
+    def _bump_error(self, penalty: Penalty | None) -> float:
+        if penalty is None or not penalty.has_bump:
+            return 0.0
+        error = self._elasticity.bump_error
+        most = penalty.bump * error.percent / 100
+        if error.mode == "CONSTANT":
+            drawn = most if error.sign == "POSITIVE" else -most
+        else:
+            low, high = error.lowest * most, error.highest * most
+            drawn = low + (high - low) * self._draws.random()
+        return drawn if penalty.bump + drawn >= 1 else 1 - penalty.bump
+
+
+def _draws_of(application: Application, elastic: bool) -> Random:
+    """Give the random numbers of an application's elastic, or its other containers."""
+    if elastic:
+        application.elastic_draws = application.elastic_draws or Random(_DURATIONS)
+        return application.elastic_draws
+    application.regular_draws = application.regular_draws or Random(_DURATIONS)
+    return application.regular_draws

@@ -1,0 +1,169 @@
+"""Looking ahead: a copy of a cluster at work goes on, with what schedulers can know."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rebecsim.actors import Instance, Model
+from rebecsim.actors.rebec import Rebec
+from rebecsim.clusters.yarn.accounts import Accounts
+from rebecsim.clusters.yarn.application import Application
+from rebecsim.clusters.yarn.configuration import InjectedError
+from rebecsim.clusters.yarn.container import Container
+from rebecsim.clusters.yarn.execution import QueuedSystem, Waiting, serve
+from rebecsim.clusters.yarn.foresight import Foresight
+from rebecsim.clusters.yarn.node import ClusterNode, Reservation
+from rebecsim.clusters.yarn.rebecs import AppMaster, NodeManager, ResourceManager
+from rebecsim.clusters.yarn.schedulers.regular import Regular
+
+Placement = tuple[Application, ClusterNode, int]
+"""A container to be given before the copy goes on: to whom, where, and how much memory (MB)."""
+
+
+def look_ahead(
+    manager: ResourceManager, now: int, until: int, placement: Placement | None = None
+) -> Foresight:
+    """Let a copy of a cluster go on from now to a time (ms), or until its applications have ended.
+
+    It has the applications that run, and its scheduler is REGULAR, without gaps. Errors of memory,
+    of bumps, and those of containers that run already are none that it knows of.
+    """
+    copy = _Copy(manager)
+    copy.take_messages(now)
+    if placement is not None:
+        copy.place(placement, now)
+    copied = copy.manager
+    copy.system.actor = copied
+    copied._now = now
+    copied.close(after=until - now)
+    serve(copy.system, copied)
+    return Foresight(copy.foreseen())
+
+
+class _Copy:
+    """A cluster like another one, with rebecs, nodes, applications and containers of its own."""
+
+    def __init__(self, manager: ResourceManager) -> None:
+        self._original = manager
+        self._applications = {each: each.copied() for each in manager.running.values()}
+        self._nodes = {node: _copied_node(node) for node in manager.nodes}
+        self._containers: dict[Container, Container] = {}
+        for node, copy in self._nodes.items():
+            self._copy_containers(node, copy)
+        for application, own in self._applications.items():
+            self._copy_lists(application, own)
+        self.system = QueuedSystem(self._model())
+        found = self.system.rebecs[0]
+        assert isinstance(found, ResourceManager)
+        self.manager = found
+
+    def _copy_containers(self, node: ClusterNode, copy: ClusterNode) -> None:
+        for containers, own in ((node.booked, copy.booked), (node.running, copy.running)):
+            for each in containers:
+                own[self._container(each, copy)] = None
+        for each in copy.booked:
+            each.lengthened = 0
+        copy.done = [self._container(each, copy) for each in node.done]
+        kept = node.reservation
+        if kept is not None:
+            whose = self._applications.get(kept.application, kept.application)
+            copy.reservation = Reservation(whose, kept.kind, kept.start)
+
+    def _container(self, container: Container, node: ClusterNode) -> Container:
+        copy = container.copied(self._applications.get(container.application), node)
+        self._containers[container] = copy
+        return copy
+
+    def _copy_lists(self, application: Application, copy: Application) -> None:
+        known = self._containers
+        copy.containers = [known.get(each, each) for each in application.containers]
+        copy.allocated = [known.get(each, each) for each in application.allocated]
+        copy.acquired = [known.get(each, each) for each in application.acquired]
+        copy.released = list(application.released)
+        copy.finished = list(application.finished)
+
+    def _model(self) -> Model:
+        original = self._original
+        configuration = replace(
+            original.configuration,
+            gaps=False,
+            push_back=None,
+            elasticity=replace(
+                original.configuration.elasticity,
+                memory_error=InjectedError(),
+                bump_error=InjectedError(),
+            ),
+        )
+        arguments = (configuration, tuple(self._nodes.values()), Regular, Accounts())
+        instances = [Instance("manager", ResourceManager, (), arguments)]
+        for node in self._nodes.values():
+            name = f"node_{node.size.number}"
+            instances.append(Instance(name, NodeManager, ("manager",), (node,)))
+        for application in self._applications.values():
+            name = f"master_{application.number}"
+            period = configuration.master_heartbeat
+            instances.append(Instance(name, AppMaster, ("manager",), (application, period)))
+        return Model("foreseen", tuple(instances))
+
+    def take_messages(self, now: int) -> None:
+        """Copy the messages that are under way, and who is in the queue."""
+        manager = self.manager
+        queue = [self._applications[each] for each in self._original.scheduler.waiting()]
+        manager.resume(self._applications.values(), queue)
+        found = [
+            copy
+            for message in self._original.messages()
+            if (copy := self._message(message)) is not None
+        ]
+        found.sort(key=lambda message: message[:3])
+        self.system.sequence = len(found)
+        self.system.waiting[:] = [
+            (max(now, arrival), priority, number, *rest)
+            for number, (arrival, priority, _, *rest) in enumerate(found, start=1)
+        ]
+
+    def _message(self, message: Waiting) -> Waiting | None:
+        """Copy a message; a task ends when its duration says. None: it is not taken along."""
+        arrival, priority, number, receiver, server, arguments = message
+        own: Rebec
+        if isinstance(receiver, NodeManager):
+            (container,) = arguments
+            copy = self._containers[container]
+            own = copy.node.manager
+            assert copy.launched is not None
+            arrival = copy.launched + copy.duration
+            arguments = (copy,)
+        elif isinstance(receiver, AppMaster):
+            application = self._applications.get(receiver.application)
+            if application is None:
+                return None
+            own = application.master
+        elif isinstance(receiver, ResourceManager) and server.name != "submit":
+            own = self.manager
+            (about,) = arguments
+            arguments = (
+                self._nodes[about] if isinstance(about, ClusterNode) else self._applications[about],
+            )
+        else:
+            return None
+        return arrival, priority, number, own, server, arguments
+
+    def place(self, placement: Placement, now: int) -> None:
+        """Give a container."""
+        application, node, memory = placement
+        own = self._applications[application]
+        self.system.actor = self.manager
+        self.manager._now = now
+        self.manager.allocate(own, self._nodes[node], memory)
+        self.manager.scheduler.freed(own)
+
+    def foreseen(self) -> dict[int, Application]:
+        """Give the applications by the numbers of their jobs."""
+        return {copy.number: copy for copy in self._applications.values()}
+
+
+def _copied_node(node: ClusterNode) -> ClusterNode:
+    copy = ClusterNode(node.size)
+    copy.memory, copy.cores = node.memory, node.cores
+    copy.awake, copy.beat, copy.last_head = node.awake, node.beat, node.last_head
+    return copy

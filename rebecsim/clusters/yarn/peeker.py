@@ -1,0 +1,104 @@
+"""The rebec that looks ahead for PEEK: with a period, and when a job is submitted."""
+
+from __future__ import annotations
+
+from rebecsim.actors import Rebec, known_rebec, message_server
+from rebecsim.clusters.yarn.application import Application
+from rebecsim.clusters.yarn.foresight import Foresight
+from rebecsim.clusters.yarn.look_ahead import look_ahead
+from rebecsim.clusters.yarn.node import ClusterNode
+from rebecsim.clusters.yarn.rebecs import ResourceManager
+from rebecsim.clusters.yarn.schedulers.peek import Peek
+
+
+class Peeker(Rebec, queue_size=2**31 - 1):
+    """Tells PEEK how the cluster would go on."""
+
+    manager: ResourceManager = known_rebec()
+
+    def __init__(self, period: int) -> None:
+        self.period = period
+        self._turn = 0
+        self._next = 0
+        self._told: set[int] = set()
+        self.look_again(0)
+        self.manager.changed = True
+        self._peek.look_ahead = self._with
+
+    @property
+    def _peek(self) -> Peek:
+        scheduler = self.manager.scheduler
+        assert isinstance(scheduler, Peek)
+        return scheduler
+
+    @message_server
+    def look_again(self, turn: int) -> None:
+        """Look ahead if something has happened; another look that was put off is left out."""
+        if turn != self._turn or self.manager.closed:
+            return
+        self.manager.require_progress()
+        self._wait()
+        if self.manager.scheduler.first is None:
+            return
+        if self.manager.changed or self._is_news():
+            self._look()
+
+    @message_server
+    def look_at_start(self) -> None:
+        """Look ahead at a job that is submitted at time 0, when all others of that time are."""
+        self._look_now()
+
+    @message_server(priority=1, global_priority=1)
+    def look(self) -> None:
+        """Look ahead at once."""
+        self._look_now()
+
+    def _look_now(self) -> None:
+        self._told.clear()
+        if self._next == self._now:
+            self._wait()
+        self._look()
+
+    def _wait(self) -> None:
+        self._turn += 1
+        self._next = self._now + self.period
+        self.look_again(self._turn, after=self.period)
+
+    def _look(self) -> None:
+        self.manager.changed = False
+        peek = self._peek
+        peek.foresight = look_ahead(self.manager, self._now, self._horizon())
+        peek.considered.update(each.number for each in peek.queue)
+
+    def _with(self, application: Application, node: ClusterNode, memory: int) -> Foresight:
+        """Look ahead with one more container."""
+        manager = self.manager
+        now = manager.now
+        return look_ahead(manager, now, self._horizon(now), (application, node, memory))
+
+    def _horizon(self, now: int | None = None) -> int:
+        """Give until when to look: a heartbeat longer than any next task can take."""
+        now = self._now if now is None else now
+        longest = 0
+        for application in self.manager.running.values():
+            task = application.first_task
+            if task is not None:
+                assert task.penalty is not None
+                most = int(task.duration * (task.penalty.bump + 1)) + self.period
+                longest = max(longest, most)
+        return now + longest
+
+    def _is_news(self) -> bool:
+        """Whether a job will end before the horizon of which that was not so until now."""
+        until = self._horizon()
+        ending = {
+            application.number
+            for application in self.manager.running.values()
+            if application.number not in self._told
+            and application.head is None
+            and all(
+                container.expected_end(self.period) <= until for container in application.containers
+            )
+        }
+        self._told |= ending
+        return bool(ending)

@@ -1,0 +1,352 @@
+"""The cluster as rebecs: a resource manager, node managers, and an AppMaster for each application.
+
+    Client --submit--> ResourceManager
+    NodeManager --node_heartbeat--> ResourceManager    what has finished; what is free is given
+    AppMaster: heartbeat                               what was given to it is taken and launched
+    AppMaster --launch--> NodeManager                  a task begins in a container
+    NodeManager: finished                              it ends
+    AppMaster --stop--> NodeManager                    there is nothing left to do
+    AppMaster --left--> ResourceManager
+
+Nodes and AppMasters send heartbeats with a period, each at its own phase. Here only those are sent
+that can matter: who has nothing to say and nothing to hear is asleep, and woken for the next
+heartbeat that it would have sent (`next_beat`).
+
+Messages of one time are served in the order of sending; a launch and a stop before all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from rebecsim.actors import Rebec, known_rebec, message_server
+from rebecsim.clusters.yarn.accounts import Accounts
+from rebecsim.clusters.yarn.application import Application
+from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.container import Container
+from rebecsim.clusters.yarn.durations import Errors
+from rebecsim.clusters.yarn.execution import Waiting, under_way
+from rebecsim.clusters.yarn.node import ClusterNode, Reservation
+from rebecsim.errors import UserError
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.yarn.peeker import Peeker
+    from rebecsim.clusters.yarn.schedulers.scheduler import Scheduler
+
+_UNBOUNDED = 2**31 - 1
+_AT_ONCE = 1
+
+LAUNCHING = 1000
+"""How often it is looked whether an application's AppMaster has a container (ms)."""
+
+
+def next_beat(now: int, period: int, last: int) -> int:
+    """Give the time from now to the next heartbeat of who has sent one at `last` (ms)."""
+    at = now // period * period + last % period
+    return at - now if at > now else at - now + period
+
+
+class StuckError(UserError):
+    """Jobs wait for containers that nobody will ever give up."""
+
+    def __init__(self, applications: Sequence[Application]) -> None:
+        first = applications[0]
+        others = f" and {len(applications) - 1} others" if len(applications) > 1 else ""
+        holding = sum(len(each.containers) for each in applications)
+        super().__init__(
+            f"{first.job.name}{others} wait for containers, and never get them: "
+            f"{holding} containers are held, and no task runs that could end; "
+            "smaller AppMasters or larger nodes help, or assigning without reservations"
+        )
+
+
+class NodeManager(Rebec, queue_size=_UNBOUNDED):
+    """Runs containers on its node."""
+
+    manager: ResourceManager = known_rebec()
+
+    def __init__(self, node: ClusterNode, first_beat: int | None = None) -> None:
+        self.node = node
+        node.manager = self
+        if first_beat is not None:
+            node.awake = True
+            self.manager.node_heartbeat(node, after=first_beat)
+
+    @message_server(priority=_AT_ONCE, global_priority=_AT_ONCE)
+    def launch(self, container: Container) -> None:
+        """Begin the task of a container."""
+        node, now = self.node, self._now
+        container.launched = now
+        del node.booked[container]
+        node.running[container] = None
+        self.manager.changed = True
+        if not container.task.is_master:
+            error = self.manager.errors.launched(container)
+            self.finished(container, after=max(container.duration + error, 0))
+
+    @message_server
+    def finished(self, container: Container) -> None:
+        """End the task of a container."""
+        self.manager.tasks -= 1
+        self._end(container)
+
+    @message_server(priority=_AT_ONCE, global_priority=_AT_ONCE)
+    def stop(self, container: Container) -> None:
+        """End the container of an AppMaster that has nothing left to do."""
+        self._end(container)
+
+    def _end(self, container: Container) -> None:
+        node = self.node
+        container.finished = self._now
+        node.memory += container.memory
+        node.cores += container.task.cores
+        del node.running[container]
+        node.done.append(container)
+        self.manager.wake_node(node, self._now)
+        self.manager.changed = True
+
+
+class AppMaster(Rebec, queue_size=_UNBOUNDED):
+    """Launches the containers that its application is given, and leaves when all have finished."""
+
+    manager: ResourceManager = known_rebec()
+
+    def __init__(self, application: Application, period: int) -> None:
+        self.application = application
+        self.period = period
+        application.master = self
+
+    @message_server
+    def heartbeat(self) -> None:
+        """Launch what was taken at the last heartbeat, and take what was given since."""
+        application, now = self.application, self._now
+        application.awake = False
+        application.beat = now
+        if not application.launched:
+            if not application.containers:
+                self.manager.require_progress()
+                self.sleep(LAUNCHING)
+                return
+            self._begin()
+        if application.leaving:
+            self.manager.left(application)
+            return
+        for container in application.acquired:
+            self.manager.wake_node(container.node, now)
+            container.node.manager.launch(container)
+        application.alive -= len(application.finished)
+        taken, ended = application.allocated, application.released
+        application.acquired, application.finished = taken, ended
+        application.allocated, application.released = [], []
+        if application.alive == 1 and application.head is None and not taken:
+            container = application.containers[0]
+            container.node.manager.stop(container)
+            application.leaving = True
+            self.sleep(self.period)
+        elif taken or ended:
+            self.sleep(self.period)
+
+    def _begin(self) -> None:
+        """Launch the AppMaster itself, in the first container; now it may be given others."""
+        application = self.application
+        application.allocated = []
+        container = application.containers[0]
+        self.manager.wake_node(container.node, self._now)
+        container.node.manager.launch(container)
+        application.launched = True
+        self.manager.wake_nodes(self._now)
+
+    def sleep(self, period: int) -> None:
+        """Send the next heartbeat."""
+        application, now = self.application, self._now
+        application.awake = True
+        self.heartbeat(after=next_beat(now, period, application.beat))
+
+
+class ResourceManager(Rebec, queue_size=_UNBOUNDED):
+    """Hears the heartbeats of nodes, and gives what they have free as its scheduler says.
+
+    Attributes:
+        changed: whether a container has been launched or has ended since this was last asked.
+        unfinished: applications that have not left; the cluster closes when there are none.
+        tasks: that have a container and have not finished.
+    """
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        nodes: Sequence[ClusterNode],
+        scheduler_class: type[Scheduler],
+        accounts: Accounts,
+        applications: Iterable[Application] = (),
+        peeker: Peeker | None = None,
+    ) -> None:
+        self.configuration = configuration
+        self.nodes = nodes
+        self.scheduler = scheduler_class(configuration, nodes, self)
+        self.accounts = accounts
+        largest = max(node.size.memory for node in nodes)
+        self.errors = Errors(configuration, scheduler_class.elastic, largest)
+        self.running: dict[int, Application] = {}
+        self.dependents: dict[int, list[Application]] = {}
+        self.unfinished = 0
+        self.changed = False
+        self.closed = False
+        self.peeker = peeker
+        self.tasks = 0
+        self._to_come = 0  # jobs whose time has not come
+        for application in applications:
+            self.unfinished += 1
+            job = application.job
+            if job.start is None:
+                self.dependents.setdefault(job.after or 0, []).append(application)
+            else:
+                self._to_come += 1
+                self.submit(application, after=job.start)
+
+    def resume(self, running: Iterable[Application], queue: Iterable[Application]) -> None:
+        """Take over applications that have been submitted, and those of them in the queue.
+
+        Whoever resumes a cluster closes it in time, so that it need not end by itself.
+        """
+        self._to_come = 1
+        for application in running:
+            self.running[application.number] = application
+        self.unfinished = len(self.running)
+        for application in queue:
+            self.scheduler.submitted(application)
+
+    def messages(self) -> list[Waiting]:
+        """Give the messages that are under way."""
+        return under_way(self._system)
+
+    @message_server
+    def submit(self, application: Application) -> None:
+        """Take an application into the queue; its AppMaster is launched in time."""
+        now = self._now
+        self._to_come -= 1
+        application.start = now
+        application.beat = now
+        self.running[application.number] = application
+        self.errors.submitted(application)
+        self.scheduler.submitted(application)
+        application.awake = True
+        application.master.heartbeat(after=LAUNCHING)
+        self.wake_nodes(now)
+        if self.peeker is not None and application.job.start is not None:
+            if now:
+                self.peeker.look()
+            else:
+                self.peeker.look_at_start()
+
+    @message_server
+    def node_heartbeat(self, node: ClusterNode) -> None:
+        """Hear what has finished on a node, and give what is free."""
+        if self.closed:
+            return
+        now = self._now
+        node.awake = False
+        node.beat = now
+        if node.done:
+            self._settle(node, now)
+        scheduler = self.scheduler
+        useful = scheduler.schedule(node, now)
+        first = scheduler.first
+        if first is None:
+            node.last_head = None
+        elif useful:
+            node.last_head = None
+            self.wake_node(node, now)
+        elif self.configuration.reservations:
+            if node.reservation is not None:
+                node.last_head = None
+            elif node.last_head != first.number:
+                node.last_head = first.number
+                self.wake_node(node, now)
+
+    @message_server
+    def left(self, application: Application) -> None:
+        """An AppMaster has left; who waits for its job is submitted."""
+        application.end = self._now
+        del self.running[application.number]
+        self.unfinished -= 1
+        for waiting in self.dependents.pop(application.number, ()):
+            self._to_come += 1
+            self.submit(waiting)
+        if not self.unfinished:
+            self.closed = True
+
+    @message_server
+    def close(self) -> None:
+        """Do nothing any more."""
+        self.closed = True
+
+    def wake_node(self, node: ClusterNode, now: int) -> None:
+        """Let a node send its next heartbeat."""
+        if not node.awake:
+            node.awake = True
+            period = self.configuration.node_heartbeat
+            at = now // period * period + node.beat % period
+            self.node_heartbeat(node, after=at - now if at > now else at - now + period)
+
+    def wake_nodes(self, now: int) -> None:
+        """Let all nodes send their next heartbeats."""
+        for node in self.nodes:
+            if not node.awake:
+                self.wake_node(node, now)
+
+    def wake_master(self, application: Application, now: int) -> None:
+        """Let an AppMaster send its next heartbeat."""
+        if not application.awake:
+            application.awake = True
+            period = self.configuration.master_heartbeat
+            application.master.heartbeat(after=next_beat(now, period, application.beat))
+
+    def allocate(self, application: Application, node: ClusterNode, memory: int) -> None:
+        """Give the application's next task a container of this memory (MB) on a node."""
+        task = application.head
+        assert task is not None
+        container = Container(application, task, node, memory)
+        container.scheduled = self._now
+        self.errors.allocated(container)
+        application.took(container)
+        node.memory -= memory
+        node.cores -= task.cores
+        node.booked[container] = None
+        if not task.is_master:
+            self.tasks += 1
+        self.wake_master(application, self._now)
+
+    def require_progress(self) -> None:
+        """Raise StuckError if nothing can happen but that AppMasters wait for containers."""
+        if self.tasks or self._to_come or any(node.awake for node in self.nodes):
+            return
+        running = self.running.values()
+        if not any(each.leaving or (each.launched and each.awake) for each in running):
+            raise StuckError(list(running))
+
+    def reserve(self, application: Application, node: ClusterNode) -> None:
+        """Keep a node for the application's next task."""
+        assert application.head is not None
+        node.reservation = Reservation(application, application.head.kind, self._now)
+        node.reservations.append(node.reservation)
+
+    def give_up(self, node: ClusterNode, reservation: Reservation) -> None:
+        """Keep a node for nobody any more."""
+        reservation.end = self._now
+        node.reservation = None
+        self.accounts.reserved(node, self._now - reservation.start)
+
+    def _settle(self, node: ClusterNode, now: int) -> None:
+        """Take note of what has finished on a node."""
+        for container in node.done:
+            application = container.application
+            application.consumption -= container.memory
+            self.scheduler.freed(application)
+            assert container.finished is not None and container.launched is not None
+            self.accounts.used(container)
+            if not container.task.is_master:
+                self.wake_master(application, now)
+                application.released.append(container)
+        node.done.clear()

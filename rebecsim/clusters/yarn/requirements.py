@@ -1,0 +1,109 @@
+"""What a run must fulfil, so that it ends and its results mean something."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rebecsim.clusters.yarn.application import hundreds
+from rebecsim.clusters.yarn.configuration import Configuration, InjectedError
+from rebecsim.clusters.yarn.node import NodeSize
+from rebecsim.clusters.yarn.penalties import Penalty, penalty_named
+from rebecsim.errors import UserError
+from rebecsim.workloads.container_jobs import ContainerJob, TaskClass
+
+
+def require_sense(configuration: Configuration) -> None:
+    """Raise UserError for settings that exclude each other."""
+    elasticity = configuration.elasticity
+    for name, value in (
+        ("heartbeats of nodes", configuration.node_heartbeat),
+        ("heartbeats of AppMasters", configuration.master_heartbeat),
+        ("the memory of an AppMaster", configuration.master_memory),
+        ("the cores of an AppMaster", configuration.master_cores),
+    ):
+        if value < 1:
+            raise UserError(f"{name}: should be 1 at least, not {value}")
+    for name, error in (
+        ("durations", elasticity.duration_error),
+        ("memory", elasticity.memory_error),
+        ("bumps", elasticity.bump_error),
+    ):
+        _require_possible(name, error)
+    memory = elasticity.memory_error
+    if memory and memory.sign != "NEGATIVE" and elasticity.penalty is None:
+        raise UserError(
+            f"an error of memory that is {memory.sign.lower()} needs a penalty: "
+            "how long should a task run that needs more than it gets?"
+        )
+
+
+def _require_possible(name: str, error: InjectedError) -> None:
+    if not error:
+        return
+    if error.percent < 0:
+        raise UserError(f"the error of {name}: should be 0 % at least, not {error.percent} %")
+    if error.mode == "CONSTANT" and error.sign == "MIXED":
+        raise UserError(
+            f"the error of {name} is constant, so it is POSITIVE or NEGATIVE, and not MIXED"
+        )
+    if error.sign != "POSITIVE" and error.percent >= 100:
+        raise UserError(
+            f"the error of {name} may be negative, so it is less than 100 %, not {error.percent} %"
+        )
+
+
+def require_placeable(
+    jobs: Sequence[ContainerJob],
+    sizes: Sequence[NodeSize],
+    configuration: Configuration,
+    *,
+    elastic: bool,
+) -> None:
+    """Raise UserError for nodes that are none, and jobs of which a task fits on no empty node.
+
+    `elastic` says whether the scheduler gives tasks less memory than they ask for.
+    """
+    if not sizes:
+        raise UserError("a cluster without nodes")
+    if not jobs:
+        raise UserError("no jobs to run")
+    for node in sizes:
+        if node.memory < 1 or node.cores < 1:
+            raise UserError(
+                f"node {node.name}: {node.memory} MB and {node.cores} cores; 1 at least of each"
+            )
+    master = (configuration.master_memory, configuration.master_cores)
+    if not _fits(sizes, *master):
+        raise UserError(f"{_asking('an AppMaster', *master)}; {_largest(sizes)}")
+    for job in jobs:
+        for place, each in enumerate(job.classes, start=1):
+            penalty = _penalty(each, configuration)
+            where = f"{job.source}: {job.name}" if job.source else job.name
+            if configuration.scheduler == "PEEK" and not (penalty and penalty.has_bump):
+                raise UserError(
+                    f"{where}, task {place}: PEEK has to know the longest that a task can take: "
+                    "it needs a penalty with a bump, as STEP, SAWTOOTH or SPARKWC"
+                )
+            least = hundreds(each.memory * 10 // 100) if elastic and penalty else each.memory
+            if not _fits(sizes, min(least, each.memory), each.cores):
+                asking = _asking(f"{where}, task {place}", each.memory, each.cores)
+                raise UserError(f"{asking}; {_largest(sizes)}")
+
+
+def _penalty(task_class: TaskClass, configuration: Configuration) -> Penalty | None:
+    if task_class.penalty is None:
+        return configuration.elasticity.penalty
+    return penalty_named(task_class.penalty, task_class.bump or 1.0)
+
+
+def _fits(sizes: Sequence[NodeSize], memory: int, cores: int) -> bool:
+    return any(memory <= node.memory and cores <= node.cores for node in sizes)
+
+
+def _asking(who: str, memory: int, cores: int) -> str:
+    return f"{who} asks for {memory} MB and {cores} cores, and fits on no node"
+
+
+def _largest(sizes: Sequence[NodeSize]) -> str:
+    node = max(sizes, key=lambda each: (each.memory, each.cores))
+    return f"{node.name}, the largest, has {node.memory} MB and {node.cores} cores"

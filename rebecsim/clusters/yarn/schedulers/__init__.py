@@ -1,0 +1,1 @@
+"""What is given to whom when a node has sent a heartbeat."""

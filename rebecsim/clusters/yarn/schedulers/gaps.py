@@ -1,0 +1,46 @@
+"""When a reserved node will be needed: until then others may use what is free on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rebecsim.clusters.yarn.application import Application
+from rebecsim.clusters.yarn.container import Container
+from rebecsim.clusters.yarn.node import ClusterNode
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.yarn.schedulers.regular import Regular
+
+NEVER = 2**62
+"""A time that does not come (ms)."""
+
+
+def release_time(scheduler: Regular, node: ClusterNode, application: Application, now: int) -> int | None:
+    """Give when the next task of an application should fit on a node (ms).
+
+    The containers of the node end in the order in which they should. None: nothing is on it.
+    """
+    task = application.head
+    assert task is not None
+    ends = [(_end(scheduler, each), each) for each in (*node.running, *node.booked)]
+    ends.sort(key=lambda item: item[0])
+    emptier = ClusterNode(node.size)
+    emptier.memory, emptier.cores = node.memory, node.cores
+    latest: int | None = None
+    for end, container in ends:
+        latest = end
+        if end >= NEVER:
+            break
+        emptier.memory += container.memory
+        emptier.cores += container.task.cores
+        released = (emptier.memory, emptier.cores)
+        if released >= (task.memory, task.cores) or scheduler.offer(emptier, application, now):
+            break
+    return latest
+
+
+def _end(scheduler: Regular, container: Container) -> int:
+    if container.task.is_master:
+        end = scheduler.expected_end(container.application)
+        return NEVER if end is None else end
+    return container.expected_end(scheduler.configuration.node_heartbeat)

@@ -1,0 +1,93 @@
+"""As SMARTG, but only where it does not make the job end later than it would otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+
+from rebecsim.clusters.yarn.application import Application
+from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.foresight import Foresight
+from rebecsim.clusters.yarn.node import ClusterNode
+from rebecsim.clusters.yarn.schedulers.elastic import SmartGreedy
+from rebecsim.clusters.yarn.schedulers.scheduler import Grants, Offer
+
+LookAhead = Callable[[Application, ClusterNode, int], Foresight]
+"""Gives how it goes on if an application gets a container of this memory (MB) on a node now."""
+
+
+class Peek(SmartGreedy):
+    """A task gets less memory if it then ends before its job would end without such tasks.
+
+    When that is comes from looking ahead: from a cluster like this one that goes on without giving
+    less memory. An application of which nothing has been foreseen yet is given what it asks for.
+
+    Attributes:
+        foresight: what the last look ahead has shown.
+        considered: numbers of jobs that were in the queue when it was taken.
+        look_ahead: takes another one.
+    """
+
+    look_ahead: LookAhead
+
+    def __init__(self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants) -> None:
+        super().__init__(configuration, nodes, grants)
+        self.foresight = Foresight()
+        self.considered: set[int] = set()
+        self._agrees = {
+            None: self._always,
+            "TIMELINE_CHECK_CURRENT_JOB": self._leaves_room,
+            "PEEK_EACH_ELASTIC": self._delays_nothing,
+        }[configuration.push_back]
+
+    def may_shrink(self, node: ClusterNode, application: Application) -> bool:
+        """Whether the application was in the queue at some look ahead."""
+        return application.number in self.considered
+
+    def offer(self, node: ClusterNode, application: Application, now: int) -> Offer | None:
+        """Offer less only if that ends in time."""
+        found = super().offer(node, application, now)
+        task = application.head
+        if found is None or task is None or found.memory == task.memory:
+            return found
+        limit = self.foresight.last_finish(application)
+        if limit is not None and now + found.duration > limit:
+            return None
+        return found if self._agrees(node, application, found, now) else None
+
+    def expected_end(self, application: Application) -> int | None:
+        """Give when the application ends, as foreseen."""
+        return self.foresight.end(application)
+
+    def expected_scheduled(self, application: Application) -> int | None:
+        """Give when the application has all its containers, as foreseen."""
+        return self.foresight.scheduled(application)
+
+    def _always(self, node: ClusterNode, application: Application, offer: Offer, now: int) -> bool:
+        return True
+
+    def _leaves_room(self, node: ClusterNode, application: Application, offer: Offer, now: int) -> bool:
+        """Whether the containers foreseen on this node for the same job still fit beside it."""
+        foreseen = self.foresight.applications.get(application.number)
+        task = application.head
+        if foreseen is None or foreseen.end is None or task is None:
+            return False
+        steps: list[tuple[int, int, int]] = []
+        for each in foreseen.containers:
+            if each.node.size is node.size and now <= each.scheduled < now + offer.duration:
+                assert each.finished is not None
+                steps.append((each.scheduled, each.memory, each.task.cores))
+                steps.append((each.finished, -each.memory, -each.task.cores))
+        steps.sort()
+        used = accumulate(((m, c) for _, m, c in steps), _sum, initial=(0, 0))
+        return _sum(max(used), (offer.memory, task.cores)) <= (node.size.memory, node.size.cores)
+
+    def _delays_nothing(self, node: ClusterNode, application: Application, offer: Offer, now: int) -> bool:
+        """Whether the job still ends in time with this container."""
+        end = self.look_ahead(application, node, offer.memory).last_finish(application)
+        limit = self.foresight.last_finish(application)
+        return end is not None and (limit is None or end <= limit)
+
+
+def _sum(first: tuple[int, int], second: tuple[int, int]) -> tuple[int, int]:
+    return first[0] + second[0], first[1] + second[1]

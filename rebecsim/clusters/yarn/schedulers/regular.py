@@ -1,0 +1,159 @@
+"""YARN's scheduler: fair by memory; a task gets what it asks for, or waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rebecsim.clusters.yarn.application import Application
+from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.node import ClusterNode, Reservation
+from rebecsim.clusters.yarn.schedulers.fair_queue import FairQueue
+from rebecsim.clusters.yarn.schedulers.gaps import release_time
+from rebecsim.clusters.yarn.schedulers.scheduler import Grants, Offer, Scheduler
+
+
+class Regular(Scheduler):
+    """Fair by memory, with reservations, gaps and several containers at a heartbeat if asked for.
+
+    The node that sends the heartbeat is looked at, and of each application its next task only.
+    """
+
+    def __init__(self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants) -> None:
+        super().__init__(configuration, nodes, grants)
+        self.queue = FairQueue()
+
+    @property
+    def first(self) -> Application | None:
+        """The application that has the least memory."""
+        ranks = self.queue.ranks
+        return ranks[0][3] if ranks else None
+
+    def waiting(self) -> Iterable[Application]:
+        """Give the applications, who has the least memory first."""
+        return self.queue
+
+    def submitted(self, application: Application) -> None:
+        """Take an application into the queue."""
+        self.queue.add(application)
+
+    def freed(self, application: Application) -> None:
+        """Move an application forward in the queue."""
+        self.queue.update(application)
+
+    def offer(self, node: ClusterNode, application: Application, now: int) -> Offer | None:
+        """Say what a node has for the application's next task; None: nothing."""
+        task = application.head
+        assert task is not None
+        if task.memory <= node.memory and task.cores <= node.cores:
+            return Offer(task.memory, task.duration)
+        return None
+
+    def expected_end(self, application: Application) -> int | None:
+        """Give when an application should have ended, where that is known."""
+        return None
+
+    def expected_scheduled(self, application: Application) -> int | None:
+        """Give when an application should have all its containers, where that is known."""
+        return None
+
+    def schedule(self, node: ClusterNode, now: int) -> bool:
+        """Serve who the node is kept for, then the others in the order of the queue."""
+        reservation = node.reservation
+        kept: Application | None = None
+        until: int | None = None
+        if reservation is not None:
+            kept = reservation.application
+            if kept.head is None or kept.head.kind != reservation.kind:
+                self.grants.give_up(node, reservation)
+                kept = None
+            else:
+                kept.decisions.total += 1
+                offer = self.offer(node, kept, now)
+                if offer is not None:
+                    self._accept(node, kept, offer)
+                    self.grants.give_up(node, reservation)
+                    kept = None
+                    if not self.configuration.assign_multiple:
+                        return True
+                else:
+                    until = self._gap(node, reservation, now)
+                    if until is None:
+                        kept.decisions.rejected += 1
+                        return False
+        if kept is not None and until is not None:
+            given = self._fill(node, now, kept, until)
+        else:
+            given = self._scan(node, now)
+        return given or bool(node.booked)
+
+    def _scan(self, node: ClusterNode, now: int) -> bool:
+        """Look at the queue; say whether the heartbeat is over with a container given."""
+        multiple = self.configuration.assign_multiple
+        reserves = self.configuration.reservations
+        ranks, place = self.queue.ranks, 0
+        while place < len(ranks):
+            application = ranks[place][3]
+            decisions, task = application.decisions, application.head
+            decisions.total += 1
+            if not application.launched and task is not None and not task.is_master:
+                decisions.rejected += 1
+                place += 1
+                continue
+            offer = self.offer(node, application, now)
+            if offer is not None:
+                self._accept(node, application, offer)
+                if not multiple:
+                    return True
+                place = 0
+            elif reserves:
+                decisions.reserved += 1
+                self.grants.reserve(application, node)
+                return False
+            else:
+                decisions.rejected += 1
+                place += 1
+        return False
+
+    def _fill(self, node: ClusterNode, now: int, kept: Application, until: int) -> bool:
+        """Give what ends before the node is needed; as `_scan`."""
+        multiple = self.configuration.assign_multiple
+        masters = self.configuration.gaps_for_masters
+        latest = until - self.configuration.node_heartbeat - now
+        ranks, place = self.queue.ranks, 0
+        while place < len(ranks):
+            application = ranks[place][3]
+            if application is kept:
+                place += 1
+                continue
+            decisions, task = application.decisions, application.head
+            decisions.total += 1
+            offer = None
+            if application.launched or (masters and task is not None and task.is_master):
+                offer = self.offer(node, application, now)
+            if offer is not None and offer.duration <= latest:
+                self._accept(node, application, offer)
+                if not multiple:
+                    return True
+                place = 0
+            else:
+                decisions.rejected += 1
+                place += 1
+        return False
+
+    def _accept(self, node: ClusterNode, application: Application, offer: Offer) -> None:
+        task, decisions = application.head, application.decisions
+        assert task is not None
+        decisions.accepted += 1
+        if offer.memory != task.memory:
+            decisions.elastic += 1
+        self.grants.allocate(application, node, offer.memory)
+        self.queue.update(application)
+
+    def _gap(self, node: ClusterNode, reservation: Reservation, now: int) -> int | None:
+        """Give until when a reserved node has room for others; None: nobody looks for such."""
+        if not self.configuration.gaps:
+            return None
+        application = reservation.application
+        found = release_time(self, node, application, now)
+        scheduled = self.expected_scheduled(application)
+        return found if scheduled is None or found is None else min(found, scheduled)

@@ -1,0 +1,74 @@
+"""What a scheduler is asked, and what it may do."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, NamedTuple, Protocol
+
+from rebecsim.clusters.yarn.application import Application
+from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.node import ClusterNode, Reservation
+
+
+class Offer(NamedTuple):
+    """What a task could be given on a node: MB, and how long it should take then (ms)."""
+
+    memory: int
+    duration: int
+
+
+class Grants(Protocol):
+    """What the resource manager does for a scheduler."""
+
+    def allocate(self, application: Application, node: ClusterNode, memory: int) -> None:
+        """Give the application's next task a container of this memory (MB) on a node."""
+
+    def reserve(self, application: Application, node: ClusterNode) -> None:
+        """Keep a node for the application's next task."""
+
+    def give_up(self, node: ClusterNode, reservation: Reservation) -> None:
+        """Keep a node for nobody any more."""
+
+
+class Scheduler(ABC):
+    """Shares the resources of a cluster between applications, whenever a node sends a heartbeat.
+
+    Attributes:
+        elastic: whether it may give a task less memory than it asks for.
+    """
+
+    elastic: ClassVar[bool] = False
+
+    def __init__(self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants) -> None:
+        self.configuration = configuration
+        self.nodes = nodes
+        self.grants = grants
+
+    @property
+    @abstractmethod
+    def first(self) -> Application | None:
+        """The first application in the queue."""
+
+    @abstractmethod
+    def waiting(self) -> Iterable[Application]:
+        """Give the applications that wait for containers, in the order of the queue."""
+
+    @abstractmethod
+    def submitted(self, application: Application) -> None:
+        """Take an application into the queue."""
+
+    @abstractmethod
+    def freed(self, application: Application) -> None:
+        """Take note that an application consumes less."""
+
+    @abstractmethod
+    def schedule(self, node: ClusterNode, now: int) -> bool:
+        """Give containers of a node, and say whether its next heartbeat is of interest."""
+
+
+def fits(node: ClusterNode, application: Application) -> bool:
+    """Whether the application's next task fits on a node as it asks for."""
+    task = application.head
+    assert task is not None
+    return task.memory <= node.memory and task.cores <= node.cores

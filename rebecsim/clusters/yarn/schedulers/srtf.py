@@ -1,0 +1,65 @@
+"""Shortest remaining time first, with all the work of a job that waits as its time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rebecsim.clusters.yarn.application import Application
+from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.node import ClusterNode
+from rebecsim.clusters.yarn.schedulers.scheduler import Grants, Scheduler, fits
+
+
+class ShortestRemaining(Scheduler):
+    """The application whose waiting tasks have the least durations in sum goes first.
+
+    A node is given as many containers as fit; nothing is reserved.
+    """
+
+    def __init__(self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants) -> None:
+        super().__init__(configuration, nodes, grants)
+        self._queue: list[Application] = []
+
+    @property
+    def first(self) -> Application | None:
+        """The first application as the queue was last sorted."""
+        return self._queue[0] if self._queue else None
+
+    def waiting(self) -> Iterable[Application]:
+        """Give the applications as they were last sorted."""
+        return self._queue
+
+    def submitted(self, application: Application) -> None:
+        """Take an application into the queue, behind those with as much to do."""
+        self._queue.append(application)
+
+    def freed(self, application: Application) -> None:
+        """Do nothing: what has been consumed does not count."""
+
+    def schedule(self, node: ClusterNode, now: int) -> bool:
+        """Give containers until nothing fits."""
+        while self._gave(node):
+            pass
+        return bool(node.booked)
+
+    def _gave(self, node: ClusterNode) -> bool:
+        """Give the first task that fits; say whether others are to be looked at."""
+        queue = self._queue
+        queue.sort(key=_remaining)
+        for place, application in enumerate(queue):
+            decisions, task = application.decisions, application.head
+            assert task is not None
+            decisions.total += 1
+            if not application.launched and not task.is_master:
+                decisions.rejected += 1
+            elif fits(node, application):
+                decisions.accepted += 1
+                self.grants.allocate(application, node, task.memory)
+                if application.head is None:
+                    del queue[place]
+                return place < len(queue)
+        return False
+
+
+def _remaining(application: Application) -> int:
+    return sum(task.duration * count for task, count in application.left)

@@ -1,0 +1,65 @@
+"""Runs of DSS, reproduced to the last byte of every file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rebecsim.clusters.yarn.rebecs import StuckError
+from rebecsim.errors import UserError
+from tests.clusters.yarn.dss_cases import expected, run_case, unpacked
+
+COMPLETED = (
+    *("el_greedy_ep50", "el_greedy_gaps", "el_greedy_null", "el_greedy_power1"),
+    *("el_greedy_sawtooth", "el_greedy_sparkwc", "el_greedy_squareroot", "el_greedy_step"),
+    *("el_greedy_step_r", "el_smartg_null", "el_smartg_occ", "el_smartg_power1"),
+    *("el_smartg_power2", "el_smartg_sawtooth", "el_smartg_sawtooth_r", "el_smartg_sparkwc"),
+    *("el_smartg_step", "err_dur_const_neg", "err_dur_const_pos", "err_dur_only_elastic"),
+    *("err_dur_rand_mixed", "err_dur_rand_pos", "err_ib_const_pos", "err_mem_const_neg"),
+    *("err_mem_const_pos", "err_mem_const_pos_smartg", "multi_greedy", "multi_reg_r"),
+    *("overest_1-2", "peek_err", "peek_sawtooth_r", "peek_sparkwc_r", "peek_step_gaps"),
+    *("peek_step_plain", "peek_step_r", "peek_step_timeline", "reg_1500nodes_phase_ties"),
+    *("reg_am", "reg_bigAM", "reg_hb3000_am700", "reg_hb500_am2000", "reg_mega", "reg_mega_am"),
+    *("reg_occ10", "reg_occ7_am", "reg_plain", "reg_r", "reg_r_am", "reg_r_gaps"),
+    *("reg_r_gaps_am", "reg_r_seed2", "reg_r_seed3_expmem", "srtf", "srtf_r", "srtf_seed2"),
+    *("tiny_one_node_r_log", "tiny_reg_log", "tiny_reg_r_log", "tiny_smartg_log"),
+    "tiny_srtf_log",
+)
+DEAR = ("peek_100j_step",)
+WITHOUT_BUMP = ("null", "power1", "power2", "squareroot")
+NOT_THERE = ("race_lockstep_unmaintained",)
+
+
+@pytest.fixture(scope="module")
+def cases(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return unpacked(shared_data / "dss/cases.tar.xz", tmp_path_factory.mktemp("dss"))
+
+
+@pytest.mark.parametrize(
+    "name", [*COMPLETED, *(pytest.param(name, marks=pytest.mark.slow) for name in DEAR)]
+)
+def test_every_file_is_the_same(cases: Path, name: str) -> None:
+    assert run_case(cases / name) == expected(cases / name)
+
+
+@pytest.mark.parametrize("penalty", WITHOUT_BUMP)
+def test_peek_says_which_penalties_it_cannot_do_with(cases: Path, penalty: str) -> None:
+    with pytest.raises(UserError, match=r"trace:1: job_0, task 1: PEEK .* needs a penalty with"):
+        run_case(cases / f"peek_{penalty}_FAILS")
+
+
+def test_a_run_that_never_ends_is_an_error(cases: Path) -> None:
+    with pytest.raises(StuckError, match="wait for containers"):
+        run_case(cases / "livelock_am_TIMEOUT")
+
+
+def test_all_cases_are_looked_at(cases: Path) -> None:
+    known = {
+        *COMPLETED,
+        *DEAR,
+        *NOT_THERE,
+        *(f"peek_{penalty}_FAILS" for penalty in WITHOUT_BUMP),
+        "livelock_am_TIMEOUT",
+    }
+    assert {path.name for path in cases.iterdir() if path.is_dir()} == known
