@@ -70,8 +70,8 @@ class Regular(Scheduler):
                 kept.decisions.total += 1
                 offer = self.offer(node, kept, now)
                 if offer is not None:
-                    self._accept(node, kept, offer)
                     self.grants.give_up(node, reservation)
+                    self._accept(node, kept, offer)
                     kept = None
                     if not self.configuration.assign_multiple:
                         return True
