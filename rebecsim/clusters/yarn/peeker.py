@@ -66,9 +66,7 @@ class Peeker(Rebec, queue_size=2**31 - 1):
 
     def _look(self) -> None:
         self.manager.changed = False
-        peek = self._peek
-        peek.foresight = look_ahead(self.manager, self._now, self._horizon())
-        peek.considered.update(each.number for each in peek.queue)
+        self._peek.foresee(look_ahead(self.manager, self._now, self._horizon()))
 
     def _with(self, application: Application, node: ClusterNode, memory: int) -> Foresight:
         """Look ahead with one more container."""

@@ -14,11 +14,15 @@ if TYPE_CHECKING:
 NEVER = 2**62
 """A time that does not come (ms)."""
 
+GONE = -1
+"""A time that has been (ms)."""
+
 
 def release_time(scheduler: Regular, node: ClusterNode, application: Application, now: int) -> int | None:
     """Give when the next task of an application should fit on a node (ms).
 
-    The containers of the node end in the order in which they should. None: nothing is on it.
+    The containers of the node end in the order in which they should. None: that is not
+    known, as what ends next is not.
     """
     task = application.head
     assert task is not None
@@ -26,7 +30,7 @@ def release_time(scheduler: Regular, node: ClusterNode, application: Application
     ends.sort(key=lambda item: item[0])
     emptier = ClusterNode(node.size)
     emptier.memory, emptier.cores = node.memory, node.cores
-    latest: int | None = None
+    latest = GONE
     for end, container in ends:
         latest = end
         if end >= NEVER:
@@ -36,11 +40,10 @@ def release_time(scheduler: Regular, node: ClusterNode, application: Application
         released = (emptier.memory, emptier.cores)
         if released >= (task.memory, task.cores) or scheduler.offer(emptier, application, now):
             break
-    return latest
+    return None if latest == GONE else latest
 
 
 def _end(scheduler: Regular, container: Container) -> int:
     if container.task.is_master:
-        end = scheduler.expected_end(container.application)
-        return NEVER if end is None else end
+        return scheduler.master_end(container.application)
     return container.expected_end(scheduler.configuration.node_heartbeat)

@@ -10,6 +10,7 @@ from rebecsim.clusters.yarn.configuration import Configuration
 from rebecsim.clusters.yarn.foresight import Foresight
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.schedulers.elastic import SmartGreedy
+from rebecsim.clusters.yarn.schedulers.gaps import GONE
 from rebecsim.clusters.yarn.schedulers.scheduler import Grants, Offer
 
 LookAhead = Callable[[Application, ClusterNode, int], Foresight]
@@ -40,6 +41,11 @@ class Peek(SmartGreedy):
             "PEEK_EACH_ELASTIC": self._delays_nothing,
         }[configuration.push_back]
 
+    def foresee(self, foresight: Foresight) -> None:
+        """Take what a look ahead has shown."""
+        self.foresight = foresight
+        self.considered.update(application.number for application in self.queue)
+
     def may_shrink(self, node: ClusterNode, application: Application) -> bool:
         """Whether the application was in the queue at some look ahead."""
         return application.number in self.considered
@@ -51,13 +57,18 @@ class Peek(SmartGreedy):
         if found is None or task is None or found.memory == task.memory:
             return found
         limit = self.foresight.last_finish(application)
-        if limit is not None and now + found.duration > limit:
-            return None
-        return found if self._agrees(node, application, found, now) else None
+        if limit is None:
+            return found
+        in_time = now + found.duration <= limit
+        return found if in_time and self._agrees(node, application, found, now) else None
 
-    def expected_end(self, application: Application) -> int | None:
-        """Give when the application ends, as foreseen."""
-        return self.foresight.end(application)
+    def master_end(self, application: Application) -> int:
+        """Give when an AppMaster leaves, as foreseen; one that is not foreseen counts as gone.
+
+        So a gap on a node of AppMasters that stay is found too early, or not at all.
+        """
+        end = self.foresight.end(application)
+        return GONE if end is None else end
 
     def expected_scheduled(self, application: Application) -> int | None:
         """Give when the application has all its containers, as foreseen."""

@@ -8,7 +8,7 @@ from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import Configuration
 from rebecsim.clusters.yarn.node import ClusterNode, Reservation
 from rebecsim.clusters.yarn.schedulers.fair_queue import FairQueue
-from rebecsim.clusters.yarn.schedulers.gaps import release_time
+from rebecsim.clusters.yarn.schedulers.gaps import NEVER, release_time
 from rebecsim.clusters.yarn.schedulers.scheduler import Grants, Offer, Scheduler
 
 
@@ -48,9 +48,9 @@ class Regular(Scheduler):
             return Offer(task.memory, task.duration)
         return None
 
-    def expected_end(self, application: Application) -> int | None:
-        """Give when an application should have ended, where that is known."""
-        return None
+    def master_end(self, application: Application) -> int:
+        """Give when an AppMaster leaves: nobody knows."""
+        return NEVER
 
     def expected_scheduled(self, application: Application) -> int | None:
         """Give when an application should have all its containers, where that is known."""
