@@ -5,7 +5,15 @@ from importlib import import_module
 import pytest
 
 PACKAGES = [
-    *("actors", "clusters", "clusters.batch", "clusters.yarn", "exploration", "exploration.races", "interface"),
+    *(
+        "actors",
+        "clusters",
+        "clusters.batch",
+        "clusters.yarn",
+        "exploration",
+        "exploration.races",
+        "interface",
+    ),
     *("lang", "live", "metrics", "report", "simulation", "studies", "workloads"),
 ]
 

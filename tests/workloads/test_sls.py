@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 
 from rebecsim.workloads.container_jobs import ContainerJob, Rack, TaskClass
 from rebecsim.workloads.errors import WorkloadError
+from rebecsim.workloads.json_stream import json_objects
 from rebecsim.workloads.sls import read_sls_jobs, read_sls_topology
 
 TASK = {"c.dur": 4000, "c.prio": 20, "c.mem": 900, "c.type": "reduce", "c.nr": 3}
@@ -135,7 +136,10 @@ def test_a_job_that_stands_twice_is_refused(tmp_path):
         ("", ": nothing in the file"),
         ("[]", ": nothing in the file"),
         ("\n 7", ":2: should be an object in braces, not 7"),
-        ('{"a": 1}\n{"b": 2', ":2: the file ends in the middle of the object that begins in line 2"),
+        (
+            '{"a": 1}\n{"b": 2',
+            ":2: the file ends in the middle of the object that begins in line 2",
+        ),
         ('{"a": 1}\n{"b" 2}', ":2: no JSON: expecting ':' delimiter, column 6"),
         ('{"a": 1, "a": 2}', ":1: in the object from here, 'a' stands twice"),
         ('{"a": NaN}', ":1: in the object from here, NaN is no number of JSON"),
@@ -145,7 +149,7 @@ def test_what_is_no_json_is_refused_with_its_line(tmp_path, text, problem):
     path = tmp_path / "trace.json"
     path.write_text(text)
     with pytest.raises(WorkloadError) as raised:
-        read_sls_jobs(path)
+        list(json_objects(path))
     assert str(raised.value) == f"{path}{problem}"
 
 

@@ -35,7 +35,9 @@ class Container:
         "task",
     )
 
-    def __init__(self, application: Application, task: Task, node: ClusterNode, memory: int) -> None:
+    def __init__(
+        self, application: Application, task: Task, node: ClusterNode, memory: int
+    ) -> None:
         self.application = application
         self.task = task
         self.node = node

@@ -64,8 +64,7 @@ def test_one_task_step_by_step():
     ]
     (application,) = run.applications
     assert (application.start, application.end) == (0, 12_000)
-    # the AppMaster's container is not reported any more when the last job has ended
-    assert run.accounts.utilised == 5000 * 1500
+    assert run.accounts.utilised == 5000 * 1500 + 10_000 * 1000
 
 
 def test_a_job_without_tasks_ends():
@@ -76,7 +75,9 @@ def test_a_job_without_tasks_ends():
 
 def test_who_waits_for_a_job_starts_when_it_ends():
     first = job(3, 0, tasks(1, 1500, 5000))
-    run = run_cluster([replace(first, number=4, start=None, after=3), first], nodes(2), Configuration())
+    run = run_cluster(
+        [replace(first, number=4, start=None, after=3), first], nodes(2), Configuration()
+    )
     waiting, other = run.applications
     assert waiting.start == other.end == 12_000
 
@@ -169,7 +170,9 @@ def test_a_run_is_the_same_when_it_is_done_again(scheduler):
     jobs = [job(number, number * 700, tasks(9, 1500, 5000)) for number in range(4)]
     first, second = (run_cluster(jobs, nodes(2), configuration) for _ in range(2))
     assert rows(first) == rows(second)
-    assert {each.finished - each.launched for each in first.applications[0].containers[1:]} != {5000}
+    assert {each.finished - each.launched for each in first.applications[0].containers[1:]} != {
+        5000
+    }
 
 
 def test_appmasters_that_hold_all_nodes_are_no_endless_run():

@@ -25,9 +25,7 @@ def dss_files(run: Finished, elastic: bool, seconds: str) -> Mapping[str, str]:
 
 def occupancy_file(samples: Sequence[Occupancy]) -> str:
     """Give the file of the occupancy; it is empty where nothing was in use."""
-    header = (
-        "# clock (ms)\t total_memory (MB)\ttotal_cores\ttotal_containers\telastic_containers\n"
-    )
+    header = "# clock (ms)\t total_memory (MB)\ttotal_cores\ttotal_containers\telastic_containers\n"
     lines = ["\t".join(map(str, sample)) + "\n" for sample in samples]
     return "".join([header, *lines]) if lines else ""
 

@@ -18,7 +18,9 @@ class Elastic(Regular):
 
     elastic = True
 
-    def __init__(self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants) -> None:
+    def __init__(
+        self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants
+    ) -> None:
         super().__init__(configuration, nodes, grants)
         percent = configuration.elasticity.elastic_percent
         self._last_elastic = len(nodes) if percent is None else len(nodes) * percent // 100
@@ -66,7 +68,9 @@ class Greedy(Elastic):
 class SmartGreedy(Elastic):
     """A task is given the least memory in which it takes the shortest time."""
 
-    def __init__(self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants) -> None:
+    def __init__(
+        self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants
+    ) -> None:
         super().__init__(configuration, nodes, grants)
         self.shrunk = lru_cache(2**16)(self._best)  # type: ignore[method-assign]
 

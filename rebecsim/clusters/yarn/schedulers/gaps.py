@@ -18,7 +18,9 @@ GONE = -1
 """A time that has been (ms)."""
 
 
-def release_time(scheduler: Regular, node: ClusterNode, application: Application, now: int) -> int | None:
+def release_time(
+    scheduler: Regular, node: ClusterNode, application: Application, now: int
+) -> int | None:
     """Give when the next task of an application should fit on a node (ms).
 
     The containers of the node end in the order in which they should. None: that is not

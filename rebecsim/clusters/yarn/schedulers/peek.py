@@ -31,7 +31,9 @@ class Peek(SmartGreedy):
 
     look_ahead: LookAhead
 
-    def __init__(self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants) -> None:
+    def __init__(
+        self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants
+    ) -> None:
         super().__init__(configuration, nodes, grants)
         self.foresight = Foresight()
         self.considered: set[int] = set()
@@ -77,7 +79,9 @@ class Peek(SmartGreedy):
     def _always(self, node: ClusterNode, application: Application, offer: Offer, now: int) -> bool:
         return True
 
-    def _leaves_room(self, node: ClusterNode, application: Application, offer: Offer, now: int) -> bool:
+    def _leaves_room(
+        self, node: ClusterNode, application: Application, offer: Offer, now: int
+    ) -> bool:
         """Whether the containers foreseen on this node for the same job still fit beside it."""
         foreseen = self.foresight.applications.get(application.number)
         task = application.head
@@ -93,7 +97,9 @@ class Peek(SmartGreedy):
         used = accumulate(((m, c) for _, m, c in steps), _sum, initial=(0, 0))
         return _sum(max(used), (offer.memory, task.cores)) <= (node.size.memory, node.size.cores)
 
-    def _delays_nothing(self, node: ClusterNode, application: Application, offer: Offer, now: int) -> bool:
+    def _delays_nothing(
+        self, node: ClusterNode, application: Application, offer: Offer, now: int
+    ) -> bool:
         """Whether the job still ends in time with this container."""
         end = self.look_ahead(application, node, offer.memory).last_finish(application)
         limit = self.foresight.last_finish(application)

@@ -18,7 +18,9 @@ class Regular(Scheduler):
     The node that sends the heartbeat is looked at, and of each application its next task only.
     """
 
-    def __init__(self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants) -> None:
+    def __init__(
+        self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants
+    ) -> None:
         super().__init__(configuration, nodes, grants)
         self.queue = FairQueue()
 

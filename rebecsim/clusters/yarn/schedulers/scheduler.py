@@ -40,7 +40,9 @@ class Scheduler(ABC):
 
     elastic: ClassVar[bool] = False
 
-    def __init__(self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants) -> None:
+    def __init__(
+        self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants
+    ) -> None:
         self.configuration = configuration
         self.nodes = nodes
         self.grants = grants

@@ -16,7 +16,9 @@ class ShortestRemaining(Scheduler):
     A node is given as many containers as fit; nothing is reserved.
     """
 
-    def __init__(self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants) -> None:
+    def __init__(
+        self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants
+    ) -> None:
         super().__init__(configuration, nodes, grants)
         self._queue: list[Application] = []
 
