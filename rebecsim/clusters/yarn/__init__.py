@@ -9,8 +9,9 @@ that jobs wait for ever.
 Schedulers: a `Scheduler` of `SCHEDULERS` by name: `Regular`, `Greedy`, `SmartGreedy`, `Peek`,
 `ShortestRemaining`; the last one apart they share a `FairQueue`.
 
-Elasticity: a `Penalty` of `PENALTIES` by name, found by `penalty_named`, says how much longer a task
-runs in less memory; `Elasticity` is what a run has of it, with an `InjectedError` here and there.
+Elasticity: a `Penalty` of `PENALTIES` by name, found by `penalty_named`, says how much longer a
+task runs in less memory; `Elasticity` is what a run has of it, with an `InjectedError` here and
+there.
 """
 
 from lazy_loader import attach_stub

@@ -8,7 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING, Literal
 
 from rebecsim.clusters.yarn.penalties import Penalty
-from rebecsim.workloads.container_jobs import ContainerJob, TaskClass, TaskKind
+from rebecsim.workloads.container_jobs import ContainerJob, TaskKind
 
 if TYPE_CHECKING:
     from rebecsim.clusters.yarn.container import Container
@@ -88,6 +88,7 @@ class Application:
 
     __slots__ = (
         "_left",
+        "_served",
         "acquired",
         "alive",
         "allocated",
@@ -117,6 +118,7 @@ class Application:
         self.job = job
         self.tasks = tasks
         self._left: list[tuple[Task, int]] = list(reversed(tasks))
+        self._served = 0  # of the first of them
         self.head: Task | None = tasks[0][0]
         self.start = 0
         self.end: int | None = None
@@ -145,12 +147,15 @@ class Application:
     @property
     def first_task(self) -> Task | None:
         """The tasks that are given containers next, the AppMaster apart."""
-        return next((task for task, _ in self.left if not task.is_master), None)
+        return next((task for task, _ in reversed(self._left) if not task.is_master), None)
 
     @property
     def left(self) -> list[tuple[Task, int]]:
         """What waits for containers, first come first, and how many of each."""
-        return self._left[::-1]
+        left = self._left[::-1]
+        if left:
+            left[0] = (left[0][0], left[0][1] - self._served)
+        return left
 
     def took(self, container: Container) -> None:
         """Take note of a container that a task of the first class gets."""
@@ -158,16 +163,17 @@ class Application:
         self.allocated.append(container)
         self.alive += 1
         self.consumption += container.memory
-        task, count = self._left.pop()
-        if count > 1:
-            self._left.append((task, count - 1))
-        else:
+        self._served += 1
+        if self._served == self._left[-1][1]:
+            del self._left[-1]
+            self._served = 0
             self.head = self._left[-1][0] if self._left else None
 
     def copied(self) -> Application:
         """Give another of the same job that is as far, without containers and errors."""
         copy = Application(self.job, self.tasks)
         copy._left = self._left[:]
+        copy._served = self._served
         copy.head = self.head
         copy.start = self.start
         copy.consumption = self.consumption

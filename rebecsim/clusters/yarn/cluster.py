@@ -80,9 +80,8 @@ def cluster_model(
     """Make the model of a cluster."""
     scheduler = SCHEDULERS[configuration.scheduler]
     peeks = scheduler is Peek
-    arguments = (configuration, nodes, scheduler, accounts, applications)
-    if peeks:
-        arguments += (RebecNamed("peeker"),)
+    peeker = RebecNamed("peeker") if peeks else None
+    arguments = (configuration, nodes, scheduler, accounts, applications, peeker)
     instances = [Instance("manager", ResourceManager, (), arguments)]
     gap, beat = _SPREAD / len(nodes), 0.0
     for node in nodes:
@@ -90,14 +89,14 @@ def cluster_model(
         name = f"node_{node.size.number}"
         instances.append(Instance(name, NodeManager, ("manager",), (node, first)))
         beat += gap
+    period = configuration.master_heartbeat
     for application in applications:
-        period = configuration.master_heartbeat
         name = f"master_{application.number}"
         instances.append(Instance(name, AppMaster, ("manager",), (application, period)))
     if configuration.occupancy_interval:
-        arguments = (configuration.occupancy_interval, samples)
-        instances.append(Instance("sampler", Sampler, ("manager",), arguments))
+        interval = configuration.occupancy_interval
+        instances.append(Instance("sampler", Sampler, ("manager",), (interval, samples)))
     if peeks:
-        arguments = (configuration.node_heartbeat,)
-        instances.append(Instance("peeker", Peeker, ("manager",), arguments))
+        period = configuration.node_heartbeat
+        instances.append(Instance("peeker", Peeker, ("manager",), (period,)))
     return Model("cluster", tuple(instances))

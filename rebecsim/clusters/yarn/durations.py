@@ -69,6 +69,7 @@ class Errors:
         self._elasticity = configuration.elasticity
         self._elastic = elastic
         self._largest = largest
+        self._erring = bool(self._elasticity.duration_error)
         self._draws = Random(_ERRORS)
 
     def submitted(self, application: Application) -> None:
@@ -102,11 +103,13 @@ class Errors:
 
     def launched(self, container: Container) -> int:
         """Give how much longer the task takes than its duration says (ms)."""
-        error = self._elasticity.duration_error
-        elastic = container.is_elastic
-        if not error or (self._elasticity.only_elastic and not elastic):
+        if not self._erring:
             return container.lengthened
-        return self._whole(error, container.duration, _draws_of(container.application, elastic))
+        elastic = container.is_elastic
+        if self._elasticity.only_elastic and not elastic:
+            return container.lengthened
+        draws = _draws_of(container.application, elastic)
+        return self._whole(self._elasticity.duration_error, container.duration, draws)
 
     def _whole(self, error: InjectedError, value: int, draws: Random) -> int:
         most = value * error.percent // 100

@@ -118,8 +118,10 @@ class _Copy:
         found.sort(key=lambda message: message[:3])
         self.system.sequence = len(found)
         self.system.waiting[:] = [
-            (max(now, arrival), priority, number, *rest)
-            for number, (arrival, priority, _, *rest) in enumerate(found, start=1)
+            (max(now, arrival), priority, number, receiver, server, arguments)
+            for number, (arrival, priority, _, receiver, server, arguments) in enumerate(
+                found, start=1
+            )
         ]
 
     def _message(self, message: Waiting) -> Waiting | None:

@@ -10,7 +10,8 @@
 
 Nodes and AppMasters send heartbeats with a period, each at its own phase. Here only those are sent
 that can matter: who has nothing to say and nothing to hear is asleep, and woken for the next
-heartbeat that it would have sent (`next_beat`).
+heartbeat that it would have sent: the first time after now that is a number of periods from its
+last one.
 
 Messages of one time are served in the order of sending; a launch and a stop before all others.
 """
@@ -39,12 +40,6 @@ _AT_ONCE = 1
 
 LAUNCHING = 1000
 """How often it is looked whether an application's AppMaster has a container (ms)."""
-
-
-def next_beat(now: int, period: int, last: int) -> int:
-    """Give the time from now to the next heartbeat of who has sent one at `last` (ms)."""
-    at = now // period * period + last % period
-    return at - now if at > now else at - now + period
 
 
 class StuckError(UserError):
@@ -161,7 +156,7 @@ class AppMaster(Rebec, queue_size=_UNBOUNDED):
         """Send the next heartbeat."""
         application, now = self.application, self._now
         application.awake = True
-        self.heartbeat(after=next_beat(now, period, application.beat))
+        self.heartbeat(after=(application.beat - now) % period or period)
 
 
 class ResourceManager(Rebec, queue_size=_UNBOUNDED):
@@ -183,6 +178,8 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         peeker: Peeker | None = None,
     ) -> None:
         self.configuration = configuration
+        self._node_period = configuration.node_heartbeat
+        self._master_period = configuration.master_heartbeat
         self.nodes = nodes
         self.scheduler = scheduler_class(configuration, nodes, self)
         self.accounts = accounts
@@ -286,9 +283,8 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         """Let a node send its next heartbeat."""
         if not node.awake:
             node.awake = True
-            period = self.configuration.node_heartbeat
-            at = now // period * period + node.beat % period
-            self.node_heartbeat(node, after=at - now if at > now else at - now + period)
+            period = self._node_period
+            self.node_heartbeat(node, after=(node.beat - now) % period or period)
 
     def wake_nodes(self, now: int) -> None:
         """Let all nodes send their next heartbeats."""
@@ -300,8 +296,8 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         """Let an AppMaster send its next heartbeat."""
         if not application.awake:
             application.awake = True
-            period = self.configuration.master_heartbeat
-            application.master.heartbeat(after=next_beat(now, period, application.beat))
+            period = self._master_period
+            application.master.heartbeat(after=(application.beat - now) % period or period)
 
     def allocate(self, application: Application, node: ClusterNode, memory: int) -> None:
         """Give the application's next task a container of this memory (MB) on a node."""
@@ -344,7 +340,6 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
             application = container.application
             application.consumption -= container.memory
             self.scheduler.freed(application)
-            assert container.finished is not None and container.launched is not None
             self.accounts.used(container)
             if not container.task.is_master:
                 self.wake_master(application, now)
