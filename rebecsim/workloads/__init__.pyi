@@ -1,8 +1,11 @@
 from .cleaning import CleaningRules as CleaningRules
-from .container_jobs import (
-    ContainerJob as ContainerJob,
+from .containers.jobs import ContainerJob as ContainerJob, TaskClass as TaskClass
+from .containers.sls import read_sls_jobs as read_sls_jobs
+from .containers.topology import (
+    NodeLabel as NodeLabel,
     Rack as Rack,
-    TaskClass as TaskClass,
+    RackNode as RackNode,
+    read_sls_topology as read_sls_topology,
 )
 from .errors import WorkloadError as WorkloadError
 from .export import write_workload as write_workload
@@ -13,10 +16,6 @@ from .schedule import (
     Schedule as Schedule,
     read_schedule as read_schedule,
     write_schedule as write_schedule,
-)
-from .sls import (
-    read_sls_jobs as read_sls_jobs,
-    read_sls_topology as read_sls_topology,
 )
 from .summary import WorkloadSummary as WorkloadSummary, summarise as summarise
 from .swf import read_swf as read_swf, write_swf as write_swf

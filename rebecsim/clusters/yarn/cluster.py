@@ -20,7 +20,7 @@ from rebecsim.clusters.yarn.schedulers.elastic import Greedy, SmartGreedy
 from rebecsim.clusters.yarn.schedulers.peek import Peek
 from rebecsim.clusters.yarn.schedulers.regular import Regular
 from rebecsim.clusters.yarn.schedulers.srtf import ShortestRemaining
-from rebecsim.workloads.container_jobs import ContainerJob
+from rebecsim.workloads.containers.jobs import ContainerJob
 
 SCHEDULERS = {
     "REGULAR": Regular,

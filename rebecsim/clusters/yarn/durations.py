@@ -14,7 +14,7 @@ from rebecsim.clusters.yarn.application import LEAST_MEMORY, Application, Task, 
 from rebecsim.clusters.yarn.configuration import Configuration, InjectedError
 from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.penalties import Penalty, penalty_named
-from rebecsim.workloads.container_jobs import ContainerJob
+from rebecsim.workloads.containers.jobs import ContainerJob
 
 _OVERESTIMATES, _ERRORS, _DURATIONS = 23482374928374, 24381092348021, 129831982379
 

@@ -9,7 +9,7 @@ from rebecsim.clusters.yarn.configuration import Configuration, InjectedError
 from rebecsim.clusters.yarn.node import NodeSize
 from rebecsim.clusters.yarn.penalties import Penalty, penalty_named
 from rebecsim.errors import UserError
-from rebecsim.workloads.container_jobs import ContainerJob, TaskClass
+from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass
 
 
 def require_sense(configuration: Configuration) -> None:

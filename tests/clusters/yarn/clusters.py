@@ -11,7 +11,7 @@ from rebecsim.clusters.yarn.configuration import Configuration, Elasticity
 from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.node import NodeSize
 from rebecsim.clusters.yarn.penalties import penalty_named
-from rebecsim.workloads.container_jobs import ContainerJob, TaskClass
+from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass
 
 NODE_MEMORY, NODE_CORES = 4000, 4
 

@@ -12,8 +12,9 @@ from rebecsim.clusters.yarn.configuration import Configuration, Elasticity, Inje
 from rebecsim.clusters.yarn.node import NodeSize
 from rebecsim.clusters.yarn.penalties import penalty_named
 from rebecsim.clusters.yarn.report.dss_files import dss_files, occupancy_file
-from rebecsim.workloads.container_jobs import ContainerJob
-from rebecsim.workloads.sls import read_sls_jobs, read_sls_topology
+from rebecsim.workloads.containers.jobs import ContainerJob
+from rebecsim.workloads.containers.sls import read_sls_jobs
+from rebecsim.workloads.containers.topology import read_sls_topology
 
 RUN_DURATION = "<RUN_DURATION>"
 _ERRORS = ("duration", "mem", "ib")
@@ -36,8 +37,8 @@ def inputs(case: Path) -> tuple[tuple[ContainerJob, ...], list[NodeSize], Config
             sizes = [NodeSize("meganode1", number, options.memory * count, options.cores * count)]
             continue
         sizes += (
-            NodeSize(name, place, options.memory, options.cores)
-            for place, name in enumerate(rack.nodes, start=len(sizes) + 1)
+            NodeSize(node.name, place, options.memory, options.cores)
+            for place, node in enumerate(rack.nodes, start=len(sizes) + 1)
         )
     return read_sls_jobs(case / options.trace), sizes, _configuration(options)
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from rebecsim.workloads.container_jobs import ContainerJob, Rack, TaskClass
+from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass
+from rebecsim.workloads.containers.json_stream import json_objects
+from rebecsim.workloads.containers.sls import read_sls_jobs
 from rebecsim.workloads.errors import WorkloadError
-from rebecsim.workloads.json_stream import json_objects
-from rebecsim.workloads.sls import read_sls_jobs, read_sls_topology
 
 TASK = {"c.dur": 4000, "c.prio": 20, "c.mem": 900, "c.type": "reduce", "c.nr": 3}
 JOB = {
@@ -151,31 +151,3 @@ def test_what_is_no_json_is_refused_with_its_line(tmp_path, text, problem):
     with pytest.raises(WorkloadError) as raised:
         list(json_objects(path))
     assert str(raised.value) == f"{path}{problem}"
-
-
-def test_a_topology_has_racks_of_nodes(tmp_path):
-    racks = [
-        {"rack": "first", "nodes": [{"node": "a"}, {"node": "b"}]},
-        {"rack": "second", "nodes": [{"node": "c"}]},
-    ]
-    assert read_sls_topology(write(tmp_path, *racks)) == (
-        Rack("first", ("a", "b")),
-        Rack("second", ("c",)),
-    )
-
-
-@pytest.mark.parametrize(
-    ("rack", "problem"),
-    [
-        ({"rack": "r", "nodes": []}, "rack r: no nodes"),
-        ({"rack": "r", "nodes": [{"node": "a"}, {"node": "a"}]}, "another node is called a, too"),
-        ({"rack": "r", "nodes": [{"name": "a"}]}, "rack r: no 'node'"),
-        ({"nodes": [{"node": "a"}]}, "object 1: no 'rack'"),
-    ],
-)
-def test_what_is_wrong_with_a_topology_is_said(tmp_path, rack, problem):
-    path = write(tmp_path, rack)
-    with pytest.raises(WorkloadError) as raised:
-        read_sls_topology(path)
-    assert str(raised.value).startswith(f"{path}:1: ")
-    assert problem in str(raised.value)

@@ -1,4 +1,4 @@
-"""Jobs that run in containers, as traces of YARN clusters have them, and the nodes of a cluster."""
+"""Jobs that run in containers, as traces of YARN clusters have them."""
 
 from __future__ import annotations
 
@@ -56,11 +56,3 @@ class ContainerJob:
     def name(self) -> str:
         """The name in traces and results."""
         return f"job_{self.number}"
-
-
-@dataclass(frozen=True, slots=True)
-class Rack:
-    """A rack of nodes, by their names."""
-
-    name: str
-    nodes: tuple[str, ...]

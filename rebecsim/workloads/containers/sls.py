@@ -1,6 +1,6 @@
-"""Traces and topologies of YARN clusters in the JSON of its scheduler load simulator (SLS).
+"""Traces of YARN clusters in the JSON of its scheduler load simulator (SLS).
 
-A trace has an object for each job, a topology one for each rack. Task classes are written with
+A trace has an object for each job. Task classes are written with
 durations and counts: `c.dur`, `c.nr`, `c.mem`, `c.cores`, `c.prio`, `c.type`, and `c.penalty` with
 `c.ib` where a class may run in less memory than it asks for.
 """
@@ -9,52 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
-from rebecsim.workloads.container_jobs import ContainerJob, Rack, TaskClass, TaskKind
+from rebecsim.workloads.containers.fields import LARGEST, Fields
+from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass, TaskKind
+from rebecsim.workloads.containers.json_stream import json_objects
 from rebecsim.workloads.errors import WorkloadError
-from rebecsim.workloads.json_stream import json_objects
 
 _JOB_NAME = re.compile(r"job_(\d{1,18})", re.ASCII)
-_LARGEST = 2**53
-
-
-@dataclass(frozen=True, slots=True)
-class _Fields:
-    """The fields of an object, and where it stands, for errors."""
-
-    values: Mapping[str, Any]
-    path: Path
-    line: int
-    what: str
-
-    def wrong(self, problem: str) -> WorkloadError:
-        return WorkloadError.at(self.path, self.line, f"{self.what}: {problem}")
-
-    def get(self, key: str) -> Any:
-        if key not in self.values:
-            raise self.wrong(f"no {key!r}")
-        return self.values[key]
-
-    def whole(self, key: str, least: int, default: int | None = None) -> int:
-        value = self.values.get(key, default) if default is not None else self.get(key)
-        if type(value) is not int or not least <= value <= _LARGEST:
-            raise self.wrong(f"{key!r} should be a whole number from {least} on, not {value!r:.40}")
-        return value
-
-    def text(self, key: str) -> str:
-        value = self.get(key)
-        if not isinstance(value, str) or not value:
-            raise self.wrong(f"{key!r} should be a text, not {value!r:.40}")
-        return value
-
-    def objects(self, key: str) -> list[Mapping[str, Any]]:
-        value = self.get(key)
-        if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
-            raise self.wrong(f"{key!r} should be a list of objects")
-        return value
 
 
 def read_sls_jobs(path: Path) -> tuple[ContainerJob, ...]:
@@ -67,7 +30,7 @@ def read_sls_jobs(path: Path) -> tuple[ContainerJob, ...]:
     jobs: dict[int, ContainerJob] = {}
     lines: dict[int, int] = {}
     for number, (line, values) in enumerate(json_objects(path), start=1):
-        job = _job(_Fields(values, path, line, f"object {number}"))
+        job = _job(Fields(values, path, line, f"object {number}"))
         if job.number in jobs:
             raise WorkloadError.at(
                 path, line, f"{job.name} stands here again; first in line {lines[job.number]}"
@@ -79,33 +42,9 @@ def read_sls_jobs(path: Path) -> tuple[ContainerJob, ...]:
     return tuple(jobs.values())
 
 
-def read_sls_topology(path: Path) -> tuple[Rack, ...]:
-    """Read the racks of a topology.
-
-    Raises WorkloadError, with file and line, for what is not in the format, a rack without nodes,
-    and a name that two nodes have. Raises OSError when the file cannot be read.
-    """
-    racks: list[Rack] = []
-    seen: set[str] = set()
-    for number, (line, values) in enumerate(json_objects(path), start=1):
-        fields = _Fields(values, path, line, f"object {number}")
-        name = fields.text("rack")
-        fields = _Fields(values, path, line, f"rack {name}")
-        nodes = fields.objects("nodes")
-        names = tuple(_Fields(node, path, line, f"rack {name}").text("node") for node in nodes)
-        if not names:
-            raise fields.wrong("no nodes")
-        for node in names:
-            if node in seen:
-                raise fields.wrong(f"another node is called {node}, too")
-            seen.add(node)
-        racks.append(Rack(name, names))
-    return tuple(racks)
-
-
-def _job(fields: _Fields) -> ContainerJob:
+def _job(fields: Fields) -> ContainerJob:
     number = _number(fields, "job.id")
-    fields = _Fields(fields.values, fields.path, fields.line, f"job_{number}")
+    fields = Fields(fields.values, fields.path, fields.line, f"job_{number}")
     start: int | None = None
     after: int | None = None
     if isinstance(fields.get("job.start.ms"), str):
@@ -116,7 +55,7 @@ def _job(fields: _Fields) -> ContainerJob:
     return ContainerJob(number, start, after, tuple(_classes(fields)), source)
 
 
-def _number(fields: _Fields, key: str) -> int:
+def _number(fields: Fields, key: str) -> int:
     """Give N of a job that is called `job_N`."""
     name = fields.text(key)
     found = _JOB_NAME.fullmatch(name)
@@ -125,9 +64,9 @@ def _number(fields: _Fields, key: str) -> int:
     return int(found[1])
 
 
-def _classes(fields: _Fields) -> Iterator[TaskClass]:
+def _classes(fields: Fields) -> Iterator[TaskClass]:
     for place, values in enumerate(fields.objects("job.tasks"), start=1):
-        task = _Fields(values, fields.path, fields.line, f"{fields.what}, task {place}")
+        task = Fields(values, fields.path, fields.line, f"{fields.what}, task {place}")
         kinds = {kind: kind for kind in get_args(TaskKind)}
         kind = task.text("c.type").lower()
         if kind not in kinds:
@@ -138,19 +77,19 @@ def _classes(fields: _Fields) -> Iterator[TaskClass]:
             duration=task.whole("c.dur", 0),
             memory=task.whole("c.mem", 1),
             cores=task.whole("c.cores", 0, default=1),
-            priority=task.whole("c.prio", -_LARGEST),
+            priority=task.whole("c.prio", -LARGEST),
             penalty=task.text("c.penalty").upper() if "c.penalty" in values else None,
             bump=_bump(task),
         )
 
 
-def _bump(task: _Fields) -> float | None:
+def _bump(task: Fields) -> float | None:
     if ("c.ib" in task.values) != ("c.penalty" in task.values):
         raise task.wrong("'c.penalty' and 'c.ib' go together")
     value = task.values.get("c.ib")
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= _LARGEST:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= LARGEST:
         raise task.wrong(f"'c.ib' should be a number from 1 on, not {value!r:.40}")
     return float(value)
 
