@@ -18,6 +18,7 @@ from rebecsim.clusters.dispatch.patterns.steps import (
 )
 from rebecsim.clusters.dispatch.policies import BUILTIN_DISPATCH_POLICIES
 from rebecsim.clusters.plugin import Plugin
+from rebecsim.clusters.yarn.schedulers.registry import BUILTIN_YARN_SCHEDULERS
 
 _FOR_BOTH = (Nondet, Wave, Ascending, Descending, Sine, Spline)
 
@@ -25,6 +26,7 @@ BUILTIN = Plugin(
     dispatch_policies=BUILTIN_DISPATCH_POLICIES,
     eviction_policies=BUILTIN_EVICTION_POLICIES,
     batch_policies=BUILTIN_BATCH_POLICIES,
+    yarn_schedulers=BUILTIN_YARN_SCHEDULERS,
     arrival_patterns=(UniformArrivals, Bursty, *_FOR_BOTH),
     length_patterns=(UniformLengths, Linear, Geometric, *_FOR_BOTH),
 )

@@ -22,6 +22,8 @@ from rebecsim.clusters.dispatch.patterns.base import WorkloadPattern
 from rebecsim.clusters.dispatch.patterns.kinds import arrivals, lengths
 from rebecsim.clusters.dispatch.policies import DispatchPolicy, dispatch_policies
 from rebecsim.clusters.kinds import kinds
+from rebecsim.clusters.yarn.schedulers.registry import YarnScheduler, yarn_schedulers
+from rebecsim.clusters.yarn.schedulers.scheduler import Scheduler
 from rebecsim.generate.environment import add_templates, has_template, remove_templates
 from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.study import Study
@@ -33,6 +35,7 @@ _ATTRIBUTES = (
     "dispatch_policies",
     "eviction_policies",
     "batch_policies",
+    "yarn_schedulers",
     "arrival_patterns",
     "length_patterns",
     "kinds",
@@ -41,6 +44,7 @@ _REGISTRIES: tuple[Registry[Any], ...] = (
     dispatch_policies,
     eviction_policies,
     batch_policies,
+    yarn_schedulers,
     arrivals,
     lengths,
     kinds,
@@ -59,6 +63,9 @@ class Plugin:
 
     batch_policies: tuple[BatchPolicy, ...] = ()
     """Ways to run the jobs of a batch queue."""
+
+    yarn_schedulers: tuple[YarnScheduler, ...] = ()
+    """Ways to share the containers of a cluster under YARN."""
 
     arrival_patterns: tuple[type[WorkloadPattern], ...] = ()
     """Classes of patterns that may stand under `arrivals`."""
@@ -111,6 +118,9 @@ def _entries(plugin: Plugin) -> Iterator[tuple[Registry[Any], str, Any]]:
     for policy in _sequence(plugin, "batch_policies"):
         _require_batch_policy(policy)
         yield batch_policies, policy.name, policy
+    for policy in _sequence(plugin, "yarn_schedulers"):
+        _require_yarn_scheduler(policy)
+        yield yarn_schedulers, policy.name, policy
     for registry, attribute in ((arrivals, "arrival_patterns"), (lengths, "length_patterns")):
         for pattern in _sequence(plugin, attribute):
             _require_pattern(pattern)
@@ -151,17 +161,30 @@ def _require_batch_policy(policy: object) -> None:
     if not isinstance(policy, BatchPolicy):
         raise TypeError(f"{policy!r} is no BatchPolicy")
     _require_texts_of(policy)
-    for attribute, base in (("order", QueueOrder), ("backfilling", Backfilling)):
-        given = getattr(policy, attribute)
-        if not isinstance(given, type) or not issubclass(given, base):
-            kind = f"subclass of {base.__name__}"
-            raise TypeError(f"policy {policy.name}: the {attribute} {given!r} is no {kind}")
-        if inspect.isabstract(given):
-            missing = ", ".join(sorted(given.__abstractmethods__))
-            raise TypeError(f"policy {policy.name}: {given.__name__} does not define {missing}")
+    _require_class(policy, "order", QueueOrder)
+    _require_class(policy, "backfilling", Backfilling)
 
 
-def _require_texts_of(policy: DispatchPolicy | EvictionPolicy | BatchPolicy) -> None:
+def _require_yarn_scheduler(policy: object) -> None:
+    if not isinstance(policy, YarnScheduler):
+        raise TypeError(f"{policy!r} is no YarnScheduler")
+    _require_texts_of(policy)
+    _require_class(policy, "scheduler", Scheduler)
+
+
+def _require_class(policy: BatchPolicy | YarnScheduler, attribute: str, base: type) -> None:
+    given: Any = getattr(policy, attribute)
+    if not isinstance(given, type) or not issubclass(given, base):
+        kind = f"subclass of {base.__name__}"
+        raise TypeError(f"policy {policy.name}: the {attribute} {given!r} is no {kind}")
+    if inspect.isabstract(given):
+        missing = ", ".join(sorted(getattr(given, "__abstractmethods__")))  # noqa: B009
+        raise TypeError(f"policy {policy.name}: {given.__name__} does not define {missing}")
+
+
+def _require_texts_of(
+    policy: DispatchPolicy | EvictionPolicy | BatchPolicy | YarnScheduler,
+) -> None:
     if not isinstance(policy.name, str) or not _POLICY_NAME.fullmatch(policy.name):
         raise ValueError(
             f"a policy cannot be called {policy.name!r}; "

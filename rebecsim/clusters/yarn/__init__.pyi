@@ -1,6 +1,5 @@
 from .application import Application as Application
 from .cluster import (
-    SCHEDULERS as SCHEDULERS,
     Finished as Finished,
     cluster_model as cluster_model,
     run_cluster as run_cluster,
@@ -11,16 +10,17 @@ from .configuration import (
     InjectedError as InjectedError,
 )
 from .container import Container as Container
+from .elasticity.penalties import (
+    PENALTIES as PENALTIES,
+    Penalty as Penalty,
+    penalty_named as penalty_named,
+)
 from .node import (
     ClusterNode as ClusterNode,
     NodeSize as NodeSize,
     Reservation as Reservation,
 )
-from .penalties import (
-    PENALTIES as PENALTIES,
-    Penalty as Penalty,
-    penalty_named as penalty_named,
-)
+from .quirks import QUIRKS_OF_DSS as QUIRKS_OF_DSS, Quirks as Quirks
 from .rebecs import (
     AppMaster as AppMaster,
     NodeManager as NodeManager,
@@ -31,6 +31,11 @@ from .sampler import Occupancy as Occupancy
 from .schedulers.elastic import Greedy as Greedy, SmartGreedy as SmartGreedy
 from .schedulers.fair_queue import FairQueue as FairQueue
 from .schedulers.peek import Peek as Peek
+from .schedulers.registry import (
+    SCHEDULERS as SCHEDULERS,
+    YarnScheduler as YarnScheduler,
+    yarn_scheduler as yarn_scheduler,
+)
 from .schedulers.regular import Regular as Regular
 from .schedulers.scheduler import Scheduler as Scheduler
 from .schedulers.srtf import ShortestRemaining as ShortestRemaining

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Literal
 
-from rebecsim.clusters.yarn.penalties import Penalty
+from rebecsim.clusters.yarn.elasticity.penalties import Penalty
 from rebecsim.workloads.containers.jobs import ContainerJob, TaskKind
 
 if TYPE_CHECKING:

@@ -6,32 +6,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rebecsim.actors import Instance, Model, RebecNamed
+from rebecsim.clusters.common.plugin_errors import blaming
 from rebecsim.clusters.yarn.accounts import Accounts
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import Configuration
-from rebecsim.clusters.yarn.durations import applications_of
+from rebecsim.clusters.yarn.elasticity.durations import applications_of
 from rebecsim.clusters.yarn.execution import QueuedSystem, serve
+from rebecsim.clusters.yarn.foreseeing.peeker import Peeker
 from rebecsim.clusters.yarn.node import ClusterNode, NodeSize
-from rebecsim.clusters.yarn.peeker import Peeker
-from rebecsim.clusters.yarn.rebecs import AppMaster, NodeManager, ResourceManager, StuckError
+from rebecsim.clusters.yarn.rebecs import (
+    SECOND,
+    AppMaster,
+    NodeManager,
+    ResourceManager,
+    StuckError,
+)
 from rebecsim.clusters.yarn.requirements import require_placeable, require_sense
 from rebecsim.clusters.yarn.sampler import Occupancy, Sampler
-from rebecsim.clusters.yarn.schedulers.elastic import Greedy, SmartGreedy
 from rebecsim.clusters.yarn.schedulers.peek import Peek
-from rebecsim.clusters.yarn.schedulers.regular import Regular
-from rebecsim.clusters.yarn.schedulers.srtf import ShortestRemaining
+from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler, yarn_schedulers
 from rebecsim.workloads.containers.jobs import ContainerJob
-
-SCHEDULERS = {
-    "REGULAR": Regular,
-    "GREEDY": Greedy,
-    "SMARTG": SmartGreedy,
-    "PEEK": Peek,
-    "SRTF": ShortestRemaining,
-}
-"""The schedulers by name."""
-
-_SPREAD = 1000  # over so many milliseconds the first heartbeats of nodes are spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +48,7 @@ def run_cluster(
     Raises UserError, with the file, the line and the job where there is one, for what can never
     run, and StuckError, which is one, when jobs wait for containers that nobody will ever give up.
     """
-    scheduler = SCHEDULERS[configuration.scheduler]
+    scheduler = yarn_scheduler(configuration.scheduler).scheduler
     require_sense(configuration)
     require_placeable(jobs, sizes, configuration, elastic=scheduler.elastic)
     applications = applications_of(jobs, configuration)
@@ -64,7 +58,8 @@ def run_cluster(
     system = QueuedSystem(cluster_model(applications, nodes, configuration, accounts, samples))
     manager = system.rebecs[0]
     assert isinstance(manager, ResourceManager)
-    served = serve(system, manager)
+    with blaming(*yarn_schedulers.suspects(configuration.scheduler)):
+        served = serve(system, manager)
     if not manager.closed:
         raise StuckError(list(manager.running.values()))
     return Finished(configuration, applications, nodes, accounts, samples, served)
@@ -78,12 +73,13 @@ def cluster_model(
     samples: list[Occupancy],
 ) -> Model:
     """Make the model of a cluster."""
-    scheduler = SCHEDULERS[configuration.scheduler]
-    peeks = scheduler is Peek
+    scheduler = yarn_scheduler(configuration.scheduler).scheduler
+    peeks = issubclass(scheduler, Peek)
     peeker = RebecNamed("peeker") if peeks else None
     arguments = (configuration, nodes, scheduler, accounts, applications, peeker)
     instances = [Instance("manager", ResourceManager, (), arguments)]
-    gap, beat = _SPREAD / len(nodes), 0.0
+    spread = SECOND if configuration.quirks.one_second else configuration.node_heartbeat
+    gap, beat = spread / len(nodes), 0.0
     for node in nodes:
         first = int(beat + 0.5)
         name = f"node_{node.size.number}"

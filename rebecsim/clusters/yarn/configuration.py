@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from rebecsim.clusters.yarn.penalties import Penalty
+from rebecsim.clusters.yarn.elasticity.penalties import Penalty
+from rebecsim.clusters.yarn.quirks import Quirks
 
 ErrorSign = Literal["MIXED", "POSITIVE", "NEGATIVE"]
 ErrorMode = Literal["CONSTANT", "RANDOM"]
@@ -82,6 +83,8 @@ class Configuration:
         push_back: what PEEK asks, beside its look-ahead, before it gives less memory.
         elasticity: of memory, and errors.
         occupancy_interval: how often the occupancy is written down; 0: not at all.
+        seed: of what is random.
+        quirks: of DSS.
     """
 
     scheduler: str = "REGULAR"
@@ -96,3 +99,5 @@ class Configuration:
     push_back: PushBack | None = None
     elasticity: Elasticity = field(default_factory=Elasticity)
     occupancy_interval: int = 0
+    seed: int = 0
+    quirks: Quirks = field(default_factory=Quirks)

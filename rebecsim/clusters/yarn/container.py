@@ -15,6 +15,7 @@ class Container:
     Attributes:
         number: its place among those of its application, from 1 on; the AppMaster has the first.
         memory: MB that it was given.
+        is_elastic: whether that is not all that would be right; see `Quirks.full_is_ideal`.
         duration: how long the task takes in it, but for errors of durations (ms).
         lengthened: how much of that comes from errors of memory and bump (ms).
         scheduled: when it was allocated (ms).
@@ -26,6 +27,7 @@ class Container:
         "application",
         "duration",
         "finished",
+        "is_elastic",
         "launched",
         "lengthened",
         "memory",
@@ -36,23 +38,24 @@ class Container:
     )
 
     def __init__(
-        self, application: Application, task: Task, node: ClusterNode, memory: int
+        self,
+        application: Application,
+        task: Task,
+        node: ClusterNode,
+        memory: int,
+        is_elastic: bool = False,
     ) -> None:
         self.application = application
         self.task = task
         self.node = node
         self.memory = memory
+        self.is_elastic = is_elastic
         self.number = len(application.containers) + 1
         self.duration = task.duration
         self.lengthened = 0
         self.scheduled = 0
         self.launched: int | None = None
         self.finished: int | None = None
-
-    @property
-    def is_elastic(self) -> bool:
-        """Whether it is not what would be ideal for its task."""
-        return self.memory != self.task.ideal
 
     def expected_end(self, heartbeat: int) -> int:
         """Give when the task should end; one that waits starts a heartbeat after allocation."""
@@ -66,6 +69,7 @@ class Container:
         copy.task = self.task
         copy.node = node
         copy.memory = self.memory
+        copy.is_elastic = self.is_elastic
         copy.number = self.number
         copy.duration = self.duration
         copy.lengthened = self.lengthened

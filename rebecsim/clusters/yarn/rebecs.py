@@ -26,20 +26,20 @@ from rebecsim.clusters.yarn.accounts import Accounts
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import Configuration
 from rebecsim.clusters.yarn.container import Container
-from rebecsim.clusters.yarn.durations import Errors
+from rebecsim.clusters.yarn.elasticity.durations import Errors
 from rebecsim.clusters.yarn.execution import Waiting, under_way
 from rebecsim.clusters.yarn.node import ClusterNode, Reservation
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
-    from rebecsim.clusters.yarn.peeker import Peeker
+    from rebecsim.clusters.yarn.foreseeing.peeker import Peeker
     from rebecsim.clusters.yarn.schedulers.scheduler import Scheduler
 
 _UNBOUNDED = 2**31 - 1
 _AT_ONCE = 1
 
-LAUNCHING = 1000
-"""How often it is looked whether an application's AppMaster has a container (ms)."""
+SECOND = 1000
+"""Of milliseconds; see `quirks`."""
 
 
 class StuckError(UserError):
@@ -121,7 +121,7 @@ class AppMaster(Rebec, queue_size=_UNBOUNDED):
         if not application.launched:
             if not application.containers:
                 self.manager.require_progress()
-                self.sleep(LAUNCHING)
+                self.sleep(self.manager.launching)
                 return
             self._begin()
         if application.leaving:
@@ -164,6 +164,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
 
     Attributes:
         changed: whether a container has been launched or has ended since this was last asked.
+        launching: how often it is looked whether an AppMaster has a container (ms).
         unfinished: applications that have not left; the cluster closes when there are none.
         tasks: that have a container and have not finished.
     """
@@ -180,6 +181,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self.configuration = configuration
         self._node_period = configuration.node_heartbeat
         self._master_period = configuration.master_heartbeat
+        self.launching = SECOND if configuration.quirks.one_second else self._master_period
         self.nodes = nodes
         self.scheduler = scheduler_class(configuration, nodes, self)
         self.accounts = accounts
@@ -191,6 +193,8 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self.changed = False
         self.closed = False
         self.peeker = peeker
+        self._looks_always = not configuration.quirks.unlooked
+        self._ideal_is_full = configuration.quirks.full_is_ideal
         self.tasks = 0
         self._to_come = 0  # jobs whose time has not come
         for application in applications:
@@ -229,9 +233,9 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self.errors.submitted(application)
         self.scheduler.submitted(application)
         application.awake = True
-        application.master.heartbeat(after=LAUNCHING)
+        application.master.heartbeat(after=self.launching)
         self.wake_nodes(now)
-        if self.peeker is not None and application.job.start is not None:
+        if self.peeker is not None and (application.job.start is not None or self._looks_always):
             if now:
                 self.peeker.look()
             else:
@@ -303,7 +307,8 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         """Give the application's next task a container of this memory (MB) on a node."""
         task = application.head
         assert task is not None
-        container = Container(application, task, node, memory)
+        full = task.ideal if self._ideal_is_full else task.memory
+        container = Container(application, task, node, memory, memory != full)
         container.scheduled = self._now
         self.errors.allocated(container)
         application.took(container)

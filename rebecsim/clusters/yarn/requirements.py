@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from rebecsim.clusters.yarn.application import hundreds
 from rebecsim.clusters.yarn.configuration import Configuration, InjectedError
+from rebecsim.clusters.yarn.elasticity.penalties import Penalty, penalty_named
 from rebecsim.clusters.yarn.node import NodeSize
-from rebecsim.clusters.yarn.penalties import Penalty, penalty_named
 from rebecsim.errors import UserError
 from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass
 

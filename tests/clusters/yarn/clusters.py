@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from hypothesis import strategies as st
 
-from rebecsim.clusters.yarn.cluster import SCHEDULERS
 from rebecsim.clusters.yarn.configuration import Configuration, Elasticity
 from rebecsim.clusters.yarn.container import Container
+from rebecsim.clusters.yarn.elasticity.penalties import penalty_named
 from rebecsim.clusters.yarn.node import NodeSize
-from rebecsim.clusters.yarn.penalties import penalty_named
+from rebecsim.clusters.yarn.schedulers.registry import SCHEDULERS
 from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass
 
 NODE_MEMORY, NODE_CORES = 4000, 4

@@ -7,11 +7,13 @@ import shlex
 import tarfile
 from pathlib import Path
 
-from rebecsim.clusters.yarn.cluster import SCHEDULERS, Finished, run_cluster
+from rebecsim.clusters.yarn.cluster import Finished, run_cluster
 from rebecsim.clusters.yarn.configuration import Configuration, Elasticity, InjectedError
+from rebecsim.clusters.yarn.elasticity.penalties import penalty_named
 from rebecsim.clusters.yarn.node import NodeSize
-from rebecsim.clusters.yarn.penalties import penalty_named
+from rebecsim.clusters.yarn.quirks import QUIRKS_OF_DSS
 from rebecsim.clusters.yarn.report.dss_files import dss_files, occupancy_file
+from rebecsim.clusters.yarn.schedulers.registry import SCHEDULERS
 from rebecsim.workloads.containers.jobs import ContainerJob
 from rebecsim.workloads.containers.sls import read_sls_jobs
 from rebecsim.workloads.containers.topology import read_sls_topology
@@ -45,7 +47,7 @@ def inputs(case: Path) -> tuple[tuple[ContainerJob, ...], list[NodeSize], Config
 
 def written(run: Finished) -> dict[str, str]:
     """Give the files of a run by name."""
-    scheduler = SCHEDULERS[run.configuration.scheduler]
+    scheduler = SCHEDULERS[run.configuration.scheduler].scheduler
     files = dict(dss_files(run, scheduler.elastic, RUN_DURATION))
     if run.configuration.occupancy_interval:
         files["occupancy.out"] = occupancy_file(run.occupancy)
@@ -96,6 +98,7 @@ def _configuration(options: argparse.Namespace) -> Configuration:
         options.p.upper() if options.p else None,
         elasticity,
         options.occupancy_stats_interval * 1000,
+        quirks=QUIRKS_OF_DSS,
     )
 
 

@@ -9,12 +9,13 @@ from hypothesis import assume, given, settings
 
 from rebecsim.actors import FifoScheduler
 from rebecsim.clusters.yarn.accounts import Accounts
-from rebecsim.clusters.yarn.cluster import SCHEDULERS, Finished, cluster_model, run_cluster
+from rebecsim.clusters.yarn.cluster import Finished, cluster_model, run_cluster
 from rebecsim.clusters.yarn.configuration import Configuration, Elasticity, InjectedError
-from rebecsim.clusters.yarn.durations import applications_of
+from rebecsim.clusters.yarn.elasticity.durations import applications_of
+from rebecsim.clusters.yarn.elasticity.penalties import penalty_named
 from rebecsim.clusters.yarn.node import ClusterNode
-from rebecsim.clusters.yarn.penalties import penalty_named
 from rebecsim.clusters.yarn.rebecs import StuckError
+from rebecsim.clusters.yarn.schedulers.registry import SCHEDULERS
 from rebecsim.errors import UserError
 from rebecsim.simulation import simulate
 from tests.clusters.yarn.clusters import (

@@ -5,7 +5,7 @@ import math
 import pytest
 from hypothesis import given, strategies as st
 
-from rebecsim.clusters.yarn.penalties import PENALTIES, penalty_named
+from rebecsim.clusters.yarn.elasticity.penalties import PENALTIES, penalty_named
 from rebecsim.errors import UserError
 
 

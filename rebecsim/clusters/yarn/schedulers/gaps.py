@@ -32,6 +32,7 @@ def release_time(
     ends.sort(key=lambda item: item[0])
     emptier = ClusterNode(node.size)
     emptier.memory, emptier.cores = node.memory, node.cores
+    memory_first = scheduler.configuration.quirks.memory_first
     latest = GONE
     for end, container in ends:
         latest = end
@@ -39,8 +40,9 @@ def release_time(
             break
         emptier.memory += container.memory
         emptier.cores += container.task.cores
-        released = (emptier.memory, emptier.cores)
-        if released >= (task.memory, task.cores) or scheduler.offer(emptier, application, now):
+        if memory_first and (emptier.memory, emptier.cores) >= (task.memory, task.cores):
+            break
+        if scheduler.offer(emptier, application, now):
             break
     return None if latest == GONE else latest
 

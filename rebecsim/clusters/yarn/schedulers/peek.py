@@ -7,10 +7,10 @@ from itertools import accumulate
 
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import Configuration
-from rebecsim.clusters.yarn.foresight import Foresight
+from rebecsim.clusters.yarn.foreseeing.foresight import Foresight
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.schedulers.elastic import SmartGreedy
-from rebecsim.clusters.yarn.schedulers.gaps import GONE
+from rebecsim.clusters.yarn.schedulers.gaps import GONE, NEVER
 from rebecsim.clusters.yarn.schedulers.scheduler import Grants, Offer
 
 LookAhead = Callable[[Application, ClusterNode, int], Foresight]
@@ -37,6 +37,7 @@ class Peek(SmartGreedy):
         super().__init__(configuration, nodes, grants)
         self.foresight = Foresight()
         self.considered: set[int] = set()
+        self._unforeseen = GONE if configuration.quirks.unforeseen_gone else NEVER
         self._agrees = {
             None: self._always,
             "TIMELINE_CHECK_CURRENT_JOB": self._leaves_room,
@@ -65,12 +66,9 @@ class Peek(SmartGreedy):
         return found if in_time and self._agrees(node, application, found, now) else None
 
     def master_end(self, application: Application) -> int:
-        """Give when an AppMaster leaves, as foreseen; one that is not foreseen counts as gone.
-
-        So a gap on a node of AppMasters that stay is found too early, or not at all.
-        """
+        """Give when an AppMaster leaves, as foreseen."""
         end = self.foresight.end(application)
-        return GONE if end is None else end
+        return self._unforeseen if end is None else end
 
     def expected_scheduled(self, application: Application) -> int | None:
         """Give when the application has all its containers, as foreseen."""
@@ -94,8 +92,13 @@ class Peek(SmartGreedy):
                 steps.append((each.scheduled, each.memory, each.task.cores))
                 steps.append((each.finished, -each.memory, -each.task.cores))
         steps.sort()
-        used = accumulate(((m, c) for _, m, c in steps), _sum, initial=(0, 0))
-        return _sum(max(used), (offer.memory, task.cores)) <= (node.size.memory, node.size.cores)
+        used = list(accumulate(((m, c) for _, m, c in steps), _sum, initial=(0, 0)))
+        most = max(used)
+        if not self.configuration.quirks.memory_first:
+            most = max(memory for memory, _ in used), max(cores for _, cores in used)
+            if most[1] + task.cores > node.size.cores:
+                return False
+        return _sum(most, (offer.memory, task.cores)) <= (node.size.memory, node.size.cores)
 
     def _delays_nothing(
         self, node: ClusterNode, application: Application, offer: Offer, now: int

@@ -21,6 +21,7 @@ class ShortestRemaining(Scheduler):
     ) -> None:
         super().__init__(configuration, nodes, grants)
         self._queue: list[Application] = []
+        self._silent = configuration.quirks.silent
 
     @property
     def first(self) -> Application | None:
@@ -59,7 +60,9 @@ class ShortestRemaining(Scheduler):
                 self.grants.allocate(application, node, task.memory)
                 if application.head is None:
                     del queue[place]
-                return place < len(queue)
+                return place < len(queue) or not self._silent
+            elif not self._silent:
+                decisions.rejected += 1
         return False
 
 

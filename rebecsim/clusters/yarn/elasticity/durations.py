@@ -1,27 +1,16 @@
-"""How long tasks really take: in less memory, and with errors that schedulers do not know of.
-
-Random numbers are those of DSS: Python's generator with fixed seeds, and whole numbers drawn as
-Python 2 draws them.
-"""
+"""How long tasks really take: in less memory, and with errors that schedulers do not know of."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from random import Random
 
 from rebecsim.clusters.yarn.application import LEAST_MEMORY, Application, Task, hundreds
 from rebecsim.clusters.yarn.configuration import Configuration, InjectedError
 from rebecsim.clusters.yarn.container import Container
-from rebecsim.clusters.yarn.penalties import Penalty, penalty_named
+from rebecsim.clusters.yarn.elasticity.draws import Draws, draws_of, whole_between
+from rebecsim.clusters.yarn.elasticity.penalties import Penalty, penalty_named
 from rebecsim.workloads.containers.jobs import ContainerJob
-
-_OVERESTIMATES, _ERRORS, _DURATIONS = 23482374928374, 24381092348021, 129831982379
-
-
-def whole_between(draws: Random, low: int, high: int) -> int:
-    """Draw a whole number from `low` to `high` as Python 2 does."""
-    return low + math.floor(draws.random() * (high - low + 1))
 
 
 def applications_of(
@@ -36,11 +25,13 @@ def applications_of(
         0,
         configuration.master_memory,
     )
-    draws = Random(_OVERESTIMATES)
+    draws = draws_of(configuration)
     low, high = elasticity.overestimated
     made = []
     for job in jobs:
-        factor = low + (high - low) * draws.random()
+        factor = 1.0
+        if (low, high) != (1.0, 1.0):
+            factor = low + (high - low) * draws.overestimate(job.number).random()
         tasks = [(master, 1)]
         for each in sorted(job.classes, key=lambda task_class: task_class.priority):
             own = each.penalty is not None
@@ -70,19 +61,21 @@ class Errors:
         self._elastic = elastic
         self._largest = largest
         self._erring = bool(self._elasticity.duration_error)
-        self._draws = Random(_ERRORS)
+        self._adds_twice = configuration.quirks.errors_twice
+        self._draws: Draws = draws_of(configuration)
 
     def submitted(self, application: Application) -> None:
         """Draw the errors of an application: of its memory, then of the bump of its penalty."""
         task = application.first_task
-        if task is None:
+        if task is None or not (self._elasticity.memory_error or self._elasticity.bump_error):
             return
+        draws = self._draws.errors(application.number)
         if self._elasticity.memory_error:
-            error = self._whole(self._elasticity.memory_error, task.ideal, self._draws)
+            error = self._whole(self._elasticity.memory_error, task.ideal, draws)
             needed = min(max(task.ideal + error, LEAST_MEMORY), self._largest)
             application.memory_error = needed - task.ideal
         if self._elasticity.bump_error and self._elastic:
-            application.bump_error = self._bump_error(task.penalty)
+            application.bump_error = self._bump_error(task.penalty, draws)
 
     def allocated(self, container: Container) -> None:
         """Compute how long the task takes in what its container was given."""
@@ -95,11 +88,12 @@ class Errors:
         given = container.memory
         if given >= needed:
             return
-        believed = task.penalty.duration(task.ideal, given, task.duration)
         container.duration = task.penalty.duration(
             needed, given, task.duration, application.bump_error
         )
-        container.lengthened = container.duration - believed
+        if self._adds_twice:
+            believed = task.penalty.duration(task.ideal, given, task.duration)
+            container.lengthened = container.duration - believed
 
     def launched(self, container: Container) -> int:
         """Give how much longer the task takes than its duration says (ms)."""
@@ -108,7 +102,7 @@ class Errors:
         elastic = container.is_elastic
         if self._elasticity.only_elastic and not elastic:
             return container.lengthened
-        draws = _draws_of(container.application, elastic)
+        draws = self._durations_of(container.application, elastic)
         return self._whole(self._elasticity.duration_error, container.duration, draws)
 
     def _whole(self, error: InjectedError, value: int, draws: Random) -> int:
@@ -117,7 +111,18 @@ class Errors:
             return most if error.sign == "POSITIVE" else -most
         return whole_between(draws, error.lowest * most, error.highest * most)
 
-    def _bump_error(self, penalty: Penalty | None) -> float:
+    def _durations_of(self, application: Application, elastic: bool) -> Random:
+        """Give the random numbers of an application's elastic, or its other containers."""
+        known = application.elastic_draws if elastic else application.regular_draws
+        if known is None:
+            known = self._draws.durations(application.number, elastic)
+            if elastic:
+                application.elastic_draws = known
+            else:
+                application.regular_draws = known
+        return known
+
+    def _bump_error(self, penalty: Penalty | None, draws: Random) -> float:
         if penalty is None or not penalty.has_bump:
             return 0.0
         error = self._elasticity.bump_error
@@ -126,14 +131,5 @@ class Errors:
             drawn = most if error.sign == "POSITIVE" else -most
         else:
             low, high = error.lowest * most, error.highest * most
-            drawn = low + (high - low) * self._draws.random()
+            drawn = low + (high - low) * draws.random()
         return drawn if penalty.bump + drawn >= 1 else 1 - penalty.bump
-
-
-def _draws_of(application: Application, elastic: bool) -> Random:
-    """Give the random numbers of an application's elastic, or its other containers."""
-    if elastic:
-        application.elastic_draws = application.elastic_draws or Random(_DURATIONS)
-        return application.elastic_draws
-    application.regular_draws = application.regular_draws or Random(_DURATIONS)
-    return application.regular_draws

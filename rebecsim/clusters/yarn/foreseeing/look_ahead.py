@@ -11,7 +11,7 @@ from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import InjectedError
 from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.execution import QueuedSystem, Waiting, serve
-from rebecsim.clusters.yarn.foresight import Foresight
+from rebecsim.clusters.yarn.foreseeing.foresight import Foresight
 from rebecsim.clusters.yarn.node import ClusterNode, Reservation
 from rebecsim.clusters.yarn.rebecs import AppMaster, NodeManager, ResourceManager
 from rebecsim.clusters.yarn.schedulers.regular import Regular
@@ -84,14 +84,17 @@ class _Copy:
 
     def _model(self) -> Model:
         original = self._original
+        drawn = original.configuration.elasticity
+        as_dss = original.configuration.quirks.errors_foreseen
         configuration = replace(
             original.configuration,
             gaps=False,
             push_back=None,
             elasticity=replace(
-                original.configuration.elasticity,
+                drawn,
                 memory_error=InjectedError(),
                 bump_error=InjectedError(),
+                duration_error=drawn.duration_error if as_dss else InjectedError(),
             ),
         )
         arguments = (configuration, tuple(self._nodes.values()), Regular, Accounts())

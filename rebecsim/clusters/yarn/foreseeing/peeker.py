@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rebecsim.actors import Rebec, known_rebec, message_server
 from rebecsim.clusters.yarn.application import Application
-from rebecsim.clusters.yarn.foresight import Foresight
-from rebecsim.clusters.yarn.look_ahead import look_ahead
+from rebecsim.clusters.yarn.foreseeing.foresight import Foresight
+from rebecsim.clusters.yarn.foreseeing.look_ahead import look_ahead
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.rebecs import ResourceManager
 from rebecsim.clusters.yarn.schedulers.peek import Peek

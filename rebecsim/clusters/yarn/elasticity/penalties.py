@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rebecsim.clusters.yarn.penalty_tables import SAWTOOTH_SPILLS, SPARK_WORD_COUNT
+from rebecsim.clusters.yarn.elasticity.penalty_tables import SAWTOOTH_SPILLS, SPARK_WORD_COUNT
 from rebecsim.errors import UserError
 
 

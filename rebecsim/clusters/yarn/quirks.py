@@ -1,0 +1,49 @@
+"""Where DSS does what nobody would expect: which of that a run does as well."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True, slots=True)
+class Quirks:
+    """What DSS does, one by one; without any, a run does what stands after the semicolon.
+
+    Attributes:
+        one_second: first heartbeats of nodes are spread over a second, and an AppMaster looks for
+            its container every second, whatever the periods of heartbeats are; over the periods.
+        last_rack: of the racks that become a node each, only the last one is there; all are.
+        errors_twice: what errors of memory and bumps add to a task is added again when it is
+            launched, if there is no error of its duration; it is added once.
+        full_is_ideal: a container is elastic if its memory is not the ideal one, even if it is
+            all that was asked for; if it is less than was asked for.
+        memory_first: where resources are compared for gaps and timelines, cores count only if
+            memories are equal; both must be enough.
+        unforeseen_gone: an AppMaster whose end has not been foreseen counts as gone when gaps are
+            looked for under PEEK; as one that stays.
+        errors_foreseen: a look ahead has errors of durations of its own; it has none.
+        unlooked: no look ahead is taken when a job is submitted that has waited for another; there
+            is one.
+        silent: SRTF counts no rejection of a task that does not fit, and looks no further at a
+            heartbeat when the last job in its order has got its last container; it counts, and
+            looks.
+        raced_once: RACE_LOCKSTEP chooses when the first job is submitted; whenever one is.
+        fixed_draws: what is random is drawn from generators with fixed seeds, whole numbers as
+            Python 2 draws them; from the seed of the run, apart for every job.
+    """
+
+    one_second: bool = False
+    last_rack: bool = False
+    errors_twice: bool = False
+    full_is_ideal: bool = False
+    memory_first: bool = False
+    unforeseen_gone: bool = False
+    errors_foreseen: bool = False
+    unlooked: bool = False
+    silent: bool = False
+    raced_once: bool = False
+    fixed_draws: bool = False
+
+
+QUIRKS_OF_DSS = Quirks(**dict.fromkeys((each.name for each in fields(Quirks)), True))
+"""All of them."""

@@ -1,0 +1,71 @@
+"""The schedulers of YARN clusters by name; plug-ins can add some."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rebecsim.clusters.common.registry import Registry
+from rebecsim.clusters.yarn.schedulers.elastic import Greedy, SmartGreedy
+from rebecsim.clusters.yarn.schedulers.peek import Peek
+from rebecsim.clusters.yarn.schedulers.regular import Regular
+from rebecsim.clusters.yarn.schedulers.scheduler import Scheduler
+from rebecsim.clusters.yarn.schedulers.srtf import ShortestRemaining
+
+
+@dataclass(frozen=True, slots=True)
+class YarnScheduler:
+    """A way to share the containers of a cluster.
+
+    Attributes:
+        name: what commands and scenarios call it.
+        title: the name in words.
+        description: the rule in one line.
+        scheduler: what does it.
+    """
+
+    name: str
+    title: str
+    description: str
+    scheduler: type[Scheduler]
+
+
+yarn_schedulers: Registry[YarnScheduler] = Registry("YARN scheduler")
+
+SCHEDULERS = yarn_schedulers.entries
+"""The schedulers by name, in the order of tables and charts; plug-ins come last."""
+
+BUILTIN_YARN_SCHEDULERS = (
+    YarnScheduler(
+        "REGULAR",
+        "Fair by memory",
+        "the job with the least memory goes first; a task gets what it asks for, or waits",
+        Regular,
+    ),
+    YarnScheduler(
+        "GREEDY",
+        "Elastic, all that is left",
+        "as REGULAR, but a task that does not fit gets all memory that the node has left",
+        Greedy,
+    ),
+    YarnScheduler(
+        "SMARTG",
+        "Elastic, the best of what is left",
+        "as REGULAR, but a task that does not fit gets the least memory in which it is fastest",
+        SmartGreedy,
+    ),
+    YarnScheduler(
+        "PEEK",
+        "Elastic with a look ahead",
+        "as SMARTG, but only where the task then ends before its job would end otherwise",
+        Peek,
+    ),
+    YarnScheduler(
+        "SRTF",
+        "Shortest remaining time first",
+        "the job whose waiting tasks have the least durations in sum goes first",
+        ShortestRemaining,
+    ),
+)
+
+yarn_scheduler = yarn_schedulers.find
+"""Return the scheduler of a name. Raises UnknownNameError when there is none."""
