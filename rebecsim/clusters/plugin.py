@@ -178,8 +178,11 @@ def _require_class(policy: BatchPolicy | YarnScheduler, attribute: str, base: ty
         kind = f"subclass of {base.__name__}"
         raise TypeError(f"policy {policy.name}: the {attribute} {given!r} is no {kind}")
     if inspect.isabstract(given):
-        missing = ", ".join(sorted(getattr(given, "__abstractmethods__")))  # noqa: B009
-        raise TypeError(f"policy {policy.name}: {given.__name__} does not define {missing}")
+        raise TypeError(f"policy {policy.name}: {given.__name__} does not define {_left(given)}")
+
+
+def _left(abstract: Any) -> str:
+    return ", ".join(sorted(abstract.__abstractmethods__))
 
 
 def _require_texts_of(
