@@ -1,11 +1,25 @@
 from .cleaning import CleaningRules as CleaningRules
+from .containers.generation import (
+    Spread as Spread,
+    TraceModel as TraceModel,
+    generate_containers as generate_containers,
+)
 from .containers.jobs import ContainerJob as ContainerJob, TaskClass as TaskClass
-from .containers.sls import read_sls_jobs as read_sls_jobs
+from .containers.sls import (
+    SlsTrace as SlsTrace,
+    read_sls_jobs as read_sls_jobs,
+    read_sls_trace as read_sls_trace,
+    write_sls as write_sls,
+)
+from .containers.swim import SwimRule as SwimRule, SwimTrace as SwimTrace, read_swim as read_swim
 from .containers.topology import (
+    AlikeNodes as AlikeNodes,
     NodeLabel as NodeLabel,
     Rack as Rack,
     RackNode as RackNode,
+    racks_of as racks_of,
     read_sls_topology as read_sls_topology,
+    write_sls_topology as write_sls_topology,
 )
 from .errors import WorkloadError as WorkloadError
 from .export import write_workload as write_workload

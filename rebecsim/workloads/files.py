@@ -47,6 +47,21 @@ def whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
         yield line, rest
 
 
+def whole_text(path: Path) -> bytes:
+    """Read a file, gzip or plain, at once.
+
+    Raises WorkloadError for compressed data that are damaged or cut off; OSError when the file
+    cannot be read.
+    """
+    pieces: list[bytes] = []
+    line = 1
+    with _opened(path) as file:
+        while piece := _piece(path, line, file):
+            pieces.append(piece)
+            line += piece.count(b"\n")
+    return b"".join(pieces)
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[_Writable]:
     """Open a file to be written, with gzip if it is named `.gz`; it is there once all is written.

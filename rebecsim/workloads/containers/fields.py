@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from rebecsim.close_names import suggestion
+from rebecsim.workloads.containers.jobs import TaskKind
 from rebecsim.workloads.errors import WorkloadError
 
 LARGEST = 2**53
@@ -49,6 +50,13 @@ class Fields:
             if key not in names:
                 raise self.wrong(f"{key!r:.60} is not understood; {suggestion(key, names)}")
 
+    def one_of(self, keys: Sequence[str]) -> str:
+        """Give the one of some keys that is there, the first if none is; both would be one."""
+        given = [key for key in keys if key in self.values]
+        if len(given) > 1:
+            raise self.wrong(f"{' and '.join(map(repr, given))} are the same; give one of them")
+        return given[0] if given else keys[0]
+
     def get(self, key: str) -> Any:
         """Give a field that must be there."""
         if key not in self.values:
@@ -63,6 +71,10 @@ class Fields:
             raise self.wrong(f"{key!r} should be a whole number{from_on}, not {value!r:.40}")
         return value
 
+    def whole_or_none(self, key: str, least: int) -> int | None:
+        """Give a whole number, or None if it is not there."""
+        return self.whole(key, least) if key in self.values else None
+
     def text(self, key: str, default: str | None = None) -> str:
         """Give a text that is not empty; without a default it must be there."""
         value = self.values.get(key, default) if default is not None else self.get(key)
@@ -76,3 +88,12 @@ class Fields:
         if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
             raise self.wrong(f"{key!r} should be a list of objects")
         return value
+
+
+def task_kind(task: Fields, key: str, default: str | None = None) -> TaskKind:
+    """Give what tasks do in a job. Raises WorkloadError."""
+    kinds: dict[str, TaskKind] = {kind: kind for kind in get_args(TaskKind)}
+    kind = task.text(key, default)
+    if kind.lower() not in kinds:
+        raise task.wrong(f"{key!r} should be {' or '.join(kinds)}, not {kind!r:.40}")
+    return kinds[kind.lower()]

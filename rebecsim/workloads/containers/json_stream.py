@@ -9,53 +9,112 @@ from pathlib import Path
 from typing import Any
 
 from rebecsim.workloads.errors import WorkloadError
+from rebecsim.workloads.files import whole_text
 
-_BLANK = re.compile(r"\s*")
+_BLANK = re.compile(r"[ \t\r\n]*")
 
 
 def json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Read the objects of a file, one behind the other or in one array, each with its line.
 
-    Raises WorkloadError, with file and line, for what is no JSON, also where it ends in the middle,
-    for a value that is no object, a key that an object has twice, and a file without an object.
-    Raises OSError when the file cannot be read.
+    The file is plain or gzip. Raises WorkloadError, with file and line, for what is no JSON, also
+    where it ends in the middle, for a value that is no object, a key that an object has twice, and
+    a file without an object. Raises OSError when the file cannot be read.
     """
     count = 0
-    for line, value in _values(path):
-        for each in value if isinstance(value, list) else [value]:
-            if not isinstance(each, dict):
-                shown = json.dumps(each)[:40]
-                raise WorkloadError.at(path, line, f"should be an object in braces, not {shown}")
-            count += 1
-            yield line, each
+    for line, value in _Values(path, _text(path)):
+        if not isinstance(value, dict):
+            shown = json.dumps(value)[:40]
+            raise WorkloadError.at(path, line, f"should be an object in braces, not {shown}")
+        count += 1
+        yield line, value
     if not count:
         raise WorkloadError(f"{path}: nothing in the file")
 
 
-def _values(path: Path) -> Iterator[tuple[int, Any]]:
+def _text(path: Path) -> str:
+    content = whole_text(path)
     try:
-        text = path.read_text("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise WorkloadError(f"{path}: no text in UTF-8, at byte {error.start}") from None
-    decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_number)
-    line, counted = 1, 0
-    position = _end_of_blank(text, 0)
-    while position < len(text):
-        line, counted = line + text.count("\n", counted, position), position
+        line = content.count(b"\n", 0, error.start) + 1
+        raise WorkloadError.at(path, line, f"no text in UTF-8, at byte {error.start}") from None
+
+
+class _Values:
+    """The values of a text, those of arrays one by one, each with its line."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        self._path = path
+        self._text = text
+        self._decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_number)
+        self._position = self._counted = 0
+        self._line = 1
+
+    def __iter__(self) -> Iterator[tuple[int, Any]]:
+        while self._next():
+            if self._text[self._position] == "[":
+                yield from self._array()
+            else:
+                yield self._here(), self._value()
+
+    def _array(self) -> Iterator[tuple[int, Any]]:
+        begun = self._here()
+        self._position += 1
+        first = True
+        while (character := self._next()) != "]":
+            if not first:
+                if character != ",":
+                    raise self._wrong(begun, "a comma or the end of the array")
+                self._position += 1
+                character = self._next()
+            if not character or character == "]":
+                raise self._wrong(begun, "another value of the array")
+            yield self._here(), self._value()
+            first = False
+        self._position += 1
+
+    def _wrong(self, begun: int, expected: str) -> WorkloadError:
+        if not self._next():
+            return self._at(
+                self._here(),
+                f"the file ends in the middle of the array that begins in line {begun}",
+            )
+        shown = self._text[self._position]
+        return self._at(self._here(), f"no JSON: {expected} should stand here, not {shown!r}")
+
+    def _at(self, line: int, problem: str) -> WorkloadError:
+        return WorkloadError.at(self._path, line, problem)
+
+    def _next(self) -> str:
+        """Go to the next character that is not blank, and give it; nothing at the end."""
+        found = _BLANK.match(self._text, self._position)
+        self._position = found.end() if found else self._position
+        return self._text[self._position : self._position + 1]
+
+    def _here(self) -> int:
+        self._line += self._text.count("\n", self._counted, self._position)
+        self._counted = self._position
+        return self._line
+
+    def _value(self) -> Any:
+        line = self._here()
         try:
-            value, end = decoder.raw_decode(text, position)
+            value, self._position = self._decoder.raw_decode(self._text, self._position)
         except json.JSONDecodeError as error:
-            raise WorkloadError.at(path, error.lineno, _problem(text, error, line)) from None
+            raise self._at(error.lineno, _problem(self._text, error, line)) from None
         except (_TwiceError, _NoNumberError) as error:
-            raise WorkloadError.at(path, line, f"in the object from here, {error}") from None
+            raise self._at(line, f"in the object from here, {error}") from None
+        except ValueError:
+            raise self._at(line, "in the object from here, a number of too many digits") from None
         except RecursionError:
-            raise WorkloadError.at(path, line, "brackets within brackets, too deep") from None
-        yield line, value
-        position = _end_of_blank(text, end)
+            raise self._at(line, "brackets within brackets, too deep") from None
+        return value
 
 
 def _problem(text: str, error: json.JSONDecodeError, begun: int) -> str:
-    if not text[error.pos :].strip():
+    rest = text[error.pos :].strip()
+    if not rest or (error.msg.startswith("Unterminated string") and '"' not in rest[1:]):
         return f"the file ends in the middle of the object that begins in line {begun}"
     return f"no JSON: {error.msg[0].lower()}{error.msg[1:]}, column {error.colno}"
 
@@ -79,8 +138,3 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_number(text: str) -> None:
     raise _NoNumberError(f"{text} is no number of JSON")
-
-
-def _end_of_blank(text: str, position: int) -> int:
-    found = _BLANK.match(text, position)
-    return found.end() if found else position

@@ -1,108 +1,261 @@
-"""Traces of YARN clusters in the JSON of its scheduler load simulator (SLS).
+"""Traces of YARN clusters in the JSON of its scheduler load simulator (SLS), of both dialects.
 
-A trace has an object for each job. Task classes are written with
-durations and counts: `c.dur`, `c.nr`, `c.mem`, `c.cores`, `c.prio`, `c.type`, and `c.penalty` with
-`c.ib` where a class may run in less memory than it asks for.
+A trace has an object for each job, one behind the other or in an array: `job.id`, `job.start.ms`
+(or the name of a job, to start when that has finished), `job.queue.name`, `job.user`,
+`job.label.expression`, `job.count` (so many of the same), `am.type`, `am.memory-mb`, `am.vcores`
+and `job.tasks`. Its tasks are written as DSS does, see `dss_dialect`, or as Hadoop itself, see
+`hadoop_dialect`; which, is seen job by job. Hadoop's traces may begin with the number of nodes
+and racks. A trace that Rumen made of a job history is one, too, see `rumen`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, Literal
 
-from rebecsim.workloads.containers.fields import LARGEST, Fields
-from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass, TaskKind
+from rebecsim.workloads.containers import dss_dialect, hadoop_dialect, rumen
+from rebecsim.workloads.containers.fields import Fields
+from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass, circle_of_waiting
 from rebecsim.workloads.containers.json_stream import json_objects
-from rebecsim.workloads.errors import WorkloadError
+from rebecsim.workloads.containers.topology import Rack, RackNode
+from rebecsim.workloads.files import replacing
 
-_JOB_NAME = re.compile(r"job_(\d{1,18})", re.ASCII)
+Dialect = Literal["dss", "hadoop"]
+"""Who can read a trace that is written."""
+
+_JOB_NAME = re.compile(r"job_(\d{1,15})", re.ASCII)
+_TYPES = ("am.type", "yarn.sls.am.type")
+_MEMORIES = ("am.memory-mb", "am.memory")
+_KNOWN = (
+    *("job.id", "job.start.ms", "job.end.ms", "job.queue.name", "job.user", "job.count"),
+    *("job.label.expression", "am.vcores", "job.tasks"),
+    *_TYPES,
+    *_MEMORIES,
+)
+_NODES = ("num.nodes", "num.racks")
+_MOST_ALIKE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class SlsTrace:
+    """Jobs, and the racks of nodes that the trace itself asks for; mostly there are none."""
+
+    jobs: tuple[ContainerJob, ...]
+    racks: tuple[Rack, ...] = ()
 
 
 def read_sls_jobs(path: Path) -> tuple[ContainerJob, ...]:
-    """Read the jobs of a trace, in its order.
+    """Read the jobs of a trace, in its order. Raises what `read_sls_trace` raises."""
+    return read_sls_trace(path).jobs
 
-    Raises WorkloadError, with file, line and job, for whatever is not in the format: a field that
-    is missing or no whole number, a job that stands twice, waits for one that is not there, or for
-    itself by way of others. Raises OSError when the file cannot be read.
+
+def read_sls_trace(path: Path) -> SlsTrace:
+    """Read a trace, plain or gzip, with all its jobs in their order.
+
+    Jobs whose name is not `job_N`, and all but the first of `job.count`, are numbered from the
+    largest N on, and `known_as` what they are called.
+
+    Raises WorkloadError, with file, line, job and field, for whatever is not understood: a field
+    that is missing, unknown or no whole number, a job that stands twice, waits for one that is not
+    there, or for itself by way of others. Raises OSError when the file cannot be read.
     """
+    objects = [
+        Fields(values, path, line, f"object {number}")
+        for number, (line, values) in enumerate(json_objects(path), start=1)
+    ]
+    first = objects[0]
+    if rumen.is_rumen(first):
+        return SlsTrace(rumen.jobs_of(objects))
+    racks = _racks(first) if any(key in first.values for key in _NODES) else ()
+    rest = objects[1:] if racks else objects
+    if not rest:
+        raise first.wrong("no jobs follow")
+    return SlsTrace(_jobs(rest), racks)
+
+
+def write_sls(jobs: Sequence[ContainerJob], path: Path, dialect: Dialect = "dss") -> None:
+    """Write a trace, with gzip if the file is named `.gz`; it is whole or not there.
+
+    What is read again are the same jobs. Raises WorkloadError, with the job, for what the dialect
+    cannot say: names other than `job_N` and allocation ids in DSS's; penalties and tasks that take
+    no time in Hadoop's. Raises OSError when the file cannot be written.
+    """
+    names = {job.number: job.name for job in jobs}
+    texts = [_text(job, names, dialect) for job in jobs]
+    with replacing(path) as file:
+        for text in texts:
+            file.write(text.encode())
+
+
+def _racks(fields: Fields) -> tuple[Rack, ...]:
+    """Read how many nodes Hadoop would make, called as it calls them."""
+    fields.require_known(_NODES)
+    nodes = fields.whole("num.nodes", 1)
+    count = fields.whole("num.racks", 1, default=1)
+    if count > nodes or nodes > _MOST_ALIKE:
+        raise fields.wrong(f"{nodes} nodes in {count} racks; a rack has a node, all {_MOST_ALIKE}")
+    return tuple(
+        Rack(f"rack{rack}", tuple(RackNode(f"node{node}") for node in range(rack, nodes, count)))
+        for rack in range(count)
+    )
+
+
+def _jobs(objects: Sequence[Fields]) -> tuple[ContainerJob, ...]:
+    for fields in objects:
+        _require_sls(fields)
+    named = [_named(fields) for fields in objects]
+    numbers = _numbers(named)
+    first_free = max(numbers.values()) + 1
     jobs: dict[int, ContainerJob] = {}
-    lines: dict[int, int] = {}
-    for number, (line, values) in enumerate(json_objects(path), start=1):
-        job = _job(Fields(values, path, line, f"object {number}"))
-        if job.number in jobs:
-            raise WorkloadError.at(
-                path, line, f"{job.name} stands here again; first in line {lines[job.number]}"
-            )
-        jobs[job.number], lines[job.number] = job, line
-    for job in jobs.values():
-        if job.after is not None and (problem := _problem_of_waiting(job, jobs)):
-            raise WorkloadError.at(path, lines[job.number], f"{job.name} waits for {problem}")
+    for fields in named:
+        job = _job(fields, numbers)
+        jobs[job.number] = job
+        for place in range(2, _count(fields) + 1):
+            known_as = f"{fields.values['job.id']}#{place}" if "job.id" in fields.values else ""
+            jobs[first_free] = replace(job, number=first_free, known_as=known_as)
+            first_free += 1
+    _require_no_circle(named, jobs, numbers)
     return tuple(jobs.values())
 
 
-def _job(fields: Fields) -> ContainerJob:
-    number = _number(fields, "job.id")
-    fields = Fields(fields.values, fields.path, fields.line, f"job_{number}")
-    start: int | None = None
-    after: int | None = None
-    if isinstance(fields.get("job.start.ms"), str):
-        after = _number(fields, "job.start.ms")
-    else:
-        start = fields.whole("job.start.ms", 0)
-    source = f"{fields.path}:{fields.line}"
-    return ContainerJob(number, start, after, tuple(_classes(fields)), source)
+def _require_no_circle(
+    named: Sequence[Fields], jobs: Mapping[int, ContainerJob], numbers: Mapping[str, int]
+) -> None:
+    circle = {job.number: job for job in circle_of_waiting(jobs)}
+    for fields in named if circle else ():
+        job = circle.get(numbers[fields.what])
+        if job is None or job.after is None:
+            continue
+        if job.after == job.number:
+            raise fields.wrong("waits for itself")
+        manner = "" if len(circle) == 2 else " by way of others"
+        raise fields.wrong(f"waits for {jobs[job.after].name}, which waits for it{manner}")
 
 
-def _number(fields: Fields, key: str) -> int:
-    """Give N of a job that is called `job_N`."""
-    name = fields.text(key)
-    found = _JOB_NAME.fullmatch(name)
-    if not found:
-        raise fields.wrong(f"{key!r} should be job_ and a number, not {name!r:.40}")
-    return int(found[1])
-
-
-def _classes(fields: Fields) -> Iterator[TaskClass]:
-    for place, values in enumerate(fields.objects("job.tasks"), start=1):
-        task = Fields(values, fields.path, fields.line, f"{fields.what}, task {place}")
-        kinds = {kind: kind for kind in get_args(TaskKind)}
-        kind = task.text("c.type").lower()
-        if kind not in kinds:
-            raise task.wrong(f"'c.type' should be {' or '.join(kinds)}, not {kind!r:.40}")
-        yield TaskClass(
-            kind=kinds[kind],
-            count=task.whole("c.nr", 1),
-            duration=task.whole("c.dur", 0),
-            memory=task.whole("c.mem", 1),
-            cores=task.whole("c.cores", 0, default=1),
-            priority=task.whole("c.prio", -LARGEST),
-            penalty=task.text("c.penalty").upper() if "c.penalty" in values else None,
-            bump=_bump(task),
+def _require_sls(fields: Fields) -> None:
+    if rumen.is_rumen(fields):
+        raise fields.wrong("a job of Rumen among those of SLS; give it in a file of its own")
+    if "workloads" in fields.values:
+        raise fields.wrong(
+            "this says how Hadoop should make jobs (SYNTH), and has none; "
+            "`workload generate --sls` makes them"
         )
 
 
-def _bump(task: Fields) -> float | None:
-    if ("c.ib" in task.values) != ("c.penalty" in task.values):
-        raise task.wrong("'c.penalty' and 'c.ib' go together")
-    value = task.values.get("c.ib")
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= LARGEST:
-        raise task.wrong(f"'c.ib' should be a number from 1 on, not {value!r:.40}")
-    return float(value)
+def _named(fields: Fields) -> Fields:
+    """Say of which job the fields are, in errors."""
+    dss = _is_dss(fields)
+    if not dss and "job.id" not in fields.values:
+        return fields
+    value = fields.get("job.id")
+    if type(value) is int and not dss:
+        value = str(value)
+    if not isinstance(value, str) or not value:
+        raise fields.wrong(f"'job.id' should be a text, not {value!r:.40}")
+    if dss and not _JOB_NAME.fullmatch(value):
+        raise fields.wrong(f"'job.id' should be job_ and a number, not {value!r:.40}")
+    return fields.named(value)
 
 
-def _problem_of_waiting(job: ContainerJob, jobs: Mapping[int, ContainerJob]) -> str:
-    """Say why what a job waits for never ends, if so."""
-    waiting = job
-    for _ in jobs:
-        if waiting.after is None:
-            return ""
-        if waiting.after not in jobs:
-            return f"job_{waiting.after}, which is not in the trace" if waiting is job else ""
-        waiting = jobs[waiting.after]
-        if waiting is job:
-            return "itself" if job.after == job.number else f"job_{job.after}, which waits for it"
-    return ""
+def _is_dss(fields: Fields) -> bool:
+    tasks = fields.values.get("job.tasks")
+    return isinstance(tasks, list) and any(
+        key.startswith(dss_dialect.PREFIX)
+        for task in tasks
+        if isinstance(task, dict)
+        for key in task
+    )
+
+
+def _numbers(named: Sequence[Fields]) -> dict[str, int]:
+    """Give the number of each job by its name.
+
+    Raises WorkloadError for a name that stands twice.
+    """
+    lines: dict[str, int] = {}
+    for fields in named:
+        if fields.what in lines:
+            raise fields.wrong(f"stands here again; first in line {lines[fields.what]}")
+        lines[fields.what] = fields.line
+    numbers: dict[str, int] = {}
+    taken: dict[int, str] = {}
+    for fields in named:
+        if found := _JOB_NAME.fullmatch(fields.what):
+            number = int(found[1])
+            if number in taken:
+                raise fields.wrong(f"is the same as {taken[number]}")
+            numbers[fields.what], taken[number] = number, fields.what
+    free = max(taken, default=-1) + 1
+    for fields in named:
+        if fields.what not in numbers:
+            numbers[fields.what], free = free, free + 1
+    return numbers
+
+
+def _job(fields: Fields, numbers: Mapping[str, int]) -> ContainerJob:
+    fields.require_known(_KNOWN)
+    number = numbers[fields.what]
+    start: int | None = None
+    after: int | None = None
+    if isinstance(fields.values.get("job.start.ms"), str):
+        after = numbers.get(waits_for := fields.text("job.start.ms"))
+        if after is None:
+            raise fields.wrong(f"waits for {waits_for:.40}, which is not in the trace")
+    else:
+        start = fields.whole("job.start.ms", 0, default=None if _is_dss(fields) else 0)
+    own_name = "job.id" in fields.values and not _JOB_NAME.fullmatch(fields.what)
+    return ContainerJob(
+        number,
+        start,
+        after,
+        tuple(_classes(fields)),
+        f"{fields.path}:{fields.line}",
+        user=fields.text("job.user", default="default"),
+        queue=fields.text("job.queue.name", default="default"),
+        label=fields.text("job.label.expression", default=""),
+        end=fields.whole("job.end.ms", 0, default=0) or None,
+        application=fields.text(fields.one_of(_TYPES), default="mapreduce"),
+        master_memory=fields.whole_or_none(fields.one_of(_MEMORIES), 1),
+        master_cores=fields.whole_or_none("am.vcores", 1),
+        known_as=fields.what if own_name else "",
+    )
+
+
+def _count(fields: Fields) -> int:
+    count = fields.whole("job.count", 1, default=1)
+    if count > _MOST_ALIKE:
+        raise fields.wrong(f"'job.count' should be at most {_MOST_ALIKE:,}, not {count:,}")
+    return count
+
+
+def _classes(fields: Fields) -> Iterator[TaskClass]:
+    dialect = dss_dialect if _is_dss(fields) else hadoop_dialect
+    for place, values in enumerate(fields.objects("job.tasks"), start=1):
+        yield dialect.class_of(fields.of(values, f"task {place}"))
+
+
+def _text(job: ContainerJob, names: Mapping[int, str], dialect: Dialect) -> str:
+    if dialect == "hadoop":
+        return hadoop_dialect.job_text(job, _head(job, job.name, names))
+    return dss_dialect.job_text(job, _head(job, f"job_{job.number}", {}))
+
+
+def _head(job: ContainerJob, name: str, names: Mapping[int, str]) -> Mapping[str, Any]:
+    waits_for = names.get(job.after, f"job_{job.after}") if job.after is not None else None
+    head = {
+        "am.type": job.application,
+        "job.start.ms": job.start if waits_for is None else waits_for,
+        "job.end.ms": job.end or 0,
+        "job.queue.name": job.queue,
+        "job.id": name,
+        "job.user": job.user,
+    }
+    own = {
+        "job.label.expression": job.label or None,
+        "am.memory-mb": job.master_memory,
+        "am.vcores": job.master_cores,
+    }
+    return {**head, **{key: value for key, value in own.items() if value is not None}}

@@ -6,13 +6,17 @@ many cores (`vcores`), and its labels: `"gpu, fast(exclusive=false)"`.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from rebecsim.workloads.containers.fields import Fields
 from rebecsim.workloads.containers.json_stream import json_objects
+from rebecsim.workloads.errors import WorkloadError
+from rebecsim.workloads.files import replacing
 
 _LABEL = re.compile(r"([\w.-]+)(?:\(exclusive=(true|false)\))?", re.ASCII)
 
@@ -82,8 +86,8 @@ def _node(fields: Fields) -> RackNode:
     fields.require_known(("node", "memory-mb", "vcores", "labels"))
     return RackNode(
         fields.text("node"),
-        fields.whole("memory-mb", 1) if "memory-mb" in fields.values else None,
-        fields.whole("vcores", 1) if "vcores" in fields.values else None,
+        fields.whole_or_none("memory-mb", 1),
+        fields.whole_or_none("vcores", 1),
         tuple(_labels(fields)),
     )
 
@@ -97,3 +101,63 @@ def _labels(fields: Fields) -> Iterator[NodeLabel]:
                 f"'labels' should be names as in 'gpu, fast(exclusive=false)', not {each!r:.40}"
             )
         yield NodeLabel(found[1], found[2] != "false")
+
+
+def write_sls_topology(racks: Sequence[Rack], path: Path) -> None:
+    """Write the racks of a topology, with gzip if the file is named `.gz`; whole or not at all.
+
+    Raises OSError when the file cannot be written.
+    """
+    with replacing(path) as file:
+        for rack in racks:
+            values = {"rack": rack.name, "nodes": [dict(_items(node)) for node in rack.nodes]}
+            file.write((json.dumps(values, indent=4) + "\n").encode())
+
+
+def _items(node: RackNode) -> Iterator[tuple[str, object]]:
+    yield "node", node.name
+    if node.memory is not None:
+        yield "memory-mb", node.memory
+    if node.cores is not None:
+        yield "vcores", node.cores
+    if node.labels:
+        texts = (
+            each.name if each.exclusive else f"{each.name}(exclusive=false)" for each in node.labels
+        )
+        yield "labels", ", ".join(texts)
+
+
+@dataclass(frozen=True, slots=True)
+class AlikeNodes:
+    """So many nodes of some MB and cores, or of those of the cluster."""
+
+    count: int
+    memory: int | None = None
+    cores: int | None = None
+
+    def __post_init__(self) -> None:
+        given = (self.count, self.memory, self.cores)
+        if any(number is not None and number < 1 for number in given):
+            raise WorkloadError("a group has 1 node at least, and a node 1 MB and 1 core")
+
+
+def racks_of(groups: Sequence[AlikeNodes], racks: int = 1) -> tuple[Rack, ...]:
+    """Make racks of nodes, called node1, node2, ...
+
+    One rack is called default-rack; of several, rack1, rack2, ..., each has as many nodes as the
+    others or one less. Raises WorkloadError for a rack without nodes.
+    """
+    kinds = [group for group in groups for _ in range(group.count)]
+    nodes = [
+        RackNode(f"node{number}", kind.memory, kind.cores)
+        for number, kind in enumerate(kinds, start=1)
+    ]
+    if not 1 <= racks <= len(nodes):
+        raise WorkloadError(f"{len(nodes)} nodes in {racks} racks; a rack has a node at least")
+    if racks == 1:
+        return (Rack("default-rack", tuple(nodes)),)
+    ends = [len(nodes) * rack // racks for rack in range(racks + 1)]
+    return tuple(
+        Rack(f"rack{number}", tuple(nodes[begin:end]))
+        for number, (begin, end) in enumerate(pairwise(ends), start=1)
+    )

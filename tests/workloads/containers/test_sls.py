@@ -41,6 +41,8 @@ def test_a_job_is_read_with_its_classes(tmp_path):
             TaskClass("reduce", 3, 4000, 900, 1, 20),
             TaskClass("map", 3, 4000, 900, 2, 1, "STEP", 1.5),
         ),
+        queue="sls_queue_1",
+        end=9000,
     )
     assert job.name == "job_4"
     assert job.source == f"{path}:1"
@@ -76,8 +78,8 @@ def test_no_job_is_lost_however_the_trace_is_laid_out(
         ({"job.start.ms": 1.5}, "job_4: 'job.start.ms' should be a whole number from 0 on"),
         ({"job.start.ms": -1}, "job_4: 'job.start.ms' should be a whole number from 0 on, not -1"),
         ({"job.start.ms": True}, "job_4: 'job.start.ms' should be a whole number"),
-        ({"job.start.ms": "job_7"}, "job_4 waits for job_7, which is not in the trace"),
-        ({"job.start.ms": "job_4"}, "job_4 waits for itself"),
+        ({"job.start.ms": "job_7"}, "job_4: waits for job_7, which is not in the trace"),
+        ({"job.start.ms": "job_4"}, "job_4: waits for itself"),
         ({"job.tasks": {}}, "job_4: 'job.tasks' should be a list of objects"),
     ],
 )
@@ -120,13 +122,25 @@ def test_jobs_that_wait_for_each_other_are_refused(tmp_path):
         {**JOB, "job.start.ms": "job_5"},
         {**JOB, "job.id": "job_5", "job.start.ms": "job_4"},
     )
-    with pytest.raises(WorkloadError, match=r":1: job_4 waits for job_5, which waits for it"):
+    with pytest.raises(WorkloadError, match=r":1: job_4: waits for job_5, which waits for it"):
+        read_sls_jobs(path)
+
+
+def test_a_long_chain_of_jobs_that_wait_is_no_circle(tmp_path):
+    chain = [
+        {**JOB, "job.id": f"job_{number}", "job.start.ms": f"job_{number + 1}"}
+        for number in range(3000)
+    ]
+    path = write(tmp_path, *chain, {**JOB, "job.id": "job_3000"})
+    assert len(read_sls_jobs(path)) == 3001
+    path = write(tmp_path, *chain, {**JOB, "job.id": "job_3000", "job.start.ms": "job_2998"})
+    with pytest.raises(WorkloadError, match=r":2999: job_2998: waits for job_2999, .* of others"):
         read_sls_jobs(path)
 
 
 def test_a_job_that_stands_twice_is_refused(tmp_path):
     path = write(tmp_path, JOB, JOB)
-    with pytest.raises(WorkloadError, match=r":2: job_4 stands here again; first in line 1"):
+    with pytest.raises(WorkloadError, match=r":2: job_4: stands here again; first in line 1"):
         read_sls_jobs(path)
 
 
@@ -143,6 +157,18 @@ def test_a_job_that_stands_twice_is_refused(tmp_path):
         ('{"a": 1}\n{"b" 2}', ":2: no JSON: expecting ':' delimiter, column 6"),
         ('{"a": 1, "a": 2}', ":1: in the object from here, 'a' stands twice"),
         ('{"a": NaN}', ":1: in the object from here, NaN is no number of JSON"),
+        ('{"a": "b', ":1: the file ends in the middle of the object that begins in line 1"),
+        ('[{"a": 1},\n 3]', ":2: should be an object in braces, not 3"),
+        ('\n[{"a": 1}\n', ":3: the file ends in the middle of the array that begins in line 2"),
+        ('[{"a": 1},', ":1: the file ends in the middle of the array that begins in line 1"),
+        ("[", ":1: the file ends in the middle of the array that begins in line 1"),
+        (
+            '[{"a": 1}\n{"a": 2}]',
+            ":2: no JSON: a comma or the end of the array should stand here, not '{'",
+        ),
+        ('[{"a": 1},\n]', ":2: no JSON: another value of the array should stand here, not ']'"),
+        ('{"a": ' + "9" * 5000 + "}", ":1: in the object from here, a number of too many digits"),
+        ("[" * 3 + '{"a": 1}]]]', ':1: should be an object in braces, not [[{"a": 1}]]'),
     ],
 )
 def test_what_is_no_json_is_refused_with_its_line(tmp_path, text, problem):

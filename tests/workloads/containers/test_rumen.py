@@ -1,0 +1,95 @@
+"""Traces that Rumen made of a job history."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass
+from rebecsim.workloads.containers.sls import read_sls_jobs
+from rebecsim.workloads.errors import WorkloadError
+
+ORIGIN = 1_400_000_000_000
+
+
+def attempt(start: int, finish: int, **other: object) -> dict[str, object]:
+    return {"startTime": ORIGIN + start, "finishTime": ORIGIN + finish, **other}
+
+
+def task(*attempts: object) -> dict[str, object]:
+    return {"taskStatus": "SUCCESS", "attempts": list(attempts), "inputBytes": 5}
+
+
+JOB = {
+    "jobID": "job_1400_0007",
+    "submitTime": ORIGIN + 400,
+    "finishTime": ORIGIN + 9000,
+    "user": "jenkins",
+    "queue": "etl",
+    "jobMapMB": 1536,
+    "jobReduceMB": -1,
+    "mapTasks": [task(attempt(500, 2500, hostName="/rack/a", result="SUCCESS"))],
+    "reduceTasks": [task(attempt(500, 1500))],
+    "otherTasks": [task()],
+}
+
+
+def write(folder: Path, *jobs: object, as_array: bool = False) -> Path:
+    path = folder / "rumen.json"
+    path.write_text(json.dumps(jobs) if as_array else "\n".join(map(json.dumps, jobs)))
+    return path
+
+
+@pytest.mark.parametrize("as_array", [False, True])
+def test_a_job_has_a_task_for_each_of_rumens(tmp_path, as_array):
+    first = {**JOB, "jobID": "job_1400_0006", "submitTime": ORIGIN, "finishTime": -1}
+    jobs = read_sls_jobs(write(tmp_path, JOB, first, as_array=as_array))
+    classes = (
+        TaskClass("map", 1, 2000, 1536, 1, 10, host="/rack/a"),
+        TaskClass("reduce", 1, 1000, 1024, 1, 20),
+    )
+    assert jobs == (
+        ContainerJob(
+            0, 400, None, classes, user="jenkins", queue="etl", end=9000, known_as="job_1400_0007"
+        ),
+        ContainerJob(1, 0, None, classes, user="jenkins", queue="etl", known_as="job_1400_0006"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("attempts", "duration"),
+    [
+        ([attempt(0, 5, result="SUCCESS"), attempt(0, 9, result="KILLED")], 5),
+        ([attempt(0, 5, result="SUCCESS"), attempt(0, 7, result="SUCCESS")], 7),
+        ([attempt(0, 5, result="FAILED"), attempt(0, 9, result="KILLED")], 9),
+    ],
+)
+def test_the_last_attempt_that_succeeded_counts(tmp_path, attempts, duration):
+    (job,) = read_sls_jobs(write(tmp_path, {**JOB, "mapTasks": [task(*attempts)]}))
+    assert job.classes[0].duration == duration
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"mapTasks": [task()]}, ", map task 1: no attempts; leave the task out"),
+        (
+            {"reduceTasks": [task(attempt(7, 7))]},
+            f", reduce task 1, attempt 1: 'finishTime' should be after the start at {ORIGIN + 7}",
+        ),
+        ({"submitTime": -1}, ": 'submitTime' should be a whole number from 0 on, not -1"),
+        ({"mapTasks": None}, ": 'mapTasks' should be a list of objects"),
+    ],
+)
+def test_what_is_wrong_is_said_with_the_job(tmp_path, changes, problem):
+    path = write(tmp_path, JOB, {**JOB, "jobID": "job_8", **changes})
+    with pytest.raises(WorkloadError) as raised:
+        read_sls_jobs(path)
+    assert str(raised.value).startswith(f"{path}:2: job_8{problem}")
+
+
+def test_a_job_that_stands_twice_is_refused(tmp_path):
+    with pytest.raises(WorkloadError, match=r":2: job_1400_0007: stands here again; first in line"):
+        read_sls_jobs(write(tmp_path, JOB, JOB))
