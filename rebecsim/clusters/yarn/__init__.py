@@ -7,7 +7,8 @@ gives what is `Finished`: each `Application` with its `Container`s, each `Cluste
 that jobs wait for ever.
 
 Schedulers: a `Scheduler` of `SCHEDULERS` by name: `Regular`, `Greedy`, `SmartGreedy`, `Peek`,
-`ShortestRemaining`; the last one apart they share a `FairQueue`.
+`ShortestRemaining`, `FirstInFirstOut`, `Fair` and `DominantFair`, which share a cluster between the
+`Pool`s of a configuration. Those with a fair order have a `FairQueue`.
 
 Elasticity: a `Penalty` of `PENALTIES` by name, found by `penalty_named`, says how much longer a
 task runs in less memory; `Elasticity` is what a run has of it, with an `InjectedError` here and

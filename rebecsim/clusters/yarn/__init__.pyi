@@ -8,6 +8,7 @@ from .configuration import (
     Configuration as Configuration,
     Elasticity as Elasticity,
     InjectedError as InjectedError,
+    Pool as Pool,
 )
 from .container import Container as Container
 from .elasticity.penalties import (
@@ -29,7 +30,9 @@ from .rebecs import (
 )
 from .sampler import Occupancy as Occupancy
 from .schedulers.elastic import Greedy as Greedy, SmartGreedy as SmartGreedy
+from .schedulers.fair import DominantFair as DominantFair, Fair as Fair
 from .schedulers.fair_queue import FairQueue as FairQueue
+from .schedulers.fifo import FirstInFirstOut as FirstInFirstOut
 from .schedulers.peek import Peek as Peek
 from .schedulers.registry import (
     SCHEDULERS as SCHEDULERS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from rebecsim.clusters.yarn.elasticity.penalties import Penalty
 from rebecsim.workloads.containers.jobs import ContainerJob, TaskKind
@@ -73,6 +73,7 @@ class Application:
         start: when it was submitted (ms).
         end: when its AppMaster had nothing more to do (ms), or None.
         consumption: MB of the containers that the resource manager knows it to have.
+        consumed_cores: likewise.
         containers: all that were allocated, the AppMaster's first.
         alive: how many of them the AppMaster does not know to be finished.
         allocated: containers that the AppMaster has not heard of.
@@ -95,6 +96,7 @@ class Application:
         "awake",
         "beat",
         "bump_error",
+        "consumed_cores",
         "consumption",
         "containers",
         "decisions",
@@ -122,7 +124,7 @@ class Application:
         self.head: Task | None = tasks[0][0]
         self.start = 0
         self.end: int | None = None
-        self.consumption = 0
+        self.consumption = self.consumed_cores = 0
         self.containers: list[Container] = []
         self.alive = 0
         self.allocated: list[Container] = []
@@ -135,7 +137,7 @@ class Application:
         self.bump_error = 0.0
         self.regular_draws: Random | None = None
         self.elastic_draws: Random | None = None
-        self.rank: tuple[int, int, int, Application] | None = None
+        self.rank: tuple[Any, int, int, Application] | None = None
         self.decisions = Decisions()
         self.master: AppMaster
 
@@ -163,6 +165,7 @@ class Application:
         self.allocated.append(container)
         self.alive += 1
         self.consumption += container.memory
+        self.consumed_cores += container.task.cores
         self._served += 1
         if self._served == self._left[-1][1]:
             del self._left[-1]
@@ -177,6 +180,7 @@ class Application:
         copy.head = self.head
         copy.start = self.start
         copy.consumption = self.consumption
+        copy.consumed_cores = self.consumed_cores
         copy.alive = self.alive
         copy.launched = self.launched
         copy.leaving = self.leaving

@@ -67,6 +67,23 @@ class Elasticity:
 
 
 @dataclass(frozen=True, slots=True)
+class Pool:
+    """What a pool of YARN's Fair Scheduler should have.
+
+    Attributes:
+        name: that of a queue, or of a user whose jobs name none.
+        weight: how much it should have, compared to others, which have 1 if nothing is said.
+        least_memory: MB that it should have in any case, before others get more.
+        least_cores: likewise; they only count for DRF.
+    """
+
+    name: str
+    weight: float = 1.0
+    least_memory: int = 0
+    least_cores: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Configuration:
     """How a cluster works. Times are milliseconds, memories MB.
 
@@ -85,6 +102,7 @@ class Configuration:
         occupancy_interval: how often the occupancy is written down; 0: not at all.
         seed: of what is random.
         quirks: of DSS.
+        pools: those of FAIR and DRF of which something is to be said; others are all alike.
     """
 
     scheduler: str = "REGULAR"
@@ -101,3 +119,4 @@ class Configuration:
     occupancy_interval: int = 0
     seed: int = 0
     quirks: Quirks = field(default_factory=Quirks)
+    pools: tuple[Pool, ...] = ()

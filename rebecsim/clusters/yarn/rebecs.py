@@ -344,6 +344,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         for container in node.done:
             application = container.application
             application.consumption -= container.memory
+            application.consumed_cores -= container.task.cores
             self.scheduler.freed(application)
             self.accounts.used(container)
             if not container.task.is_master:

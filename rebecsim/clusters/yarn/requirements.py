@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from rebecsim.clusters.yarn.application import hundreds
-from rebecsim.clusters.yarn.configuration import Configuration, InjectedError
+from rebecsim.clusters.yarn.configuration import Configuration, InjectedError, Pool
 from rebecsim.clusters.yarn.elasticity.penalties import Penalty, penalty_named
 from rebecsim.clusters.yarn.node import NodeSize
 from rebecsim.errors import UserError
@@ -29,12 +30,23 @@ def require_sense(configuration: Configuration) -> None:
         ("bumps", elasticity.bump_error),
     ):
         _require_possible(name, error)
+    for pool in configuration.pools:
+        _require_fair(pool)
+    if len({pool.name for pool in configuration.pools}) < len(configuration.pools):
+        raise UserError("two pools have the same name")
     memory = elasticity.memory_error
     if memory and memory.sign != "NEGATIVE" and elasticity.penalty is None:
         raise UserError(
             f"an error of memory that is {memory.sign.lower()} needs a penalty: "
             "how long should a task run that needs more than it gets?"
         )
+
+
+def _require_fair(pool: Pool) -> None:
+    if not 0 < pool.weight < math.inf:
+        raise UserError(f"pool {pool.name}: the weight should be more than 0, not {pool.weight}")
+    if pool.least_memory < 0 or pool.least_cores < 0:
+        raise UserError(f"pool {pool.name}: what it has in any case should be 0 at least")
 
 
 def _require_possible(name: str, error: InjectedError) -> None:

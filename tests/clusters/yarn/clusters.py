@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hypothesis import strategies as st
+from hypothesis import assume, strategies as st
 
+from rebecsim.clusters.yarn.cluster import Finished, run_cluster
 from rebecsim.clusters.yarn.configuration import Configuration, Elasticity
 from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.elasticity.penalties import penalty_named
 from rebecsim.clusters.yarn.node import NodeSize
+from rebecsim.clusters.yarn.rebecs import StuckError
 from rebecsim.clusters.yarn.schedulers.registry import SCHEDULERS
 from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass
 
 NODE_MEMORY, NODE_CORES = 4000, 4
+
+Row = tuple[int, int, int | None, int | None, int, str]
 
 
 def nodes(count: int, memory: int = NODE_MEMORY, cores: int = NODE_CORES) -> list[NodeSize]:
@@ -76,3 +80,27 @@ def uses(containers: list[Container]) -> Iterator[tuple[int, int]]:
     for _, _, more_memory, more_cores in sorted(changes):
         memory, cores = memory + more_memory, cores + more_cores
         yield memory, cores
+
+
+def rows(run: Finished) -> list[Row]:
+    return [
+        (
+            application.number,
+            container.number,
+            container.launched,
+            container.finished,
+            container.memory,
+            container.node.size.name,
+        )
+        for application in run.applications
+        for container in application.containers
+    ]
+
+
+def finished(jobs, sizes, configuration) -> Finished:
+    """Run a cluster; runs that end because AppMasters hold all of it are none of interest."""
+    try:
+        return run_cluster(jobs, sizes, configuration)
+    except StuckError:
+        assume(False)
+        raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 
 from rebecsim.actors import FifoScheduler
 from rebecsim.clusters.yarn.accounts import Accounts
@@ -22,39 +22,15 @@ from tests.clusters.yarn.clusters import (
     NODE_CORES,
     NODE_MEMORY,
     configurations,
+    finished,
     job,
     nodes,
+    rows,
     tasks,
     uses,
     workloads,
 )
 from tests.examples import dear
-
-Row = tuple[int, int, int | None, int | None, int, str]
-
-
-def rows(run: Finished) -> list[Row]:
-    return [
-        (
-            application.number,
-            container.number,
-            container.launched,
-            container.finished,
-            container.memory,
-            container.node.size.name,
-        )
-        for application in run.applications
-        for container in application.containers
-    ]
-
-
-def finished(jobs, sizes, configuration) -> Finished:
-    """Run a cluster; runs that end because AppMasters hold all of it are none of interest."""
-    try:
-        return run_cluster(jobs, sizes, configuration)
-    except StuckError:
-        assume(False)
-        raise
 
 
 def test_one_task_step_by_step():
@@ -122,7 +98,7 @@ def test_every_task_runs_once_and_no_node_holds_more_than_it_has(jobs, configura
             assert container.finished - container.launched == container.duration
             assert container.finished < master.finished < application.end
             assert container.memory <= container.task.memory
-            if configuration.scheduler in ("REGULAR", "SRTF"):
+            if not SCHEDULERS[configuration.scheduler].scheduler.elastic:
                 assert container.memory == container.task.memory
             assert container.memory >= min(container.task.least, container.task.memory)
     for node in run.nodes:

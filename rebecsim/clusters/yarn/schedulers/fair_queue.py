@@ -4,10 +4,31 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Iterator
+from operator import itemgetter
+from typing import Any, Protocol
 
 from rebecsim.clusters.yarn.application import Application
 
-Rank = tuple[int, int, int, Application]
+Rank = tuple[Any, int, int, Application]
+"""What applications are sorted by: what they have, their start, their number; and who it is."""
+
+_application = itemgetter(3)
+
+
+class Queue(Protocol):
+    """Applications that wait for containers, in the order in which they are served."""
+
+    def __iter__(self) -> Iterator[Application]: ...
+
+    @property
+    def first(self) -> Application | None:
+        """The one that comes first."""
+
+    def add(self, application: Application) -> None:
+        """Put an application in its place."""
+
+    def update(self, application: Application) -> None:
+        """Move one that has more or less than before; take it out when it has all its tasks."""
 
 
 class FairQueue:
@@ -26,7 +47,12 @@ class FairQueue:
         return len(self.ranks)
 
     def __iter__(self) -> Iterator[Application]:
-        return (rank[3] for rank in self.ranks)
+        return map(_application, self.ranks)
+
+    @property
+    def first(self) -> Application | None:
+        """The application that has the least."""
+        return self.ranks[0][3] if self.ranks else None
 
     def add(self, application: Application) -> None:
         """Put an application in its place."""

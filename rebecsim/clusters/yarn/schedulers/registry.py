@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from rebecsim.clusters.common.registry import Registry
 from rebecsim.clusters.yarn.schedulers.elastic import Greedy, SmartGreedy
+from rebecsim.clusters.yarn.schedulers.fair import DominantFair, Fair
+from rebecsim.clusters.yarn.schedulers.fifo import FirstInFirstOut
 from rebecsim.clusters.yarn.schedulers.peek import Peek
 from rebecsim.clusters.yarn.schedulers.regular import Regular
 from rebecsim.clusters.yarn.schedulers.scheduler import Scheduler
@@ -64,6 +66,24 @@ BUILTIN_YARN_SCHEDULERS = (
         "Shortest remaining time first",
         "the job whose waiting tasks have the least durations in sum goes first",
         ShortestRemaining,
+    ),
+    YarnScheduler(
+        "FIFO",
+        "First in, first out",
+        "the job that was submitted first gets all that fits on a node, then the next one",
+        FirstInFirstOut,
+    ),
+    YarnScheduler(
+        "FAIR",
+        "Fair between pools, by memory",
+        "as REGULAR, but between queues or users first, by their memory, weights and least shares",
+        Fair,
+    ),
+    YarnScheduler(
+        "DRF",
+        "Fair between pools, by the dominant resource",
+        "as FAIR, but what counts is the resource of which a job or pool has the largest part",
+        DominantFair,
     ),
 )
 

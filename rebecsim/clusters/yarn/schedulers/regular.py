@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import Configuration
 from rebecsim.clusters.yarn.node import ClusterNode, Reservation
-from rebecsim.clusters.yarn.schedulers.fair_queue import FairQueue
+from rebecsim.clusters.yarn.schedulers.fair_queue import FairQueue, Queue
 from rebecsim.clusters.yarn.schedulers.gaps import NEVER, release_time
 from rebecsim.clusters.yarn.schedulers.scheduler import Grants, Offer, Scheduler
 
@@ -22,16 +22,19 @@ class Regular(Scheduler):
         self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants
     ) -> None:
         super().__init__(configuration, nodes, grants)
-        self.queue = FairQueue()
+        self.queue = self.make_queue()
+
+    def make_queue(self) -> Queue:
+        """Make the queue in whose order applications are looked at."""
+        return FairQueue()
 
     @property
     def first(self) -> Application | None:
-        """The application that has the least memory."""
-        ranks = self.queue.ranks
-        return ranks[0][3] if ranks else None
+        """The application that comes first in the queue."""
+        return self.queue.first
 
     def waiting(self) -> Iterable[Application]:
-        """Give the applications, who has the least memory first."""
+        """Give the applications in the order of the queue."""
         return self.queue
 
     def submitted(self, application: Application) -> None:
@@ -92,28 +95,25 @@ class Regular(Scheduler):
         """Look at the queue; say whether the heartbeat is over with a container given."""
         multiple = self.configuration.assign_multiple
         reserves = self.configuration.reservations
-        ranks, place = self.queue.ranks, 0
-        while place < len(ranks):
-            application = ranks[place][3]
+        looking = iter(self.queue)
+        while (application := next(looking, None)) is not None:
             decisions, task = application.decisions, application.head
             decisions.total += 1
             if not application.launched and task is not None and not task.is_master:
                 decisions.rejected += 1
-                place += 1
                 continue
             offer = self.offer(node, application, now)
             if offer is not None:
                 self._accept(node, application, offer)
                 if not multiple:
                     return True
-                place = 0
+                looking = iter(self.queue)
             elif reserves:
                 decisions.reserved += 1
                 self.grants.reserve(application, node)
                 return False
             else:
                 decisions.rejected += 1
-                place += 1
         return False
 
     def _fill(self, node: ClusterNode, now: int, kept: Application, until: int) -> bool:
@@ -121,11 +121,9 @@ class Regular(Scheduler):
         multiple = self.configuration.assign_multiple
         masters = self.configuration.gaps_for_masters
         latest = until - self.configuration.node_heartbeat - now
-        ranks, place = self.queue.ranks, 0
-        while place < len(ranks):
-            application = ranks[place][3]
+        looking = iter(self.queue)
+        while (application := next(looking, None)) is not None:
             if application is kept:
-                place += 1
                 continue
             decisions, task = application.decisions, application.head
             decisions.total += 1
@@ -136,10 +134,9 @@ class Regular(Scheduler):
                 self._accept(node, application, offer)
                 if not multiple:
                     return True
-                place = 0
+                looking = iter(self.queue)
             else:
                 decisions.rejected += 1
-                place += 1
         return False
 
     def _accept(self, node: ClusterNode, application: Application, offer: Offer) -> None:
