@@ -12,6 +12,7 @@ from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
 from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
 from rebecsim.cli.workloads.logs import Log, Processors, Size, Sort, read_log, told
+from rebecsim.cli.workloads.node_groups import node_group
 from rebecsim.counted import counted
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
@@ -197,16 +198,10 @@ def _node_group(text: str) -> NodeGroup:
     """Read a group of nodes as in `120:processors=2,memory=1048576`."""
     from rebecsim.clusters.batch import NodeGroup
 
-    count, _, parts = text.partition(":")
-    pairs = [part.partition("=")[::2] for part in parts.split(",")]
-    resources = {name.strip(): value.strip() for name, value in pairs}
-    numbers = (count.strip(), *resources.values())
-    if len(resources) < len(pairs) or not all(n.isascii() and n.isdigit() for n in numbers):
-        raise UserError(f"--nodes {text}: write it as 120:processors=2,memory=1048576")
-    amounts = {name: int(value) for name, value in resources.items()}
+    count, amounts = node_group(text, "120:processors=2,memory=1048576")
     if "processors" not in amounts:
         raise UserError(f"--nodes {text}: say how many processors a node has, processors=2")
-    return NodeGroup(int(count), amounts.pop("processors"), amounts)
+    return NodeGroup(count, amounts.pop("processors"), amounts)
 
 
 def _read_validated(path: Path, processors: int | None) -> Schedule:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from rebecsim.cli.app import complain
+from rebecsim.cli.workloads.containers import holds_containers
+from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
     from rebecsim.workloads import Workload
@@ -26,7 +28,11 @@ Sort = Annotated[
 
 
 def read_log(log: Path, processors: int | None, size: Size, sort: bool = False) -> Workload:
-    """Read a log. Raises WorkloadError and OSError."""
+    """Read a log. Raises WorkloadError, OSError, and UserError for jobs of containers."""
+    if holds_containers(log):
+        raise UserError(
+            f"{log}: jobs of containers, which `workload info` and `workload convert` read"
+        )
     from rebecsim.workloads import CleaningRules, read_swf
 
     return read_swf(log, processors=processors, rules=CleaningRules(size=size, sort=sort))

@@ -9,6 +9,20 @@ import typer
 
 from rebecsim.cli.app import console, say
 from rebecsim.cli.commands import app
+from rebecsim.cli.option_groups import grouped
+from rebecsim.cli.workloads.containers import (
+    AS_USUAL,
+    NO_COLUMNS,
+    Dialect,
+    DrawnColumns,
+    SwimOptions,
+    convert_trace,
+    generate_trace,
+    holds_containers,
+    refuse,
+    show_trace,
+    write_nodes,
+)
 from rebecsim.cli.workloads.logs import Log, Processors, Size, Sort, read_log, told
 from rebecsim.errors import UserError
 
@@ -27,6 +41,17 @@ app.add_typer(workload_app, name="workload")
 Group = Literal["user", "queue"]
 """By what metrics are shown."""
 
+AnyLog = Annotated[
+    Path,
+    typer.Argument(
+        metavar="LOG",
+        help="A log (.swf, .swf.gz); or jobs of containers: SLS (.json), SWIM (.tsv), or .gz.",
+        show_default=False,
+    ),
+]
+AnyOut = Annotated[
+    Path, typer.Option(help="The new file: .swf, .csv, either with .gz, .parquet; SLS: .json.")
+]
 Out = Annotated[Path, typer.Option(help="The new file: .swf, .swf.gz, .csv, .csv.gz, .parquet.")]
 Users = Annotated[list[int] | None, typer.Option("--user", help="Only this user; repeatable.")]
 Queues = Annotated[list[int] | None, typer.Option("--queue", help="Only this queue; repeatable.")]
@@ -34,14 +59,21 @@ Load = Annotated[float | None, typer.Option(help="Stretch arrivals to this offer
 
 
 @workload_app.command()
+@grouped
 def info(
-    log: Log,
+    log: AnyLog,
     chart: Annotated[Path | None, typer.Option(help="Draw distributions: .png or .svg.")] = None,
     processors: Processors = None,
     size: Size = "requested",
     sort: Sort = False,
+    swim: SwimOptions = AS_USUAL,
 ) -> None:
     """Show what a workload is like: jobs, users, load, distributions."""
+    if holds_containers(log):
+        refuse(_OF_SWF, chart=chart, processors=processors, sort=sort)
+        show_trace(log, swim)
+        return
+    refuse(_OF_SWIM, **vars(swim))
     from rebecsim.clusters.batch.report.text import workload_view
     from rebecsim.workloads.summary import summarise
 
@@ -56,10 +88,12 @@ def info(
 
 
 @workload_app.command()
+@grouped
 def generate(
-    out: Out,
+    out: AnyOut,
     jobs: Annotated[
-        int | None, typer.Option(min=2, show_default="10000", help="How many jobs.")
+        int | None,
+        typer.Option(min=1, show_default="10000, or 100 with --sls", help="How many jobs."),
     ] = None,
     processors: Annotated[
         int | None, typer.Option(min=2, show_default="128, or the log's", help="Of the machine.")
@@ -68,12 +102,20 @@ def generate(
         int | None, typer.Option(min=1, show_default="1, or the log's", help="How many users.")
     ] = None,
     like: Annotated[
-        Path | None, typer.Option(help="Draw users, each with all jobs, from this log.")
+        Path | None,
+        typer.Option(help="Draw users, each with all jobs, from this log; with --sls: dss."),
     ] = None,
     load: Load = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all random choices.")] = 0,
+    columns: DrawnColumns = NO_COLUMNS,
+    dialect: Dialect = None,
 ) -> None:
-    """Make a synthetic workload: of the model of Lublin and Feitelson, or like a log."""
+    """Make a synthetic workload: of the model of Lublin and Feitelson, like a log, or for YARN."""
+    if columns.sls:
+        refuse(_OF_SWF, processors=processors, users=users, load=load)
+        generate_trace(columns, out, dialect or "dss", jobs=jobs, like=like, seed=seed)
+        return
+    refuse("give --sls for jobs of containers", **vars(columns), dialect=dialect)
     from rebecsim.workloads.export import require_form, write_workload
     from rebecsim.workloads.lublin import generate as draw
     from rebecsim.workloads.resample import resample
@@ -90,6 +132,21 @@ def generate(
         made = with_load(made, load)
     write_workload(made, out)
     _say_written(made, out)
+
+
+@workload_app.command()
+def nodes(
+    out: Annotated[Path, typer.Option(help="The new file: .json, .json.gz.")],
+    group: Annotated[
+        list[str],
+        typer.Option(
+            "--nodes", help="As COUNT:memory=MB,cores=N, or COUNT; repeatable for other nodes."
+        ),
+    ],
+    racks: Annotated[int, typer.Option(min=1, help="In how many racks they stand.")] = 1,
+) -> None:
+    """Write the nodes of a YARN cluster as a topology in SLS JSON."""
+    write_nodes(group, racks, out)
 
 
 @workload_app.command("slice")
@@ -133,14 +190,22 @@ def slice_(
 
 
 @workload_app.command()
+@grouped
 def convert(
-    log: Log,
-    out: Out,
+    log: AnyLog,
+    out: AnyOut,
     processors: Processors = None,
     size: Size = "requested",
     sort: Sort = False,
+    swim: SwimOptions = AS_USUAL,
+    dialect: Dialect = None,
 ) -> None:
-    """Clean a log and write it as SWF, or as a table for other programs."""
+    """Clean a log and write it as SWF, or as a table; write a trace of containers as SLS."""
+    if holds_containers(log):
+        refuse(_OF_SWF, processors=processors, sort=sort)
+        convert_trace(log, out, swim, dialect or "dss")
+        return
+    refuse(_OF_SWIM, **vars(swim), dialect=dialect)
     from rebecsim.workloads.export import require_form, write_workload
 
     require_form(out)
@@ -183,6 +248,10 @@ def metrics(
     _show_classical(read, views, by)
     if share is not None:
         _show_user_aware(read, views, share, memory_share, by, boxes, heatmap)
+
+
+_OF_SWF = "about logs in SWF, and these are jobs of containers"
+_OF_SWIM = "about jobs of containers, and this is a log"
 
 
 def _show_classical(

@@ -20,6 +20,8 @@ from rebecsim.workloads.files import replacing
 
 _LABEL = re.compile(r"([\w.-]+)(?:\(exclusive=(true|false)\))?", re.ASCII)
 
+_MOST_ALIKE = 1_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class NodeLabel:
@@ -139,6 +141,8 @@ class AlikeNodes:
         given = (self.count, self.memory, self.cores)
         if any(number is not None and number < 1 for number in given):
             raise WorkloadError("a group has 1 node at least, and a node 1 MB and 1 core")
+        if self.count > _MOST_ALIKE:
+            raise WorkloadError(f"at most {_MOST_ALIKE:,} nodes that are alike, not {self.count:,}")
 
 
 def racks_of(groups: Sequence[AlikeNodes], racks: int = 1) -> tuple[Rack, ...]:

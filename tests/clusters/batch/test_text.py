@@ -1,12 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from rich.console import Console
 
 from rebecsim.clusters.batch.report.text import (
     batch_table,
-    duration_text,
     group_table,
     skipped_lines,
     user_quartile_table,
@@ -26,22 +24,6 @@ def printed(view) -> str:
     with console.capture() as capture:
         console.print(view)
     return capture.get()
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0, "0s"),
-        (35, "35s"),
-        (1.5, "1.5s"),
-        (59.9, "1m 0s"),
-        (848, "14m 8s"),
-        (8879, "2h 27m"),
-        (29_363_618, "339d 20h"),
-    ],
-)
-def test_durations(seconds, text):
-    assert duration_text(seconds) == text
 
 
 def test_skipped_rows():

@@ -9,7 +9,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from rebecsim.clusters.batch.difference import ScheduleDifference
-from rebecsim.clusters.batch.report.text import duration_text, figures_table
+from rebecsim.clusters.batch.report.text import figures_table
+from rebecsim.report.distributions import duration_text
 
 _SHOWN_USERS = 12
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import astuple
 from typing import TypeVar
 
 import numpy as np
@@ -13,29 +12,18 @@ from rich.text import Text
 
 from rebecsim.metrics.batch import BatchMetrics
 from rebecsim.metrics.users import UserMetrics
+from rebecsim.report.distributions import distribution_table, duration_text
 from rebecsim.report.numbers import DASH
 from rebecsim.report.tables import text_table
 from rebecsim.studies.sections import TextTable
 from rebecsim.workloads.cleaning import skipped_lines
-from rebecsim.workloads.summary import Distribution, WorkloadSummary
+from rebecsim.workloads.summary import WorkloadSummary
 
-_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+_HOUR = 3600
 
 T = TypeVar("T")
 FigureRows = tuple[tuple[str, Callable[[T], str]], ...]
 """Figures: what they are called, and how they are written."""
-
-
-def duration_text(seconds: float) -> str:
-    """Write a duration with its two largest units: `35s`, `2h 43m`, `340d 5h`."""
-    whole = round(seconds)
-    if whole >= _DAY:
-        return f"{whole // _DAY}d {whole % _DAY // _HOUR}h"
-    if whole >= _HOUR:
-        return f"{whole // _HOUR}h {whole % _HOUR // _MINUTE}m"
-    if whole >= _MINUTE:
-        return f"{whole // _MINUTE}m {whole % _MINUTE}s"
-    return f"{seconds:.1f}s" if seconds != whole else f"{whole}s"
 
 
 def workload_view(name: str, summary: WorkloadSummary) -> Group:
@@ -45,7 +33,7 @@ def workload_view(name: str, summary: WorkloadSummary) -> Group:
         facts.add_row(Text(key), Text(value))
     parts: list[RenderableType] = [Text(name, style="bold"), facts]
     parts += [Text(line, style="yellow") for line in skipped_lines(summary.skipped)]
-    return Group(*parts, Text(), _distributions(summary.distributions))
+    return Group(*parts, Text(), distribution_table(summary.distributions))
 
 
 def _facts(summary: WorkloadSummary) -> list[tuple[str, str]]:
@@ -76,20 +64,6 @@ def _facts(summary: WorkloadSummary) -> list[tuple[str, str]]:
 
 def _estimated(share: float) -> str:
     return f"of {100 * share:.1f} % of the jobs" if share else "not in the log"
-
-
-def _distributions(distributions: Sequence[Distribution]) -> Table:
-    headings = ("", "mean", "least", "25 %", "median", "75 %", "95 %", "most")
-    rows = []
-    for each in distributions:
-        name, unit, _, *values = astuple(each)
-        shown = [duration_text(v) if unit == "s" else _number(v) for v in values]
-        rows.append((name + (f" ({unit})" if unit not in ("", "s") else ""), tuple(shown)))
-    return text_table(TextTable("", headings, tuple(rows)))
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value == round(value) or value >= 1000 else f"{value:,.1f}"
 
 
 def batch_table(rows: Sequence[tuple[str, BatchMetrics]]) -> Table:

@@ -1,0 +1,210 @@
+"""Traces of container jobs for the workload commands: looked at, written anew, and drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from rebecsim.cli.app import console, say
+from rebecsim.cli.workloads.node_groups import node_group
+from rebecsim.close_names import suggestion
+from rebecsim.counted import counted
+from rebecsim.errors import UserError
+
+if TYPE_CHECKING:
+    from rebecsim.workloads import AlikeNodes, ContainerJob, SwimRule, TraceModel
+
+Dialect = Annotated[
+    Literal["dss", "hadoop"] | None,
+    typer.Option(show_default="dss", help="SLS: as DSS or as Hadoop reads it."),
+]
+
+_SLS = (".json", ".json.gz")
+_SWIM = (".tsv", ".tsv.gz")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SwimOptions:
+    """How bytes of a trace of SWIM become tasks; see `SwimRule`."""
+
+    block: Annotated[
+        int | None, typer.Option(min=1, show_default="128", help="SWIM: MB of input of a map.")
+    ] = None
+    reducer: Annotated[
+        int | None, typer.Option(min=1, show_default="1024", help="SWIM: MB shuffled to a reduce.")
+    ] = None
+    throughput: Annotated[
+        int | None, typer.Option(min=1, show_default="50", help="SWIM: MB a task moves per second.")
+    ] = None
+    startup: Annotated[
+        int | None, typer.Option(min=0, show_default="1000", help="SWIM: ms before it does.")
+    ] = None
+    task_memory: Annotated[
+        int | None, typer.Option(min=1, show_default="1024", help="SWIM: MB of a container.")
+    ] = None
+
+    def rule(self) -> SwimRule:
+        """Give the rule."""
+        from rebecsim.workloads import SwimRule
+
+        named = {"memory" if n == "task_memory" else n: v for n, v in vars(self).items()}
+        return SwimRule(**{name: value for name, value in named.items() if value is not None})
+
+
+AS_USUAL = SwimOptions()
+"""None given."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawnColumns:
+    """What synthetic container jobs are drawn from; see `TraceModel`."""
+
+    sls: Annotated[
+        bool, typer.Option("--sls", help="Jobs of containers, as SLS JSON: .json, .json.gz.")
+    ] = False
+    start: Annotated[
+        str | None,
+        typer.Option(show_default="uniform:0-600", help="SLS: when jobs are submitted (s)."),
+    ] = None
+    tasks: Annotated[
+        str | None,
+        typer.Option(show_default="exponential:1-50", help="SLS: how many tasks a job has."),
+    ] = None
+    duration: Annotated[
+        str | None, typer.Option(show_default="uniform:10-200", help="SLS: of each task (s).")
+    ] = None
+    memory: Annotated[
+        str | None,
+        typer.Option(show_default="uniform:500-8000", help="SLS: MB of each task, in hundreds."),
+    ] = None
+
+    def model(self, jobs: int | None) -> TraceModel:
+        """Give the model. Raises UserError, with the option, for a spread that is none."""
+        from rebecsim.workloads import Spread, TraceModel, WorkloadError
+
+        spreads: dict[str, Any] = {}
+        for each in fields(self)[1:]:
+            text = getattr(self, each.name)
+            if text is not None:
+                try:
+                    spreads[each.name] = Spread.of(text)
+                except WorkloadError as error:
+                    raise UserError(f"--{each.name} {error}") from error
+        model = TraceModel() if jobs is None else TraceModel(jobs=jobs)
+        return replace(model, **spreads)
+
+
+NO_COLUMNS = DrawnColumns()
+"""None given."""
+
+
+def holds_containers(path: Path) -> bool:
+    """Whether a file is a trace of container jobs, by its name."""
+    return path.name.endswith(_SLS + _SWIM)
+
+
+def refuse(why: str, **options: object) -> None:
+    """Raise UserError for options that were given and say nothing here."""
+    given = [name for name, value in options.items() if value not in (None, False)]
+    if given:
+        listed = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise UserError(f"{listed}: {why}")
+
+
+def show_trace(path: Path, options: SwimOptions) -> None:
+    """Show what a trace is like."""
+    from rebecsim.clusters.yarn.report.trace_text import trace_view
+    from rebecsim.workloads.containers.summary import summarise_containers
+
+    jobs, facts = _read(path, options)
+    console().print(trace_view(str(path), summarise_containers(jobs), facts))
+
+
+def convert_trace(
+    path: Path, out: Path, options: SwimOptions, dialect: Literal["dss", "hadoop"]
+) -> None:
+    """Write the jobs of a trace in a dialect of SLS."""
+    from rebecsim.workloads import write_sls
+
+    require_sls_name(out)
+    jobs, _ = _read(path, options)
+    write_sls(jobs, out, dialect)
+    _say_written(jobs, out)
+
+
+def generate_trace(
+    columns: DrawnColumns,
+    out: Path,
+    dialect: Literal["dss", "hadoop"],
+    *,
+    jobs: int | None,
+    like: Path | None,
+    seed: int,
+) -> None:
+    """Draw a trace, and write it."""
+    from rebecsim.workloads import generate_containers, write_sls
+
+    require_sls_name(out)
+    if like not in (None, Path("dss")):
+        raise UserError(f"--like {like}: with --sls this is dss, whose random numbers are drawn")
+    made = generate_containers(columns.model(jobs), seed, like_dss=like is not None)
+    write_sls(made, out, dialect)
+    _say_written(made, out)
+
+
+def write_nodes(groups: Sequence[str], racks: int, out: Path) -> None:
+    """Write a topology of nodes that are alike, group by group."""
+    from rebecsim.workloads import racks_of, write_sls_topology
+
+    require_sls_name(out)
+    made = racks_of([_alike(text) for text in groups], racks)
+    write_sls_topology(made, out)
+    nodes = sum(len(rack.nodes) for rack in made)
+    say(f"{counted(nodes, 'node')} in {counted(racks, 'rack')} in {out}")
+
+
+def _alike(text: str) -> AlikeNodes:
+    from rebecsim.workloads import AlikeNodes, WorkloadError
+
+    count, amounts = node_group(text, "80:memory=64000,cores=16")
+    for name in amounts:
+        if name not in ("memory", "cores"):
+            hint = suggestion(name, ("memory", "cores"))
+            raise UserError(f"--nodes {text}: a node has no {name}; {hint}")
+    try:
+        return AlikeNodes(count, amounts.get("memory"), amounts.get("cores"))
+    except WorkloadError as error:
+        raise UserError(f"--nodes {text}: {error}") from error
+
+
+def require_sls_name(out: Path) -> None:
+    """Raise UserError for a file that cannot be a trace, or that has no directory."""
+    if not out.name.endswith(_SLS):
+        raise UserError(f"{out}: the name of a trace should end with {' or '.join(_SLS)}")
+    if not out.parent.is_dir():
+        raise UserError(f"{out}: there is no directory {out.parent}")
+
+
+def _read(path: Path, options: SwimOptions) -> tuple[Sequence[ContainerJob], list[tuple[str, str]]]:
+    """Read a trace, and give facts of its own form with it."""
+    from rebecsim.workloads import read_sls_trace, read_swim
+
+    if path.name.endswith(_SWIM):
+        swim = read_swim(path, options.rule())
+        moved = (("map input", swim.map_input), ("shuffle", swim.shuffle), ("output", swim.output))
+        return swim.jobs, [(name, f"{total / 2**30:,.1f} GB") for name, total in moved]
+    refuse(f"{path} has tasks; these make tasks of a trace of SWIM, .tsv", **vars(options))
+    sls = read_sls_trace(path)
+    nodes = sum(len(rack.nodes) for rack in sls.racks)
+    if not nodes:
+        return sls.jobs, []
+    return sls.jobs, [("nodes", f"{nodes:,} in {counted(len(sls.racks), 'rack')}")]
+
+
+def _say_written(jobs: Sequence[ContainerJob], path: Path) -> None:
+    tasks = sum(each.count for job in jobs for each in job.classes)
+    say(f"{counted(len(jobs), 'job')} with {counted(tasks, 'task')} in {path}")

@@ -1,0 +1,16 @@
+"""Nodes as they are given in one option: `120:processors=2,memory=1048576`."""
+
+from __future__ import annotations
+
+from rebecsim.errors import UserError
+
+
+def node_group(text: str, example: str) -> tuple[int, dict[str, int]]:
+    """Read how many nodes, and what each has. Raises UserError, with an example."""
+    count, _, parts = text.partition(":")
+    pairs = [part.partition("=")[::2] for part in parts.split(",")] if parts else []
+    resources = {name.strip(): value.strip() for name, value in pairs}
+    numbers = (count.strip(), *resources.values())
+    if len(resources) < len(pairs) or not all(n.isascii() and n.isdigit() for n in numbers):
+        raise UserError(f"--nodes {text}: write it as {example}")
+    return int(count), {name: int(value) for name, value in resources.items()}
