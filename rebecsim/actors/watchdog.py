@@ -6,6 +6,7 @@ longer than a patience is taken for one that does not. The same goes for constru
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -26,6 +27,7 @@ PATIENCE = 10.0
 """Seconds after which a message server counts as one that does not end."""
 
 _LOOK_EVERY = 0.1  # seconds
+_MOST_LOOKS_AT_NONE = 10
 
 
 class EndlessError(UserError):
@@ -37,7 +39,7 @@ class ServerStopped(BaseException):
 
 
 class Watchdog:
-    """Watches the message server that a system runs in this thread, from another one.
+    """Watches the message server that a system runs in this thread, from one for all watchdogs.
 
     One that has been running for longer than `patience` seconds, or is running while `is_over`
     says so, is stopped by ServerStopped. Leaving the context turns that into an EndlessError,
@@ -60,13 +62,15 @@ class Watchdog:
         self._is_over = is_over
         self._watched = threading.get_ident()
         self._outer: Watchdog | None = None
+        self._last: Message | None = None
+        self._since = 0.0
         self._raised = False
-        self._left = threading.Event()
+        self._left = False
         self._raising = threading.Lock()
-        self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
+        self._looking = threading.Lock()
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        _round.add(self)
         self._outer, _active.watchdog = _active.watchdog, self
         return self
 
@@ -78,26 +82,26 @@ class Watchdog:
     ) -> None:
         _active.watchdog = self._outer
         with self._raising:
-            self._left.set()
+            self._left = True
             if self._raised:
                 _let_come_what_comes_late(self._watched)
-        self._thread.join()
+        with self._looking:  # until a look that has begun is over
+            _round.remove(self)
         if isinstance(error, ServerStopped) and self.endless is not None:
             raise self.endless from None
 
-    def _watch(self) -> None:
-        last: Message | None = None
-        since = 0.0
-        while not self._left.wait(_LOOK_EVERY):
+    def look(self) -> None:
+        """See what is at work, and stop it if it has been for too long."""
+        with self._looking:
             system = self.system
-            message = _at_work(system)
+            message = None if self._left else _at_work(system)
             if system is None or message is None:
-                last = None
-                continue
+                self._last = None
+                return
             now = time.monotonic()
-            if message is not last:
-                last, since = message, now
-            patience_is_over = now - since > self._patience
+            if message is not self._last:
+                self._last, self._since = message, now
+            patience_is_over = now - self._since > self._patience
             if patience_is_over or self._is_over():
                 self._stop(system, message, patience_is_over)
 
@@ -105,7 +109,7 @@ class Watchdog:
         """Stop the message server, if it is still that one."""
         frame = sys._current_frames().get(self._watched)
         with self._raising:
-            if self._left.is_set() or _at_work(system) is not message:
+            if self._left or _at_work(system) is not message:
                 return
             doing, place = _doing(system, message), _place(frame, message)
             self.stopped_in = f"{doing}{place}"
@@ -115,6 +119,59 @@ class Watchdog:
                 )
             self._raised = True
             raise_in(self._watched, ServerStopped)
+
+
+class _Round:
+    """The thread that looks at all watchdogs in turn.
+
+    It goes on for a while when there is none: to begin a thread takes longer than many systems
+    take to be made and run, and they are made one after the other.
+    """
+
+    def __init__(self) -> None:
+        self._changing = threading.Lock()
+        self._watchdogs: set[Watchdog] = set()
+        self._is_going = False
+
+    def add(self, watchdog: Watchdog) -> None:
+        """Look at this one, too. Raises RuntimeError if no thread can be had for it."""
+        with self._changing:
+            if not self._is_going:
+                threading.Thread(target=self._go, name="watchdog", daemon=True).start()
+                self._is_going = True
+            self._watchdogs.add(watchdog)
+
+    def remove(self, watchdog: Watchdog) -> None:
+        """Look at this one no more."""
+        with self._changing:
+            self._watchdogs.discard(watchdog)  # in a process that was forked, it is gone already
+
+    def _go(self) -> None:
+        looks_at_none = 0
+        try:
+            while looks_at_none < _MOST_LOOKS_AT_NONE:
+                time.sleep(_LOOK_EVERY)
+                with self._changing:
+                    watchdogs = tuple(self._watchdogs)
+                    looks_at_none = 0 if watchdogs else looks_at_none + 1
+                    self._is_going = looks_at_none < _MOST_LOOKS_AT_NONE
+                for each in watchdogs:
+                    each.look()
+        finally:
+            self._is_going = False  # also when one could not be asked whether it was over
+
+
+_round = _Round()
+
+
+def _go_round_anew() -> None:
+    """Do without the thread of the process that this one was forked from; it does not go on."""
+    global _round
+    _round = _Round()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_go_round_anew)
 
 
 def _at_work(system: System | None) -> Message | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, NamedTuple
 
@@ -124,6 +125,13 @@ def rebecsim(
     """A Timed Rebeca workbench: check, generate, simulate and compare actor models."""
 
 
+@cache
+def program() -> Any:
+    """Give all commands as one that can be called, any number of times in a process."""
+    return typer.main.get_command(app)
+
+
+@cache
 def _imported(name: str) -> Any:
     """Import the module of a command, which registers it, and give the command."""
     import_module(f"rebecsim.cli.{COMMANDS[name].module}")

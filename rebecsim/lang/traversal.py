@@ -11,17 +11,31 @@ from rebecsim.lang.syntax import Node
 
 def children(node: Node) -> Iterator[Node]:
     """The nodes right below a node, in the order of the text."""
-    for part in fields(node):
-        if part.name != "span":
-            yield from _nodes_in(getattr(node, part.name))
+    for name in _parts(node):
+        value = getattr(node, name)
+        if isinstance(value, Node):
+            yield value
+        elif isinstance(value, tuple):
+            yield from _nodes_in(value)
 
 
-def _nodes_in(value: object) -> Iterator[Node]:
-    if isinstance(value, Node):
-        yield value
-    elif isinstance(value, tuple):
-        for item in value:
-            yield from _nodes_in(item)
+_PARTS: dict[type[Node], tuple[str, ...]] = {}  # of the kinds that have been seen
+
+
+def _parts(node: Node) -> tuple[str, ...]:
+    """The names of what a node has besides its place; asked for at every node."""
+    kind = type(node)
+    if kind not in _PARTS:
+        _PARTS[kind] = tuple(part.name for part in fields(kind) if part.name != "span")
+    return _PARTS[kind]
+
+
+def _nodes_in(values: tuple[object, ...]) -> Iterator[Node]:
+    for value in values:
+        if isinstance(value, Node):
+            yield value
+        elif isinstance(value, tuple):
+            yield from _nodes_in(value)
 
 
 def walk(root: Node) -> Iterator[Node]:
@@ -38,7 +52,7 @@ def rewritten(node: Node, change: Callable[[Node], Node]) -> Node:
 
     What has nothing to change is the same object. As deep as the tree, which the parser bounds.
     """
-    old = {part.name: getattr(node, part.name) for part in fields(node) if part.name != "span"}
+    old = {name: getattr(node, name) for name in _parts(node)}
     new = {name: _rewritten_value(value, change) for name, value in old.items()}
     changed = {name: value for name, value in new.items() if value is not old[name]}
     return change(replace(node, **changed) if changed else node)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -225,6 +228,39 @@ def test_without_a_watchdog_a_system_has_one_of_its_own(monkeypatch: pytest.Monk
     with pytest.raises(EndlessError) as caught:
         model.start()
     assert str(caught.value) == ENDLESS_BIRTH
+
+
+def test_systems_that_are_made_one_after_the_other_have_the_same_watchdog_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _, model = _built(BORN.replace("UNTIL", "1"))
+    begun = []
+    begin = threading.Thread.start
+    monkeypatch.setattr(threading.Thread, "start", lambda each: (begun.append(each), begin(each)))
+    for _ in range(50):
+        model.start()
+    assert len(begun) <= 2  # the second if the first was about to end
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # of its threads
+def test_a_process_that_was_forked_has_a_watchdog_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(Watchdog.__init__.__kwdefaults__, "patience", 0.3)
+    model = _built(BORN.replace("UNTIL", "3"))[1]
+    with Watchdog():
+        pass  # this process has a thread for them
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)
+        try:
+            model.start()
+        except EndlessError:
+            os._exit(3)
+        finally:
+            os._exit(4)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
 
 
 def test_limits_hold_in_constructors() -> None:

@@ -71,6 +71,7 @@ class _Trial:
 
     def __init__(self, checked: CheckedModel, before: Races, asked: Asked) -> None:
         self._checked, self._before, self._asked = checked, before, asked
+        self._checked_texts: dict[str, CheckedModel] = {}
         self._explored: dict[str, Races] = {}
         self._ended: dict[str, Endings] = {}
 
@@ -123,7 +124,10 @@ class _Trial:
         return source
 
     def _read(self, source: str) -> CheckedModel:
-        return check_source(source, self._before.model, self._checked.dialect)
+        if source not in self._checked_texts:
+            model, dialect = self._before.model, self._checked.dialect
+            self._checked_texts[source] = check_source(source, model, dialect)
+        return self._checked_texts[source]
 
     # --- exploring -------------------------------------------------------------------------------
 
