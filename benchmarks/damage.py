@@ -44,6 +44,9 @@ def sources(kind: str) -> tuple[Source, ...]:
     if kind == "scenario":
         scenarios = sorted((ROOT / "models/scenarios").glob("*.toml"))
         return tuple(Source(file.name, file.read_text("utf-8")) for file in scenarios)
+    if kind == "trace":
+        traces = sorted((ROOT / "tests/data/containers").iterdir())
+        return tuple(Source(file.name, file.read_text("utf-8")) for file in traces)
     suite = ROOT / "tests/data/conformance"
     languages = {entry["file"]: entry["language"] for entry in _manifest(suite)}
     models = sorted([*(ROOT / "models").rglob("*.rebeca"), *suite.glob("*.rebeca")])

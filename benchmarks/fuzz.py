@@ -1,4 +1,4 @@
-"""Damage models, property files and scenarios at random, and see whether any of them does harm.
+"""Damage models, property files, scenarios and traces at random: does any of them do harm?
 
     python -m benchmarks.fuzz                       a thousand of each
     python -m benchmarks.fuzz --models 20000 --properties 3000 --scenarios 3000 --seed 1
@@ -6,7 +6,8 @@
 Every case is an input of this project with one to four changes, made with a random number that
 depends on the seed and the number of the case only. It is checked; a model that passes is printed
 and read again, made into Python, simulated, and explored in every mode, within small limits; a
-scenario is planned, and a model of it is checked and run. Whatever happens must be a result or an
+scenario is planned, and a model of it is checked and run; a trace of containers is described,
+written and read again. Whatever happens must be a result or an
 error that the user can mend. Anything else is a failure: another exception, a crash, more than
 5 s of the processor, more than 3 GB. Failures are made smaller and kept in a directory, each with
 what was raised. The exit code is 1 if there are any.
@@ -66,7 +67,13 @@ class Failure:
 
 def use(kind: str, source: Source, file: Path) -> None:
     """Do with an input what the commands do. Raises UserError for one that is refused."""
-    {"model": _use_model, "property": _use_property, "scenario": _use_scenario}[kind](source, file)
+    uses = {
+        "model": _use_model,
+        "property": _use_property,
+        "scenario": _use_scenario,
+        "trace": _use_trace,
+    }
+    uses[kind](source, file)
 
 
 def _use_model(source: Source, file: Path) -> None:
@@ -131,6 +138,28 @@ def _use_scenario(source: Source, file: Path) -> None:
     cell = plan.cells[-1]
     if plan.study.kind == "dispatch":
         _simulated(check_source(cell.setup.source, cell.name), cell.name)
+
+
+def _use_trace(source: Source, file: Path) -> None:
+    from rebecsim.workloads import (
+        read_sls_jobs,
+        read_sls_topology,
+        read_swim,
+        write_sls,
+        write_sls_topology,
+    )
+    from rebecsim.workloads.containers.summary import summarise_containers
+
+    written = file.with_name("written.json")
+    if source.file == "nodes.json":
+        racks = read_sls_topology(file)
+        write_sls_topology(racks, written)
+        assert read_sls_topology(written) == racks
+        return
+    jobs = read_swim(file).jobs if source.file.endswith(".tsv") else read_sls_jobs(file)
+    summarise_containers(jobs)
+    write_sls(jobs, written, "dss" if source.file == "dss.json" else "hadoop")
+    assert read_sls_jobs(written) == jobs
 
 
 def attempt(kind: str, number: int, source: Source, content: bytes, place: Path) -> Failure | bool:
@@ -271,7 +300,7 @@ def report(failures: Sequence[Failure], out: Path) -> None:
     causes: dict[tuple[str, str, str], list[Failure]] = {}
     for failure in failures:
         causes.setdefault(failure.cause, []).append(failure)
-    suffixes = {"model": ".rebeca", "property": ".property", "scenario": ".toml"}
+    suffixes = {"model": ".rebeca", "property": ".property", "scenario": ".toml", "trace": ".json"}
     for (kind, error, place), found in sorted(causes.items()):
         least = min(found, key=lambda each: (len(each.content), each.number))
         out.mkdir(parents=True, exist_ok=True)
@@ -284,7 +313,7 @@ def report(failures: Sequence[Failure], out: Path) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program; gives its exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    for kind in ("models", "properties", "scenarios"):
+    for kind in ("models", "properties", "scenarios", "traces"):
         parser.add_argument(f"--{kind}", type=int, default=1000, help=f"number of {kind}")
     parser.add_argument("--seed", type=int, default=1, help="what to start random numbers from")
     parser.add_argument("--processes", type=int, default=2, help="how many at a time")
@@ -294,6 +323,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "model": given.models,
         "property": given.properties,
         "scenario": given.scenarios,
+        "trace": given.traces,
     }
     results: list[Failure | bool] = []
     with suppress(KeyboardInterrupt):  # then what was found so far is shown

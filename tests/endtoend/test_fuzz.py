@@ -12,7 +12,9 @@ from benchmarks import damage, fuzz
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize(("kind", "count"), [("model", 100), ("property", 60), ("scenario", 40)])
+@pytest.mark.parametrize(
+    ("kind", "count"), [("model", 100), ("property", 60), ("scenario", 40), ("trace", 150)]
+)
 def test_damaged_inputs_give_results_or_errors(kind, count, tmp_path):
     accepted = 0
     for number in range(count):

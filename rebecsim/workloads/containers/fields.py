@@ -14,6 +14,8 @@ from rebecsim.workloads.errors import WorkloadError
 LARGEST = 2**53
 """Whole numbers of JSON are exact up to here."""
 
+_KINDS: dict[str, TaskKind] = {kind: kind for kind in get_args(TaskKind)}
+
 
 @dataclass(frozen=True, slots=True)
 class Fields:
@@ -33,7 +35,7 @@ class Fields:
 
     def of(self, values: Mapping[str, Any], what: str) -> Fields:
         """Give the fields of an object within this one."""
-        return replace(self, values=values, what=f"{self.what}, {what}")
+        return Fields(values, self.path, self.line, f"{self.what}, {what}")
 
     def named(self, what: str) -> Fields:
         """Give the same fields, of an object of which more is known."""
@@ -92,8 +94,7 @@ class Fields:
 
 def task_kind(task: Fields, key: str, default: str | None = None) -> TaskKind:
     """Give what tasks do in a job. Raises WorkloadError."""
-    kinds: dict[str, TaskKind] = {kind: kind for kind in get_args(TaskKind)}
     kind = task.text(key, default)
-    if kind.lower() not in kinds:
-        raise task.wrong(f"{key!r} should be {' or '.join(kinds)}, not {kind!r:.40}")
-    return kinds[kind.lower()]
+    if kind.lower() not in _KINDS:
+        raise task.wrong(f"{key!r} should be {' or '.join(_KINDS)}, not {kind!r:.40}")
+    return _KINDS[kind.lower()]

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from rebecsim.workloads.containers.fields import LARGEST, Fields
 from rebecsim.workloads.containers.hadoop_dialect import DEFAULT_MEMORY
 from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass, TaskKind
+from rebecsim.workloads.containers.names import number_in, numbers_of
 
 _TASKS: tuple[tuple[TaskKind, str, str, int], ...] = (
     ("map", "mapTasks", "jobMapMB", 10),
@@ -29,19 +30,15 @@ def is_rumen(fields: Fields) -> bool:
 
 
 def jobs_of(objects: Sequence[Fields]) -> tuple[ContainerJob, ...]:
-    """Read the jobs of a trace of Rumen, numbered in its order.
+    """Read the jobs of a trace of Rumen, in its order.
 
     Raises WorkloadError, with file, line, job and task, for a job that stands twice or was never
     submitted, and for a task without attempts or whose attempt did not end after its start.
     """
     named = [each.named(each.text("jobID")) for each in objects]
-    lines: dict[str, int] = {}
-    for fields in named:
-        if fields.what in lines:
-            raise fields.wrong(f"stands here again; first in line {lines[fields.what]}")
-        lines[fields.what] = fields.line
+    numbers = numbers_of(named)
     origin = min(fields.whole("submitTime", 0) for fields in named)
-    return tuple(_job(number, fields, origin) for number, fields in enumerate(named))
+    return tuple(_job(numbers[fields.what], fields, origin) for fields in named)
 
 
 def _job(number: int, fields: Fields, origin: int) -> ContainerJob:
@@ -55,7 +52,7 @@ def _job(number: int, fields: Fields, origin: int) -> ContainerJob:
         user=fields.text("user", default="default"),
         queue=fields.text("queue", default="default"),
         end=end - origin if end > origin else None,
-        known_as=fields.what,
+        known_as="" if number_in(fields.what) == number else fields.what,
     )
 
 

@@ -10,9 +10,8 @@ and racks. A trace that Rumen made of a job history is one, too, see `rumen`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,13 +19,13 @@ from rebecsim.workloads.containers import dss_dialect, hadoop_dialect, rumen
 from rebecsim.workloads.containers.fields import Fields
 from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass, circle_of_waiting
 from rebecsim.workloads.containers.json_stream import json_objects
+from rebecsim.workloads.containers.names import number_in, numbers_of
 from rebecsim.workloads.containers.topology import Rack, RackNode
 from rebecsim.workloads.files import replacing
 
 Dialect = Literal["dss", "hadoop"]
 """Who can read a trace that is written."""
 
-_JOB_NAME = re.compile(r"job_(\d{1,15})", re.ASCII)
 _TYPES = ("am.type", "yarn.sls.am.type")
 _MEMORIES = ("am.memory-mb", "am.memory")
 _KNOWN = (
@@ -56,7 +55,7 @@ def read_sls_trace(path: Path) -> SlsTrace:
     """Read a trace, plain or gzip, with all its jobs in their order.
 
     Jobs whose name is not `job_N`, and all but the first of `job.count`, are numbered from the
-    largest N on, and `known_as` what they are called.
+    largest N on, and `known_as` what they are called; those of no name are called by their number.
 
     Raises WorkloadError, with file, line, job and field, for whatever is not understood: a field
     that is missing, unknown or no whole number, a job that stands twice, waits for one that is not
@@ -106,17 +105,10 @@ def _racks(fields: Fields) -> tuple[Rack, ...]:
 def _jobs(objects: Sequence[Fields]) -> tuple[ContainerJob, ...]:
     for fields in objects:
         _require_sls(fields)
-    named = [_named(fields) for fields in objects]
-    numbers = _numbers(named)
-    first_free = max(numbers.values()) + 1
-    jobs: dict[int, ContainerJob] = {}
-    for fields in named:
-        job = _job(fields, numbers)
-        jobs[job.number] = job
-        for place in range(2, _count(fields) + 1):
-            known_as = f"{fields.values['job.id']}#{place}" if "job.id" in fields.values else ""
-            jobs[first_free] = replace(job, number=first_free, known_as=known_as)
-            first_free += 1
+    named = [each for fields in objects for each in _copies(_named(fields))]
+    nameless = {fields.what for fields in named if "job.id" not in fields.values}
+    numbers = numbers_of(named, nameless)
+    jobs = {numbers[fields.what]: _job(fields, numbers) for fields in named}
     _require_no_circle(named, jobs, numbers)
     return tuple(jobs.values())
 
@@ -155,44 +147,28 @@ def _named(fields: Fields) -> Fields:
         value = str(value)
     if not isinstance(value, str) or not value:
         raise fields.wrong(f"'job.id' should be a text, not {value!r:.40}")
-    if dss and not _JOB_NAME.fullmatch(value):
+    if dss and number_in(value) is None:
         raise fields.wrong(f"'job.id' should be job_ and a number, not {value!r:.40}")
     return fields.named(value)
 
 
 def _is_dss(fields: Fields) -> bool:
+    """Whether the first task, and so all that is understood, is written as DSS does."""
     tasks = fields.values.get("job.tasks")
-    return isinstance(tasks, list) and any(
-        key.startswith(dss_dialect.PREFIX)
-        for task in tasks
-        if isinstance(task, dict)
-        for key in task
-    )
+    first = tasks[0] if isinstance(tasks, list) and tasks else None
+    return isinstance(first, dict) and any(key.startswith(dss_dialect.PREFIX) for key in first)
 
 
-def _numbers(named: Sequence[Fields]) -> dict[str, int]:
-    """Give the number of each job by its name.
-
-    Raises WorkloadError for a name that stands twice.
-    """
-    lines: dict[str, int] = {}
-    for fields in named:
-        if fields.what in lines:
-            raise fields.wrong(f"stands here again; first in line {lines[fields.what]}")
-        lines[fields.what] = fields.line
-    numbers: dict[str, int] = {}
-    taken: dict[int, str] = {}
-    for fields in named:
-        if found := _JOB_NAME.fullmatch(fields.what):
-            number = int(found[1])
-            if number in taken:
-                raise fields.wrong(f"is the same as {taken[number]}")
-            numbers[fields.what], taken[number] = number, fields.what
-    free = max(taken, default=-1) + 1
-    for fields in named:
-        if fields.what not in numbers:
-            numbers[fields.what], free = free, free + 1
-    return numbers
+def _copies(fields: Fields) -> Iterator[Fields]:
+    """Give the fields of each of some jobs that are the same."""
+    count = fields.whole("job.count", 1, default=1)
+    if count > _MOST_ALIKE:
+        raise fields.wrong(f"'job.count' should be at most {_MOST_ALIKE:,}, not {count:,}")
+    yield fields
+    for place in range(2, count + 1):
+        name = f"{fields.what}#{place}"
+        values = {**fields.values, "job.id": name} if "job.id" in fields.values else fields.values
+        yield Fields(values, fields.path, fields.line, name)
 
 
 def _job(fields: Fields, numbers: Mapping[str, int]) -> ContainerJob:
@@ -206,7 +182,7 @@ def _job(fields: Fields, numbers: Mapping[str, int]) -> ContainerJob:
             raise fields.wrong(f"waits for {waits_for:.40}, which is not in the trace")
     else:
         start = fields.whole("job.start.ms", 0, default=None if _is_dss(fields) else 0)
-    own_name = "job.id" in fields.values and not _JOB_NAME.fullmatch(fields.what)
+    own_name = "job.id" in fields.values and number_in(fields.what) is None
     return ContainerJob(
         number,
         start,
@@ -222,13 +198,6 @@ def _job(fields: Fields, numbers: Mapping[str, int]) -> ContainerJob:
         master_cores=fields.whole_or_none("am.vcores", 1),
         known_as=fields.what if own_name else "",
     )
-
-
-def _count(fields: Fields) -> int:
-    count = fields.whole("job.count", 1, default=1)
-    if count > _MOST_ALIKE:
-        raise fields.wrong(f"'job.count' should be at most {_MOST_ALIKE:,}, not {count:,}")
-    return count
 
 
 def _classes(fields: Fields) -> Iterator[TaskClass]:

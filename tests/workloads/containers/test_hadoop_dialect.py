@@ -96,12 +96,12 @@ def test_jobs_of_other_names_are_numbered_after_those_that_have_numbers(tmp_path
     ]
     jobs = read_sls_jobs(write(tmp_path, *named))
     assert [(job.number, job.name) for job in jobs] == [
-        (4, "etl"),
+        (5, "etl"),
         (3, "job_3"),
-        (5, "job_5"),
+        (4, "job_4"),
         (6, "17"),
     ]
-    assert jobs[3].after == 4
+    assert jobs[3].after == 5
 
 
 def test_a_job_may_be_there_several_times(tmp_path):
@@ -156,7 +156,7 @@ def test_a_trace_may_be_compressed(tmp_path):
         ({**TASK, "container.request.delay": 5}, "'container.request.delay' should be 0"),
         ({**TASK, "container.type": "spark"}, "should be map or reduce, not 'spark'"),
         ({**TASK, "container.yarn.io/gpu": 1}, "'container.yarn.io/gpu' is not understood"),
-        ({**TASK, "c.nr": 4}, "'container.start.ms' is not understood"),
+        ({**TASK, "c.nr": 4}, "'c.nr' is not understood"),
     ],
 )
 def test_what_is_wrong_with_a_container_is_said_with_its_job(tmp_path, task, problem):
