@@ -137,7 +137,8 @@ def test_after_a_deadlock_it_cannot_happen_again() -> None:
 
 def test_all_models_of_the_folder_are_tested() -> None:
     assert {each.file for each in ALL} >= set(TEACHING.glob("**/*.rebeca"))
-    assert {each.module for each in LESSONS} >= set(TEACHING.glob("[!_]*.py"))
+    by_hand = {TEACHING / "yarn_reservations.py"}  # see test_reservations
+    assert {each.module for each in LESSONS} | by_hand >= set(TEACHING.glob("[!_]*.py"))
 
 
 def test_every_lesson_has_a_page() -> None:

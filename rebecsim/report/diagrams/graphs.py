@@ -85,7 +85,10 @@ def _topology_dot(model: Model) -> Iterator[str]:
 
 
 def topology_svg(model: Model) -> str:
-    """Put the rebecs on a circle, acquaintances side by side, the first one of main on top."""
+    """Put the rebecs on a circle, acquaintances side by side, the first one of main on top.
+
+    Under which name a rebec knows another stands at the arrow, unless it is the other's own.
+    """
     names = _around(model)
     width, height = 120.0, 44.0
     radius = max(130.0, len(names) * (width + 30.0) / (2 * math.pi)) if len(names) > 1 else 0.0
@@ -99,7 +102,8 @@ def topology_svg(model: Model) -> str:
     }
     known = _known(model)
     content = [_ARROW, text(model.name, class_="title", x=14, y=24)]
-    for (rebec, other), label in known.items():
+    for (rebec, other), names_of_other in known.items():
+        label = "" if names_of_other == other else names_of_other
         both = (other, rebec) in known
         content += _edge(places[rebec], places[other], (width, height), label, 18.0 * both, (0.3,))
     for instance in model.instances:
@@ -153,18 +157,34 @@ def _edge(
     boxes: Collection[Point] = (),
     hint: str = "",
 ) -> list[str]:
-    """Give an arrow from the border of one box to that of another, and its label.
+    """Give an arrow from the border of one box to that of another, and its label if it has one.
 
     `bend` is how far it leaves the straight line, to the left; `at`, from 0 to 1, where on it the
     label stands, if there is no box, given by its middle; else at the next of these places, or
     the last. `hint` explains the label, which otherwise does so itself.
     """
-    hint = hint or label
     if start == end:
         x, y = start[0] + size[0] / 2, start[1]
-        loop = f"M{x:.1f} {y - 8:.1f} c34 -22 34 38 0 16"
-        full = text(shortened(label, 22), hint, class_="label", x=x + 34.0, y=y - 18.0)
-        return [element("path", class_="edge", d=loop, marker_end="url(#tip)"), full]
+        curve = f"M{x:.1f} {y - 8:.1f} c34 -22 34 38 0 16"
+        x, y, longest = x + 34.0, y - 18.0, 22
+    else:
+        curve, (x, y) = _curve(start, end, size, bend, at, boxes)
+        y, longest = y + 3.5, 26
+    arrow = element("path", class_="edge", d=curve, marker_end="url(#tip)")
+    if not label:
+        return [arrow]
+    return [arrow, text(shortened(label, longest), hint or label, class_="label", x=x, y=y)]
+
+
+def _curve(
+    start: Point,
+    end: Point,
+    size: Point,
+    bend: float,
+    at: Sequence[float],
+    boxes: Collection[Point],
+) -> tuple[str, Point]:
+    """Give the path of an arrow between two boxes, and the place for its label; as `_edge`."""
     across, down = end[0] - start[0], end[1] - start[1]
     length = math.hypot(across, down)
     middle = (
@@ -181,10 +201,7 @@ def _edge(
         )
         if not any(_is_inside((x, y), box, size) for box in boxes):
             break
-    return [
-        element("path", class_="edge", d=curve, marker_end="url(#tip)"),
-        text(shortened(label, 26), hint, class_="label", x=x, y=y + 3.5),
-    ]
+    return curve, (x, y)
 
 
 def _is_inside(point: Point, center: Point, size: Point) -> bool:

@@ -13,7 +13,7 @@ from rebecsim.counted import counted
 from rebecsim.exploration import Path, PathStep, Result
 from rebecsim.exploration.graphs.standstill import Standstill
 from rebecsim.exploration.paths.recorded import step_to_json
-from rebecsim.report.models.message_table import message_table
+from rebecsim.report.models.message_table import MessageTable
 
 _MOST_NAMES = 5
 _MOST_STEPS = 20
@@ -125,7 +125,7 @@ def standstill_to_json(found: Standstill | None) -> dict[str, Any] | None:
 def path_table(path: Path) -> Table:
     """One row for each step: when, who to whom, with what, which choices, what it changed."""
     rows = list(map(_cells, path.steps))
-    table = message_table(["Step", "Time"], [message for _, _, message, *_ in rows])
+    table = MessageTable(["Step", "Time"], [message for _, _, message, *_ in rows])
     for number, cells in enumerate(rows, 1):
         last = number == len(path) and path.breach is not None
         table.add_row(*map(Text, (str(number), *cells)), style="bold red" if last else None)

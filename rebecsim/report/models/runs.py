@@ -9,14 +9,14 @@ from rich.text import Text
 
 from rebecsim.actors.written import changes_text
 from rebecsim.counted import counted
-from rebecsim.report.models.message_table import message_table
+from rebecsim.report.models.message_table import MessageTable
 from rebecsim.simulation import Event, RunResult
 
 
 def event_table(events: Sequence[Event]) -> Table:
     """One row for each message served: when, by whom, from whom, and what it changed."""
     messages = [f"{event.rebec}: {event.call}" for event in events]
-    table = message_table(["Time"], messages)
+    table = MessageTable(["Time"], messages)
     for event, message in zip(events, messages, strict=True):
         time = str(event.time)
         if event.finished > event.time:
