@@ -10,6 +10,9 @@ Schedulers: a `Scheduler` of `SCHEDULERS` by name: `Regular`, `Greedy`, `SmartGr
 `ShortestRemaining`, `FirstInFirstOut`, `Fair` and `DominantFair`, which share a cluster between the
 `Pool`s of a configuration. Those with a fair order have a `FairQueue`.
 
+Placement: with `PlacementRules` in a configuration, labels of nodes count, tasks of a job may be
+spread, and they wait some time for a node near to where they would rather run: their `Locality`.
+
 Elasticity: a `Penalty` of `PENALTIES` by name, found by `penalty_named`, says how much longer a
 task runs in less memory; `Elasticity` is what a run has of it, with an `InjectedError` here and
 there.

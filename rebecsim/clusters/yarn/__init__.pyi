@@ -8,9 +8,10 @@ from .configuration import (
     Configuration as Configuration,
     Elasticity as Elasticity,
     InjectedError as InjectedError,
+    PlacementRules as PlacementRules,
     Pool as Pool,
 )
-from .container import Container as Container
+from .container import Container as Container, Locality as Locality
 from .elasticity.penalties import (
     PENALTIES as PENALTIES,
     Penalty as Penalty,

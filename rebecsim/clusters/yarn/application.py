@@ -36,6 +36,7 @@ class Task:
         duration: in ideal memory.
         ideal: the memory that they need, which is less than they ask for if that is too much.
         penalty: how much longer they run in less; None: they do not.
+        host: where they would rather run; see `Hosts`.
     """
 
     kind: Kind
@@ -44,6 +45,7 @@ class Task:
     duration: int
     ideal: int
     penalty: Penalty | None = None
+    host: str = ""
 
     @property
     def is_master(self) -> bool:
@@ -85,6 +87,8 @@ class Application:
         awake: whether a heartbeat of its AppMaster is under way.
         beat: when the last one was (ms).
         rank: what the queue has sorted it by; None: it is in no queue.
+        missed: opportunities that it has let pass, to run nearer to where it would rather.
+        missed_at: the number of the node that it has let pass last, and when (ms).
     """
 
     __slots__ = (
@@ -109,6 +113,8 @@ class Application:
         "leaving",
         "master",
         "memory_error",
+        "missed",
+        "missed_at",
         "rank",
         "regular_draws",
         "released",
@@ -138,6 +144,8 @@ class Application:
         self.regular_draws: Random | None = None
         self.elastic_draws: Random | None = None
         self.rank: tuple[Any, int, int, Application] | None = None
+        self.missed = 0
+        self.missed_at: tuple[int, int] | None = None
         self.decisions = Decisions()
         self.master: AppMaster
 
@@ -186,4 +194,5 @@ class Application:
         copy.leaving = self.leaving
         copy.awake = self.awake
         copy.beat = self.beat
+        copy.missed = self.missed
         return copy

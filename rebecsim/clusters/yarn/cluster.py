@@ -14,6 +14,7 @@ from rebecsim.clusters.yarn.elasticity.durations import applications_of
 from rebecsim.clusters.yarn.execution import QueuedSystem, serve
 from rebecsim.clusters.yarn.foreseeing.peeker import Peeker
 from rebecsim.clusters.yarn.node import ClusterNode, NodeSize
+from rebecsim.clusters.yarn.placement.requirements import require_allowed
 from rebecsim.clusters.yarn.rebecs import (
     SECOND,
     AppMaster,
@@ -51,6 +52,9 @@ def run_cluster(
     scheduler = yarn_scheduler(configuration.scheduler).scheduler
     require_sense(configuration)
     require_placeable(jobs, sizes, configuration, elastic=scheduler.elastic)
+    if configuration.placement is not None:
+        masters = configuration.master_memory, configuration.master_cores
+        require_allowed(jobs, sizes, configuration.placement, masters)
     applications = applications_of(jobs, configuration)
     nodes = [ClusterNode(size) for size in sizes]
     accounts = Accounts()

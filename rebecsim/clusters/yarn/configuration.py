@@ -84,6 +84,22 @@ class Pool:
 
 
 @dataclass(frozen=True, slots=True)
+class PlacementRules:
+    """Where containers may run. Labels of nodes and of jobs count as soon as there are rules.
+
+    Attributes:
+        node_delay: opportunities that a job misses before its tasks run in the rack of the node
+            where they would rather run; None: they never do.
+        rack_delay: how many more before they run elsewhere; None: they never do.
+        most_per_node: the most tasks of one job that run on a node at a time; None: any number.
+    """
+
+    node_delay: int | None = 40
+    rack_delay: int | None = 40
+    most_per_node: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Configuration:
     """How a cluster works. Times are milliseconds, memories MB.
 
@@ -103,6 +119,7 @@ class Configuration:
         seed: of what is random.
         quirks: of DSS.
         pools: those of FAIR and DRF of which something is to be said; others are all alike.
+        placement: where containers may run; None: wherever they fit.
     """
 
     scheduler: str = "REGULAR"
@@ -120,3 +137,4 @@ class Configuration:
     seed: int = 0
     quirks: Quirks = field(default_factory=Quirks)
     pools: tuple[Pool, ...] = ()
+    placement: PlacementRules | None = None

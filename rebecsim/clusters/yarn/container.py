@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from rebecsim.clusters.yarn.application import Application, Task
     from rebecsim.clusters.yarn.node import ClusterNode
+
+
+Locality = Literal["node", "rack", "any"]
+"""On the node where a task would rather run, in the rack of that, or elsewhere."""
 
 
 class Container:
@@ -21,6 +25,7 @@ class Container:
         scheduled: when it was allocated (ms).
         launched: when its task began (ms), or None.
         finished: when its task ended (ms), or None.
+        locality: how near its node is to where the task would rather run; None: nobody asked.
     """
 
     __slots__ = (
@@ -30,6 +35,7 @@ class Container:
         "is_elastic",
         "launched",
         "lengthened",
+        "locality",
         "memory",
         "node",
         "number",
@@ -56,6 +62,7 @@ class Container:
         self.scheduled = 0
         self.launched: int | None = None
         self.finished: int | None = None
+        self.locality: Locality | None = None
 
     def expected_end(self, heartbeat: int) -> int:
         """Give when the task should end; one that waits starts a heartbeat after allocation."""
@@ -76,4 +83,5 @@ class Container:
         copy.scheduled = self.scheduled
         copy.launched = self.launched
         copy.finished = self.finished
+        copy.locality = self.locality
         return copy

@@ -20,6 +20,8 @@ def node_sizes(racks: Sequence[Rack], memory: int, cores: int) -> tuple[NodeSize
             place,
             memory if node.memory is None else node.memory,
             cores if node.cores is None else node.cores,
+            rack.name,
+            node.labels,
         )
         for place, (rack, node) in enumerate(nodes, start=1)
     )
@@ -37,5 +39,5 @@ def mega_nodes(
         of_it = node_sizes((rack,), memory, cores)
         name = "meganode1" if last_rack else f"meganode{number}"
         total = sum(node.memory for node in of_it), sum(node.cores for node in of_it)
-        nodes.append(NodeSize(name, number, *total))
+        nodes.append(NodeSize(name, number, *total, rack=rack.name))
     return tuple(nodes[-1:] if last_rack else nodes)

@@ -5,30 +5,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rebecsim.workloads.containers.topology import NodeLabel
+
 if TYPE_CHECKING:
-    from rebecsim.clusters.yarn.application import Application, Kind
+    from rebecsim.clusters.yarn.application import Application, Task
     from rebecsim.clusters.yarn.container import Container
     from rebecsim.clusters.yarn.rebecs import NodeManager
 
 
 @dataclass(frozen=True, slots=True)
 class NodeSize:
-    """A node as it is bought: its name, its place among all from 1 on, MB and cores."""
+    """A node: its name, its place among all from 1 on, MB and cores, its rack and labels."""
 
     name: str
     number: int
     memory: int
     cores: int
+    rack: str = "default-rack"
+    labels: tuple[NodeLabel, ...] = ()
 
 
 class Reservation:
-    """A node is kept for the next task of a kind of an application. Times are milliseconds."""
+    """A node is kept for the next task of an application. Times are milliseconds."""
 
-    __slots__ = ("application", "end", "kind", "start")
+    __slots__ = ("application", "end", "start", "task")
 
-    def __init__(self, application: Application, kind: Kind, start: int) -> None:
+    def __init__(self, application: Application, task: Task, start: int) -> None:
         self.application = application
-        self.kind = kind
+        self.task = task
         self.start = start
         self.end: int | None = None
 

@@ -27,6 +27,8 @@ class Quirks:
         silent: SRTF counts no rejection of a task that does not fit, and looks no further at a
             heartbeat when the last job in its order has got its last container; it counts, and
             looks.
+        asleep: nodes that have nothing to say sleep on when the next tasks of a job are others than
+            before, or there are none; they are woken, as these may fit.
         raced_once: RACE_LOCKSTEP chooses when the first job is submitted; whenever one is.
         fixed_draws: what is random is drawn from generators with fixed seeds, whole numbers as
             Python 2 draws them; from the seed of the run, apart for every job.
@@ -41,6 +43,7 @@ class Quirks:
     errors_foreseen: bool = False
     unlooked: bool = False
     silent: bool = False
+    asleep: bool = False
     raced_once: bool = False
     fixed_draws: bool = False
 

@@ -184,6 +184,8 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self.launching = SECOND if configuration.quirks.one_second else self._master_period
         self.nodes = nodes
         self.scheduler = scheduler_class(configuration, nodes, self)
+        self._placement = self.scheduler.placement
+        self._wakes = not configuration.quirks.asleep
         self.accounts = accounts
         largest = max(node.size.memory for node in nodes)
         self.errors = Errors(configuration, scheduler_class.elastic, largest)
@@ -315,8 +317,12 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         node.memory -= memory
         node.cores -= task.cores
         node.booked[container] = None
+        if self._placement is not None:
+            self._placement.placed(container)
         if not task.is_master:
             self.tasks += 1
+            if self._wakes and application.head is not task:
+                self.wake_nodes(self._now)
         self.wake_master(application, self._now)
 
     def require_progress(self) -> None:
@@ -330,7 +336,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
     def reserve(self, application: Application, node: ClusterNode) -> None:
         """Keep a node for the application's next task."""
         assert application.head is not None
-        node.reservation = Reservation(application, application.head.kind, self._now)
+        node.reservation = Reservation(application, application.head, self._now)
         node.reservations.append(node.reservation)
 
     def give_up(self, node: ClusterNode, reservation: Reservation) -> None:

@@ -45,7 +45,7 @@ class Giving:
         self.given.append(application)
 
     def reserve(self, application: Application, node: ClusterNode) -> None:
-        node.reservation = Reservation(application, "reduce", 0)
+        node.reservation = Reservation(application, application.head, 0)
 
     def give_up(self, node: ClusterNode, reservation: Reservation) -> None:
         node.reservation = None

@@ -43,6 +43,7 @@ def applications_of(
                 each.duration,
                 max(int(each.memory / factor), LEAST_MEMORY),
                 penalty or elasticity.penalty,
+                each.host,
             )
             tasks.append((task, each.count))
         tasks.sort(key=lambda item: not item[0].is_master)

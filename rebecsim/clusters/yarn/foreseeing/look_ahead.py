@@ -67,7 +67,7 @@ class _Copy:
         kept = node.reservation
         if kept is not None:
             whose = self._applications.get(kept.application, kept.application)
-            copy.reservation = Reservation(whose, kept.kind, kept.start)
+            copy.reservation = Reservation(whose, kept.task, kept.start)
 
     def _container(self, container: Container, node: ClusterNode) -> Container:
         copy = container.copied(self._applications.get(container.application), node)

@@ -42,6 +42,13 @@ class Elastic(Regular):
             return None
         return self.shrunk(task, node.memory)
 
+    def has_room(self, node: ClusterNode, application: Application) -> bool:
+        """Whether the next task could be given a container, in less memory if need be."""
+        task = application.head
+        assert task is not None
+        least = task.memory if task.penalty is None else min(task.least, task.memory)
+        return least <= node.memory and task.cores <= node.cores
+
     def may_shrink(self, node: ClusterNode, application: Application) -> bool:
         """Whether this node may give this application less memory than it asks for."""
         return node.size.number <= self._last_elastic

@@ -45,14 +45,18 @@ class FirstInFirstOut(Scheduler):
             if not node.memory:
                 break
             self._serve(node, application)
-        return bool(node.booked)
+        return self.is_of_interest(node)
 
     def _serve(self, node: ClusterNode, application: Application) -> None:
         """Give an application all that fits on a node."""
         decisions = application.decisions
         while (task := application.head) is not None:
             decisions.total += 1
-            if not (application.launched or task.is_master) or not fits(node, application):
+            if not (
+                (application.launched or task.is_master)
+                and fits(node, application)
+                and self.may_place(node, application)
+            ):
                 decisions.rejected += 1
                 return
             decisions.accepted += 1

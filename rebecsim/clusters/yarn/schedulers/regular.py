@@ -68,7 +68,7 @@ class Regular(Scheduler):
         until: int | None = None
         if reservation is not None:
             kept = reservation.application
-            if kept.head is None or kept.head.kind != reservation.kind:
+            if not self._is_wanted(node, reservation):
                 self.grants.give_up(node, reservation)
                 kept = None
             else:
@@ -89,17 +89,28 @@ class Regular(Scheduler):
             given = self._fill(node, now, kept, until)
         else:
             given = self._scan(node, now)
-        return given or bool(node.booked)
+        return given or self.is_of_interest(node)
+
+    def _is_wanted(self, node: ClusterNode, reservation: Reservation) -> bool:
+        """Whether its application waits for a container of that kind, which may be on this node."""
+        application = reservation.application
+        task = application.head
+        if task is None or task.kind != reservation.task.kind:
+            return False
+        return task is reservation.task or self.may_place(node, application)
 
     def _scan(self, node: ClusterNode, now: int) -> bool:
         """Look at the queue; say whether the heartbeat is over with a container given."""
         multiple = self.configuration.assign_multiple
-        reserves = self.configuration.reservations
+        reserves, placement = self.configuration.reservations, self.placement
         looking = iter(self.queue)
         while (application := next(looking, None)) is not None:
             decisions, task = application.decisions, application.head
             decisions.total += 1
             if not application.launched and task is not None and not task.is_master:
+                decisions.rejected += 1
+                continue
+            if placement is not None and not placement.may_place(node, application):
                 decisions.rejected += 1
                 continue
             offer = self.offer(node, application, now)
@@ -128,7 +139,8 @@ class Regular(Scheduler):
             decisions, task = application.decisions, application.head
             decisions.total += 1
             offer = None
-            if application.launched or (masters and task is not None and task.is_master):
+            may_have_any = application.launched or (masters and task is not None and task.is_master)
+            if may_have_any and self.may_place(node, application):
                 offer = self.offer(node, application, now)
             if offer is not None and offer.duration <= latest:
                 self._accept(node, application, offer)

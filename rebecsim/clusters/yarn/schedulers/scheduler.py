@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple, Protocol
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import Configuration
 from rebecsim.clusters.yarn.node import ClusterNode, Reservation
+from rebecsim.clusters.yarn.placement.placement import Placement
 
 
 class Offer(NamedTuple):
@@ -36,6 +37,7 @@ class Scheduler(ABC):
 
     Attributes:
         elastic: whether it may give a task less memory than it asks for.
+        placement: says where tasks may run; None: wherever they fit.
     """
 
     elastic: ClassVar[bool] = False
@@ -46,6 +48,8 @@ class Scheduler(ABC):
         self.configuration = configuration
         self.nodes = nodes
         self.grants = grants
+        rules = configuration.placement
+        self.placement = Placement(rules, nodes, self) if rules is not None else None
 
     @property
     @abstractmethod
@@ -67,6 +71,20 @@ class Scheduler(ABC):
     @abstractmethod
     def schedule(self, node: ClusterNode, now: int) -> bool:
         """Give containers of a node, and say whether its next heartbeat is of interest."""
+
+    def has_room(self, node: ClusterNode, application: Application) -> bool:
+        """Whether the application's next task could be given a container on a node."""
+        return fits(node, application)
+
+    def may_place(self, node: ClusterNode, application: Application) -> bool:
+        """Whether the application's next task may run on a node, if it fits."""
+        return self.placement is None or self.placement.may_place(node, application)
+
+    def is_of_interest(self, node: ClusterNode) -> bool:
+        """Whether a node should send a heartbeat if it has given nothing at this one."""
+        if node.booked:
+            return True
+        return self.placement is not None and self.placement.lets_pass(node)
 
 
 def fits(node: ClusterNode, application: Application) -> bool:

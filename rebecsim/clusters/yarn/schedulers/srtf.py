@@ -43,7 +43,7 @@ class ShortestRemaining(Scheduler):
         """Give containers until nothing fits."""
         while self._gave(node):
             pass
-        return bool(node.booked)
+        return self.is_of_interest(node)
 
     def _gave(self, node: ClusterNode) -> bool:
         """Give the first task that fits; say whether others are to be looked at."""
@@ -53,7 +53,9 @@ class ShortestRemaining(Scheduler):
             decisions, task = application.decisions, application.head
             assert task is not None
             decisions.total += 1
-            if not application.launched and not task.is_master:
+            if not (application.launched or task.is_master) or not self.may_place(
+                node, application
+            ):
                 decisions.rejected += 1
             elif fits(node, application):
                 decisions.accepted += 1
