@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,24 +13,55 @@ from rebecsim.workloads.errors import WorkloadError
 from rebecsim.workloads.files import whole_text
 
 _BLANK = re.compile(r"[ \t\r\n]*")
+_SINGLE_OR_BARE = re.compile(
+    r"""
+    "(?:[^"\\]|\\.)*"              # is as it should be
+    | '((?:[^'\\]|\\.)*)'
+    | ([A-Za-z_][\w.]*)(?=\s*:)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
 
 
-def json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def json_objects(path: Path) -> Sequence[tuple[int, dict[str, Any]]]:
     """Read the objects of a file, one behind the other or in one array, each with its line.
 
-    The file is plain or gzip. Raises WorkloadError, with file and line, for what is no JSON, also
-    where it ends in the middle, for a value that is no object, a key that an object has twice, and
-    a file without an object. Raises OSError when the file cannot be read.
+    The file is plain or gzip. Texts in single quotes and keys in none are read as if they stood in
+    double ones, as DSS reads them.
+
+    Raises WorkloadError, with file and line, for what is no JSON, also where it ends in the middle,
+    for a value that is no object, a key that an object has twice, and a file without an object.
+    Raises OSError when the file cannot be read.
     """
-    count = 0
-    for line, value in _Values(path, _text(path)):
+    text = _text(path)
+    try:
+        return _objects(path, text)
+    except WorkloadError:
+        quoted = _SINGLE_OR_BARE.sub(_in_double_quotes, text)
+        if quoted == text:
+            raise
+        with suppress(WorkloadError):
+            return _objects(path, quoted)
+        raise
+
+
+def _objects(path: Path, text: str) -> list[tuple[int, dict[str, Any]]]:
+    found = []
+    for line, value in _Values(path, text):
         if not isinstance(value, dict):
             shown = json.dumps(value)[:40]
             raise WorkloadError.at(path, line, f"should be an object in braces, not {shown}")
-        count += 1
-        yield line, value
-    if not count:
+        found.append((line, value))
+    if not found:
         raise WorkloadError(f"{path}: nothing in the file")
+    return found
+
+
+def _in_double_quotes(found: re.Match[str]) -> str:
+    single, bare = found.groups()
+    if single is not None:
+        return '"' + single.replace("\\'", "'").replace('"', '\\"') + '"'
+    return found[0] if bare is None else f'"{bare}"'
 
 
 def _text(path: Path) -> str:

@@ -11,6 +11,7 @@ up, counters and measurements are no part of what is simulated.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from rebecsim.workloads.containers.fields import LARGEST, Fields
 from rebecsim.workloads.containers.hadoop_dialect import DEFAULT_MEMORY
@@ -35,7 +36,7 @@ def jobs_of(objects: Sequence[Fields]) -> tuple[ContainerJob, ...]:
     Raises WorkloadError, with file, line, job and task, for a job that stands twice or was never
     submitted, and for a task without attempts or whose attempt did not end after its start.
     """
-    named = [each.named(each.text("jobID")) for each in objects]
+    named = [_known(each).named(each.text("jobID")) for each in objects]
     numbers = numbers_of(named)
     origin = min(fields.whole("submitTime", 0) for fields in named)
     return tuple(_job(numbers[fields.what], fields, origin) for fields in named)
@@ -60,7 +61,7 @@ def _classes(fields: Fields) -> Iterator[TaskClass]:
     for kind, tasks, memory_key, priority in _TASKS:
         memory = fields.whole(memory_key, -1, default=-1)
         for place, values in enumerate(fields.objects(tasks), start=1):
-            attempt = _counted(fields.of(values, f"{kind} task {place}"))
+            attempt = _known(_counted(fields.of(values, f"{kind} task {place}")))
             start = attempt.whole("startTime", 0)
             end = attempt.whole("finishTime", -1)
             if end <= start:
@@ -85,3 +86,8 @@ def _counted(task: Fields) -> Fields:
         raise task.wrong("no attempts; leave the task out")
     done = [each for each in attempts if each.values.get("result") == "SUCCESS"]
     return (done or attempts)[-1]
+
+
+def _known(fields: Fields) -> Fields:
+    """Leave out what Rumen does not know, and writes as null."""
+    return replace(fields, values={k: v for k, v in fields.values.items() if v is not None})

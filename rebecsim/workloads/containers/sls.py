@@ -130,6 +130,8 @@ def _require_no_circle(
 def _require_sls(fields: Fields) -> None:
     if rumen.is_rumen(fields):
         raise fields.wrong("a job of Rumen among those of SLS; give it in a file of its own")
+    if "rack" in fields.values:
+        raise fields.wrong("a rack of a topology, and no job")
     if "workloads" in fields.values:
         raise fields.wrong(
             "this says how Hadoop should make jobs (SYNTH), and has none; "
@@ -179,7 +181,8 @@ def _job(fields: Fields, numbers: Mapping[str, int]) -> ContainerJob:
     if isinstance(fields.values.get("job.start.ms"), str):
         after = numbers.get(waits_for := fields.text("job.start.ms"))
         if after is None:
-            raise fields.wrong(f"waits for {waits_for:.40}, which is not in the trace")
+            hint = "; a time stands in no quotes" if waits_for.isdecimal() else ""
+            raise fields.wrong(f"waits for {waits_for:.40}, which is not in the trace{hint}")
     else:
         start = fields.whole("job.start.ms", 0, default=None if _is_dss(fields) else 0)
     own_name = "job.id" in fields.values and number_in(fields.what) is None

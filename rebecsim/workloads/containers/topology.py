@@ -60,6 +60,8 @@ def read_sls_topology(path: Path) -> tuple[Rack, ...]:
     seen: set[str] = set()
     for number, (line, values) in enumerate(json_objects(path), start=1):
         fields = Fields(values, path, line, f"object {number}")
+        if "job.tasks" in values:
+            raise fields.wrong("a job of a trace, and no rack")
         rack = _rack(fields.named(f"rack {fields.text('rack')}"))
         if any(rack.name == other.name for other in racks):
             raise fields.wrong(f"another rack is called {rack.name}, too")

@@ -180,6 +180,7 @@ def test_what_is_wrong_with_a_container_is_said_with_its_job(tmp_path, task, pro
         ([{"num.nodes": 0}, JOB], "1: object 1: 'num.nodes' should be a whole number from 1 on"),
         ([{"num.nodes": 1, "num.racks": 2}, JOB], "1: object 1: 1 nodes in 2 racks"),
         ([{"num.nodes": 1}], "1: object 1: no jobs follow"),
+        ([{"rack": "r", "nodes": []}], "1: object 1: a rack of a topology, and no job"),
         ([{"num_jobs": 3, "workloads": []}], "1: object 1: this says how Hadoop should make jobs"),
         ([JOB, {"jobID": "job_1_1"}], "2: object 2: a job of Rumen among those of SLS"),
     ],

@@ -31,8 +31,9 @@ JOB = {
     "jobMapMB": 1536,
     "jobReduceMB": -1,
     "mapTasks": [task(attempt(500, 2500, hostName="/rack/a", result="SUCCESS"))],
-    "reduceTasks": [task(attempt(500, 1500))],
+    "reduceTasks": [task(attempt(500, 1500, hostName=None))],
     "otherTasks": [task()],
+    "jobName": None,
 }
 
 
@@ -44,7 +45,7 @@ def write(folder: Path, *jobs: object, as_array: bool = False) -> Path:
 
 @pytest.mark.parametrize("as_array", [False, True])
 def test_a_job_has_a_task_for_each_of_rumens(tmp_path, as_array):
-    first = {**JOB, "jobID": "job_1400_0006", "submitTime": ORIGIN, "finishTime": -1}
+    first = {**JOB, "jobID": "job_1400_0006", "submitTime": ORIGIN, "finishTime": None}
     jobs = read_sls_jobs(write(tmp_path, JOB, first, as_array=as_array))
     classes = (
         TaskClass("map", 1, 2000, 1536, 1, 10, host="/rack/a"),
@@ -80,7 +81,8 @@ def test_the_last_attempt_that_succeeded_counts(tmp_path, attempts, duration):
             f", reduce task 1, attempt 1: 'finishTime' should be after the start at {ORIGIN + 7}",
         ),
         ({"submitTime": -1}, ": 'submitTime' should be a whole number from 0 on, not -1"),
-        ({"mapTasks": None}, ": 'mapTasks' should be a list of objects"),
+        ({"mapTasks": None}, ": no 'mapTasks'"),
+        ({"reduceTasks": 3}, ": 'reduceTasks' should be a list of objects"),
     ],
 )
 def test_what_is_wrong_is_said_with_the_job(tmp_path, changes, problem):

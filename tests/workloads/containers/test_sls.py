@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from rebecsim.workloads.containers.json_stream import json_objects
 from rebecsim.workloads.containers.sls import read_sls_jobs
 from rebecsim.workloads.errors import WorkloadError
 
+TRACES = Path(__file__).resolve().parents[2] / "data/containers"
 TASK = {"c.dur": 4000, "c.prio": 20, "c.mem": 900, "c.type": "reduce", "c.nr": 3}
 JOB = {
     "am.type": "mapreduce",
@@ -48,6 +50,39 @@ def test_a_job_is_read_with_its_classes(tmp_path):
     assert job.source == f"{path}:1"
 
 
+def test_single_quotes_and_keys_in_none_are_read_as_dss_reads_them(tmp_path):
+    path = tmp_path / "trace.json"
+    path.write_text(
+        """{job.id: 'job_3', "job.start.ms": 5, 'job.user': 'a "b" o\\'clock: c', 'job.tasks':
+        [{c.dur : 1, 'c.prio': 1, "c.mem": 1, c.type: 'map', c.nr: 1}]}
+        {"job.id": "it's job.id: 4"}"""
+    )
+    (_, first), (line, second) = json_objects(path)
+    assert first["job.user"] == 'a "b" o\'clock: c'
+    assert first["job.tasks"] == [{"c.dur": 1, "c.prio": 1, "c.mem": 1, "c.type": "map", "c.nr": 1}]
+    assert (line, second) == (3, {"job.id": "it's job.id: 4"})
+
+
+@pytest.mark.parametrize("name", ["dss.json", "hadoop.json", "rumen.json"])
+def test_a_trace_that_is_cut_off_anywhere_is_refused_or_cut_between_jobs(tmp_path, name):
+    text = (TRACES / name).read_text()
+    whole = read_sls_jobs(TRACES / name)
+    path = tmp_path / "cut.json"
+    errors, read = [], 0
+    for end in range(len(text.rstrip())):
+        path.write_text(text[:end])
+        try:
+            jobs = read_sls_jobs(path)
+        except WorkloadError as error:
+            errors.append(str(error))
+            continue
+        assert text[:end].rstrip().endswith("}")
+        assert [job.classes for job in jobs] == [job.classes for job in whole[: len(jobs)]]
+        read += 1
+    assert all(re.match(rf"{re.escape(str(path))}:(\d+:| nothing)", each) for each in errors)
+    assert bool(read) == (name != "hadoop.json")  # which is an array
+
+
 def test_a_job_may_wait_for_another(tmp_path):
     path = write(tmp_path, {**JOB, "job.start.ms": "job_9"}, {**JOB, "job.id": "job_9"})
     first, second = read_sls_jobs(path)
@@ -79,6 +114,7 @@ def test_no_job_is_lost_however_the_trace_is_laid_out(
         ({"job.start.ms": -1}, "job_4: 'job.start.ms' should be a whole number from 0 on, not -1"),
         ({"job.start.ms": True}, "job_4: 'job.start.ms' should be a whole number"),
         ({"job.start.ms": "job_7"}, "job_4: waits for job_7, which is not in the trace"),
+        ({"job.start.ms": "70"}, "waits for 70, which is not in the trace; a time stands in no"),
         ({"job.start.ms": "job_4"}, "job_4: waits for itself"),
         ({"job.tasks": {}}, "job_4: 'job.tasks' should be a list of objects"),
     ],

@@ -69,6 +69,7 @@ def rack(*nodes: object) -> dict[str, object]:
         (rack({"node": "a", "labels": 3}), "'labels' should be a text, not 3"),
         (rack({"node": "a", "vcore": 3}), "'vcore' is not understood; did you mean vcores?"),
         ({"nodes": [{"node": "a"}]}, "object 1: no 'rack'"),
+        ({"job.tasks": []}, "object 1: a job of a trace, and no rack"),
     ],
 )
 def test_what_is_wrong_with_a_topology_is_said(tmp_path, rack, problem):
