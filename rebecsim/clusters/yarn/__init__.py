@@ -7,8 +7,8 @@ gives what is `Finished`: each `Application` with its `Container`s, each `Cluste
 that jobs wait for ever.
 
 Schedulers: a `Scheduler` of `SCHEDULERS` by name: `Regular`, `Greedy`, `SmartGreedy`, `Peek`,
-`ShortestRemaining`, `FirstInFirstOut`, `Fair` and `DominantFair`, which share a cluster between the
-`Pool`s of a configuration. Those with a fair order have a `FairQueue`.
+`ShortestRemaining`, `RaceInLockstep`, `FirstInFirstOut`, and `Fair` and `DominantFair`, which share
+a cluster between the `Pool`s of a configuration. Those with a fair order have a `FairQueue`.
 
 Placement: with `PlacementRules` in a configuration, labels of nodes count, tasks of a job may be
 spread, and they wait some time for a node near to where they would rather run: their `Locality`.

@@ -35,6 +35,7 @@ from .schedulers.fair import DominantFair as DominantFair, Fair as Fair
 from .schedulers.fair_queue import FairQueue as FairQueue
 from .schedulers.fifo import FirstInFirstOut as FirstInFirstOut
 from .schedulers.peek import Peek as Peek
+from .schedulers.race import RaceInLockstep as RaceInLockstep
 from .schedulers.registry import (
     SCHEDULERS as SCHEDULERS,
     YarnScheduler as YarnScheduler,

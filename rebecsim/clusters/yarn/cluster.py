@@ -13,6 +13,7 @@ from rebecsim.clusters.yarn.configuration import Configuration
 from rebecsim.clusters.yarn.elasticity.durations import applications_of
 from rebecsim.clusters.yarn.execution import QueuedSystem, serve
 from rebecsim.clusters.yarn.foreseeing.peeker import Peeker
+from rebecsim.clusters.yarn.foreseeing.racer import Racer
 from rebecsim.clusters.yarn.node import ClusterNode, NodeSize
 from rebecsim.clusters.yarn.placement.requirements import require_allowed
 from rebecsim.clusters.yarn.rebecs import (
@@ -25,6 +26,7 @@ from rebecsim.clusters.yarn.rebecs import (
 from rebecsim.clusters.yarn.requirements import require_placeable, require_sense
 from rebecsim.clusters.yarn.sampler import Occupancy, Sampler
 from rebecsim.clusters.yarn.schedulers.peek import Peek
+from rebecsim.clusters.yarn.schedulers.race import RaceInLockstep
 from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler, yarn_schedulers
 from rebecsim.workloads.containers.jobs import ContainerJob
 
@@ -78,9 +80,9 @@ def cluster_model(
 ) -> Model:
     """Make the model of a cluster."""
     scheduler = yarn_scheduler(configuration.scheduler).scheduler
-    peeks = issubclass(scheduler, Peek)
-    peeker = RebecNamed("peeker") if peeks else None
-    arguments = (configuration, nodes, scheduler, accounts, applications, peeker)
+    looks = issubclass(scheduler, Peek | RaceInLockstep)
+    seer = RebecNamed("seer") if looks else None
+    arguments = (configuration, nodes, scheduler, accounts, applications, seer)
     instances = [Instance("manager", ResourceManager, (), arguments)]
     spread = SECOND if configuration.quirks.one_second else configuration.node_heartbeat
     gap, beat = spread / len(nodes), 0.0
@@ -96,7 +98,9 @@ def cluster_model(
     if configuration.occupancy_interval:
         interval = configuration.occupancy_interval
         instances.append(Instance("sampler", Sampler, ("manager",), (interval, samples)))
-    if peeks:
+    if issubclass(scheduler, Peek):
         period = configuration.node_heartbeat
-        instances.append(Instance("peeker", Peeker, ("manager",), (period,)))
+        instances.append(Instance("seer", Peeker, ("manager",), (period,)))
+    elif looks:
+        instances.append(Instance("seer", Racer, ("manager",)))
     return Model("cluster", tuple(instances))

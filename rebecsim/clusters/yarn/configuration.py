@@ -10,6 +10,7 @@ from rebecsim.clusters.yarn.quirks import Quirks
 
 ErrorSign = Literal["MIXED", "POSITIVE", "NEGATIVE"]
 ErrorMode = Literal["CONSTANT", "RANDOM"]
+RaceMetric = Literal["TOTAL_JRT", "MAKESPAN"]
 PushBack = Literal["TIMELINE_CHECK_CURRENT_JOB", "PEEK_EACH_ELASTIC"]
 
 
@@ -120,6 +121,8 @@ class Configuration:
         quirks: of DSS.
         pools: those of FAIR and DRF of which something is to be said; others are all alike.
         placement: where containers may run; None: wherever they fit.
+        race_metric: by what RACE_LOCKSTEP compares: the sum of the durations of jobs, or the end of
+            the last one.
     """
 
     scheduler: str = "REGULAR"
@@ -138,3 +141,4 @@ class Configuration:
     quirks: Quirks = field(default_factory=Quirks)
     pools: tuple[Pool, ...] = ()
     placement: PlacementRules | None = None
+    race_metric: RaceMetric = "TOTAL_JRT"

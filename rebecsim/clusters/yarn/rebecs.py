@@ -19,7 +19,7 @@ Messages of one time are served in the order of sending; a launch and a stop bef
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from rebecsim.actors import Rebec, known_rebec, message_server
 from rebecsim.clusters.yarn.accounts import Accounts
@@ -32,7 +32,6 @@ from rebecsim.clusters.yarn.node import ClusterNode, Reservation
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
-    from rebecsim.clusters.yarn.foreseeing.peeker import Peeker
     from rebecsim.clusters.yarn.schedulers.scheduler import Scheduler
 
 _UNBOUNDED = 2**31 - 1
@@ -40,6 +39,16 @@ _AT_ONCE = 1
 
 SECOND = 1000
 """Of milliseconds; see `quirks`."""
+
+
+class Seer(Protocol):
+    """A rebec that looks ahead when a job is submitted."""
+
+    def look(self) -> None:
+        """Look ahead at once."""
+
+    def look_at_start(self) -> None:
+        """Look ahead when all jobs of time 0 have been submitted."""
 
 
 class StuckError(UserError):
@@ -176,7 +185,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         scheduler_class: type[Scheduler],
         accounts: Accounts,
         applications: Iterable[Application] = (),
-        peeker: Peeker | None = None,
+        seer: Seer | None = None,
     ) -> None:
         self.configuration = configuration
         self._node_period = configuration.node_heartbeat
@@ -194,7 +203,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self.unfinished = 0
         self.changed = False
         self.closed = False
-        self.peeker = peeker
+        self.seer = seer
         self._looks_always = not configuration.quirks.unlooked
         self._ideal_is_full = configuration.quirks.full_is_ideal
         self.tasks = 0
@@ -208,12 +217,14 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
                 self._to_come += 1
                 self.submit(application, after=job.start)
 
-    def resume(self, running: Iterable[Application], queue: Iterable[Application]) -> None:
+    def resume(
+        self, running: Iterable[Application], queue: Iterable[Application], closes: bool
+    ) -> None:
         """Take over applications that have been submitted, and those of them in the queue.
 
-        Whoever resumes a cluster closes it in time, so that it need not end by itself.
+        `closes` says that whoever resumes it closes it in time, so that it need not end by itself.
         """
-        self._to_come = 1
+        self._to_come = int(closes)
         for application in running:
             self.running[application.number] = application
         self.unfinished = len(self.running)
@@ -237,11 +248,11 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         application.awake = True
         application.master.heartbeat(after=self.launching)
         self.wake_nodes(now)
-        if self.peeker is not None and (application.job.start is not None or self._looks_always):
+        if self.seer is not None and (application.job.start is not None or self._looks_always):
             if now:
-                self.peeker.look()
+                self.seer.look()
             else:
-                self.peeker.look_at_start()
+                self.seer.look_at_start()
 
     @message_server
     def node_heartbeat(self, node: ClusterNode) -> None:

@@ -24,11 +24,10 @@ COMPLETED = (
     *("reg_occ10", "reg_occ7_am", "reg_plain", "reg_r", "reg_r_am", "reg_r_gaps"),
     *("reg_r_gaps_am", "reg_r_seed2", "reg_r_seed3_expmem", "srtf", "srtf_r", "srtf_seed2"),
     *("tiny_one_node_r_log", "tiny_reg_log", "tiny_reg_r_log", "tiny_smartg_log"),
-    "tiny_srtf_log",
+    *("tiny_srtf_log", "race_lockstep_unmaintained"),
 )
 DEAR = ("peek_100j_step",)
 WITHOUT_BUMP = ("null", "power1", "power2", "squareroot")
-NOT_THERE = ("race_lockstep_unmaintained",)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +57,6 @@ def test_all_cases_are_looked_at(cases: Path) -> None:
     known = {
         *COMPLETED,
         *DEAR,
-        *NOT_THERE,
         *(f"peek_{penalty}_FAILS" for penalty in WITHOUT_BUMP),
         "livelock_am_TIMEOUT",
     }

@@ -28,8 +28,8 @@ def look_ahead(
     It has the applications that run, and its scheduler is REGULAR, without gaps. Errors of memory,
     of bumps, and those of containers that run already are none that it knows of.
     """
-    copy = _Copy(manager)
-    copy.take_messages(now)
+    copy = _Copy(manager, Regular, gaps=False)
+    copy.take_messages(now, closes=True)
     if placement is not None:
         copy.place(placement, now)
     copied = copy.manager
@@ -40,10 +40,21 @@ def look_ahead(
     return Foresight(copy.foreseen())
 
 
+def play_out(manager: ResourceManager, now: int, scheduler: type[Regular]) -> Foresight:
+    """Let a copy of a cluster go on under a scheduler until the applications that run have ended.
+
+    What it knows is as in `look_ahead`. Raises StuckError when they never end.
+    """
+    copy = _Copy(manager, scheduler, gaps=manager.configuration.gaps)
+    copy.take_messages(now, closes=False)
+    serve(copy.system, copy.manager)
+    return Foresight(copy.foreseen())
+
+
 class _Copy:
     """A cluster like another one, with rebecs, nodes, applications and containers of its own."""
 
-    def __init__(self, manager: ResourceManager) -> None:
+    def __init__(self, manager: ResourceManager, scheduler: type[Regular], gaps: bool) -> None:
         self._original = manager
         self._applications = {each: each.copied() for each in manager.running.values()}
         self._nodes = {node: _copied_node(node) for node in manager.nodes}
@@ -52,7 +63,7 @@ class _Copy:
             self._copy_containers(node, copy)
         for application, own in self._applications.items():
             self._copy_lists(application, own)
-        self.system = QueuedSystem(self._model())
+        self.system = QueuedSystem(self._model(scheduler, gaps))
         found = self.system.rebecs[0]
         assert isinstance(found, ResourceManager)
         self.manager = found
@@ -82,13 +93,13 @@ class _Copy:
         copy.released = list(application.released)
         copy.finished = list(application.finished)
 
-    def _model(self) -> Model:
+    def _model(self, scheduler: type[Regular], gaps: bool) -> Model:
         original = self._original
         drawn = original.configuration.elasticity
         as_dss = original.configuration.quirks.errors_foreseen
         configuration = replace(
             original.configuration,
-            gaps=False,
+            gaps=gaps,
             push_back=None,
             elasticity=replace(
                 drawn,
@@ -97,7 +108,7 @@ class _Copy:
                 duration_error=drawn.duration_error if as_dss else InjectedError(),
             ),
         )
-        arguments = (configuration, tuple(self._nodes.values()), Regular, Accounts())
+        arguments = (configuration, tuple(self._nodes.values()), scheduler, Accounts())
         instances = [Instance("manager", ResourceManager, (), arguments)]
         for node in self._nodes.values():
             name = f"node_{node.size.number}"
@@ -108,11 +119,11 @@ class _Copy:
             instances.append(Instance(name, AppMaster, ("manager",), (application, period)))
         return Model("foreseen", tuple(instances))
 
-    def take_messages(self, now: int) -> None:
+    def take_messages(self, now: int, closes: bool) -> None:
         """Copy the messages that are under way, and who is in the queue."""
         manager = self.manager
         queue = [self._applications[each] for each in self._original.scheduler.waiting()]
-        manager.resume(self._applications.values(), queue)
+        manager.resume(self._applications.values(), queue, closes)
         found = [
             copy
             for message in self._original.messages()

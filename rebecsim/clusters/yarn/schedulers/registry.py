@@ -9,6 +9,7 @@ from rebecsim.clusters.yarn.schedulers.elastic import Greedy, SmartGreedy
 from rebecsim.clusters.yarn.schedulers.fair import DominantFair, Fair
 from rebecsim.clusters.yarn.schedulers.fifo import FirstInFirstOut
 from rebecsim.clusters.yarn.schedulers.peek import Peek
+from rebecsim.clusters.yarn.schedulers.race import RaceInLockstep
 from rebecsim.clusters.yarn.schedulers.regular import Regular
 from rebecsim.clusters.yarn.schedulers.scheduler import Scheduler
 from rebecsim.clusters.yarn.schedulers.srtf import ShortestRemaining
@@ -66,6 +67,12 @@ BUILTIN_YARN_SCHEDULERS = (
         "Shortest remaining time first",
         "the job whose waiting tasks have the least durations in sum goes first",
         ShortestRemaining,
+    ),
+    YarnScheduler(
+        "RACE_LOCKSTEP",
+        "The foreseen winner of two",
+        "as REGULAR or as SMARTG, whichever of both is foreseen to do better for the jobs at work",
+        RaceInLockstep,
     ),
     YarnScheduler(
         "FIFO",

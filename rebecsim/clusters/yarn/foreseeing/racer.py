@@ -1,0 +1,61 @@
+"""The rebec that lets REGULAR and SMARTG race when a job is submitted."""
+
+from __future__ import annotations
+
+import math
+
+from rebecsim.actors import Rebec, known_rebec, message_server
+from rebecsim.clusters.yarn.configuration import RaceMetric
+from rebecsim.clusters.yarn.foreseeing.foresight import Foresight
+from rebecsim.clusters.yarn.foreseeing.look_ahead import play_out
+from rebecsim.clusters.yarn.rebecs import ResourceManager, StuckError
+from rebecsim.clusters.yarn.schedulers.elastic import SmartGreedy
+from rebecsim.clusters.yarn.schedulers.race import RaceInLockstep
+from rebecsim.clusters.yarn.schedulers.regular import Regular
+
+
+class Racer(Rebec, queue_size=2**31 - 1):
+    """Tells the scheduler who wins; REGULAR does when both are as good."""
+
+    manager: ResourceManager = known_rebec()
+
+    def __init__(self) -> None:
+        self._raced = False
+
+    @message_server
+    def look_at_start(self) -> None:
+        """Let them race for a job that is submitted at time 0, when all others of that time are."""
+        self._race()
+
+    @message_server(priority=1, global_priority=1)
+    def look(self) -> None:
+        """Let them race at once."""
+        self._race()
+
+    def _race(self) -> None:
+        manager = self.manager
+        if self._raced and manager.configuration.quirks.raced_once:
+            return
+        self._raced = True
+        scheduler = manager.scheduler
+        assert isinstance(scheduler, RaceInLockstep)
+        scheduler.shrinks = self._cost(SmartGreedy) < self._cost(Regular)
+
+    def _cost(self, scheduler: type[Regular]) -> float:
+        """Give what it takes until all jobs that run have ended; infinite: they never do."""
+        try:
+            foresight = play_out(self.manager, self._now, scheduler)
+        except StuckError:
+            return math.inf
+        return cost(foresight, self.manager.configuration.race_metric)
+
+
+def cost(foresight: Foresight, metric: RaceMetric) -> float:
+    """Give the sum of the durations of jobs, or when the last one ends (ms)."""
+    total, last = 0, 0
+    for application in foresight.applications.values():
+        if application.end is None:
+            return math.inf
+        total += application.end - application.start
+        last = max(last, application.end)
+    return total if metric == "TOTAL_JRT" else last

@@ -1,0 +1,84 @@
+"""RACE_LOCKSTEP: the winner is kept until the next race."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from rebecsim.clusters.yarn.cluster import Finished, run_cluster
+from rebecsim.clusters.yarn.configuration import Configuration, Elasticity
+from rebecsim.clusters.yarn.elasticity.penalties import penalty_named
+from rebecsim.clusters.yarn.quirks import Quirks
+from tests.clusters.yarn.clusters import (
+    configurations,
+    finished,
+    job,
+    nodes,
+    rows,
+    task_classes,
+    tasks,
+)
+from tests.examples import dear
+
+CHEAP = Elasticity(penalty_named("STEP", 1.1))
+DEAR = Elasticity(penalty_named("STEP", 9.0))
+
+
+def run(scheduler: str, elasticity: Elasticity, jobs: list, **more: object) -> Finished:
+    configuration = Configuration(scheduler, master_memory=100, elasticity=elasticity, **more)
+    return run_cluster(jobs, nodes(1, cores=20), configuration)
+
+
+def total(done: Finished) -> int:
+    return sum(each.end - each.start for each in done.applications)
+
+
+@pytest.mark.parametrize("metric", ["TOTAL_JRT", "MAKESPAN"])
+def test_the_better_one_is_kept(metric):
+    jobs = [job(0, 0, tasks(3, 2500, 20_000))]
+    for elasticity, winner in ((CHEAP, "SMARTG"), (DEAR, "REGULAR")):
+        race = run("RACE_LOCKSTEP", elasticity, jobs, race_metric=metric)
+        assert rows(race) == rows(run(winner, elasticity, jobs))
+    assert total(run("SMARTG", CHEAP, jobs)) < total(run("REGULAR", CHEAP, jobs))
+    assert total(run("SMARTG", DEAR, jobs)) > total(run("REGULAR", DEAR, jobs))
+
+
+def test_metrics_may_disagree():
+    """In less memory the long job ends last and late, but the short ones need not wait for it."""
+    jobs = [
+        job(0, 0, tasks(1, 2500, 4000)),
+        job(1, 0, tasks(1, 2500, 40_000)),
+        *(job(number, 0, tasks(1, 2500, 4000)) for number in range(2, 6)),
+    ]
+    elasticity = Elasticity(penalty_named("STEP", 2.5))
+    regular, elastic = (rows(run(name, elasticity, jobs)) for name in ("REGULAR", "SMARTG"))
+    assert regular != elastic
+    assert rows(run("RACE_LOCKSTEP", elasticity, jobs)) == elastic
+    assert rows(run("RACE_LOCKSTEP", elasticity, jobs, race_metric="MAKESPAN")) == regular
+
+
+def test_dss_decides_when_the_first_job_is_submitted():
+    jobs = [job(0, 0, tasks(1, 2500, 20_000)), job(1, 500, tasks(3, 2500, 20_000))]
+    race = run("RACE_LOCKSTEP", CHEAP, jobs)
+    once = run("RACE_LOCKSTEP", CHEAP, jobs, quirks=Quirks(raced_once=True))
+    assert any(
+        each.is_elastic for application in race.applications for each in application.containers
+    )
+    assert rows(once) == rows(run("REGULAR", CHEAP, jobs))
+
+
+@settings(max_examples=dear(60))
+@given(
+    classes=st.lists(st.lists(task_classes, min_size=1, max_size=2), min_size=1, max_size=4),
+    configuration=configurations("RACE_LOCKSTEP"),
+)
+def test_jobs_that_start_together_take_no_longer_than_with_either(classes, configuration):
+    """Nothing comes after the race, so that what was foreseen is what comes true."""
+    jobs = [job(number, 0, *each) for number, each in enumerate(classes)]
+    costs = {
+        name: total(finished(jobs, nodes(2), replace(configuration, scheduler=name)))
+        for name in ("REGULAR", "SMARTG", "RACE_LOCKSTEP")
+    }
+    assert costs["RACE_LOCKSTEP"] == min(costs["REGULAR"], costs["SMARTG"])
