@@ -7,9 +7,10 @@ from pathlib import Path
 import rebecsim
 
 ONE_THING = (
-    *("Compared", "Decision", "Edge", "Ending", "Limits", "Node", "Order", "Outcome", "Power"),
-    *("Problem", "Repetition", "Rows", "Run", "Runner", "Served", "Serving", "Shown", "Start"),
-    "Usage",
+    *("Answer", "Compared", "Comparison", "Decision", "Edge", "Edges", "Ending", "Limits"),
+    *("ManyRuns", "Node", "Order", "Outcome", "Power", "Problem", "Properties", "Repetition"),
+    *("Results", "Rows", "Run", "Runner", "Served", "Serving", "Shown", "Start", "StateGraph"),
+    *("Usage", "Written"),
 )
 
 

@@ -25,7 +25,7 @@ class Reason(IntEnum):
     """There are more successors than are worked out at once; never seen outside the loop."""
 
 
-class Answer(IntEnum):
+class AnswerKind(IntEnum):
     """The kinds of answers in the table of answers."""
 
     RECEIVED = 0

@@ -25,7 +25,7 @@ from rebecsim.native.loops.simulation import (
     SETTINGS,
     STEPS,
     TIME,
-    Results,
+    ReplicationResults,
     SimulatedModel,
     Work,
     run_replications,
@@ -174,13 +174,15 @@ def _work(native: NativeModel, key: tuple[int, int], choices: int) -> Work:
     )
 
 
-def _results(native: NativeModel, runs: int, observed: Sequence[int], events: int) -> Results:
+def _results(
+    native: NativeModel, runs: int, observed: Sequence[int], events: int
+) -> ReplicationResults:
     """Make room for the results of so many runs, and for so many events."""
     widest = max((cells.size for cells in native.source.cells.values()), default=0)
     width = EVENT_ARGUMENTS + native.row_width - ARGUMENTS + widest
     values = np.zeros((runs + 1, len(observed)), np.int64)
     values[0] = observed
-    return Results(
+    return ReplicationResults(
         ends=np.zeros((runs + 1, 3), np.int64),
         columns_and_values=values,
         last_message=np.zeros(native.row_width, np.int64),

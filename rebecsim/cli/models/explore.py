@@ -90,7 +90,7 @@ class SearchOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written(WrittenTests):
+class ExploreOutputOptions(WrittenTests):
     """What is written of a search."""
 
     save: Annotated[
@@ -133,7 +133,7 @@ def explore(
         typer.Option("--time-advances", help="Time must advance: else the exit code is 5."),
     ] = False,
     json: Json = False,
-    written: Written = Written(),
+    written: ExploreOutputOptions = ExploreOutputOptions(),
 ) -> None:
     """Try all orders of messages and all choices of a model.
 
@@ -205,7 +205,7 @@ def _show(result: Result) -> None:
 
 
 def _write_counterexample(
-    result: Result, question: Question, model: Path, written: Written
+    result: Result, question: Question, model: Path, written: ExploreOutputOptions
 ) -> None:
     if not written.asked and (written.save, written.svg) == (None, None):
         return

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written(WrittenTests):
+class RaceOutputOptions(WrittenTests):
     """What is written of the races."""
 
     svg: Annotated[
@@ -73,7 +73,7 @@ def races(
             "--try", help="Try simple cures for each harmful race, or for `--only`, by exploring."
         ),
     ] = False,
-    written: Written = Written(),
+    written: RaceOutputOptions = RaceOutputOptions(),
     json: Json = False,
 ) -> None:
     """Find steps whose order matters, and say what comes of it.
@@ -151,7 +151,9 @@ def _chosen(found: Races, only: str | None) -> RaceGroup | None:
     raise UserError(f"--only: there is no race {only!r}; there are {there}")
 
 
-def _write(group: RaceGroup | None, question: Question, model: Path, written: Written) -> None:
+def _write(
+    group: RaceGroup | None, question: Question, model: Path, written: RaceOutputOptions
+) -> None:
     from rebecsim.exploration import Recorded
     from rebecsim.report.diagrams.race_diagram import orders_as_svg
 

@@ -130,7 +130,7 @@ def generate(
 
 
 @dataclass(frozen=True, kw_only=True)
-class ManyRuns:
+class ManyRunsOptions:
     """What is said of many runs only."""
 
     runs: Annotated[
@@ -154,7 +154,7 @@ class ManyRuns:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SingleRun:
+class SingleRunOptions:
     """What is said of a single run only."""
 
     save: Annotated[Path | None, typer.Option(help="Write the choices of the run (JSON).")] = None
@@ -185,8 +185,8 @@ def simulate(
             "east.phase=5; with --runs also several, NAME=VALUE,VALUE. Repeatable."
         ),
     ] = None,
-    many: ManyRuns = ManyRuns(),
-    single: SingleRun = SingleRun(),
+    many: ManyRunsOptions = ManyRunsOptions(),
+    single: SingleRunOptions = SingleRunOptions(),
     engine: EngineName = "auto",
     patience: Patience = 10,
     core: Core = False,
@@ -261,13 +261,13 @@ def simulate(
         raise typer.Exit(ExitCode.VIOLATED)
 
 
-def _refuse_with_runs(single: SingleRun) -> None:
+def _refuse_with_runs(single: SingleRunOptions) -> None:
     for name, value in vars(single).items():
         if value:
             raise typer.BadParameter("is for a single run; leave it out", param_hint=f"--{name}")
 
 
-def _require_runs(many: ManyRuns) -> None:
+def _require_runs(many: ManyRunsOptions) -> None:
     for name, value in vars(many).items():
         if value is not None:
             raise typer.BadParameter(

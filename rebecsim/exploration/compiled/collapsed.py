@@ -22,7 +22,7 @@ from rebecsim.exploration.states.runner import Situation
 from rebecsim.exploration.states.suspension import Suspension
 from rebecsim.exploration.states.transitions import State, TransitionSystem
 from rebecsim.native import parts
-from rebecsim.native.codes import Answer
+from rebecsim.native.codes import AnswerKind
 from rebecsim.native.errors import TimeTooLargeError
 from rebecsim.native.loops import answers
 from rebecsim.native.loops.successors import LATEST, NEVER
@@ -174,18 +174,18 @@ class Collapsed:
     def answer(self, kind: int, row: int, value: int) -> None:
         """Work out what the compiled search asks for, and enter it."""
         match kind:
-            case Answer.EFFECTS:
+            case AnswerKind.EFFECTS:
                 answer = self._effects_of(row, value)
-            case Answer.RECEIVED:
+            case AnswerKind.RECEIVED:
                 answer = self._arranged(row, (self._messages[value].waiting,))
-            case Answer.JOINED:
+            case AnswerKind.JOINED:
                 answer = self._arranged(row, self._bags[value][1])
-            case Answer.BAG_LATER:
+            case AnswerKind.BAG_LATER:
                 owner, bag = self._bags[row]
                 answer = self._bag_row(owner, tuple([each.earlier(value) for each in bag]))
-            case Answer.INNER_LATER:
+            case AnswerKind.INNER_LATER:
                 answer = self._inner_later(row, value)
-            case Answer.TIGHT:
+            case AnswerKind.TIGHT:
                 message = self._messages[row]
                 answer = self._message_number(message.receiver, message.waiting, value)
             case _:
@@ -332,7 +332,7 @@ class Collapsed:
             (receiver, waiting.number, waiting.arrival) for receiver, waiting, _ in self._messages
         ]
         messages = np.array(told, np.int64).reshape(-1, 3)
-        asked = (self.keys >= 0) & (answers.kind_of(self.keys) == Answer.EFFECTS)
+        asked = (self.keys >= 0) & (answers.kind_of(self.keys) == AnswerKind.EFFECTS)
         served = answers.value_of(self.keys[asked])
         batches = self.batches.array[self.values[asked]]
         # --- of each effect the message that was served, then of each sending

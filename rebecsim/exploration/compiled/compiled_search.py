@@ -26,11 +26,11 @@ from rebecsim.exploration.states.transitions import State
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.native import control as at, thresholds
 from rebecsim.native.cache import entry_of, prepare
-from rebecsim.native.codes import Answer, Reason
+from rebecsim.native.codes import AnswerKind, Reason
 from rebecsim.native.errors import TimeTooLargeError
 from rebecsim.native.loops.breadth_first import (
-    Edges,
-    Properties,
+    EdgeArrays,
+    PropertyTables,
     expand_ahead,
     expand_states,
     store_found,
@@ -159,7 +159,7 @@ class CompiledSearch:
             self._collapsed.mask_of(sorted(each.reads), store.layout)
             for each in self._search.problem.properties
         ]
-        self.properties = Properties(
+        self.properties = PropertyTables(
             masks=np.array(masks, dtype=np.int64).reshape(-1, words),
             held=np.zeros((1024, words + 1), dtype=np.int64),
         )
@@ -231,7 +231,7 @@ class CompiledSearch:
             arrays_of(self.store),
             self.parts(),
             self.properties,
-            Edges(rows, self._numbers),
+            EdgeArrays(rows, self._numbers),
         )
         serving = self._collapsed.serving
         if serving is None:
@@ -247,7 +247,7 @@ class CompiledSearch:
         match reason:
             case Reason.ANSWER:
                 self._collapsed.answer(asked, other, value)
-                if asked == Answer.EFFECTS:
+                if asked == AnswerKind.EFFECTS:
                     self._consider_serving()
             case Reason.ROOM:
                 if self._search.meter.would_exceed(self._collapsed.growth(asked)):

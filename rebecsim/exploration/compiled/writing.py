@@ -15,9 +15,9 @@ from rebecsim.native.loops.breadth_first import EDGE_SERVED, EDGE_WIDTH
 from rebecsim.native.loops.successors import TIME_PASSES
 
 Integers = NDArray[np.int64]
-Edges = NDArray[np.uint32]
+EdgeRows = NDArray[np.uint32]
 
-NOTHING_WRITTEN: Edges = np.zeros((0, EDGE_WIDTH), dtype=np.uint32)
+NOTHING_WRITTEN: EdgeRows = np.zeros((0, EDGE_WIDTH), dtype=np.uint32)
 
 _FEW = 1 << 14  # transitions
 
@@ -33,7 +33,7 @@ class RecordingWriter:
         self._collapsed = collapsed
         self._control = control
         self._before = len(recording)
-        self.edges: Edges = np.empty((_FEW, EDGE_WIDTH), dtype=np.uint32)
+        self.edges: EdgeRows = np.empty((_FEW, EDGE_WIDTH), dtype=np.uint32)
         recording.go_on = self._columns
 
     @property
@@ -73,7 +73,7 @@ class RecordingWriter:
         for column in range(EDGE_WIDTH):
             yield self._services(edges[:, column]) if column == EDGE_SERVED else edges[:, column]
 
-    def _services(self, served: Edges) -> Integers:
+    def _services(self, served: EdgeRows) -> Integers:
         passes = served == TIME_PASSES
         places = np.where(passes, 0, served)
         met = np.zeros(int(places.max(initial=0)) + 1, dtype=bool)

@@ -30,7 +30,7 @@ _MANY = 100_000
 _WORTH = 0.9
 """It is done again while less than this part is left."""
 
-Edges = dict[int, list[tuple[int, int]]]
+Adjacency = dict[int, list[tuple[int, int]]]
 """(Target, ordinal) of the transitions without time of each state."""
 
 
@@ -83,12 +83,12 @@ def _has_cycle(pairs: Iterable[tuple[Place, Place]]) -> bool:
     return bool(on_cycles([numbers[by] for by, _ in ordered], [numbers[to] for _, to in ordered]))
 
 
-def _in_components(edges: StillEdges) -> Edges:
+def _in_components(edges: StillEdges) -> Adjacency:
     """Keep the edges that lie on cycles."""
     if len(edges[0]) >= _MANY:
         edges = _trimmed(edges)
     source, target, ordinal = (each.tolist() for each in edges)
-    graph: Edges = {}
+    graph: Adjacency = {}
     for place in on_cycles(source, target):
         graph.setdefault(source[place], []).append((target[place], ordinal[place]))
     return graph
@@ -114,7 +114,7 @@ def _trimmed(edges: StillEdges) -> StillEdges:
     return source, target, ordinal
 
 
-def _shortest_cycle(graph: Edges) -> list[tuple[int, int]]:
+def _shortest_cycle(graph: Adjacency) -> list[tuple[int, int]]:
     """Give a cycle as (state, ordinal): the shortest, if not too many have to be looked at.
 
     It begins with the state of the smallest number.
@@ -132,7 +132,7 @@ def _shortest_cycle(graph: Edges) -> list[tuple[int, int]]:
     return best[first:] + best[:first]
 
 
-def _cycle_from(graph: Edges, start: int, most: int) -> tuple[list[tuple[int, int]], int]:
+def _cycle_from(graph: Adjacency, start: int, most: int) -> tuple[list[tuple[int, int]], int]:
     """Give a shortest cycle through a state, of at most so many steps, and how many were tried."""
     came: dict[int, tuple[int, int]] = {}
     depth = {start: 0}

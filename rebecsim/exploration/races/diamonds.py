@@ -119,12 +119,12 @@ def _pairs(behind: Integers) -> tuple[Integers, Integers]:
 
 def _doubtful(arrays: Arrays, steps: Steps, pairs: int) -> tuple[Integers, Integers]:
     """Give the pairs that do not plainly commute, in the same order."""
-    from rebecsim.native.loops.diamonds import StateGraph, list_doubtful
+    from rebecsim.native.loops.diamonds import GraphArrays, list_doubtful
 
     left, right = np.empty((2, pairs), dtype=np.int64)
     wrong = np.zeros(arrays.states, dtype=bool)
     wrong[list(arrays.wrong)] = True
-    graph = StateGraph(
+    graph = GraphArrays(
         steps.of_state,
         steps.first,
         steps.message,

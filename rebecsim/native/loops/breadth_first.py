@@ -38,14 +38,14 @@ EDGE_SOURCE, EDGE_TARGET, EDGE_SERVED, EDGE_CHOICE, EDGE_UNITS, EDGE_WIDTH = ran
 """Of a transition that is written down: the states, and the rest as of `find_successors`."""
 
 
-class Properties(NamedTuple):
+class PropertyTables(NamedTuple):
     """What properties read, shape (properties, words), and what is known of them."""
 
     masks: Table
     held: Table
 
 
-class Edges(NamedTuple):
+class EdgeArrays(NamedTuple):
     """Where transitions are written down.
 
     Attributes:
@@ -62,7 +62,7 @@ _AT_ONCE = 128  # successors of a state that are looked up together
 
 @compiled(borrows=True, inline=True)
 def _record(
-    control: Integers, edges: Edges, found_by: Table, successor: int | np.int64, target: int
+    control: Integers, edges: EdgeArrays, found_by: Table, successor: int | np.int64, target: int
 ) -> None:
     """Write down the transition that a successor was found by."""
     edge = control[at.EDGES]
@@ -79,8 +79,8 @@ def _store(
     control: Integers,
     states: States,
     successors: Successors,
-    properties: Properties,
-    edges: Edges,
+    properties: PropertyTables,
+    edges: EdgeArrays,
     seen: Table,
 ) -> int:
     """Store the successors that are new, and check them; those before `control[STORED]` are.
@@ -145,7 +145,7 @@ def _store(
 
 @compiled()
 def expand_states(
-    control: Integers, states: States, parts: Parts, properties: Properties, edges: Edges
+    control: Integers, states: States, parts: Parts, properties: PropertyTables, edges: EdgeArrays
 ) -> int:
     """Expand states in the order of being found, until there is a reason to return.
 
@@ -217,7 +217,7 @@ def expand_ahead(control: Integers, states: States, parts: Parts, successors: Su
 
 @compiled()
 def store_found(
-    control: Integers, states: States, successors: Successors, properties: Properties
+    control: Integers, states: States, successors: Successors, properties: PropertyTables
 ) -> int:
     """Store what `expand_ahead` has found, from `control[STORED]` on.
 
@@ -225,5 +225,5 @@ def store_found(
     """
     seen = np.empty((1, control[at.WORDS]), dtype=np.int64)
     rows = np.empty((0, EDGE_WIDTH), dtype=np.uint32)
-    edges = Edges(rows, np.empty(0, dtype=np.uint32))
+    edges = EdgeArrays(rows, np.empty(0, dtype=np.uint32))
     return _store(control, states, successors, properties, edges, seen)

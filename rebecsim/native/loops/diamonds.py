@@ -8,7 +8,7 @@ from rebecsim.native.arrays import Flags, Integers
 from rebecsim.native.cache import compiled
 
 
-class StateGraph(NamedTuple):
+class GraphArrays(NamedTuple):
     """States, their steps and the edges of these.
 
     The first three arrays are those of `rebecsim.exploration.races.diamonds.Steps`, with messages
@@ -26,7 +26,7 @@ class StateGraph(NamedTuple):
 
 
 @compiled(borrows=True, inner=True)
-def _plainly_commute(graph: StateGraph, one: int, other: int) -> bool:
+def _plainly_commute(graph: GraphArrays, one: int, other: int) -> bool:
     """Whether two steps lead to the same states in both orders, choice by choice.
 
     That is with no time in between and nothing wrong on the way.
@@ -60,7 +60,7 @@ def _plainly_commute(graph: StateGraph, one: int, other: int) -> bool:
 
 
 @compiled(borrows=True)
-def list_doubtful(graph: StateGraph, left: Integers, right: Integers) -> int:
+def list_doubtful(graph: GraphArrays, left: Integers, right: Integers) -> int:
     """Fill in the pairs of steps of one state that do not plainly commute; gives how many."""
     of_state, message = graph.of_state, graph.message
     found = 0

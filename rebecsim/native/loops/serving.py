@@ -20,10 +20,10 @@ from rebecsim.native.arrays import (
     Table,
 )
 from rebecsim.native.cache import compiled
-from rebecsim.native.codes import Answer, Reason
+from rebecsim.native.codes import AnswerKind, Reason
 from rebecsim.native.layout import BASE, NUMBER_IN_STEP, OWN_CLASS, SERVER_PRIORITY
 from rebecsim.native.loops.answers import enter_answer, key_of
-from rebecsim.native.loops.breadth_first import Edges, Properties, expand_states
+from rebecsim.native.loops.breadth_first import EdgeArrays, PropertyTables, expand_states
 from rebecsim.native.loops.stores import States
 from rebecsim.native.loops.successors import LATEST
 from rebecsim.native.loops.tables import ABSENT, look_up, scatter
@@ -233,9 +233,9 @@ def _serve(
                 return Reason.ANSWER
             if sends[sent, slot.RECEIVER] == rebec:
                 tried += 1
-                got = look_up(keys, values, key_of(Answer.RECEIVED, bag, found))
+                got = look_up(keys, values, key_of(AnswerKind.RECEIVED, bag, found))
                 if got == ABSENT:
-                    control[at.ASKED] = Answer.RECEIVED
+                    control[at.ASKED] = AnswerKind.RECEIVED
                     control[at.ASKED + 1] = bag
                     control[at.ASKED + 2] = found
                     return Reason.ANSWER
@@ -291,7 +291,7 @@ def _serve(
     counts[field.EFFECT_ROWS] = first + made
     counts[field.SENDINGS] = first_sent + passed
     counts[field.ANSWERS] += 1
-    enter_answer(keys, values, Answer.EFFECTS, row, number, batch)
+    enter_answer(keys, values, AnswerKind.EFFECTS, row, number, batch)
     return Reason.FINISHED
 
 
@@ -308,8 +308,8 @@ def expand_and_serve(
     control: Integers,
     states: States,
     parts: Parts,
-    properties: Properties,
-    edges: Edges,
+    properties: PropertyTables,
+    edges: EdgeArrays,
     known: Known,
     model: ServedModel,
 ) -> int:
@@ -331,7 +331,7 @@ def expand_and_serve(
     )
     while True:
         reason = expand_states(control, states, parts, properties, edges)
-        if reason != Reason.ANSWER or control[at.ASKED] != Answer.EFFECTS:
+        if reason != Reason.ANSWER or control[at.ASKED] != AnswerKind.EFFECTS:
             return reason
         reason = _serve(step, control, parts, known, model, work)
         if reason != Reason.FINISHED:

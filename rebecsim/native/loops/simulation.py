@@ -78,7 +78,7 @@ class Work(NamedTuple):
     found: Integers
 
 
-class Results(NamedTuple):
+class ReplicationResults(NamedTuple):
     """What replications come to.
 
     Attributes:
@@ -126,7 +126,7 @@ def _note(work: Work, message: Integers, events: Table, step: int) -> bool:
 
 @compiled(borrows=True, inline=True)
 def _run(
-    step: Step, settings: Integers, model: SimulatedModel, work: Work, results: Results
+    step: Step, settings: Integers, model: SimulatedModel, work: Work, results: ReplicationResults
 ) -> int:
     """Run one replication from the state in the arrays on; gives its outcome.
 
@@ -214,7 +214,7 @@ def _run(
 
 @compiled(borrows=True)
 def run_replications(
-    step: Step, settings: Integers, model: SimulatedModel, work: Work, results: Results
+    step: Step, settings: Integers, model: SimulatedModel, work: Work, results: ReplicationResults
 ) -> None:
     """Run the replications that `settings` asks for, see SETTINGS."""
     cells, ctx, rebecs, states = work.cells, work.ctx, work.bags.rebecs, work.bags.states

@@ -15,7 +15,7 @@ import numpy as np
 from rebecsim.native import control as at, parts as field
 from rebecsim.native.arrays import Integers, Table
 from rebecsim.native.cache import compiled
-from rebecsim.native.codes import Answer, Reason
+from rebecsim.native.codes import AnswerKind, Reason
 from rebecsim.native.loops.answers import key_of
 from rebecsim.native.loops.tables import ABSENT, fingerprint, look_up, mix_in
 from rebecsim.native.parts import Parts
@@ -117,15 +117,15 @@ def _arrive(
                 inners[inner, field.INNER_CLOCK] != 0 or inners[inner, field.INNER_RESUME] != ABSENT
             )
             if waits or inners[inner, field.INNER_TICKS] != 0:
-                got = look_up(keys, values, key_of(Answer.INNER_LATER, inner, units))
+                got = look_up(keys, values, key_of(AnswerKind.INNER_LATER, inner, units))
                 if got == ABSENT:
-                    return _ask_answer(control, ordinal, Answer.INNER_LATER, inner, units)
+                    return _ask_answer(control, ordinal, AnswerKind.INNER_LATER, inner, units)
                 working[AFTER, rebec] = got
             bag = working[BAG_AFTER, rebec]
             if bags[bag, field.BAG_SIZE] != 0:
-                got = look_up(keys, values, key_of(Answer.BAG_LATER, bag, units))
+                got = look_up(keys, values, key_of(AnswerKind.BAG_LATER, bag, units))
                 if got == ABSENT:
-                    return _ask_answer(control, ordinal, Answer.BAG_LATER, bag, units)
+                    return _ask_answer(control, ordinal, AnswerKind.BAG_LATER, bag, units)
                 working[BAG_AFTER, rebec] = got
             working[CHANGES, rebec] = rebec
         changed = rebecs
@@ -263,20 +263,20 @@ def find_successors(
                 rest = parts.alternatives[row, field.ALTERNATIVE_REST]
             asked = inner
             if control[at.BY_TIME] != 0:
-                asked = look_up(keys, values, key_of(Answer.AT_TIME, inner, time))
+                asked = look_up(keys, values, key_of(AnswerKind.AT_TIME, inner, time))
                 if asked == ABSENT:
-                    return _ask_answer(control, ordinal, Answer.AT_TIME, inner, time)
-            batch = look_up(keys, values, key_of(Answer.EFFECTS, asked, message))
+                    return _ask_answer(control, ordinal, AnswerKind.AT_TIME, inner, time)
+            batch = look_up(keys, values, key_of(AnswerKind.EFFECTS, asked, message))
             if batch == ABSENT:
-                return _ask_answer(control, ordinal, Answer.EFFECTS, asked, message)
+                return _ask_answer(control, ordinal, AnswerKind.EFFECTS, asked, message)
             room = capacities[rebec] - bags[rest, field.BAG_SIZE]
             if bags[rest, field.BAG_SIZE] != 0 and batches[batch, field.BATCH_PLACES] > room:
-                tight = look_up(keys, values, key_of(Answer.TIGHT, message, room))
+                tight = look_up(keys, values, key_of(AnswerKind.TIGHT, message, room))
                 if tight == ABSENT:
-                    return _ask_answer(control, ordinal, Answer.TIGHT, message, room)
-                batch = look_up(keys, values, key_of(Answer.EFFECTS, asked, tight))
+                    return _ask_answer(control, ordinal, AnswerKind.TIGHT, message, room)
+                batch = look_up(keys, values, key_of(AnswerKind.EFFECTS, asked, tight))
                 if batch == ABSENT:
-                    return _ask_answer(control, ordinal, Answer.EFFECTS, asked, tight)
+                    return _ask_answer(control, ordinal, AnswerKind.EFFECTS, asked, tight)
             begin = batches[batch, field.BATCH_FIRST]
             end = begin + batches[batch, field.BATCH_COUNT]
             if ordinal + end - begin <= followed:
@@ -298,9 +298,9 @@ def find_successors(
                 if own != ABSENT and not fails:
                     after = own
                     if bags[rest, field.BAG_SIZE] != 0:
-                        after = look_up(keys, values, key_of(Answer.JOINED, rest, own))
+                        after = look_up(keys, values, key_of(AnswerKind.JOINED, rest, own))
                         if after == ABSENT:
-                            return _ask_answer(control, ordinal, Answer.JOINED, rest, own)
+                            return _ask_answer(control, ordinal, AnswerKind.JOINED, rest, own)
                 working[AFTER, rebec] = effects[effect, field.EFFECT_INNER]
                 working[BAG_AFTER, rebec] = after
                 working[CHANGES, 0] = rebec
@@ -317,9 +317,9 @@ def find_successors(
                         control[at.SERVED] = 2 * message + suspended
                         control[at.CHOICE] = effect - begin
                         return ask(control, Reason.OVERFLOW, ordinal + 1, receiver, received)
-                    got = look_up(keys, values, key_of(Answer.RECEIVED, before, received))
+                    got = look_up(keys, values, key_of(AnswerKind.RECEIVED, before, received))
                     if got == ABSENT:
-                        return _ask_answer(control, ordinal, Answer.RECEIVED, before, received)
+                        return _ask_answer(control, ordinal, AnswerKind.RECEIVED, before, received)
                     if before == working[BAG_BEFORE, receiver]:
                         working[CHANGES, changed] = receiver
                         changed += 1

@@ -21,7 +21,7 @@ _DEFERRED = "not supported"
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ConformanceResult:
     """One run of the suite: what should come out, what did.
 
     Counts are None where they are not compared: the reference stopped at a violation, or counts
@@ -49,7 +49,7 @@ class Comparison:
         return self.found[0] == _DEFERRED
 
 
-def compare_suite(directory: Path, max_states: int) -> Iterator[Comparison]:
+def compare_suite(directory: Path, max_states: int) -> Iterator[ConformanceResult]:
     """Explore every model of a suite as its `manifest.json` says, one result after the other.
 
     A state space of more than `max_states` gives the verdict `out of bounds`. Raises UserError,
@@ -79,7 +79,7 @@ def compare_suite(directory: Path, max_states: int) -> Iterator[Comparison]:
 
 def _compare(
     directory: Path, file: str, language: str, result: dict[str, Any], max_states: int
-) -> Comparison:
+) -> ConformanceResult:
     wanted = {**result, **result.get("ideal", {})}
     unbounded = wanted["verdict"] == "unbounded"
     verdict = "out of bounds" if unbounded else wanted["verdict"]
@@ -91,7 +91,7 @@ def _compare(
     )
     counts = (wanted.get("states"), wanted.get("transitions")) if counted else (None, None)
     limit = UNBOUNDED if unbounded else max_states
-    return Comparison(
+    return ConformanceResult(
         file=file,
         mode=result["mode"],
         property_file=result.get("property", ""),
