@@ -11,6 +11,10 @@ from .containers.sls import (
     read_sls_trace as read_sls_trace,
     write_sls as write_sls,
 )
+from .containers.summary import (
+    ContainerSummary as ContainerSummary,
+    summarise_containers as summarise_containers,
+)
 from .containers.swim import SwimRule as SwimRule, SwimTrace as SwimTrace, read_swim as read_swim
 from .containers.topology import (
     AlikeNodes as AlikeNodes,

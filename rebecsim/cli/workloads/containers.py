@@ -118,7 +118,7 @@ def refuse(why: str, **options: object) -> None:
 def show_trace(path: Path, options: SwimOptions) -> None:
     """Show what a trace is like."""
     from rebecsim.clusters.yarn.report.trace_text import trace_view
-    from rebecsim.workloads.containers.summary import summarise_containers
+    from rebecsim.workloads import summarise_containers
 
     jobs, facts = _read(path, options)
     console().print(trace_view(str(path), summarise_containers(jobs), facts))

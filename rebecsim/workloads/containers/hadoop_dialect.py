@@ -6,6 +6,9 @@ started is not used: containers start when they are given one. What is not said 
 defaults: 1024 MB (`container.memory-mb`), 1 core (`container.vcores`), one task (`count`), type
 map, priority 20.
 
+The AppMaster of a job of type mapreduce asks for maps before reduces, whatever their priorities
+are: Hadoop's own have 20 and 10, and smaller numbers go first.
+
 Containers that are asked for some time after their AppMaster (`container.request.delay`), or that
 others may push aside (`container.execution.type` other than GUARANTEED), would run otherwise than
 they ask for, and are refused.
@@ -14,7 +17,8 @@ they ask for, and are refused.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rebecsim.workloads.containers.fields import LARGEST, Fields, task_kind
@@ -59,6 +63,21 @@ def class_of(task: Fields) -> TaskClass:
         priority=task.whole("container.priority", -LARGEST, default=20),
         host=task.text("container.host", default=""),
         allocation=task.whole("container.allocation.id", -1, default=-1),
+    )
+
+
+def maps_first(classes: Sequence[TaskClass]) -> tuple[TaskClass, ...]:
+    """Give tasks as the AppMaster of a MapReduce job asks for them, which has maps before reduces.
+
+    Reduces whose priority would have them before a map, or with one, come after all of them.
+    """
+    last = max((each.priority for each in classes if each.kind == "map"), default=None)
+    if last is None:
+        return tuple(classes)
+    later = min(last + 1, LARGEST)
+    return tuple(
+        replace(each, priority=later) if each.kind == "reduce" and each.priority <= last else each
+        for each in classes
     )
 
 

@@ -34,6 +34,7 @@ _KNOWN = (
     *_TYPES,
     *_MEMORIES,
 )
+_MAP_REDUCE = "mapreduce"
 _NODES = ("num.nodes", "num.racks")
 _MOST_ALIKE = 1_000_000
 
@@ -185,18 +186,22 @@ def _job(fields: Fields, numbers: Mapping[str, int]) -> ContainerJob:
             raise fields.wrong(f"waits for {waits_for:.40}, which is not in the trace{hint}")
     else:
         start = fields.whole("job.start.ms", 0, default=None if _is_dss(fields) else 0)
+    application = fields.text(fields.one_of(_TYPES), default=_MAP_REDUCE)
+    classes = tuple(_classes(fields))
+    if application == _MAP_REDUCE and not _is_dss(fields):
+        classes = hadoop_dialect.maps_first(classes)
     own_name = "job.id" in fields.values and number_in(fields.what) is None
     return ContainerJob(
         number,
         start,
         after,
-        tuple(_classes(fields)),
+        classes,
         f"{fields.path}:{fields.line}",
         user=fields.text("job.user", default="default"),
         queue=fields.text("job.queue.name", default="default"),
         label=fields.text("job.label.expression", default=""),
         end=fields.whole("job.end.ms", 0, default=0) or None,
-        application=fields.text(fields.one_of(_TYPES), default="mapreduce"),
+        application=application,
         master_memory=fields.whole_or_none(fields.one_of(_MEMORIES), 1),
         master_cores=fields.whole_or_none("am.vcores", 1),
         known_as=fields.what if own_name else "",

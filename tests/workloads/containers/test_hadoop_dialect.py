@@ -87,6 +87,25 @@ def test_the_first_duration_that_is_said_counts(tmp_path, said, duration):
     assert job.classes[0].duration == duration
 
 
+@pytest.mark.parametrize(
+    ("kind", "priorities", "expected"),
+    [
+        ("mapreduce", (10, 20, 20, 30), (21, 20, 21, 30)),
+        ("dag", (10, 20, 20, 30), (10, 20, 20, 30)),
+    ],
+)
+def test_a_job_of_mapreduce_has_maps_first(tmp_path, kind, priorities, expected):
+    types = ("reduce", "map", "reduce", "reduce")
+    tasks = [
+        {**TASK, "container.type": each, "container.priority": priority}
+        for each, priority in zip(types, priorities, strict=True)
+    ]
+    job = only_job(tmp_path, {**JOB, "am.type": kind, "job.tasks": tasks})
+    assert tuple(each.priority for each in job.classes) == expected
+    alone = only_job(tmp_path, {**JOB, "am.type": kind, "job.tasks": tasks[:1]})
+    assert alone.classes[0].priority == 10
+
+
 def test_jobs_of_other_names_are_numbered_after_those_that_have_numbers(tmp_path):
     named = [
         {**JOB, "job.id": "etl"},

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
+from rebecsim.workloads.containers.hadoop_dialect import maps_first
 from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass
 from rebecsim.workloads.containers.sls import Dialect, read_sls_jobs, write_sls
 from rebecsim.workloads.errors import WorkloadError
@@ -48,16 +49,20 @@ def traces(draw: st.DrawFn, dialect: Dialect) -> Sequence[ContainerJob]:
     jobs: list[ContainerJob] = []
     for number, name in named:
         after = draw(st.none() | st.sampled_from([job.number for job in jobs])) if jobs else None
+        application = draw(st.sampled_from(["mapreduce", "dag"]) | words)
+        tasks = draw(classes)
+        if (dialect, application) == ("hadoop", "mapreduce"):
+            tasks = maps_first(tasks)  # as every reader has them
         job = ContainerJob(
             number,
             draw(numbers) if after is None else None,
             after,
-            draw(classes),
+            tasks,
             user=draw(words),
             queue=draw(words),
             label=draw(st.just("") | words),
             end=draw(st.none() | st.integers(1, 2**53)),
-            application=draw(words),
+            application=application,
             master_memory=draw(st.none() | st.integers(1, 2**53)),
             master_cores=draw(st.none() | st.integers(1, 2**53)),
             known_as=name,
