@@ -8,14 +8,19 @@ WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 # Modules are compiled once, and not again by each process that a test starts.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all test-plain test-shared coverage docs lint format clean
+.PHONY: demo test test-all test-plain test-shared coverage docs lint style format clean
 
 demo: $(INSTALLED)  ## Compare the EDF scenario; ends with the table and the path of the report.
 	rm -rf demo-results
 	$(BIN)/rebecsim compare for_edf --out demo-results
 
-test: lint  ## Lint, types, import contracts, all tests but slow ones.
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"
+# The types are checked beside the tests, as that uses one processor only; what it says comes last.
+test: style  ## Lint, types, import contracts, all tests but slow ones.
+	@echo '$(BIN)/mypy &'; $(BIN)/mypy > $(VENV)/types.log 2>&1 & types=$$!; \
+	echo '$(TEST)'; $(TEST); tests=$$?; \
+	wait $$types; types=$$?; cat $(VENV)/types.log; exit $$((tests | types))
+
+TEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"
 
 test-all: PROFILE = thorough
 test-all: lint test-plain  ## The same, the slow tests, more examples of dear properties, and those below.
@@ -38,10 +43,12 @@ coverage: $(INSTALLED)  ## Which lines the tests reach; without those that explo
 docs: $(INSTALLED)  ## Build the documentation site into site/.
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-lint: $(INSTALLED)
+lint: style
+	$(BIN)/mypy
+
+style: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 format: $(INSTALLED)

@@ -6,6 +6,7 @@ import json
 import pytest
 
 from tests.endtoend.test_cli import SCENARIO, names
+from tests.program import undrawn
 
 EVICTION = SCENARIO.replace('["EDF", "FIFO"]', '["MDF", "MLF"]').replace(
     "[[arrivals]]", "[eviction]\ncheckpoint_overhead = 1\n\n[[arrivals]]"
@@ -33,7 +34,8 @@ def test_eviction_is_compared_like_dispatch(run, scenario, tmp_path):
         "ticks-first",
         "fifo",
     }
-    again = run("report", "out", cwd=tmp_path)
+    with undrawn():
+        again = run("report", "out", cwd=tmp_path)
     table = done.stdout.partition("report  ")[0]
     assert again.stdout.startswith(table)
     generated = run("generate", scenario, "--out", tmp_path / "models")

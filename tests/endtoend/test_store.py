@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.kill_and_resume import kill_and_resume
-from tests.program import started
+from tests.program import started, undrawn
 
 SCENARIO = """\
 kind = "dispatch"
@@ -43,9 +43,11 @@ def made(run, tmp_path_factory):
     """A directory with two runs, made once; only to be read."""
     place = tmp_path_factory.mktemp("store")
     (place / "tiny.toml").write_text(SCENARIO)
-    for name, *options in (("results/fair",), ("results/old/rmc", "--law", "rmc")):
-        done = run("compare", "tiny.toml", "--out", name, *options, cwd=place)
-        assert done.returncode == 0, done.stderr
+    done = run("compare", "tiny.toml", "--out", "results/fair", cwd=place)
+    assert done.returncode == 0, done.stderr
+    with undrawn():  # no test looks at its charts
+        done = run("compare", "tiny.toml", "--out", "results/old/rmc", "--law", "rmc", cwd=place)
+    assert done.returncode == 0, done.stderr
     return place
 
 

@@ -16,6 +16,7 @@ def comparison():
     return rs.compare("for_edf", replications=3, orders=False, progress=False)
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_it_is_what_the_command_gives(comparison, run, tmp_path):
     out = tmp_path / "out"
     _, printed, _ = run(

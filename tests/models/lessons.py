@@ -288,6 +288,7 @@ def checked(lesson: Lesson) -> CheckedModel:
     return check_source(lesson.text, lesson.path, lesson.dialect)
 
 
+@cache
 def model_of(lesson: Lesson) -> Model:
     """The model of a lesson, to run it."""
     return build_model(checked(lesson), lesson.file.name)

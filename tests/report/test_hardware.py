@@ -93,6 +93,7 @@ def test_the_terminal_shows_the_largest_cluster(report):
     assert "Hardware, cluster of 3" in console.file.getvalue()
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_without_watts_only_utilisation_is_shown(report, make_report, tmp_path):
     hardware = Hardware(100, (1.0, 0.5))
     bare = make_report(report.moments, sections=sections(report.moments, hardware))
@@ -123,6 +124,7 @@ def test_the_file_has_every_cell_and_app_master_with_all_digits(report):
     assert [row["app_master"] for row in rows[:6]] == ["", "am1", "", "am1", "am2", "am3"]
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_the_report_has_the_section_the_file_and_the_pictures(report, make_report, tmp_path):
     written = write_report(report, tmp_path)
     page = written.html.read_text("utf-8")
@@ -141,6 +143,7 @@ def test_the_report_has_the_section_the_file_and_the_pictures(report, make_repor
     assert 'id="hardware"' not in again.html.read_text("utf-8")
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_traces_alone_give_pictures_and_no_figures(make_report, tmp_path):
     written = write_report(make_report(sections=sections([], utilisation=over_time())), tmp_path)
     page = written.html.read_text("utf-8")

@@ -37,6 +37,7 @@ def test_incomplete_results_write_nothing(make_report, make_cell, tmp_path: Path
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_a_directory_that_is_a_file_is_an_os_error(make_report, tmp_path: Path) -> None:
     (tmp_path / "out").write_text("taken")
     with pytest.raises(OSError, match="out"):
@@ -58,6 +59,7 @@ def test_importing_the_report_does_not_load_the_drawing_packages() -> None:
     assert set(ast.literal_eval(loaded[0])) <= set(ast.literal_eval(loaded[1]))
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_pairs_and_orders_have_files_of_their_own(full_report, make_report, tmp_path: Path) -> None:
     written = write_report(full_report, tmp_path)
     pairs, orders = tmp_path / "pairs.csv", tmp_path / "orders.csv"

@@ -18,10 +18,13 @@ from rebecsim.clusters.batch.report.schedule_charts import difference_figure, ov
 from rebecsim.clusters.batch.report.sections import Schedules, read_shown
 from rebecsim.clusters.batch.report.tables import difference_table
 from rebecsim.report import ReportInput, WrittenReport, report_view, write_report
+from rebecsim.report.charts.figures import FORMS, render_figure
 from rebecsim.report.comparison import report_input
+from rebecsim.report.write import report_pictures
 from rebecsim.studies import Results
 from tests.clusters.batch.scenarios import DRAWN, SCENARIO, plan_of
 from tests.plans import run_plan
+from tests.program import undrawn
 
 
 @dataclass
@@ -56,7 +59,8 @@ def drawn(tmp_path_factory) -> Made:
 
 @pytest.fixture(scope="module")
 def written(small, tmp_path_factory) -> WrittenReport:
-    return write_report(small.report, tmp_path_factory.mktemp("written"))
+    with undrawn():
+        return write_report(small.report, tmp_path_factory.mktemp("written"))
 
 
 def rows(file: Path) -> list[dict[str, str]]:
@@ -94,6 +98,14 @@ def test_the_page_is_whole_and_escapes_what_the_scenario_says(small, written) ->
     assert "Bounded slowdown" in text
 
 
+@pytest.mark.filterwarnings("error")
+def test_every_picture_can_be_drawn_in_both_forms(small) -> None:
+    for picture in report_pictures(small.report):
+        drawn = render_figure(picture.draw, FORMS, picture.dots_per_inch)
+        assert drawn[".png"].startswith(b"\x89PNG")
+        assert b"</svg>" in drawn[".svg"]
+
+
 def test_every_picture_is_written_in_both_forms(written) -> None:
     charts = written.html.parent / "charts"
     names = ["changes", "gantt", "over_time", "overdue", "users"]
@@ -120,6 +132,7 @@ def test_the_csv_files_have_every_figure(written) -> None:
     assert (first["earlier"], first["later"], float(first["wait"])) == ("1", "0", -6.5)
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_what_an_earlier_report_left_is_removed(written, tmp_path) -> None:
     place = shutil.copytree(written.html.parent, tmp_path / "written")
     text = SCENARIO.replace("share = 2\n", "").replace(', "EASY"', "")
@@ -190,10 +203,13 @@ def test_dots_of_jobs_are_above_zero_if_they_wait_longer(small) -> None:
     assert [patch.get_width() < 0 for patch in users.patches] == [True]
 
 
-@pytest.mark.large
+@pytest.mark.usefixtures("without_charts")
 def test_a_page_of_a_generated_workload_says_so(drawn, tmp_path) -> None:
     written = write_report(drawn.report, tmp_path)
     text = written.html.read_text()
     assert "BLAKE2b" not in text
     assert "Of the schedules with load factor 1.0, estimates exact, first replication." in text
     assert (tmp_path / "charts/mean_wait.svg").exists()
+    pictures = report_pictures(drawn.report)
+    assert len(written.charts) == len(FORMS) * len(pictures)
+    assert all(picture.draw().axes for picture in pictures)
