@@ -27,7 +27,7 @@ test-all: lint test-plain  ## The same, the slow tests, more examples of dear pr
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal --hypothesis-profile $(PROFILE)
 
 PROFILE = quick
-PLAIN = tests/native tests/exploration/test_serving.py tests/exploration/test_engines.py
+PLAIN = tests/native tests/exploration/compiled/test_serving.py tests/exploration/compiled/test_engines.py
 
 test-plain: $(INSTALLED)  ## The engines again, as plain Python; Ctrl-C again, where it is ignored.
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n $(WORKERS) --dist worksteal \

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).resolve().parents[1] / "rebecsim"
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "rebecsim"
 FILES = sorted(PACKAGE.rglob("*.py"))
+FOLDERS = sorted({file.parent for file in (*FILES, *ROOT.glob("tests/**/*.py"))})
 MOST_LINES, MOST_PARAMETERS, MOST_FILES = 500, 12, 20
 
 
@@ -22,8 +24,6 @@ def test_files_and_lists_of_parameters_are_short(file: Path) -> None:
             assert len(taken) <= MOST_PARAMETERS, f"{node.name}, line {node.lineno}"
 
 
-@pytest.mark.parametrize(
-    "folder", sorted({file.parent for file in FILES}), ids=lambda each: each.name
-)
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda each: str(each.relative_to(ROOT)))
 def test_folders_are_short(folder: Path) -> None:
     assert len(list(folder.glob("*.py"))) <= MOST_FILES

@@ -122,7 +122,7 @@ def test_a_race_that_there_is_not(run: Run, model: Path) -> None:
 
 
 def test_a_model_in_python_is_refused(run: Run) -> None:
-    model = Path(__file__).resolve().parents[2] / "models" / "ticket_service.py"
+    model = Path(__file__).resolve().parents[3] / "models" / "ticket_service.py"
     code, printed, said = run("races", model, "--try")
     assert (code, printed) == (2, "")
     assert "cures are changes of Rebeca text" in said

@@ -20,9 +20,9 @@ from rebecsim.lang import CheckedModel, check_source
 from rebecsim.native import thresholds
 from rebecsim.native.cache import is_plain
 from tests.examples import dear
+from tests.exploration.compiled.test_engines import everything
 from tests.exploration.conformance import entries, load
 from tests.exploration.random_models import Drawn, models
-from tests.exploration.test_engines import everything
 
 pytestmark = [pytest.mark.large, pytest.mark.plain]
 

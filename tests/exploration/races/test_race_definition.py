@@ -16,8 +16,8 @@ from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source
 from rebecsim.native.engines import Engine
 from tests.examples import dear
-from tests.exploration.brute_races import Brute
-from tests.exploration.race_models import race_models
+from tests.exploration.races.brute_races import Brute
+from tests.exploration.races.race_models import race_models
 from tests.exploration.random_models import Drawn
 
 pytestmark = pytest.mark.large

@@ -21,7 +21,7 @@ from rebecsim.native import thresholds
 from rebecsim.native.engines import Engine
 from tests.examples import dear
 from tests.exploration.conformance import entries, load
-from tests.exploration.race_models import race_models
+from tests.exploration.races.race_models import race_models
 from tests.exploration.random_models import Drawn, models
 
 pytestmark = pytest.mark.large

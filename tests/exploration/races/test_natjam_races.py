@@ -14,7 +14,7 @@ from rebecsim.lang import check_file, check_source, parse_property_file
 
 pytestmark = pytest.mark.large
 
-RACES = Path(__file__).resolve().parents[2] / "models" / "races"
+RACES = Path(__file__).resolve().parents[3] / "models" / "races"
 MIRROR = RACES / "mirror.property"
 NATJAM = ("natjam_race.rebeca", "natjam_no_lock.rebeca", "natjam_last_unit.rebeca")
 

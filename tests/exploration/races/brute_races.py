@@ -14,7 +14,7 @@ from itertools import combinations, product
 from typing import Any, NamedTuple
 
 from rebecsim.exploration.graphs.space import StateSpace, Transition
-from tests.exploration.fair_cycles import backward, fair_cycles
+from tests.exploration.races.fair_cycles import backward, fair_cycles
 
 __all__ = ["Brute", "Verdict"]
 

@@ -19,10 +19,10 @@ from rebecsim.exploration.races.cures.together import together
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source, print_model
 from tests.examples import dear
-from tests.exploration.brute_races import Brute
-from tests.exploration.race_models import race_models
+from tests.exploration.races.brute_races import Brute
+from tests.exploration.races.race_models import race_models
+from tests.exploration.races.test_cures import ACCOUNT, QUIET
 from tests.exploration.random_models import Drawn
-from tests.exploration.test_cures import ACCOUNT, QUIET
 
 pytestmark = pytest.mark.large
 STATES = 150

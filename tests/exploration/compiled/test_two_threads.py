@@ -15,9 +15,9 @@ from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.native import thresholds
 from tests.examples import dear
+from tests.exploration.compiled.test_engines import everything
 from tests.exploration.conformance import entries, load
 from tests.exploration.random_models import Drawn, models
-from tests.exploration.test_engines import everything
 
 pytestmark = pytest.mark.large
 

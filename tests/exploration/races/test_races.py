@@ -16,11 +16,11 @@ from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.report.models.race_text import race_lines
 from tests.exploration.conformance import entries, load
-from tests.exploration.first_come import FIRST_COME, kinds_of, races_of
+from tests.exploration.races.first_come import FIRST_COME, kinds_of, races_of
 
 pytestmark = pytest.mark.large
 
-RACES = Path(__file__).resolve().parents[2] / "models" / "races"
+RACES = Path(__file__).resolve().parents[3] / "models" / "races"
 MIRROR = RACES / "mirror.property"
 NATJAM = ("natjam_race.rebeca", "natjam_no_lock.rebeca", "natjam_last_unit.rebeca")
 
