@@ -111,6 +111,7 @@ def test_nodes_are_written_as_a_topology(run, tmp_path):
         ),
         (("info", "t.json", "--chart", "x.png"), "--chart: about logs in SWF"),
         (("info", "t.json", "--block", "3"), "--block: t.json has tasks"),
+        (("info", "t.json", "--startup", "0"), "--startup: t.json has tasks"),
         (("info", "log.swf", "--task-memory", "3"), "--task-memory: about jobs of containers"),
         (("convert", "t.json", "--out", "x.csv"), "x.csv: the name of a trace should end with"),
         (("convert", "t.json", "--out", "x.json"), "t.json:1: job_0: waits for itself"),

@@ -109,7 +109,7 @@ def holds_containers(path: Path) -> bool:
 
 def refuse(why: str, **options: object) -> None:
     """Raise UserError for options that were given and say nothing here."""
-    given = [name for name, value in options.items() if value not in (None, False)]
+    given = [name for name, value in options.items() if value is not None and value is not False]
     if given:
         listed = ", ".join(f"--{name.replace('_', '-')}" for name in given)
         raise UserError(f"{listed}: {why}")
