@@ -60,8 +60,9 @@ $(INSTALLED): setup.cfg pyproject.toml
 	@echo 'Setting up a virtual environment in $(VENV) ...'
 	@$(PYTHON) -m venv $(VENV)
 	@echo 'Installing rebecsim and what it needs there, about 600 MB; this takes a minute or two ...'
-	@$(BIN)/pip install --disable-pip-version-check --progress-bar off --editable '.[test,docs]' > $(VENV)/install.log 2>&1 \
+	@$(BIN)/pip install --disable-pip-version-check --progress-bar off --no-compile --editable '.[test,docs]' > $(VENV)/install.log 2>&1 \
 		|| { cat $(VENV)/install.log; exit 1; }
+	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true  # by all processors; pip would use one
 	@echo 'Installed. Later runs begin at once.'
 	@touch $@
 

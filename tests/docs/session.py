@@ -1,7 +1,8 @@
 """Doing what a document says: its blocks, from top to bottom, in one directory.
 
 * `console`: every line `$ command` is run, and what it prints must be what stands below it:
-  `rebecsim` and its arguments by what the session is given for that, anything else by the shell.
+  `rebecsim` and its arguments by what the session is given for that, anything else by the shell;
+  also what writes into it, what reads from it, and the file that either is.
   A line `...` there stands for any number of lines, `...` within a line for any text.
   `exit=N` is the exit code of the commands, 0 if it is not given.
 * `toml`, `rebeca`, `python`, `text` with `file=NAME`: the text is written to that file first.
@@ -29,7 +30,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -101,14 +102,20 @@ class Session:
             _expect(block, printed, expected)
 
     def _done(self, command: str) -> Ended | subprocess.CompletedProcess[str]:
-        words = words_of(command)
-        if self._run is None or words is None:
+        piped = piped_of(command)
+        if self._run is None or piped is None:
             return self._shell(command)
-        return self._run(*words, cwd=self.home)
+        typed = self._shell(piped.before).stdout if piped.before else ""
+        done = self._run(*piped.words, cwd=self.home, typed=typed)
+        if not piped.after:
+            return done
+        after = self._shell(piped.after, typed=done.stdout)
+        return Ended(after.returncode, after.stdout, done.stderr + after.stderr)
 
-    def _shell(self, command: str) -> subprocess.CompletedProcess[str]:
+    def _shell(self, command: str, typed: str = "") -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             ["/bin/sh", "-c", command],
+            input=typed,
             cwd=self.home,
             env={
                 **os.environ,
@@ -188,6 +195,37 @@ def words_of(command: str) -> tuple[str, ...] | None:
         return None
     program, *words = shlex.split(command)
     return tuple(words) if program == "rebecsim" else None
+
+
+class Piped(NamedTuple):
+    """The arguments of a `rebecsim` in a pipe, and what the shell does before it and behind it."""
+
+    before: str
+    words: tuple[str, ...]
+    after: str
+
+
+_PIPE = re.compile(r"""(?: \| | (?=[<>] ))(?=(?:[^'"]|'[^']*'|"[^"]*")*$)""")
+"""Where a pipe is cut: at what stands in no quotes."""
+
+
+def piped_of(command: str) -> Piped | None:
+    """Give the only `rebecsim` of a pipe, by itself; None if the shell has to run it."""
+    stages = _PIPE.split(command)
+    found = [words_of(stage) for stage in stages]
+    if sum(words is not None for words in found) != 1 or "rebecsim" in _others(stages, found):
+        return None
+    at = next(number for number, words in enumerate(found) if words is not None)
+    before, after = stages[:at], stages[at + 1 :]
+    if after and after[0].startswith("<"):
+        before, after = [f"cat {after[0]}"], after[1:]
+    if after and after[0].startswith(">"):
+        after = [f"cat {' | '.join(after)}"]
+    return Piped(" | ".join(before), found[at] or (), " | ".join(after))
+
+
+def _others(stages: list[str], found: list[tuple[str, ...] | None]) -> str:
+    return " ".join(stage for stage, words in zip(stages, found, strict=True) if words is None)
 
 
 def _expect(block: Block, printed: str, expected: str) -> None:

@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 
 from tests.docs.markdown import ROOT, Block, read_document
-from tests.docs.session import Run, Session, commands_of, matches, words_of
+from tests.docs.session import (
+    Piped,
+    Run,
+    Session,
+    commands_of,
+    matches,
+    piped_of,
+    words_of,
+)
 
 LAMP = "reactiveclass Lamp(2) {\n  // STATEMENTS\n}\nmain { Lamp lamp():(); }\n"
 
@@ -90,6 +98,45 @@ def test_a_wrong_block_is_noticed(wrong: Block, tmp_path: Path, run: Run):
 )
 def test_only_what_needs_no_shell_is_run_without_one(command: str, words: tuple[str, ...] | None):
     assert words_of(command) == words
+
+
+@pytest.mark.parametrize(
+    ("command", "piped"),
+    [
+        ("rebecsim check a.rebeca", Piped("", ("check", "a.rebeca"), "")),
+        ("echo 'a | b' | rebecsim step x", Piped("echo 'a | b'", ("step", "x"), "")),
+        ("rebecsim runs '< a | b' | tail -1 | wc", Piped("", ("runs", "< a | b"), "tail -1 | wc")),
+        ("rebecsim runs a > b.txt", Piped("", ("runs", "a"), "cat > b.txt")),
+        ("rebecsim step a < b.txt", Piped("cat < b.txt", ("step", "a"), "")),
+        ("echo 1 | rebecsim runs | rebecsim runs", None),
+        ("cp a b && rebecsim check b", None),
+        ("X=1 rebecsim cache | tail -1", None),
+        ("rebecsim check *.rebeca | tail -1", None),
+        ("rebecsim check a.rebeca 2> b.txt", None),
+        ("ls | tail -1", None),
+    ],
+)
+def test_pipes_are_cut_at_the_program(command: str, piped: Piped | None) -> None:
+    assert piped_of(command) == piped
+
+
+def test_what_a_pipe_does_is_the_same_without_the_shell(tmp_path: Path, run: Run) -> None:
+    model = "models/ticket_service.rebeca"
+    for number, command in enumerate(
+        (
+            f"printf '1\\nundo\\n' | rebecsim step {model} | tail -3",
+            f"rebecsim simulate {model} --until 9 > made.txt",
+            f"rebecsim check {model} missing.rebeca | grep -c ok",
+        )
+    ):
+        ended = []
+        for way in (run, None):
+            (place := tmp_path / f"{number}{way is None}").mkdir()
+            session = Session(place, way)
+            done = session._done(command)
+            written = [file.read_text() for file in session.home.glob("*.txt")]
+            ended.append((done.returncode, done.stdout, done.stderr, written))
+        assert ended[0] == ended[1]
 
 
 def test_parts_go_into_the_frame(tmp_path: Path):
