@@ -8,9 +8,10 @@ assertions, indices, casts and nested assignments (`require`, `element`, `refer`
 `assign`), `Model`, `Instance` and `RebecNamed` for main.
 
 Running it: `System`, `Step`, `ready`, `alternatives`, `steps`, `enabled`, `execute`,
-`next_time`, and `Agenda` for systems of many rebecs; what can go wrong: `Violation` and its kinds
-`AssertionFailedError`, `DeadlineMissedError`, `QueueOverflowError`, `ModelError` for a model that
-does not fit together, and `ModelCodeError` for one whose own code raises an exception.
+`next_time`, and the `Agenda` that `agenda_for` makes for a scheduler; what can go wrong:
+`Violation` and its kinds `AssertionFailedError`, `DeadlineMissedError`, `QueueOverflowError`,
+`ModelError` for a model that does not fit together, and `ModelCodeError` for one whose own code
+raises an exception.
 
 Resolving nondeterminism: `RandomScheduler`, `RankedScheduler`, `FifoScheduler`,
 `ReplayScheduler`, `Recorder`, `RandomValues`, `FirstValues`, `Streams`, `ChoiceLaw`; a run as a

@@ -1,4 +1,4 @@
-from .agenda import Agenda as Agenda
+from .agenda import Agenda as Agenda, agenda_for as agenda_for
 from .choice import Choice as Choice, ReplayError as ReplayError, Run as Run
 from .failures import ModelCodeError as ModelCodeError
 from .kinds import (

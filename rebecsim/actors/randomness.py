@@ -52,7 +52,8 @@ class Stream:
         """Draw an index from 0 to count - 1, each equally likely."""
         if count == 1:
             return 0
-        product = self._word() * count
+        words = self._words
+        product = (words.pop() if words else self._word()) * count
         if product & 0xFFFFFFFF < count:
             threshold = (0x100000000 - count) % count
             while product & 0xFFFFFFFF < threshold:

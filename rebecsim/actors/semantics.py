@@ -106,19 +106,19 @@ def execute(system: System, step: Step, deadlines: bool = True) -> None:
     that moment. Raises ModelCodeError for any other exception of the model's own code.
     """
     rebec, message = step
-    start = message.arrival
+    start, _, _, server, _, arguments, deadline = message
     if rebec._now > start:
         start = rebec._now
-    if deadlines and message.deadline is not None and message.deadline < start:
+    if deadline is not None and deadlines and deadline < start:
         raise DeadlineMissedError(message, start)
     rebec._bag.remove(message)
     rebec._now = system.started = start
     system.actor, system.message, system.serving = rebec, message, True
     try:
-        message.server.handler(rebec, *message.arguments)
+        server.handler(rebec, *arguments)
     except (Violation, UserError, MemoryError):
         raise
     except Exception as error:  # whatever a model in Python raises
-        raise failure_of(error, rebec, message, message.server.handler.__code__) from error
+        raise failure_of(error, rebec, message, server.handler.__code__) from error
     finally:
         system.serving = False

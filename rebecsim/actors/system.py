@@ -144,7 +144,8 @@ class System:
         self.model = model
         self.choose: Choose = _refuse_choice
         self.notice: Callable[[Rebec], None] | None = None
-        """Called with the receiver of every message, once it is in the bag."""
+        """Called with the receiver of a message that is the first in its bag now, unless that is
+        who has sent it."""
         self.sequence = 0
         self.started = 0
         self.serving = False
@@ -236,6 +237,7 @@ class System:
                 None if deadline is None else now + deadline,
             ),
         )
-        receiver._bag.put(message, serving and receiver is sender)
-        if self.notice is not None:
+        bag = receiver._bag
+        bag.put(message, serving and receiver is sender)
+        if self.notice is not None and receiver is not sender and bag.messages[0] is message:
             self.notice(receiver)

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from rebecsim.actors import (
-    Agenda,
     Model,
     Scheduler,
     Step,
     System,
     Violation,
+    agenda_for,
     execute,
-    ready,
 )
 from rebecsim.actors.attributes import Attributes
 from rebecsim.actors.semantics import MOST_AT_ONE_TIME, steps as steps_of
@@ -31,9 +30,6 @@ Outcome = Literal[
     "assertion failed",
     "time stands still",
 ]
-_MANY = 16
-"""Rebecs from which on keeping an agenda is faster than asking each of them."""
-
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 """Ends of runs by their numbers, in results and in compiled code."""
 
@@ -90,18 +86,16 @@ def simulate(
         watchdog.system = system
     recurrence = Recurrence(system) if stop_at_repeats and not model.core else None
     began = 0  # the messages that had been served when the time advanced last
-    agenda = Agenda(system) if len(system.rebecs) >= _MANY else None
+    agenda = agenda_for(system, scheduler)
+    look, pick, served = agenda.ready, scheduler.pick, agenda.served
     while steps != max_steps:
-        if agenda is None:
-            start, rebecs = ready(system, scheduler.priorities)
-        else:
-            start, rebecs = agenda.ready(scheduler.priorities)
+        start, rebecs = look()
         if not rebecs:
             return RunResult("deadlock", steps, time, "", system)
         if until is not None and start > until:
             return RunResult("time limit", steps, time, "", system)
         is_free = recurrence is not None and len(steps_of(rebecs)) > 1
-        step = scheduler.pick(rebecs)
+        step = pick(rebecs)
         if step is None:
             return RunResult("end of record", steps, time, "", system)
         if start > time:
@@ -119,8 +113,7 @@ def simulate(
                 attributes[step.rebec._index].check()
         except Violation as violation:
             return RunResult(violation.verdict, steps, time, str(violation), system)
-        if agenda is not None:
-            agenda.served(step.rebec)
+        served(step.rebec)
         if recurrence is not None and tracer is not None:
             was_drawn = is_free or bool(tracer.events[-1].choices)
             circle = recurrence.look(steps, time, was_drawn=was_drawn)

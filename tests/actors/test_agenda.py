@@ -1,68 +1,252 @@
+"""Agendas against the semantics: the same rebecs may act, and runs are the same to the message."""
+
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
 import pytest
+from hypothesis import given, settings, strategies as st
 
 from rebecsim.actors import (
-    Agenda,
+    DeadlineMissedError,
+    FifoScheduler,
+    FirstValues,
     Instance,
     Int,
     Model,
+    RandomScheduler,
+    RankedScheduler,
     Rebec,
     RebecNamed,
+    Recorder,
+    ReplayScheduler,
+    Scheduler,
+    Step,
+    Streams,
+    System,
+    agenda_for,
     execute,
     message_server,
     ready,
     state_variable,
     steps,
 )
+from rebecsim.simulation import simulate
+
+MOST = 300
 
 
-class Walker(Rebec, queue_size=50):
-    """Pokes others at times that depend on what it has seen, and is busy now and then."""
+@dataclass(frozen=True)
+class Act:
+    """What a rebec does when it serves a message: it waits, sends, and waits again."""
 
-    seen: int = state_variable(Int)
+    before: int
+    sends: tuple[tuple[int, int, int, int | None], ...]  # to whom, which, after, deadline
+    delay: int
 
-    def __init__(self, number: int, *others: Walker) -> None:
-        self.number = number
-        self.others = others
-        self.poke(after=number % 3)
+
+class Player(Rebec, queue_size=10_000):
+    """Does one act after the other, one for each message; notes what it serves."""
+
+    served: int = state_variable(Int)
+
+    def __init__(self, log: list[Any], acts: tuple[Act, ...], first: int, *all_: Player) -> None:
+        self.log, self.acts, self.all = log, acts, all_
+        self.one(0, after=first)
+
+    def act(self, server: str, number: int) -> None:
+        self.log.append((self._system.started, str(self), server, number))
+        if self.served < len(self.acts):
+            act = self.acts[self.served]
+            self.delay(act.before)
+            for to, which, after, deadline in act.sends:
+                receiver = self.all[to % len(self.all)]
+                servers = [receiver.one, receiver.two, receiver.three]
+                servers[which](len(self.log), after=after, deadline=deadline)
+            self.delay(act.delay)
+        self.served += 1
 
     @message_server
-    def poke(self) -> None:
-        self.seen += 1
-        if self.seen % 4 == 0:
-            self.delay(2)
-        if self.seen < 12:
-            self.others[(self.number * self.seen) % len(self.others)].poke(after=self.seen % 3)
-            if self.seen % 3 == 0:
-                self.poke(after=1)
+    def one(self, number: int) -> None:
+        self.act("one", number)
+
+    @message_server(priority=2)
+    def two(self, number: int) -> None:
+        self.act("two", number)
+
+    @message_server(priority=1)
+    def three(self, number: int) -> None:
+        self.act("three", number)
 
 
-def model(rebecs: int) -> Model:
-    names = [f"w{number}" for number in range(rebecs)]
+class Global(Player):
+    """The same with global priorities, other than those within a rebec."""
+
+    @message_server(global_priority=3)
+    def one(self, number: int) -> None:
+        self.act("one", number)
+
+    @message_server(priority=5, global_priority=1)
+    def two(self, number: int) -> None:
+        self.act("two", number)
+
+
+class LastScheduler(FirstValues):
+    """The enabled message that was sent last is served first."""
+
+    priorities = True
+
+    def pick(self, rebecs: list[Rebec]) -> Step:
+        return max(steps(rebecs), key=lambda step: step.message.sequence)
+
+
+SCHEDULERS: dict[str, Callable[[], Scheduler]] = {
+    "fifo": FifoScheduler,
+    "lifo": LastScheduler,
+    "random": lambda: RandomScheduler(Streams((1, 2), 3)),
+    "rmc": lambda: RandomScheduler(Streams((1, 2), 3), "rmc"),
+    "ranked": lambda: RankedScheduler(Streams((1, 2), 3), "fair", lambda each: each.sequence % 2),
+}
+
+acts = st.builds(
+    Act,
+    st.sampled_from([0, 0, 1]),
+    st.lists(
+        st.tuples(
+            st.integers(0, 30),
+            st.integers(0, 2),
+            st.sampled_from([0, 0, 1, 1, 2, 7]),
+            st.sampled_from([None, None, None, None, 3, 9]),
+        ),
+        max_size=3,
+    ).map(tuple),
+    st.sampled_from([0, 0, 0, 2]),
+)
+
+players = st.lists(
+    st.tuples(
+        st.sampled_from([Player, Player, Player, Global]),
+        st.lists(acts, max_size=6).map(tuple),
+        st.integers(0, 2),
+        st.sampled_from([1, 2, 2]),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+def model_of(rebecs: list[Any], log: list[Any]) -> Model:
+    names = [f"r{number}" for number in range(len(rebecs))]
     return Model(
-        "walkers",
+        "players",
         tuple(
-            Instance(name, Walker, (), (number, *map(RebecNamed, names)), priority=1 + number % 2)
-            for number, name in enumerate(names)
+            Instance(
+                name,
+                reactive_class,
+                (),
+                (log, own, first, *map(RebecNamed, names)),
+                priority=priority,
+            )
+            for name, (reactive_class, own, first, priority) in zip(names, rebecs, strict=True)
         ),
     )
 
 
-@pytest.mark.parametrize("priorities", [True, False])
-@pytest.mark.parametrize("rebecs", [1, 2, 7, 30])
-def test_it_always_answers_what_ready_answers(rebecs: int, priorities: bool) -> None:
-    system = model(rebecs).start()
-    agenda = Agenda(system)
-    served = 0
-    while True:
-        expected = ready(system, priorities)
-        assert agenda.ready(priorities) == expected
-        if not expected[1]:
-            break
-        possible = steps(expected[1])
-        step = possible[served * 7 % len(possible)]
-        execute(system, step)
+def by_the_semantics(model: Model, scheduler: Scheduler) -> None:
+    """Run a model as slowly as it is specified."""
+    system = model.start(scheduler.choose)
+    for _ in range(MOST):
+        rebecs = ready(system, scheduler.priorities)[1]
+        if not rebecs:
+            return
+        step = scheduler.pick(rebecs)
+        assert step is not None
+        try:
+            execute(system, step)
+        except DeadlineMissedError:
+            return
+
+
+@pytest.mark.parametrize("name", SCHEDULERS)
+@settings(max_examples=100)
+@given(rebecs=players)
+def test_runs_are_those_of_the_semantics(name: str, rebecs: list[Any]) -> None:
+    expected: list[Any] = []
+    by_the_semantics(model_of(rebecs, expected), SCHEDULERS[name]())
+    served: list[Any] = []
+    simulate(model_of(rebecs, served), SCHEDULERS[name](), max_steps=MOST)
+    assert served == expected
+
+
+@settings(max_examples=100)
+@given(rebecs=players)
+def test_a_run_is_done_again_from_its_record(rebecs: list[Any]) -> None:
+    first: list[Any] = []
+    again: list[Any] = []
+    recorder = Recorder(FifoScheduler())
+    simulate(model_of(rebecs, first), recorder, max_steps=MOST)
+    simulate(model_of(rebecs, again), ReplayScheduler(recorder.run), max_steps=MOST)
+    assert again == first
+
+
+@pytest.mark.parametrize("name", ["fifo", "random", "rmc"])
+@settings(max_examples=100)
+@given(rebecs=players, taken=st.lists(st.integers(0, 99), min_size=1, max_size=9))
+def test_it_always_gives_who_is_ready(name: str, rebecs: list[Any], taken: list[int]) -> None:
+    """Whichever step is executed, and with all that are ready in the order of main."""
+    scheduler = SCHEDULERS[name]()
+    system = model_of(rebecs, []).start()
+    agenda = agenda_for(system, scheduler)
+    for number in range(MOST):
+        time, candidates = ready(system, scheduler.priorities)
+        if name == "fifo" and candidates:
+            candidates = [min(candidates, key=_first_sent)]
+        assert agenda.ready() == (time, candidates)
+        assert agenda.ready() == (time, candidates)  # asking changes nothing
+        possible = steps(ready(system, scheduler.priorities)[1])
+        if not possible:
+            return
+        step = possible[taken[number % len(taken)] % len(possible)]
+        execute(system, step, deadlines=False)
         agenda.served(step.rebec)
-        served += 1
-    assert served > 3 * rebecs
+
+
+def _first_sent(rebec: Rebec) -> int:
+    return rebec._bag.messages[0].sequence
+
+
+class Waiter(Rebec, queue_size=10):
+    """Is poked again and again while a message for much later waits."""
+
+    def __init__(self) -> None:
+        self.late(after=10**6)
+        self.poke(after=1)
+
+    @message_server
+    def late(self) -> None: ...
+
+    @message_server
+    def poke(self) -> None:
+        self.poke(after=1)
+
+
+@pytest.mark.parametrize("name", ["fifo", "random"])
+def test_what_is_noted_does_not_grow_with_the_run(name: str) -> None:
+    system = Model("waiter", (Instance("waiter", Waiter),)).start()
+    agenda = agenda_for(system, SCHEDULERS[name]())
+    for _ in range(20_000):
+        (rebec,) = agenda.ready()[1]
+        execute(system, Step(rebec, rebec._bag.messages[0]))
+        agenda.served(rebec)
+    assert sum(len(each) for each in vars(agenda).values() if isinstance(each, list | dict)) < 3000
+
+
+def test_an_agenda_is_kept_of_messages_sent_from_outside() -> None:
+    system: System = model_of([(Player, (), 5, 1), (Player, (), 3, 1)], []).start()
+    agenda = agenda_for(system, FifoScheduler())
+    assert agenda.ready() == (3, [system.rebecs[1]])
+    system.actor = system.rebecs[1]
+    system.rebecs[0].one(1)
+    assert agenda.ready() == (0, [system.rebecs[0]])
