@@ -3,7 +3,8 @@
 What is free on a machine is a *level*, and what a job takes of it an *amount*; levels and amounts
 are added, subtracted and compared, so that a scheduler need not know what they are made of. For
 pooled processors both are integers; for nodes both are arrays of shape (nodes, 1 + resources),
-with the processors in the first column.
+with the processors in the first column; for nodes of one processor and nothing else they are sets
+of nodes, as integers with a bit for each.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ class Machine(ABC):
         """Count the processors of a level. A job that takes more than that never fits."""
 
     @abstractmethod
-    def nodes(self, amount: Any) -> list[tuple[int, int]]:
-        """Give the nodes of an amount and how many processors it takes of each."""
+    def first_node(self, amount: Any) -> int:
+        """Give the number of the first node that an amount has processors of."""
 
     @property
     @abstractmethod
@@ -86,9 +87,9 @@ class Pool(Machine):
         """Give the level, which is a number of processors."""
         return level
 
-    def nodes(self, amount: int) -> list[tuple[int, int]]:
-        """Everything is on the only node."""
-        return [(0, amount)]
+    def first_node(self, amount: int) -> int:
+        """Give 0, the only node."""
+        return 0
 
     @property
     def node_count(self) -> int:
@@ -124,7 +125,14 @@ class Nodes(Machine):
     every resource. `first-fit` goes through the nodes in the order of their groups, `best-fit`
     from the node with the fewest free processors up (of equals the first); each node takes as
     many chunks as it can.
+
+    Where each node has one processor and nothing else, `Nodes(...)` gives `SingleNodes`.
     """
+
+    def __new__(cls, *groups: NodeGroup, placement: Placement = "first-fit") -> Nodes:
+        """Make nodes of the class that does for these groups with the least work."""
+        are_single = all(each.processors == 1 and not each.resources for each in groups)
+        return super().__new__(SingleNodes if are_single and groups else cls)
 
     def __init__(self, *groups: NodeGroup, placement: Placement = "first-fit") -> None:
         if not groups:
@@ -152,9 +160,12 @@ class Nodes(Machine):
         """Give what the job takes of each node, or None when not all its chunks fit."""
         chunks = job.processors // job.chunk
         request = np.array((1, *(job.demand or (0,) * len(self.resources)))) * job.chunk
-        wanted = request > 0
-        fitting = (level[:, wanted] // request[wanted]).min(axis=1)
-        np.maximum(fitting, 0, out=fitting)
+        if job.chunk == 1 and not any(job.demand):
+            fitting = np.maximum(level[:, 0], 0)
+        else:
+            wanted = request > 0
+            fitting = (level[:, wanted] // request[wanted]).min(axis=1)
+            np.maximum(fitting, 0, out=fitting)
         if fitting.sum() < chunks:
             return None
         if self.placement == "best-fit":
@@ -174,15 +185,61 @@ class Nodes(Machine):
         """Count the processors of all nodes."""
         return int(level[:, 0].sum())
 
-    def nodes(self, amount: NDArray[np.int64]) -> list[tuple[int, int]]:
-        """Give the nodes that the amount has processors of."""
-        (taken,) = np.nonzero(amount[:, 0])
-        return list(zip(taken.tolist(), amount[taken, 0].tolist(), strict=True))
+    def first_node(self, amount: NDArray[np.int64]) -> int:
+        """Give the number of the first node that the amount has processors of."""
+        return int(np.argmax(amount[:, 0] > 0))
 
     @property
     def node_count(self) -> int:
         """The nodes of all groups."""
         return len(self._empty)
+
+
+class SingleNodes(Nodes):
+    """Nodes of one processor each and nothing else: each is free or not, and any is the best fit.
+
+    A set of nodes within another is subtracted from it, and one beside it added to it, as the
+    integers are that stand for them.
+    """
+
+    @property
+    def empty(self) -> int:  # type: ignore[override]
+        """All nodes."""
+        return (1 << self.processors) - 1
+
+    def place(self, job: Job, level: int) -> int | None:  # type: ignore[override]
+        """Give the first free nodes, or None when there are too few or a chunk is too large."""
+        wanted = job.processors
+        free = level.bit_count()
+        if wanted > free or job.chunk > 1:
+            return None
+        if wanted == free:
+            return level
+        least, most = wanted, level.bit_length()  # so many nodes have as many free ones
+        while least < most:
+            middle = (least + most) // 2
+            if (level & ((1 << middle) - 1)).bit_count() < wanted:
+                least = middle + 1
+            else:
+                most = middle
+        return level & ((1 << least) - 1)
+
+    def lower(self, one: int, other: int) -> int:  # type: ignore[override]
+        """Give the nodes that are free in both."""
+        return one & other
+
+    def free(self, level: int) -> int:  # type: ignore[override]
+        """Count the nodes."""
+        return level.bit_count()
+
+    def first_node(self, amount: int) -> int:  # type: ignore[override]
+        """Give the number of the first node."""
+        return (amount & -amount).bit_length() - 1
+
+    @property
+    def node_count(self) -> int:
+        """As many as processors."""
+        return self.processors
 
 
 def _greedy(fitting: NDArray[np.int64], chunks: int) -> NDArray[np.int64]:

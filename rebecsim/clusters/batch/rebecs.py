@@ -8,7 +8,7 @@ a look at the queue last. Only times at which something happens cost anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,11 @@ _UNBOUNDED = 2**31 - 1
 MANAGER = "manager"
 
 
+def _in_turn(place: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a message server; of those of one time the one with the lowest place goes first."""
+    return message_server(priority=place, global_priority=place)
+
+
 class Client(Rebec, queue_size=2):
     """Submits the jobs of a workload when their time has come."""
 
@@ -47,7 +52,7 @@ class Client(Rebec, queue_size=2):
         if self._next is not None:
             self.proceed(after=self._next.submit)
 
-    @message_server
+    @_in_turn(1)
     def proceed(self) -> None:
         """Submit everything that is due, and wait for the next time."""
         job, now = self._next, self._now
@@ -61,12 +66,15 @@ class Client(Rebec, queue_size=2):
 
 
 class ComputeNode(Rebec, queue_size=_UNBOUNDED):
-    """Runs its part of a job for as long as the job runs; pooled processors are one node."""
+    """Runs jobs for as long as they run; pooled processors are one node.
+
+    Of the nodes of a job the first one hears of it, and speaks for all, as in batch systems.
+    """
 
     manager: ResourceManager = known_rebec()
 
-    @message_server
-    def run(self, job: Job, processors: int) -> None:
+    @_in_turn(2)
+    def run(self, job: Job) -> None:
         """Begin a job; the manager hears of its end."""
         self.manager.finished(job, after=job.run)
 
@@ -91,13 +99,12 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self.backfilling: Backfilling = policy.backfilling(self.order, allocations, settings)
         self.starts = starts
         self.nodes = nodes
-        self._parts: dict[int, int] = {}  # parts that still run, of jobs on several nodes
         self._lead = settings.clock_lead
         self._clock = 0
         self._refresh_at = -1
         self._wake_at = -1
 
-    @message_server(priority=1)
+    @_in_turn(3)
     def submit(self, job: Job) -> None:
         """Take a job into the queue."""
         now = self._now
@@ -108,19 +115,13 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self._begin(self.backfilling.submitted(job, now))
         self._plan_refresh()
 
-    @message_server(priority=2)
+    @_in_turn(4)
     def finished(self, job: Job) -> None:
-        """A node is done with its part of a job."""
-        left = self._parts.get(job.index)
-        if left is not None:
-            if left > 1:
-                self._parts[job.index] = left - 1
-                return
-            del self._parts[job.index]
+        """The nodes of a job are done with it."""
         self.running -= 1
         self._begin(self.backfilling.finished(job, self._now))
 
-    @message_server(priority=3)
+    @_in_turn(5)
     def refresh(self) -> None:
         """Sort the queue anew."""
         if self.waiting:
@@ -129,7 +130,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
             self.refresh(after=self.order.refresh)
             self._refresh_at = self._now + self.order.refresh
 
-    @message_server(priority=4)
+    @_in_turn(6)
     def wake(self) -> None:
         """Start what has been waiting for this time."""
         self._begin(self.backfilling.woken(self._now))
@@ -139,11 +140,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         now = self._now
         for job in jobs:
             self.starts[job.index] = now
-            nodes = self.machine.nodes(job.amount)
-            if len(nodes) > 1:
-                self._parts[job.index] = len(nodes)
-            for node, processors in nodes:
-                self.nodes[node].run(job, processors)
+            self.nodes[self.machine.first_node(job.amount)].run(job)
         self.waiting -= len(jobs)
         self.running += len(jobs)
         wake = self.backfilling.wake
@@ -175,14 +172,13 @@ def cluster_model(
     return Model(
         "cluster",
         (
-            Instance("client", Client, (MANAGER,), (jobs,), priority=1),
-            *(Instance(name, ComputeNode, (MANAGER,), priority=2) for name in names),
+            Instance("client", Client, (MANAGER,), (jobs,)),
+            *(Instance(name, ComputeNode, (MANAGER,)) for name in names),
             Instance(
                 MANAGER,
                 ResourceManager,
                 (),
                 (machine, policy, settings, starts, *map(RebecNamed, names)),
-                priority=3,
             ),
         ),
     )

@@ -9,7 +9,6 @@ from itertools import count
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rebecsim.actors import FifoScheduler, Model, ModelCodeError
 from rebecsim.clusters.batch.estimates import Estimates, durations, estimates_of
 from rebecsim.clusters.batch.job import Job
 from rebecsim.clusters.batch.machine import Machine, Pool
@@ -17,8 +16,8 @@ from rebecsim.clusters.batch.policies.policy import BatchPolicy, batch_policies,
 from rebecsim.clusters.batch.policies.settings import PolicySettings
 from rebecsim.clusters.batch.rebecs import cluster_model
 from rebecsim.clusters.common.plugin_errors import blaming
+from rebecsim.clusters.common.queued import NeverClosing, QueuedSystem, serve
 from rebecsim.errors import UserError
-from rebecsim.simulation import simulate
 from rebecsim.workloads import Schedule, Workload
 from rebecsim.workloads.job import Integers
 
@@ -102,23 +101,12 @@ def run_schedule(
     starts = np.full(len(workload), -1, dtype=np.int64)
     model = cluster_model(stream, machine, policy, settings or PolicySettings(), starts)
     with blaming(*batch_policies.suspects(policy.name)):
-        _simulate(model, policy)
+        serve(QueuedSystem(model), NeverClosing())
         left = np.flatnonzero(starts < 0)
         if left.size:
             never = f"policy {policy.name} never starts {left.size} jobs"
             raise RuntimeError(f"{never}; one is {workload.job[left[0]]}")
     return Schedule(workload, starts, durations(workload), policy.name)
-
-
-def _simulate(model: Model, policy: BatchPolicy) -> None:
-    try:
-        result = simulate(model, FifoScheduler())
-    except ModelCodeError as error:  # the rebecs are ours, so it is the policy that has failed
-        if error.__cause__ is None:
-            raise
-        raise error.__cause__ from None
-    if result.is_violation:
-        raise RuntimeError(f"policy {policy.name}: {result.detail}")
 
 
 def _demand(

@@ -1,1 +1,1 @@
-"""What kinds of clusters share: registries of policies and patterns, and errors of plug-ins."""
+"""What kinds of clusters share: registries, errors of plug-ins, and serving messages fast."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from rebecsim.actors import Instance, Model, RebecNamed
 from rebecsim.clusters.common.plugin_errors import blaming
+from rebecsim.clusters.common.queued import QueuedSystem, serve
 from rebecsim.clusters.yarn.accounts import Accounts
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import Configuration
 from rebecsim.clusters.yarn.elasticity.durations import applications_of
-from rebecsim.clusters.yarn.execution import QueuedSystem, serve
 from rebecsim.clusters.yarn.foreseeing.peeker import Peeker
 from rebecsim.clusters.yarn.foreseeing.racer import Racer
 from rebecsim.clusters.yarn.node import ClusterNode, NodeSize

@@ -22,12 +22,12 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from rebecsim.actors import Rebec, known_rebec, message_server
+from rebecsim.clusters.common.queued import Waiting, under_way
 from rebecsim.clusters.yarn.accounts import Accounts
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import Configuration
 from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.elasticity.durations import Errors
-from rebecsim.clusters.yarn.execution import Waiting, under_way
 from rebecsim.clusters.yarn.node import ClusterNode, Reservation
 from rebecsim.errors import UserError
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
+from rebecsim.actors import FifoScheduler
 from rebecsim.clusters.batch import (
     BATCH_POLICIES,
     NodeGroup,
@@ -15,8 +16,10 @@ from rebecsim.clusters.batch import (
     check_head_reservations,
     check_start_order,
     check_submissions,
+    run,
     run_schedule,
 )
+from rebecsim.simulation import simulate
 from tests.clusters.batch import reference
 from tests.clusters.batch.reference import Request
 from tests.clusters.batch.workloads import PROCESSORS, requests, workload_of
@@ -149,3 +152,31 @@ def test_jobs_that_wait_together_start_in_the_order_of_the_policy(
     starts = run_schedule(workload, policy=order).start[1:]
     expected = np.argsort(keys[1:], kind="stable")
     assert (np.diff(starts[expected]) >= 0).all()
+
+
+@pytest.mark.parametrize("policy", BATCH_POLICIES)
+@settings(max_examples=20)
+@given(jobs=requests())
+def test_nodes_of_one_processor_are_nodes_like_others(policy: str, jobs: list[Request]) -> None:
+    workload = workload_of(jobs)
+    single, others = (
+        run_schedule(workload, Nodes(NodeGroup(PROCESSORS, 1, more)), policy, settings=FAST)
+        for more in ({}, {"nothing": 0})
+    )
+    assert single.start.tolist() == others.start.tolist()
+
+
+@pytest.mark.parametrize("policy", BATCH_POLICIES)
+@settings(max_examples=20)
+@given(jobs=requests(), nodes=st.booleans())
+def test_messages_are_served_as_the_semantics_say(
+    policy: str, jobs: list[Request], nodes: bool
+) -> None:
+    workload = workload_of(jobs)
+    machine = Nodes(NodeGroup(PROCESSORS, 1)) if nodes else None
+    schedule = run_schedule(workload, machine, policy, settings=FAST)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(run, "QueuedSystem", lambda model: model)
+        patched.setattr(run, "serve", lambda model, _: simulate(model, FifoScheduler()))
+        expected = run_schedule(workload, machine, policy, settings=FAST)
+    assert schedule.start.tolist() == expected.start.tolist()

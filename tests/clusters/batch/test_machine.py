@@ -3,15 +3,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from numpy.typing import NDArray
 
 from rebecsim.clusters.batch import Job, NodeGroup, Nodes, Pool, run_schedule
-from rebecsim.clusters.batch.machine import Placement
+from rebecsim.clusters.batch.machine import Placement, SingleNodes
 from rebecsim.errors import UserError
 from rebecsim.workloads import Workload
 
 
 def wish(processors: int, *demand: int, chunk: int = 1) -> Job:
     return Job(0, 1, 0, 1, processors, 1, chunk=chunk, demand=demand)
+
+
+def on_nodes(amount: NDArray[np.int64] | None) -> list[tuple[int, int]]:
+    """Give the nodes of an amount, and how many processors it takes of each."""
+    assert amount is not None
+    return [(node, each) for node, each in enumerate(amount[:, 0].tolist()) if each]
 
 
 GROUPS = (NodeGroup(2, 4, {"memory": 100}), NodeGroup(1, 8, {"memory": 50, "gpu": 2}))
@@ -28,27 +35,27 @@ def test_first_fit_goes_through_the_nodes_in_order() -> None:
     machine = Nodes(*GROUPS)
     amount = machine.place(wish(6, 10, 0), machine.empty)
     assert amount.tolist() == [[4, 40, 0], [2, 20, 0], [0, 0, 0]]
-    assert machine.nodes(amount) == [(0, 4), (1, 2)]
+    assert on_nodes(amount) == [(0, 4), (1, 2)]
 
 
 def test_best_fit_prefers_the_fullest_node() -> None:
     machine = Nodes(*GROUPS, placement="best-fit")
     level = machine.empty - np.array([[0, 0, 0], [3, 0, 0], [0, 0, 0]])
-    assert machine.nodes(machine.place(wish(1, 1, 0), level)) == [(1, 1)]
-    assert machine.nodes(machine.place(wish(2, 1, 0), level)) == [(0, 1), (1, 1)]
+    assert on_nodes(machine.place(wish(1, 1, 0), level)) == [(1, 1)]
+    assert on_nodes(machine.place(wish(2, 1, 0), level)) == [(0, 1), (1, 1)]
 
 
 def test_a_scarce_resource_decides() -> None:
     machine = Nodes(*GROUPS)
-    assert machine.nodes(machine.place(wish(2, 0, 1), machine.empty)) == [(2, 2)]
+    assert on_nodes(machine.place(wish(2, 0, 1), machine.empty)) == [(2, 2)]
     assert machine.place(wish(3, 0, 1), machine.empty) is None
     assert machine.place(wish(1, 101, 0), machine.empty) is None
 
 
 def test_a_chunk_is_on_one_node() -> None:
     machine = Nodes(*GROUPS)
-    assert machine.nodes(machine.place(wish(6, 0, 0, chunk=3), machine.empty)) == [(0, 3), (1, 3)]
-    assert machine.nodes(machine.place(wish(8, 0, 0, chunk=8), machine.empty)) == [(2, 8)]
+    assert on_nodes(machine.place(wish(6, 0, 0, chunk=3), machine.empty)) == [(0, 3), (1, 3)]
+    assert on_nodes(machine.place(wish(8, 0, 0, chunk=8), machine.empty)) == [(2, 8)]
     assert machine.place(wish(16, 0, 0, chunk=8), machine.empty) is None
 
 
@@ -129,3 +136,30 @@ def test_what_cannot_be_run_is_refused(arguments: dict[str, object], message: st
 def test_impossible_machines_are_refused(make: object) -> None:
     with pytest.raises(UserError):
         make()  # type: ignore[operator]
+
+
+@given(
+    level=st.integers(0, 2**70 - 1),
+    processors=st.integers(1, 70),
+    placement=st.sampled_from(["first-fit", "best-fit"]),
+)
+def test_nodes_of_one_processor_are_taken_as_any_nodes_are(
+    level: int, processors: int, placement: Placement
+) -> None:
+    single = Nodes(NodeGroup(40, 1), NodeGroup(30, 1), placement=placement)
+    other = Nodes(NodeGroup(70, 1, {"nothing": 0}), placement=placement)
+    assert isinstance(single, SingleNodes)
+    assert not isinstance(other, SingleNodes)
+    assert single.node_count == single.processors == single.free(single.empty) == 70
+    bits = [[level >> node & 1, 0] for node in range(70)]
+    amount = single.place(wish(processors), level)
+    same = other.place(wish(processors), np.array(bits))
+    if same is None:
+        assert amount is None
+    else:
+        assert amount is not None
+        assert [(amount >> node & 1, 0) for node in range(70)] == list(map(tuple, same.tolist()))
+        assert single.first_node(amount) == other.first_node(same)
+        assert (level - amount) | amount == level
+        assert (level - amount) & amount == 0
+    assert single.place(wish(2, chunk=2), single.empty) is None

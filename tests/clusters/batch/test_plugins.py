@@ -63,7 +63,7 @@ def test_it_is_gone_when_it_is_unloaded() -> None:
         (
             "Mine",
             "1 / 0",
-            "mine.py: batch policy MINE: RuntimeError: policy MINE: division by zero",
+            "mine.py:7: batch policy MINE: ZeroDivisionError: division by zero",
         ),
         ("Mine", "job.colour", "mine.py:7: batch policy MINE: AttributeError: .*colour"),
         ("BySubmission, Never", "0", "batch policy MINE: RuntimeError: .*never starts 6 jobs"),

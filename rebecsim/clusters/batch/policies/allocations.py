@@ -16,12 +16,14 @@ class Allocations:
     ended, though the message that says so may still wait to be served.
     """
 
-    __slots__ = ("free", "machine", "running")
+    __slots__ = ("free", "machine", "processors", "running")
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.free: Any = machine.empty
         """The level of the machine now."""
+        self.processors = machine.processors
+        """How many of them are free; a job that takes more does not fit."""
         self.running: list[tuple[int, int, Job]] = []
         """Expected end, position in the workload and job, of what runs; in that order."""
 
@@ -32,11 +34,13 @@ class Allocations:
             count = bisect_left(running, (now + 1,))
             for _, _, job in running[:count]:
                 self.free = self.free + job.amount
+                self.processors += job.processors
             del running[:count]
 
     def start(self, job: Job, amount: Any, now: int) -> None:
         """Note that a job takes an amount from now on."""
         self.free = self.free - amount
+        self.processors -= job.processors
         job.amount = amount
         job.expected_end = now + job.estimate
         insort(self.running, (job.expected_end, job.index, job))
@@ -49,4 +53,5 @@ class Allocations:
             return False
         del running[place]
         self.free = self.free + job.amount
+        self.processors += job.processors
         return True

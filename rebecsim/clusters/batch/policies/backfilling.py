@@ -42,7 +42,10 @@ class Backfilling(ABC):
         allocations = self.allocations
         allocations.expire(now)
         self.waiting.add(job, self.order.key(job, now))
-        if self.machine.place(job, allocations.free) is None:
+        if (
+            job.processors > allocations.processors
+            or self.machine.place(job, allocations.free) is None
+        ):
             return []
         return self.schedule(now)
 
@@ -81,6 +84,8 @@ class Backfilling(ABC):
         blocks, allocations, place = self.waiting.blocks, self.allocations, self.machine.place
         while blocks:
             head = blocks[0].entries[0][2]
+            if head.processors > allocations.processors:
+                break
             amount = place(head, allocations.free)
             if amount is None:
                 break
@@ -134,24 +139,27 @@ class EasyBackfilling(Backfilling):
 
     def reservation(self) -> tuple[int, Any]:
         """Give the shadow time in seconds, and the level of the machine at it beside the head."""
-        head, place = self.waiting.head, self.machine.place
+        head = self.waiting.head
         running = self.allocations.running
-        level = self.allocations.free
+        level, free = self.allocations.free, self.allocations.processors
         last = len(running) - 1
         for position, (end, _, job) in enumerate(running):
             level = level + job.amount
-            if position < last and running[position + 1][0] == end:
+            free += job.processors
+            if free < head.processors or (position < last and running[position + 1][0] == end):
                 continue
-            amount = place(head, level)
+            amount = self.machine.place(head, level)
             if amount is not None:
                 return end, level - amount
         raise AssertionError(f"{head!r} does not fit on the empty machine")
 
     def _overtake(self, now: int) -> list[Job]:
-        machine = self.machine
-        free = machine.free(self.allocations.free)
+        free = self.allocations.processors
         queue = self.waiting if self._shortest is None else self._shortest
-        if all(block.fewest > free for block in queue.blocks):
+        for block in queue.blocks:
+            if block.fewest <= free:
+                break
+        else:
             return []
         shadow, beside = self.reservation()
         return self._pass(queue.blocks, shadow - now, beside, now)
@@ -160,7 +168,7 @@ class EasyBackfilling(Backfilling):
         """Go through the queue once; more room never appears on the way."""
         machine, allocations = self.machine, self.allocations
         level = allocations.free
-        free, extra = machine.free(level), machine.free(beside)
+        free, extra = allocations.processors, machine.free(beside)
         chosen: list[tuple[Job, Any]] = []
         for block in blocks:
             if block.fewest > free or (block.fewest > extra and block.shortest > room):

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from rebecsim.actors import Instance, Model
 from rebecsim.actors.rebec import Rebec
+from rebecsim.clusters.common.queued import QueuedSystem, Waiting, serve
 from rebecsim.clusters.yarn.accounts import Accounts
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import InjectedError
 from rebecsim.clusters.yarn.container import Container
-from rebecsim.clusters.yarn.execution import QueuedSystem, Waiting, serve
 from rebecsim.clusters.yarn.foreseeing.foresight import Foresight
 from rebecsim.clusters.yarn.node import ClusterNode, Reservation
 from rebecsim.clusters.yarn.rebecs import AppMaster, NodeManager, ResourceManager
