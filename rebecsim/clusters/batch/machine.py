@@ -12,6 +12,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import and_
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -43,8 +45,8 @@ class Machine(ABC):
         """Give the amount that a job takes of a level, or None when it does not fit."""
 
     @abstractmethod
-    def lower(self, one: Any, other: Any) -> Any:
-        """Give what is free in both levels."""
+    def lower(self, *levels: Any) -> Any:
+        """Give what is free in all of some levels, at least one."""
 
     @abstractmethod
     def free(self, level: Any) -> int:
@@ -79,9 +81,9 @@ class Pool(Machine):
         """Give the job's number of processors if so many are free."""
         return job.processors if job.processors <= level else None
 
-    def lower(self, one: int, other: int) -> int:
-        """Give the smaller number."""
-        return one if one <= other else other
+    def lower(self, *levels: int) -> int:
+        """Give the smallest number."""
+        return min(levels)
 
     def free(self, level: int) -> int:
         """Give the level, which is a number of processors."""
@@ -177,9 +179,9 @@ class Nodes(Machine):
         amount: NDArray[np.int64] = taken[:, None] * request
         return amount
 
-    def lower(self, one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Give the smaller number of everything on every node."""
-        return np.minimum(one, other)
+    def lower(self, *levels: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Give the smallest number of everything on every node."""
+        return reduce(np.minimum, levels)
 
     def free(self, level: NDArray[np.int64]) -> int:
         """Count the processors of all nodes."""
@@ -224,9 +226,9 @@ class SingleNodes(Nodes):
                 most = middle
         return level & ((1 << least) - 1)
 
-    def lower(self, one: int, other: int) -> int:  # type: ignore[override]
-        """Give the nodes that are free in both."""
-        return one & other
+    def lower(self, *levels: int) -> int:  # type: ignore[override]
+        """Give the nodes that are free in all."""
+        return reduce(and_, levels)
 
     def free(self, level: int) -> int:  # type: ignore[override]
         """Count the nodes."""

@@ -112,21 +112,24 @@ class ConservativeBackfilling(Backfilling):
 
         Only what lies before `until` has become free. A job that starts at or after it in the new
         plan would have fitted there before, so that it is enough to look for earlier starts. What
-        a job frees by moving is news to the jobs behind it, and at the next time to all.
+        a job frees by moving is news to the jobs behind it, and at the next time to all. Where at
+        no time before its start so many processors are free, a job need not be tried.
         """
         until = max(until, self._news)
         self._news = 0
-        peak = self._profile.peak(now, until)
         for job in list(self.waiting):
             start = self._planned[job.index]
-            if start <= now or (start >= until and job.processors > peak):
+            if start <= now or job.processors > self._profile.peak(now, min(until, start)):
+                continue
+            before = min(until, start)
+            first = self._profile.may_move(job, now, before, start)
+            if first is None:
                 continue
             self._withdraw(job)
-            slot = self._profile.earliest(job, now, min(until, start))
+            slot = self._profile.earliest(job, first, before)
             if slot is None:
                 self._profile.take(start, start + job.estimate, job.amount)
             else:
                 self._plan(job, *slot)
                 self._news = max(self._news, start + job.estimate)
                 until = max(until, self._news)
-                peak = self._profile.peak(now, until)

@@ -12,67 +12,106 @@ from rebecsim.clusters.batch.machine import Machine
 class Profile:
     """The level of a machine as a step function of time: sorted times, and the level from each on.
 
-    The last level is that of the empty machine: every reservation ends.
+    The last level is that of the empty machine: every reservation ends. How many processors are
+    free at each is counted, as most levels are out of the question by that alone.
     """
 
-    __slots__ = ("_levels", "_machine", "_times")
+    __slots__ = ("_free", "_levels", "_machine", "_times")
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self._times: list[int] = [0]
         self._levels: list[Any] = [machine.empty]
+        self._free = [machine.processors]
 
     def forget(self, now: int) -> None:
         """Drop the steps before the time `now`."""
         place = bisect_right(self._times, now) - 1
         if place > 0:
-            del self._times[:place], self._levels[:place]
+            del self._times[:place], self._levels[:place], self._free[:place]
 
     def take(self, start: int, end: int, amount: Any) -> None:
         """Reserve an amount from `start` until before `end`."""
         first, last = self._split(start), self._split(end)
-        levels = self._levels
+        levels, free, processors = self._levels, self._free, self._machine.free(amount)
         for place in range(first, last):
             levels[place] = levels[place] - amount
+            free[place] -= processors
 
     def give(self, start: int, end: int, amount: Any) -> None:
         """Free an amount from `start` until before `end`."""
         first, last = self._split(start), self._split(end)
-        levels = self._levels
+        levels, free, processors = self._levels, self._free, self._machine.free(amount)
         for place in range(first, last):
             levels[place] = levels[place] + amount
+            free[place] += processors
 
     def earliest(self, job: Job, start: int, before: int | None = None) -> tuple[int, Any] | None:
         """Find the earliest time, from `start` on, at which the job fits for its whole estimate.
 
         Gives the time and the amount; None if there is no such time earlier than `before`.
         """
-        times, levels, place = self._times, self._levels, self._machine.place
-        count = len(times)
+        times, levels, machine = self._times, self._levels, self._machine
         first = bisect_right(times, start) - 1
-        while first < count:
-            begin = times[first] if times[first] > start else start
-            if before is not None and begin >= before:
-                return None
-            end = begin + job.estimate
-            level, last = levels[first], first
-            while True:
-                amount = place(job, level)
-                if amount is None:
-                    break
-                last += 1
-                if last == count or times[last] >= end:
-                    return begin, amount
-                level = self._machine.lower(level, levels[last])
-            # Where it does not fit at all, no earlier start can do; else nodes may differ.
-            first = last + 1 if place(job, levels[last]) is None else first + 1
+        while (steps := self._enough(job, first, start, before)) is not None:
+            first, last = steps
+            amount = machine.place(job, machine.lower(*levels[first:last]))
+            if amount is not None:
+                return max(times[first], start), amount
+            first = self._behind(job, first)
         return None
+
+    def may_move(self, job: Job, start: int, before: int, planned: int) -> int | None:
+        """Give a time from `start` on before which a job that is planned for later cannot begin.
+
+        None if it cannot before `before`. It has a reservation from `planned` on, which counts as
+        free.
+        """
+        first = bisect_right(self._times, start) - 1
+        steps = self._enough(job, first, start, before, planned)
+        return None if steps is None else max(self._times[steps[0]], start)
+
+    def _enough(
+        self, job: Job, first: int, start: int, before: int | None, until: int | None = None
+    ) -> tuple[int, int] | None:
+        """Find the next steps, from `first` on, with enough processors for as long as a job takes.
+
+        Gives the first one and the one behind the last one. What is from `until` on is enough.
+        """
+        times, free, wanted = self._times, self._free, job.processors
+        count = len(times)
+        latest = count if before is None else bisect_left(times, before)
+        while first < latest:
+            if free[first] < wanted:
+                first += 1
+                continue
+            end = (times[first] if times[first] > start else start) + job.estimate
+            if until is not None and until < end:
+                end = until
+            last = first + 1
+            while last < count and times[last] < end and free[last] >= wanted:
+                last += 1
+            if last == count or times[last] >= end:
+                return first, last
+            first = last + 1
+        return None
+
+    def _behind(self, job: Job, first: int) -> int:
+        """Give the next step at which a job may begin that cannot begin at this one.
+
+        Where it does not fit at all, no earlier start can do; else nodes may differ.
+        """
+        level, last = self._levels[first], first
+        while self._machine.place(job, level) is not None:
+            last += 1
+            level = self._machine.lower(level, self._levels[last])
+        return last + 1 if self._machine.place(job, self._levels[last]) is None else first + 1
 
     def peak(self, start: int, end: int) -> int:
         """Give the most processors that are free at one time from `start` until before `end`."""
         first = bisect_right(self._times, start) - 1
         last = bisect_left(self._times, end)
-        return max(map(self._machine.free, self._levels[first:last]))
+        return max(self._free[first:last])
 
     def _split(self, time: int) -> int:
         """Make a step at a time, if there is none, and give its position."""
@@ -80,4 +119,5 @@ class Profile:
         if place == len(self._times) or self._times[place] != time:
             self._times.insert(place, time)
             self._levels.insert(place, self._levels[place - 1])
+            self._free.insert(place, self._free[place - 1])
         return place
