@@ -76,7 +76,7 @@ def seconds(model: Model, scheduler: Callable[[], Scheduler], messages: int, tim
         simulate(model, scheduler(), max_steps=most)
         return time.process_time() - begin
 
-    return min(run(messages) - run(0) for _ in range(times))
+    return min(run(messages) for _ in range(times)) - min(run(0) for _ in range(times))
 
 
 def simpy_seconds(messages: int, times: int) -> float | None:
