@@ -7,6 +7,9 @@ all. A step costs nothing for rebecs that have nothing to do, not even the first
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from heapq import heappop, heappush
 from typing import Any, Protocol
 
@@ -17,6 +20,9 @@ from rebecsim.actors.violations import NegativeTimeError
 
 Waiting = tuple[int, int, int, Rebec, MessageServer, tuple[Any, ...]]
 """A message: when it arrives, its priority, its number; who serves it, how, and its arguments."""
+
+_RARELY = 100_000
+"""Objects that are made between two searches for garbage, of which a run has next to none."""
 
 
 class Closing(Protocol):
@@ -94,6 +100,18 @@ def serve(system: QueuedSystem, closing: Closing) -> int:
             break
     system.serving = False
     return served
+
+
+@contextmanager
+def rarely_collecting() -> Iterator[None]:
+    """Search for garbage only now and then: what a run makes stays until its end."""
+    before = gc.get_threshold()
+    if before[0]:  # 0: nobody searches
+        gc.set_threshold(max(before[0], _RARELY), *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def under_way(system: System) -> list[Waiting]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rebecsim.actors import Instance, Model, RebecNamed
 from rebecsim.clusters.common.plugin_errors import blaming
-from rebecsim.clusters.common.queued import QueuedSystem, serve
+from rebecsim.clusters.common.queued import QueuedSystem, rarely_collecting, serve
 from rebecsim.clusters.yarn.accounts import Accounts
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import Configuration
@@ -64,7 +64,7 @@ def run_cluster(
     system = QueuedSystem(cluster_model(applications, nodes, configuration, accounts, samples))
     manager = system.rebecs[0]
     assert isinstance(manager, ResourceManager)
-    with blaming(*yarn_schedulers.suspects(configuration.scheduler)):
+    with blaming(*yarn_schedulers.suspects(configuration.scheduler)), rarely_collecting():
         served = serve(system, manager)
     if not manager.closed:
         raise StuckError(list(manager.running.values()))

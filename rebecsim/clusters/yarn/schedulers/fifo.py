@@ -45,7 +45,7 @@ class FirstInFirstOut(Scheduler):
             if not node.memory:
                 break
             self._serve(node, application)
-        return self.is_of_interest(node)
+        return bool(node.booked) or self.lets_pass(node)
 
     def _serve(self, node: ClusterNode, application: Application) -> None:
         """Give an application all that fits on a node."""

@@ -23,6 +23,7 @@ class Regular(Scheduler):
     ) -> None:
         super().__init__(configuration, nodes, grants)
         self.queue = self.make_queue()
+        self._looks_for_gaps = configuration.gaps
 
     def make_queue(self) -> Queue:
         """Make the queue in whose order applications are looked at."""
@@ -68,7 +69,7 @@ class Regular(Scheduler):
         until: int | None = None
         if reservation is not None:
             kept = reservation.application
-            if not self._is_wanted(node, reservation):
+            if kept.head is not reservation.task and not self._is_wanted(node, reservation):
                 self.grants.give_up(node, reservation)
                 kept = None
             else:
@@ -81,7 +82,8 @@ class Regular(Scheduler):
                     if not self.configuration.assign_multiple:
                         return True
                 else:
-                    until = self._gap(node, reservation, now)
+                    if self._looks_for_gaps:
+                        until = self._gap(node, reservation, now)
                     if until is None:
                         kept.decisions.rejected += 1
                         return False
@@ -89,15 +91,15 @@ class Regular(Scheduler):
             given = self._fill(node, now, kept, until)
         else:
             given = self._scan(node, now)
-        return given or self.is_of_interest(node)
+        return given or bool(node.booked) or self.lets_pass(node)
 
     def _is_wanted(self, node: ClusterNode, reservation: Reservation) -> bool:
-        """Whether its application waits for a container of that kind, which may be on this node."""
+        """Whether its application waits for another container of that kind, on this node, too."""
         application = reservation.application
         task = application.head
         if task is None or task.kind != reservation.task.kind:
             return False
-        return task is reservation.task or self.may_place(node, application)
+        return self.may_place(node, application)
 
     def _scan(self, node: ClusterNode, now: int) -> bool:
         """Look at the queue; say whether the heartbeat is over with a container given."""
@@ -161,9 +163,7 @@ class Regular(Scheduler):
         self.queue.update(application)
 
     def _gap(self, node: ClusterNode, reservation: Reservation, now: int) -> int | None:
-        """Give until when a reserved node has room for others; None: nobody looks for such."""
-        if not self.configuration.gaps:
-            return None
+        """Give until when a reserved node has room for others; None: that is not known."""
         application = reservation.application
         found = release_time(self, node, application, now)
         scheduled = self.expected_scheduled(application)

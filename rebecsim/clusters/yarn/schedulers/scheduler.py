@@ -80,10 +80,8 @@ class Scheduler(ABC):
         """Whether the application's next task may run on a node, if it fits."""
         return self.placement is None or self.placement.may_place(node, application)
 
-    def is_of_interest(self, node: ClusterNode) -> bool:
-        """Whether a node should send a heartbeat if it has given nothing at this one."""
-        if node.booked:
-            return True
+    def lets_pass(self, node: ClusterNode) -> bool:
+        """Whether an application lets the node pass at this heartbeat, but may take it later."""
         return self.placement is not None and self.placement.lets_pass(node)
 
 

@@ -43,7 +43,7 @@ class ShortestRemaining(Scheduler):
         """Give containers until nothing fits."""
         while self._gave(node):
             pass
-        return self.is_of_interest(node)
+        return bool(node.booked) or self.lets_pass(node)
 
     def _gave(self, node: ClusterNode) -> bool:
         """Give the first task that fits; say whether others are to be looked at."""
