@@ -186,7 +186,7 @@ class BatchStudy(Study):
 
     def is_of(self, values: Mapping[str, Any]) -> bool:
         """Whether a file without a kind has a workload."""
-        return "workload" in values
+        return "workload" in values and "cluster" not in values
 
 
 def _variants(scenario: BatchScenario) -> Iterator[tuple[str, bool]]:

@@ -1,0 +1,172 @@
+"""What a run of a scenario starts from: its jobs, its nodes and its configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from rebecsim.carried_files import carried
+from rebecsim.clusters.yarn.configuration import Configuration, Elasticity, InjectedError
+from rebecsim.clusters.yarn.elasticity.penalties import penalty_named
+from rebecsim.clusters.yarn.machines import mega_nodes, node_sizes
+from rebecsim.clusters.yarn.node import NodeSize
+from rebecsim.clusters.yarn.quirks import QUIRKS_OF_DSS, Quirks
+from rebecsim.clusters.yarn.scenario import Between, ErrorTable, GenerateJobs, YarnScenario
+from rebecsim.errors import UserError
+from rebecsim.studies.study import seed_sequence
+from rebecsim.workloads.containers.generation import Spread, TraceModel, generate_containers
+from rebecsim.workloads.containers.jobs import ContainerJob
+from rebecsim.workloads.containers.sls import read_sls_jobs
+from rebecsim.workloads.containers.swim import SwimRule, read_swim
+from rebecsim.workloads.containers.topology import Rack, alike_nodes, read_sls_topology
+
+
+@dataclass(frozen=True)
+class RunSetup:
+    """Under what a run is made.
+
+    Attributes:
+        scenario: which jobs, on what cluster.
+        folder: what paths in it start from.
+        scheduler: the name of the scheduler.
+        load_factor: how many times as fast jobs are submitted.
+        error_percent: of errors that do not say theirs.
+    """
+
+    scenario: YarnScenario
+    folder: Path
+    scheduler: str
+    load_factor: float = 1.0
+    error_percent: int | None = None
+
+    @property
+    def quirks(self) -> Quirks:
+        """What is done as DSS does it."""
+        return QUIRKS_OF_DSS if self.scenario.compatibility == "dss" else Quirks()
+
+    def jobs(self, replication: int) -> tuple[ContainerJob, ...]:
+        """Give the jobs. Raises WorkloadError and OSError."""
+        drawn = replication if self.scenario.workload.generate else 0
+        jobs = load_jobs(self.scenario, self.folder, drawn)
+        return jobs if self.load_factor == 1 else faster(jobs, self.load_factor)
+
+    def nodes(self) -> tuple[NodeSize, ...]:
+        """Give the nodes. Raises WorkloadError, UserError and OSError."""
+        table = self.scenario.cluster
+        racks = _racks(self.scenario, self.folder)
+        if table.topology is not None and (table.memory is None or table.cores is None):
+            _require_sizes(racks, self.folder / table.topology)
+        memory, cores = table.memory or 0, table.cores or 0
+        if table.meganode:
+            return mega_nodes(racks, memory, cores, last_rack=self.quirks.last_rack)
+        return node_sizes(racks, memory, cores)
+
+    def configuration(self, replication: int) -> Configuration:
+        """Give how the cluster works. What is random is the same under all schedulers and loads."""
+        table, elasticity = self.scenario.cluster, self.scenario.elasticity
+        errors, penalty = self.scenario.errors, elasticity.penalty
+        seed = seed_sequence(self.scenario.seed, "errors", replication, size=8)
+        return Configuration(
+            scheduler=self.scheduler,
+            node_heartbeat=table.node_heartbeat,
+            master_heartbeat=table.master_heartbeat,
+            master_memory=table.master_memory,
+            master_cores=table.master_cores,
+            reservations=table.reservations,
+            gaps=table.gaps,
+            gaps_for_masters=table.gaps_for_masters,
+            assign_multiple=table.assign_multiple,
+            push_back=table.push_back,
+            elasticity=Elasticity(
+                penalty=None if penalty is None else penalty_named(penalty.model, penalty.bump),
+                elastic_percent=elasticity.node_percent,
+                overestimated=elasticity.overestimated,
+                assumed_overestimate=elasticity.assumed_overestimate,
+                memory_error=self._error(errors.memory),
+                bump_error=self._error(errors.bump),
+                duration_error=self._error(errors.duration),
+                only_elastic=errors.only_elastic,
+            ),
+            seed=int(seed.generate_state(1, np.uint64)[0]),
+            quirks=self.quirks,
+        )
+
+    def _error(self, table: ErrorTable | None) -> InjectedError:
+        if table is None:
+            return InjectedError()
+        percent = self.error_percent if table.percent is None else table.percent
+        return InjectedError(percent or 0, table.sign, table.mode)
+
+
+def load_jobs(scenario: YarnScenario, folder: Path, replication: int) -> tuple[ContainerJob, ...]:
+    """Read or generate the jobs of a scenario, before load factors.
+
+    The scheduler is no coordinate of their seed, nor is the load: all see the same jobs (common
+    random numbers). Raises WorkloadError, and OSError when the trace cannot be read.
+    """
+    trace = scenario.workload.trace
+    return _loaded(scenario, None if trace is None else carried(folder / trace), replication)
+
+
+@lru_cache(maxsize=8)  # the replications of a cell come one after the other, and then those of
+def _loaded(  # the next
+    scenario: YarnScenario, trace: Path | None, replication: int
+) -> tuple[ContainerJob, ...]:
+    source = scenario.workload
+    if source.generate is not None:
+        seed = seed_sequence(scenario.seed, "workload", replication, size=8)
+        drawn = int(seed.generate_state(1, np.uint64)[0])
+        jobs = generate_containers(_model(source.generate), drawn)
+    else:
+        assert trace is not None
+        jobs = read_jobs(trace, SwimRule(**source.swim.model_dump()))
+    return jobs[: source.first]
+
+
+def read_jobs(trace: Path, rule: SwimRule | None = None) -> tuple[ContainerJob, ...]:
+    """Read a trace, whose name says its format. Raises WorkloadError and OSError."""
+    if trace.name.removesuffix(".gz").endswith(".tsv"):
+        return read_swim(trace, rule).jobs
+    return read_sls_jobs(trace)
+
+
+def faster(jobs: Sequence[ContainerJob], factor: float) -> tuple[ContainerJob, ...]:
+    """Submit jobs so many times as fast: the times of submission are divided, to whole ms."""
+    return tuple(
+        job if job.start is None else replace(job, start=round(job.start / factor)) for job in jobs
+    )
+
+
+def _model(table: GenerateJobs) -> TraceModel:
+    return TraceModel(
+        table.jobs,
+        _spread(table.start),
+        _spread(table.tasks),
+        _spread(table.duration),
+        _spread(table.memory),
+    )
+
+
+def _spread(table: Between) -> Spread:
+    return Spread(table.shape, table.low, table.low if table.high is None else table.high)
+
+
+def _racks(scenario: YarnScenario, folder: Path) -> tuple[Rack, ...]:
+    table = scenario.cluster
+    if table.topology is not None:
+        return read_sls_topology(carried(folder / table.topology))
+    return alike_nodes([(each.count, each.memory, each.cores) for each in table.nodes], table.racks)
+
+
+def _require_sizes(racks: Sequence[Rack], path: Path) -> None:
+    for rack in racks:
+        for node in rack.nodes:
+            if node.memory is None or node.cores is None:
+                raise UserError(
+                    f"{path}: node {node.name} does not say its memory and cores; "
+                    "give memory and cores in the table cluster"
+                )

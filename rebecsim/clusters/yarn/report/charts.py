@@ -1,0 +1,140 @@
+"""Runs of several schedulers in one picture: memory over time, durations, and speed-ups.
+
+Axes of time are in seconds or in what is read more easily.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebecsim.clusters.yarn.report.stored import StoredTables
+from rebecsim.report.charts.figures import GREY, duration_ticks, new_figure, plain_axes, time_axis
+from rebecsim.report.charts.styles import line_styles
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_SECOND = 1000
+_MARKED = 30
+_OCCUPIED = (
+    ("memory", "Memory of containers", "%"),
+    ("elastic_memory", "Of these, of elastic containers", "%"),
+    ("reserved_memory", "Free memory that is kept by reservations", "%"),
+)
+
+
+def occupancy_figure(shown: Sequence[StoredTables], heading: str = "") -> Figure:
+    """Draw what part of the memory is in use, elastic and reserved over time.
+
+    Each step is the mean of a window of time. What is nothing under all schedulers is left out.
+    """
+    drawn = [row for row in _OCCUPIED if any(_column(each.occupancy, row[0]).any() for each in shown)]
+    figure = new_figure(11, 1.2 + 2.4 * max(len(drawn), 1), heading)
+    panels = figure.subplots(max(len(drawn), 1), 1, sharex=True, squeeze=False)[:, 0]
+    last = max(float(_column(each.jobs, "end").max()) for each in shown) / _SECOND
+    unit, name = time_axis(last)
+    styles = line_styles(tuple(each.scheduler for each in shown))
+    for axes, (column, title, label) in zip(panels, drawn or _OCCUPIED[:1], strict=True):
+        for each in shown:
+            style = styles[each.scheduler]
+            times = _column(each.occupancy, "time") / _SECOND / unit
+            width = times[1] - times[0] if len(times) > 1 else 1.0
+            share = 100 * _column(each.occupancy, column) / _column(each.nodes, "memory").sum()
+            axes.stairs(
+                share,
+                np.append(times, times[-1] + width),
+                baseline=None,
+                label=each.scheduler,
+                color=style.colour,
+                linewidth=0.5 * style.line_width + 0.3,
+            )
+        plain_axes(axes, title, "", f"Memory ({label})")
+        axes.set_ylim(0, None)
+    panels[-1].set_xlabel(f"Time ({name})")
+    panels[-1].set_xlim(0, last / unit)
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=6, fontsize=9, frameon=False)
+    return figure
+
+
+def durations_figure(shown: Sequence[StoredTables], heading: str = "") -> Figure:
+    """Draw how many of the jobs took at most so long."""
+    figure = new_figure(11, 4.4, heading)
+    axes = figure.subplots()
+    styles = line_styles(tuple(each.scheduler for each in shown))
+    longest = 1.0
+    for each in shown:
+        durations = np.sort(job_durations(each))
+        longest = max(longest, float(durations[-1]))
+        style = styles[each.scheduler]
+        axes.ecdf(
+            durations,
+            label=each.scheduler,
+            color=style.colour,
+            linestyle=(0, style.dashes) if style.dashes else "-",
+            linewidth=0.6 * style.line_width + 0.3,
+        )
+    plain_axes(axes, "", "From submission to end", "Share of the jobs (%)")
+    axes.set_yticks(np.linspace(0, 1, 6), [f"{each:.0f}" for each in np.linspace(0, 100, 6)])
+    duration_ticks(axes, longest)
+    axes.legend(fontsize=9, frameon=False, loc="upper left")
+    return figure
+
+
+def speedup_figure(
+    base: StoredTables, others: Sequence[StoredTables], heading: str = ""
+) -> Figure:
+    """Draw how many times as fast each job is as under the baseline, the slowest first."""
+    figure = new_figure(11, 4.4, heading)
+    axes = figure.subplots()
+    styles = line_styles((base.scheduler, *(each.scheduler for each in others)))
+    for each in others:
+        factors = np.sort(speedups(base, each))
+        style = styles[each.scheduler]
+        axes.plot(
+            100 * (np.arange(len(factors)) + 0.5) / len(factors),
+            factors,
+            label=each.scheduler,
+            color=style.colour,
+            linestyle=(0, style.dashes) if style.dashes else "-",
+            linewidth=0.6 * style.line_width + 0.3,
+            marker=style.marker if len(factors) <= _MARKED else None,
+            markersize=4,
+        )
+    plain_axes(
+        axes, "", "Jobs, the least speed-up first (%)", f"Duration under {base.scheduler} / duration"
+    )
+    axes.axhline(1, color=GREY, linewidth=0.8)
+    _factors(axes)
+    axes.set_xlim(0, 100)
+    axes.legend(fontsize=9, frameon=False, loc="upper left")
+    return figure
+
+
+def _factors(axes: Axes) -> None:
+    """Make the y axis one of factors, logarithmic, with marks that can be read."""
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    marks = [mark for mark in (0.1, 0.2, 0.5, 0.8, 1, 1.25, 2, 5, 10, 20, 50) if low <= mark <= high]
+    axes.set_yticks(marks, [f"{mark:g}" for mark in marks])
+    axes.minorticks_off()
+
+
+def job_durations(each: StoredTables) -> NDArray[np.float64]:
+    """Give how long each job took (s), in the order of the trace; shape (jobs,)."""
+    return (_column(each.jobs, "end") - _column(each.jobs, "start")) / _SECOND
+
+
+def speedups(base: StoredTables, other: StoredTables) -> NDArray[np.float64]:
+    """Give the duration of each job under a baseline over that under another scheduler."""
+    return job_durations(base) / np.maximum(job_durations(other), 1 / _SECOND)
+
+
+def _column(table: pa.Table, name: str) -> NDArray[Any]:
+    return np.asarray(table.column(name).to_numpy())

@@ -1,0 +1,178 @@
+"""Gantt charts of nodes: which containers each had when, as high as their memory.
+
+Traces say how much memory a container had, not where it lay: for the picture each gets the lowest
+place on its node that is free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebecsim.clusters.yarn.report.stored import StoredTables
+from rebecsim.report.charts.figures import BLUE, GREEN, ORANGE, new_figure, time_axis
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_SECOND = 1000
+_MOST_NODES = 20
+_MOST_TASKS = 40  # of the median length, side by side in the window
+# The palette without black, with its yellow, and a grey for the jobs that have no colour.
+_COLOURS = (BLUE, ORANGE, GREEN, "#E69F00", "#56B4E9", "#CC79A7", "#F0E442")
+_OTHERS = "#c4c4c4"
+_ROW = 0.9  # of the place between two nodes
+
+
+def busiest_window(shown: StoredTables) -> tuple[int, int]:
+    """Give the time to look at (ms), from when until when.
+
+    The whole run if it is not long against its tasks; otherwise as much of it as that, where the
+    most memory is in use.
+    """
+    end = int(_column(shown.jobs, "end").max())
+    lengths = _column(shown.tasks, "finished") - _column(shown.tasks, "launched")
+    width = int(np.median(lengths)) * _MOST_TASKS if len(lengths) else end
+    if not 0 < width < end:
+        return 0, end
+    time, memory = _column(shown.occupancy, "time"), _column(shown.occupancy, "memory")
+    step = int(time[1] - time[0])
+    windows = max(width // step, 1)
+    sums = np.convolve(memory, np.ones(windows), "valid")
+    begin = int(time[int(np.argmax(sums))])
+    return begin, begin + max(width, step)
+
+
+def gantt_figure(shown: Sequence[StoredTables], window: tuple[int, int], heading: str = "") -> Figure:
+    """Draw the first nodes under some schedulers, one below the other, in one window (ms).
+
+    The jobs that take the most memory in the window have colours, in all charts the same.
+    """
+    nodes = min(max(len(each.nodes) for each in shown), _MOST_NODES)
+    colours = _job_colours(shown, window)
+    figure = new_figure(11, 1.4 + len(shown) * (0.5 + 0.16 * max(nodes, 4)), heading)
+    panels = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
+    begin, end = window
+    unit, name = time_axis((end - begin) / _SECOND)
+    for axes, each in zip(panels, shown, strict=True):
+        _panel(axes, each, colours, window, unit)
+    panels[-1].set_xlim(0, (end - begin) / _SECOND / unit)
+    since = f" from second {begin / _SECOND:,.0f} on" if begin else ""
+    panels[-1].set_xlabel(f"Time ({name}{since})")
+    _legend(figure, colours)
+    return figure
+
+
+def _job_colours(shown: Sequence[StoredTables], window: tuple[int, int]) -> dict[int, str]:
+    work: dict[int, float] = {}
+    for each in shown:
+        tasks = _within(each.tasks, window)
+        amounts = (tasks["end"] - tasks["begin"]) * tasks["given"]
+        jobs, row = np.unique(tasks["job"], return_inverse=True)
+        for job, amount in zip(jobs.tolist(), np.bincount(row, amounts).tolist(), strict=True):
+            work[job] = work.get(job, 0.0) + amount
+    most = sorted(work, key=lambda job: (-work[job], job))
+    colours = dict(zip(most, _COLOURS, strict=False))
+    return {job: colours.get(job, _OTHERS) for job in work}
+
+
+def _within(tasks: pa.Table, window: tuple[int, int]) -> dict[str, NDArray[Any]]:
+    """Give the containers that run at some time of a window, cut to it, in the order of launch."""
+    names = ("job", "node", "given", "launched", "finished", "elastic")
+    columns = {name: _column(tasks, name) for name in names}
+    begin, end = window
+    inside = np.flatnonzero((columns["launched"] < end) & (columns["finished"] > begin))
+    inside = inside[np.argsort(columns["launched"][inside], kind="stable")]
+    found = {name: column[inside] for name, column in columns.items()}
+    found["begin"] = np.maximum(found["launched"], begin) - begin
+    found["end"] = np.minimum(found["finished"], end) - begin
+    return found
+
+
+def _panel(
+    axes: Axes, each: StoredTables, colours: dict[int, str], window: tuple[int, int], unit: int
+) -> None:
+    from matplotlib.collections import PolyCollection
+
+    sizes = dict(
+        zip(
+            _column(each.nodes, "node").tolist(), _column(each.nodes, "memory").tolist(), strict=True
+        )
+    )
+    rows = {name: place for place, name in enumerate(list(sizes)[:_MOST_NODES])}
+    tasks = _within(each.tasks, window)
+    places = _places(tasks, rows)
+    corners, faces, edges = [], [], []
+    for at, lowest in places:
+        node = tasks["node"][at]
+        left, right = (tasks[side][at] / _SECOND / unit for side in ("begin", "end"))
+        low = rows[node] - _ROW / 2 + _ROW * lowest / sizes[node]
+        high = low + _ROW * tasks["given"][at] / sizes[node]
+        corners.append([(left, low), (left, high), (right, high), (right, low)])
+        faces.append(colours[int(tasks["job"][at])])
+        edges.append("black" if tasks["elastic"][at] else "white")
+    axes.barh(
+        list(rows.values()), axes.get_xlim()[1], _ROW, color="#f4f4f4", zorder=0
+    )
+    many = len(corners) > 2000
+    axes.add_collection(
+        PolyCollection(
+            corners,
+            facecolors=faces,
+            edgecolors=edges,
+            linewidths=0.2 if many else 0.5,
+            rasterized=many,
+        )
+    )
+    left_out = len(sizes) - len(rows)
+    title = f"{each.scheduler}, the first {len(rows)} of {len(sizes)} nodes" if left_out else (
+        each.scheduler
+    )
+    axes.set_title(title, fontsize=10, parse_math=False)
+    axes.set_yticks(list(rows.values()), list(rows), fontsize=7, parse_math=False)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0)
+
+
+def _places(tasks: dict[str, NDArray[Any]], rows: dict[str, int]) -> list[tuple[int, int]]:
+    """Give the index of each container on the nodes drawn, and the MB below it."""
+    held: dict[str, list[tuple[int, int, int]]] = {name: [] for name in rows}
+    found = []
+    for at, node in enumerate(tasks["node"].tolist()):
+        if node not in held:
+            continue
+        now, size = int(tasks["launched"][at]), int(tasks["given"][at])
+        running = sorted(each for each in held[node] if each[2] > now)
+        lowest = 0
+        for low, high, _ in running:
+            if low - lowest >= size:
+                break
+            lowest = max(lowest, high)
+        running.append((lowest, lowest + size, int(tasks["finished"][at])))
+        held[node] = running
+        found.append((at, lowest))
+    return found
+
+
+def _legend(figure: Figure, colours: dict[int, str]) -> None:
+    from matplotlib.patches import Patch
+
+    named = {job: colour for job, colour in colours.items() if colour != _OTHERS}
+    handles = [Patch(color=colour, label=f"job_{job}") for job, colour in named.items()]
+    if others := len(colours) - len(named):
+        handles.append(Patch(color=_OTHERS, label=f"{others} other jobs"))
+    handles.append(Patch(facecolor="white", edgecolor="black", label="elastic"))
+    handles.append(Patch(color="#f4f4f4", label="free"))
+    figure.legend(
+        handles=handles, loc="outside lower center", ncols=len(handles), fontsize=8, frameon=False
+    )
+
+
+def _column(table: pa.Table, name: str) -> NDArray[Any]:
+    return np.asarray(table.column(name).to_numpy())

@@ -1,0 +1,121 @@
+"""What reports of YARN clusters show beyond what all kinds have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import numpy as np
+
+from rebecsim.clusters.yarn.report.charts import (
+    durations_figure,
+    job_durations,
+    occupancy_figure,
+    speedup_figure,
+    speedups,
+)
+from rebecsim.clusters.yarn.report.gantt import busiest_window, gantt_figure
+from rebecsim.clusters.yarn.report.stored import StoredTables, read_shown
+from rebecsim.report.csv import text_of
+from rebecsim.studies.plan import Plan
+from rebecsim.studies.sections import Picture, Section
+from rebecsim.studies.storage.results import Results
+
+_ALIKE = 0.005  # a job whose durations differ by less than this part is as fast as before
+
+
+def yarn_sections(plan: Plan, results: Results) -> tuple[Section, ...]:
+    """Jobs against the baseline, and pictures of one run of each scheduler."""
+    shown = read_shown(plan, results)
+    base = shown[plan.scenario.compared_with]
+    others = [each for each in shown.values() if each is not base]
+    of_first = _of_first(plan)
+    sections = [
+        Section(
+            name="pictures",
+            title="Runs",
+            pictures=tuple(_pictures(plan, list(shown.values()), base, others)),
+            notes=of_first,
+        )
+    ]
+    if others:
+        sections.insert(
+            0,
+            Section(
+                name="baseline",
+                title="Compared with the baseline",
+                sentences=tuple(_sentence(base, each) for each in others),
+                notes=of_first,
+                files={"speedups.csv": _speedups_csv(base, others)},
+            ),
+        )
+    return tuple(sections)
+
+
+def _of_first(plan: Plan) -> tuple[str, ...]:
+    """Say which runs are compared job by job and drawn, where there are others as well."""
+    if plan.total == len({cell.cell.policy for cell in plan.cells}):
+        return ()
+    return (f"Of the runs with {plan.cells[0].cell.condition}, first replication.",)
+
+
+def _sentence(base: StoredTables, other: StoredTables) -> str:
+    factors = speedups(base, other)
+    faster = int((factors > 1 + _ALIKE).sum())
+    slower = int((factors < 1 - _ALIKE).sum())
+    return (
+        f"Under {other.scheduler} {faster:,} of {len(factors):,} jobs take less time than under "
+        f"{base.scheduler}, {slower:,} take more; half of the jobs are at least "
+        f"{float(np.median(factors)):.2f} times as fast."
+    )
+
+
+def _speedups_csv(base: StoredTables, others: Sequence[StoredTables]) -> str:
+    """One line per job and scheduler other than the baseline; durations in seconds."""
+    header = ["baseline", "policy", "job", "baseline_duration", "duration", "speedup"]
+    rows = (
+        [base.scheduler, each.scheduler, *row]
+        for each in others
+        for row in zip(
+            each.jobs.column("job").to_pylist(),
+            job_durations(base).tolist(),
+            job_durations(each).tolist(),
+            speedups(base, each).tolist(),
+            strict=True,
+        )
+    )
+    return text_of(header, rows)
+
+
+def _pictures(
+    plan: Plan, shown: Sequence[StoredTables], base: StoredTables, others: Sequence[StoredTables]
+) -> Iterator[Picture]:
+    """Say which pictures there are, in the order of the page."""
+    heading = plan.scenario.heading
+    if others:
+        yield Picture(
+            "speedup",
+            "Speed-up of jobs",
+            "Jobs in the order of their speed-up, each line in its own order; above one, a job is "
+            f"faster than under {base.scheduler}.",
+            partial(speedup_figure, base, others, heading),
+        )
+    yield Picture(
+        "durations",
+        "Durations of jobs",
+        "How many of the jobs took at most so long, from submission to end.",
+        partial(durations_figure, shown, heading),
+    )
+    yield Picture(
+        "occupancy",
+        "Memory over time",
+        "Each step is the mean of its window of time. What is nothing throughout is left out.",
+        partial(occupancy_figure, shown, heading),
+    )
+    yield Picture(
+        "gantt",
+        "Nodes",
+        "A bar is a container, as high as its memory; elastic ones have black edges. The jobs with "
+        "the most memory have colours.",
+        partial(gantt_figure, shown, busiest_window(base), heading),
+    )

@@ -1,0 +1,337 @@
+"""Scenarios of the kind `yarn`: which schedulers to compare, on which jobs and which cluster.
+
+A small one is
+
+    kind = "yarn"
+    name = "small"
+    policies = ["REGULAR", "SMARTG"]
+
+    [workload]
+    trace = "jobs.json"
+
+    [cluster]
+    nodes = [{ count = 20, memory = 16_000, cores = 32 }]
+
+    [elasticity]
+    penalty = { model = "STEP", bump = 1.5 }
+
+Every key stands below with its meaning. Times are milliseconds and memories MB, where nothing else
+is said. Paths start from the folder of the scenario file.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from rebecsim.close_names import suggestion
+from rebecsim.clusters.yarn.configuration import ErrorMode, ErrorSign, PushBack
+from rebecsim.clusters.yarn.measures import YARN_MEASURES
+from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler
+from rebecsim.studies.scenarios.scenario import (
+    StudyScenario,
+    Table,
+    entry_error,
+    require_known,
+    without_duplicates,
+)
+
+MAX_RUNS = 10_000
+"""Most runs of one scenario."""
+
+_List = Field(strict=False)
+"""TOML and JSON give a list, the scenario keeps a tuple; the entries are not converted."""
+
+_MOST = 2**40
+Amount = Annotated[int, Field(ge=1, le=_MOST)]
+Load = Annotated[float, Field(ge=0.001, le=1000)]
+Percent = Annotated[int, Field(ge=0, le=1000)]
+PenaltyName = Literal["NULL", "POWER1", "POWER2", "SQUAREROOT", "STEP", "SAWTOOTH", "SPARKWC"]
+
+
+class Between(Table):
+    """Whole numbers between two bounds."""
+
+    shape: Literal["uniform", "exponential", "constant"] = Field(
+        default="uniform",
+        description="how they lie there; exponential ones are stretched up to the upper bound",
+    )
+    low: int = Field(ge=0, le=_MOST, description="the least")
+    high: int | None = Field(
+        default=None, ge=0, le=_MOST, description="the most; the same as low without it"
+    )
+
+    @model_validator(mode="after")
+    def _forward(self) -> Self:
+        if self.high is not None and self.high < self.low:
+            raise ValueError(f"high = {self.high} should not be less than low = {self.low}")
+        return self
+
+
+class GenerateJobs(Table):
+    """Jobs of one class of tasks each, drawn anew for every replication."""
+
+    jobs: int = Field(ge=1, le=10**6, description="how many")
+    start: Between = Field(description="when each is submitted, seconds")
+    tasks: Between = Field(description="how many tasks each has")
+    duration: Between = Field(description="of the tasks, seconds")
+    memory: Between = Field(description="that each task asks for, MB in steps of 100")
+
+
+class SwimRuleTable(Table):
+    """How the bytes of SWIM's jobs become tasks."""
+
+    block: int = Field(default=128, ge=1, le=10**6, description="MB of input of a map")
+    reducer: int = Field(default=1024, ge=1, le=10**6, description="MB of shuffle of a reduce")
+    throughput: int = Field(
+        default=50, ge=1, le=10**6, description="MB that a task reads and writes in a second"
+    )
+    startup: int = Field(default=1000, ge=0, le=10**9, description="milliseconds before it does")
+    memory: int = Field(default=1024, ge=1, le=10**9, description="MB of a container")
+    cores: int = Field(default=1, ge=1, le=10**6, description="of a container")
+
+
+class YarnWorkload(Table):
+    """Where the jobs come from, and which of them."""
+
+    trace: str | None = Field(
+        default=None,
+        min_length=1,
+        description="a trace of the scheduler load simulator (.json, of DSS or of Hadoop), or of "
+        "SWIM (.tsv); either may end in .gz; from the scenario's folder",
+    )
+    generate: GenerateJobs | None = Field(default=None, description="instead of a trace")
+    first: int | None = Field(
+        default=None, ge=1, le=10**9, description="of the jobs, only the first ones"
+    )
+    swim: SwimRuleTable = Field(
+        default=SwimRuleTable(), description="how the bytes of SWIM's jobs become tasks"
+    )
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.trace is None) == (self.generate is None):
+            raise ValueError('give one of trace = "FILE" and generate = { jobs = ... }')
+        return self
+
+
+class NodeGroupTable(Table):
+    """Nodes that are alike."""
+
+    count: int = Field(ge=1, le=10**6, description="how many of these nodes")
+    memory: Amount = Field(description="of each, MB")
+    cores: Amount = Field(description="of each")
+
+
+class ClusterTable(Table):
+    """The nodes, and how YARN works on them."""
+
+    nodes: Annotated[tuple[NodeGroupTable, ...], _List] = Field(
+        default=(), description="nodes of one kind or several"
+    )
+    racks: int = Field(default=1, ge=1, le=10**6, description="among which these are divided")
+    topology: str | None = Field(
+        default=None,
+        min_length=1,
+        description="instead of nodes: racks and nodes in the scheduler load simulator's JSON",
+    )
+    memory: Amount | None = Field(
+        default=None, description="of nodes of the topology that do not say theirs, MB"
+    )
+    cores: Amount | None = Field(default=None, description="likewise")
+    meganode: bool = Field(
+        default=False, description="one node for each rack, as large as its nodes together"
+    )
+    node_heartbeat: Amount = Field(default=1000, description="period of heartbeats of nodes, ms")
+    master_heartbeat: Amount = Field(
+        default=1000, description="period of heartbeats of AppMasters, ms"
+    )
+    master_memory: Amount = Field(default=1000, description="of an AppMaster's container, MB")
+    master_cores: Amount = Field(default=1, description="likewise")
+    reservations: bool = Field(
+        default=False, description="keep a node for the first task that does not fit on it"
+    )
+    gaps: bool = Field(
+        default=False, description="give of a reserved node what ends before it is needed"
+    )
+    gaps_for_masters: bool = Field(default=False, description="to AppMasters, too")
+    assign_multiple: bool = Field(
+        default=False, description="give as many containers as fit at a heartbeat, not one"
+    )
+    push_back: PushBack | None = Field(
+        default=None, description="what PEEK asks beside its look ahead before it gives less"
+    )
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if bool(self.nodes) == (self.topology is not None):
+            raise ValueError('give one of nodes = [{ count = ... }] and topology = "FILE"')
+        if self.nodes and (self.memory is not None or self.cores is not None):
+            raise ValueError("memory and cores are for a topology; nodes say theirs")
+        if self.topology is not None and self.racks != 1:
+            raise ValueError("racks are for nodes; a topology says its own")
+        if self.gaps and not self.reservations:
+            raise ValueError("gaps are those of reservations; add reservations = true")
+        return self
+
+
+class PenaltyTable(Table):
+    """How much longer tasks run in less memory."""
+
+    model: PenaltyName = Field(description="the model")
+    bump: float = Field(
+        default=1.0,
+        ge=1,
+        le=10**6,
+        description="STEP, SAWTOOTH, SPARKWC: the longest duration, as a factor",
+    )
+
+
+class ElasticityTable(Table):
+    """What less memory does to tasks, and how much of what they ask for they need."""
+
+    penalty: PenaltyTable | None = Field(
+        default=None, description="of task classes whose trace says none"
+    )
+    node_percent: Annotated[int, Field(ge=0, le=100)] | None = Field(
+        default=None, description="GREEDY and SMARTG: the part of the nodes that may give less"
+    )
+    overestimated: Annotated[tuple[float, float], _List] = Field(
+        default=(1.0, 1.0),
+        description="jobs ask for so many times the memory that is ideal, from least to most",
+    )
+    assumed_overestimate: float = Field(
+        default=1.0, ge=0.01, le=1000, description="the factor that schedulers take for true"
+    )
+
+    @field_validator("overestimated")
+    @classmethod
+    def _is_range(cls, factors: tuple[float, float]) -> tuple[float, float]:
+        low, high = factors
+        if not 0.01 <= low <= high <= 1000:
+            raise ValueError(f"should be from 0.01 to 1000, the smaller first, not {low:g}, {high:g}")
+        return factors
+
+
+class ErrorTable(Table):
+    """An error of what schedulers believe."""
+
+    percent: Percent | None = Field(
+        default=None, description="of the true value, at most; without it, error_percents"
+    )
+    sign: ErrorSign = Field(
+        default="MIXED", description="whether what is true may be more, less, or both"
+    )
+    mode: ErrorMode = Field(default="RANDOM", description="drawn, or always the most there may be")
+
+
+class ErrorsTable(Table):
+    """What is not as schedulers believe."""
+
+    duration: ErrorTable | None = Field(default=None, description="of the durations of tasks")
+    memory: ErrorTable | None = Field(default=None, description="of the ideal memory of jobs")
+    bump: ErrorTable | None = Field(default=None, description="of the bump of penalties")
+    only_elastic: bool = Field(
+        default=False, description="durations: only those of elastic containers"
+    )
+
+    @property
+    def given(self) -> tuple[ErrorTable, ...]:
+        """Those that there are."""
+        return tuple(each for each in (self.duration, self.memory, self.bump) if each is not None)
+
+
+class YarnScenario(StudyScenario):
+    """A comparison of schedulers of a YARN cluster, as read from a scenario file."""
+
+    kind: Literal["yarn"] = Field(default="yarn", description="the kind of cluster")
+    replications: int = Field(
+        default=1,
+        ge=1,
+        le=10_000,
+        description="how often what is random is drawn: generated jobs, errors, over-estimates",
+    )
+    policies: Annotated[tuple[str, ...], _List] = Field(
+        min_length=1, description="names of the schedulers to compare"
+    )
+    baseline: str | None = Field(
+        default=None, description="the scheduler that the others are compared with; the first one"
+    )
+    compatibility: Literal["dss"] | None = Field(
+        default=None, description="do as this simulator does, quirks and random numbers included"
+    )
+    workload: YarnWorkload = Field(description="where the jobs come from")
+    cluster: ClusterTable = Field(description="what they run on")
+    elasticity: ElasticityTable = Field(
+        default=ElasticityTable(), description="what less memory does to tasks"
+    )
+    errors: ErrorsTable = Field(
+        default=ErrorsTable(), description="what is not as schedulers believe"
+    )
+    error_percents: Annotated[tuple[Percent, ...], _List] = Field(
+        default=(), description="errors that do not say theirs are so large, one after the other"
+    )
+    load_factors: Annotated[tuple[Load, ...], _List] = Field(
+        default=(1.0,), min_length=1, description="submit jobs so many times as fast"
+    )
+    metrics: Annotated[tuple[str, ...], _List] = Field(
+        default=(), description="columns of the table, by name; all of them without this key"
+    )
+
+    @property
+    def compared_with(self) -> str:
+        """The scheduler that the others are compared with."""
+        return self.baseline or self.policies[0]
+
+    @property
+    def is_random(self) -> bool:
+        """Whether replications differ."""
+        draws = self.workload.generate is not None
+        if self.compatibility is None:
+            low, high = self.elasticity.overestimated
+            draws |= low < high or any(each.mode == "RANDOM" for each in self.errors.given)
+        return draws
+
+    @field_validator("policies")
+    @classmethod
+    def _policies_exist(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        require_known(names, yarn_scheduler)
+        return names
+
+    _no_duplicates = field_validator("policies", "error_percents", "load_factors", "metrics")(
+        without_duplicates
+    )
+
+    @field_validator("metrics")
+    @classmethod
+    def _metrics_exist(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        known = [each.metric.name for each in YARN_MEASURES]
+        for place, name in enumerate(names):
+            if name not in known:
+                text = f"no metric {name!r}; {suggestion(name, known)}"
+                raise entry_error("unknown_metric", place, text)
+        return names
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.baseline is not None and self.baseline not in self.policies:
+            raise ValueError(f"baseline = {self.baseline!r} should be one of the policies")
+        if self.replications > 1 and not self.is_random:
+            raise ValueError(
+                "nothing is random here, so replications would all be the same; remove them"
+            )
+        open_errors = [each for each in self.errors.given if each.percent is None]
+        if self.error_percents and not open_errors:
+            raise ValueError("error_percents is for an error that does not say its percent")
+        if open_errors and not self.error_percents:
+            raise ValueError("an error without a percent needs error_percents = [0, 10, 20]")
+        self._require_counts()
+        return self
+
+    def _require_counts(self) -> None:
+        cells = len(self.policies) * len(self.load_factors) * max(len(self.error_percents), 1)
+        if cells * self.replications > MAX_RUNS:
+            raise ValueError(
+                f"{cells * self.replications} runs, at most {MAX_RUNS} are allowed; shorten a list"
+            )

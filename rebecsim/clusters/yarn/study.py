@@ -1,0 +1,153 @@
+"""The kind `yarn` as a study: runs of a trace on a cluster, their figures, jobs and containers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rebecsim.clusters.yarn.cluster import run_cluster
+from rebecsim.clusters.yarn.inputs import RunSetup
+from rebecsim.clusters.yarn.measures import YARN_MEASURES, MeasuredRun, run_figures
+from rebecsim.clusters.yarn.requirements import require_placeable, require_sense
+from rebecsim.clusters.yarn.scenario import YarnScenario
+from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler
+from rebecsim.clusters.yarn.tables import TABLES, container_columns, tables_of
+from rebecsim.metrics import Metric
+from rebecsim.native.engines import Engine
+from rebecsim.studies.cell import Cell, Compared
+from rebecsim.studies.plan import Plan
+from rebecsim.studies.rows import REPLICATION, Coded, Column, Rows
+from rebecsim.studies.scenarios.scenario import StudyScenario
+from rebecsim.studies.scenarios.toml_lines import FieldPath
+from rebecsim.studies.sections import Section
+from rebecsim.studies.statistics.moments import CellMoments
+from rebecsim.studies.storage.results import Results
+from rebecsim.studies.study import Axis, How, PlannedCell, Study
+
+
+class YarnStudy(Study):
+    """Schedulers of a YARN cluster, compared on a trace."""
+
+    kind: ClassVar[str] = "yarn"
+    scenario: ClassVar[type[StudyScenario]] = YarnScenario
+    apart: ClassVar[tuple[str, ...]] = ("load_factor", "error_percent")
+    compared: ClassVar[Compared] = Compared("scheduler", "schedulers")
+    replications_per_task: ClassVar[int] = 1
+
+    def cells(self, scenario: YarnScenario, folder: Path) -> Iterator[PlannedCell]:
+        """Lay out the cells: scheduler x load factor x percent of errors."""
+        columns = dict.fromkeys((each.name for each in self.kept(scenario)), "float64")
+        is_random = scenario.is_random
+        for policy, load_factor, percent in itertools.product(
+            scenario.policies, scenario.load_factors, scenario.error_percents or (None,)
+        ):
+            coordinates: dict[str, float] = {"load_factor": load_factor}
+            name = f"{policy.lower()}_load{load_factor:g}"
+            if percent is not None:
+                coordinates["error_percent"] = percent
+                name += f"_error{percent}"
+            yield PlannedCell(
+                cell=Cell.of(policy, **coordinates),
+                name=name,
+                columns=columns,
+                setup=RunSetup(scenario, folder, policy, load_factor, percent),
+                most=None if is_random else 1,
+                is_random=is_random,
+            )
+
+    def run(self, cell: PlannedCell, replications: range) -> Rows:
+        """Run the cluster. Raises what `RunSetup` and `run_cluster` raise."""
+        setup: RunSetup = cell.setup
+        figures: list[dict[str, float]] = []
+        tables: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
+        for replication in replications:
+            run = run_cluster(
+                setup.jobs(replication), setup.nodes(), setup.configuration(replication)
+            )
+            containers = container_columns(run)
+            figures.append(run_figures(MeasuredRun(run, containers)))
+            for name, columns in tables_of(run, containers).items():
+                size = len(next(iter(columns.values())))
+                tables[name].append({REPLICATION: np.full(size, replication), **columns})
+        columns = {name: [each[name] for each in figures] for name in figures[0]}
+        return Rows(columns, {name: _joined(parts) for name, parts in tables.items()})
+
+    def measures(self, scenario: YarnScenario) -> tuple[Metric, ...]:
+        """Give the figures that the scenario asks for, or all of them."""
+        known = {each.name: each for each in self.kept(scenario)}
+        return tuple(known[name] for name in scenario.metrics or known)
+
+    def kept(self, scenario: YarnScenario) -> tuple[Metric, ...]:
+        """Give all figures."""
+        return tuple(each.metric for each in YARN_MEASURES)
+
+    def baseline(self, scenario: YarnScenario) -> str:
+        """Give the scheduler that the others are compared with."""
+        return scenario.compared_with
+
+    def axis(self, scenario: YarnScenario) -> Axis | None:
+        """Charts go by the load factor or by the errors, where there are several of them."""
+        if len(scenario.load_factors) > 1:
+            return Axis("load_factor", "load_factor", "Load factor", "load factor")
+        if len(scenario.error_percents) > 1:
+            title = "Error (% of the true value)"
+            return Axis("error_percent", "error_percent", title, "error", "%")
+        return None
+
+    def tables(self, scenario: YarnScenario, trace: bool) -> Mapping[str, Mapping[str, str]]:
+        """Keep jobs, tasks, decisions, reservations and occupancy of every run."""
+        return TABLES
+
+    def modules(self, engine: Engine) -> tuple[str, ...]:
+        """Name what workers that run clusters need."""
+        return (__name__,)
+
+    def files(self, scenario: YarnScenario) -> Mapping[FieldPath, str]:
+        """Name the trace and the topology."""
+        named = {
+            ("workload", "trace"): scenario.workload.trace,
+            ("cluster", "topology"): scenario.cluster.topology,
+        }
+        return {path: name for path, name in named.items() if name is not None}
+
+    def prepare(self, plan: Plan, how: How, tell: Callable[[str], None]) -> None:
+        """Read the jobs and the nodes once, and see whether they go together."""
+        for cell in plan.cells:
+            setup: RunSetup = cell.setup
+            configuration = setup.configuration(0)
+            require_sense(configuration)
+            elastic = yarn_scheduler(setup.scheduler).scheduler.elastic
+            require_placeable(setup.jobs(0), setup.nodes(), configuration, elastic=elastic)
+
+    def sections(
+        self, plan: Plan, results: Results, moments: Sequence[CellMoments]
+    ) -> Sequence[Section]:
+        """Show occupancy, nodes, durations, and which jobs are faster."""
+        from rebecsim.clusters.yarn.report.sections import yarn_sections
+
+        return yarn_sections(plan, results)
+
+    def is_of(self, values: Mapping[str, Any]) -> bool:
+        """Whether a file without a kind has a cluster with AppMasters."""
+        return "cluster" in values and "workload" in values
+
+
+def _joined(parts: Sequence[Mapping[str, Any]]) -> dict[str, Column]:
+    """Put the rows of several runs one below the other."""
+    return {name: _column([part[name] for part in parts]) for name in parts[0]}
+
+
+def _column(parts: Sequence[Any]) -> Column:
+    first = parts[0]
+    if isinstance(first, Coded):
+        return Coded(np.concatenate([part.codes for part in parts]), first.words)
+    if isinstance(first, np.ndarray):
+        return np.concatenate(parts)
+    return list(itertools.chain.from_iterable(parts))
+
+
+STUDY = YarnStudy()

@@ -1,0 +1,239 @@
+"""What is kept of runs: tables of jobs, tasks, decisions, reservations and occupancy.
+
+Times are milliseconds, memories MB.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebecsim.clusters.yarn.cluster import Finished
+from rebecsim.metrics import StepFunction, count_over_time
+from rebecsim.studies.rows import REPLICATION, Coded
+
+Integers = NDArray[np.int64]
+
+JOBS, TASKS, DECISIONS = "jobs", "tasks", "decisions"
+RESERVATIONS, OCCUPANCY, NODES = "reservations", "occupancy", "nodes"
+
+WINDOWS = 200
+"""Over so many windows of a run its occupancy is kept."""
+
+_WHOLE = "int64"
+
+TABLES: Mapping[str, Mapping[str, str]] = {
+    JOBS: {
+        REPLICATION: _WHOLE,
+        **dict.fromkeys(("job", "start", "end", "tasks", "longest"), _WHOLE),
+    },
+    TASKS: {
+        REPLICATION: _WHOLE,
+        **dict.fromkeys(("job", "container"), _WHOLE),
+        "kind": "words",
+        "node": "string",
+        **dict.fromkeys(("scheduled", "launched", "finished"), _WHOLE),
+        **dict.fromkeys(("requested", "ideal", "given", "cores"), _WHOLE),
+        "elastic": "bool",
+    },
+    DECISIONS: {
+        REPLICATION: _WHOLE,
+        **dict.fromkeys(("job", "total", "accepted", "rejected", "reserved", "elastic"), _WHOLE),
+    },
+    RESERVATIONS: {
+        REPLICATION: _WHOLE,
+        "node": "string",
+        **dict.fromkeys(("job", "start"), _WHOLE),
+        "end": "int64?",
+    },
+    OCCUPANCY: {
+        REPLICATION: _WHOLE,
+        "time": _WHOLE,
+        **dict.fromkeys(("memory", "cores", "elastic_memory", "reserved_memory"), "float64"),
+        "containers": "float64",
+    },
+    NODES: {
+        REPLICATION: _WHOLE,
+        "node": "string",
+        **dict.fromkeys(("memory", "cores"), _WHOLE),
+    },
+}
+"""The columns of each table. An occupancy is the mean over a window that begins at `time`."""
+
+
+@dataclass(frozen=True, eq=False)
+class ContainerColumns:
+    """All containers of a run as columns, of shape (containers,); as in the table of tasks.
+
+    Attributes:
+        kind: places in `KINDS`.
+        node: places in the nodes of the run.
+    """
+
+    job: Integers
+    container: Integers
+    kind: Integers
+    node: Integers
+    scheduled: Integers
+    launched: Integers
+    finished: Integers
+    requested: Integers
+    ideal: Integers
+    given: Integers
+    cores: Integers
+    elastic: NDArray[np.bool_]
+
+    @property
+    def is_task(self) -> NDArray[np.bool_]:
+        """Which are no AppMasters."""
+        return self.kind != 0
+
+
+KINDS = ("master", "map", "reduce")
+
+
+def container_columns(run: Finished) -> ContainerColumns:
+    """Give the containers of a run, by jobs in the order of the trace."""
+    place = {node: at for at, node in enumerate(run.nodes)}
+    kinds = {kind: at for at, kind in enumerate(KINDS)}
+    rows = np.array(
+        [
+            (
+                application.number,
+                each.number,
+                kinds[each.task.kind],
+                place[each.node],
+                each.scheduled,
+                each.launched,
+                each.finished,
+                each.task.memory,
+                each.task.ideal,
+                each.memory,
+                each.task.cores,
+                each.is_elastic,
+            )
+            for application in run.applications
+            for each in application.containers
+        ],
+        dtype=np.int64,
+    ).reshape(-1, 12)
+    *columns, elastic = np.ascontiguousarray(rows.T)
+    return ContainerColumns(*columns, elastic.astype(bool))
+
+
+def task_table(run: Finished, containers: ContainerColumns) -> dict[str, Any]:
+    """Give a row for each container."""
+    names = _node_names(run)
+    columns: dict[str, Any] = {each.name: getattr(containers, each.name) for each in fields(containers)}
+    return columns | {"kind": Coded(containers.kind, KINDS), "node": names[containers.node]}
+
+
+def _node_names(run: Finished) -> NDArray[np.str_]:
+    return np.array([node.size.name for node in run.nodes])
+
+
+def job_table(run: Finished) -> dict[str, Any]:
+    """Give a row for each job: how many tasks it has, and how long the longest is on its own."""
+    rows = [
+        (
+            each.number,
+            each.start,
+            each.end,
+            sum(count for task, count in each.tasks if not task.is_master),
+            max(task.duration for task, _ in each.tasks),
+        )
+        for each in run.applications
+    ]
+    return _columns(JOBS, rows)
+
+
+def decision_table(run: Finished) -> dict[str, Any]:
+    """Give how often the next task of each job was looked at, and what came of it."""
+    rows = [
+        (job.number, found.total, found.accepted, found.rejected, found.reserved, found.elastic)
+        for job in run.applications
+        for found in (job.decisions,)
+    ]
+    return _columns(DECISIONS, rows)
+
+
+def _columns(table: str, rows: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
+    names = [name for name in TABLES[table] if name != REPLICATION]
+    return dict(zip(names, zip(*rows, strict=True), strict=True))
+
+
+def reservation_table(run: Finished) -> dict[str, Any]:
+    """Give when nodes were kept for jobs; the end is null where that lasted until the end."""
+    held = [(at, each) for at, node in enumerate(run.nodes) for each in node.reservations]
+    places = np.array([at for at, _ in held], dtype=np.int64)
+    return {
+        "node": _node_names(run)[places],
+        "job": np.array([each.application.number for _, each in held], dtype=np.int64),
+        "start": np.array([each.start for _, each in held], dtype=np.int64),
+        "end": [each.end for _, each in held],
+    }
+
+
+def occupancy_table(run: Finished, containers: ContainerColumns) -> dict[str, Any]:
+    """Give what was in use, as means over at most `WINDOWS` windows of equal length."""
+    last = last_end(run)
+    width = -(-max(last, 1) // WINDOWS)
+    edges = np.arange(0, last + width, width)
+    booked = containers.scheduled, containers.finished
+    functions = {
+        "memory": count_over_time(*booked, containers.given),
+        "cores": count_over_time(*booked, containers.cores),
+        "elastic_memory": count_over_time(*booked, containers.given * containers.elastic),
+        "containers": count_over_time(containers.launched, containers.finished),
+    }
+    means = {name: function.means(edges) for name, function in functions.items()}
+    kept = sum((each.means(edges) for each in kept_memory(run, containers)), np.zeros(len(edges) - 1))
+    return {"time": edges[:-1], **means, "reserved_memory": kept}
+
+
+def kept_memory(run: Finished, containers: ContainerColumns) -> list[StepFunction]:
+    """Give the free memory of each node that was ever reserved while it was, over time.
+
+    A reservation that was never given up ends with the last job.
+    """
+    last = last_end(run)
+    order = np.argsort(containers.node, kind="stable")
+    bounds = np.searchsorted(containers.node[order], np.arange(len(run.nodes) + 1))
+    found = []
+    for place, node in enumerate(run.nodes):
+        if node.reservations:
+            mine = order[bounds[place] : bounds[place + 1]]
+            used = count_over_time(
+                containers.scheduled[mine], containers.finished[mine], containers.given[mine]
+            )
+            spans = [
+                (each.start, last if each.end is None else each.end) for each in node.reservations
+            ]
+            kept = count_over_time(*np.array(spans, dtype=np.int64).T)
+            times = np.union1d(used.times, kept.times)
+            free = node.size.memory - used.at(times)
+            found.append(StepFunction(times, free * kept.at(times)))
+    return found
+
+
+def last_end(run: Finished) -> int:
+    """Give when the last job ended (ms)."""
+    return max(each.end or 0 for each in run.applications)
+
+
+def tables_of(run: Finished, containers: ContainerColumns) -> dict[str, dict[str, Any]]:
+    """Give all tables of a run, without the column of its replication."""
+    return {
+        JOBS: job_table(run),
+        TASKS: task_table(run, containers),
+        DECISIONS: decision_table(run),
+        RESERVATIONS: reservation_table(run),
+        OCCUPANCY: occupancy_table(run, containers),
+        NODES: _columns(
+            NODES, [(each.size.name, each.size.memory, each.size.cores) for each in run.nodes]
+        ),
+    }
