@@ -24,6 +24,10 @@ COMMANDS = {
     "validate": Listed(
         "workloads.batch", "Check that a machine could have run a schedule, ours or another tool's."
     ),
+    "dss": Listed(
+        "workloads.dss",
+        "Run a trace as the YARN simulator DSS does, and write its files, byte for byte.",
+    ),
     "cache": Listed(
         "cache", "Show the compiled code, models and parser tables that are kept between runs."
     ),

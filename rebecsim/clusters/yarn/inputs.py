@@ -22,7 +22,7 @@ from rebecsim.workloads.containers.generation import Spread, TraceModel, generat
 from rebecsim.workloads.containers.jobs import ContainerJob
 from rebecsim.workloads.containers.sls import read_sls_jobs
 from rebecsim.workloads.containers.swim import SwimRule, read_swim
-from rebecsim.workloads.containers.topology import Rack, alike_nodes, read_sls_topology
+from rebecsim.workloads.containers.topology import AlikeNodes, Rack, racks_of, read_sls_topology
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,19 @@ def _loaded(  # the next
     else:
         assert trace is not None
         jobs = read_jobs(trace, SwimRule(**source.swim.model_dump()))
-    return jobs[: source.first]
+    return _first_of(jobs, source.first)
+
+
+def _first_of(jobs: tuple[ContainerJob, ...], first: int | None) -> tuple[ContainerJob, ...]:
+    kept = jobs[:first]
+    numbers = {job.number for job in kept}
+    for job in kept:
+        if job.after is not None and job.after not in numbers:
+            raise UserError(
+                f"{job.source}: {job.name} waits for job_{job.after}, which is not among the first "
+                f"{first} jobs"
+            )
+    return kept
 
 
 def read_jobs(trace: Path, rule: SwimRule | None = None) -> tuple[ContainerJob, ...]:
@@ -159,7 +171,8 @@ def _racks(scenario: YarnScenario, folder: Path) -> tuple[Rack, ...]:
     table = scenario.cluster
     if table.topology is not None:
         return read_sls_topology(carried(folder / table.topology))
-    return alike_nodes([(each.count, each.memory, each.cores) for each in table.nodes], table.racks)
+    groups = [AlikeNodes(each.count, each.memory, each.cores) for each in table.nodes]
+    return racks_of(groups, table.racks)
 
 
 def _require_sizes(racks: Sequence[Rack], path: Path) -> None:

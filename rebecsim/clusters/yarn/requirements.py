@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from rebecsim.clusters.yarn.application import hundreds
 from rebecsim.clusters.yarn.configuration import Configuration, InjectedError, Pool
+from rebecsim.clusters.yarn.elasticity.durations import master_size
 from rebecsim.clusters.yarn.elasticity.penalties import Penalty, penalty_named
 from rebecsim.clusters.yarn.node import NodeSize
 from rebecsim.errors import UserError
@@ -84,9 +85,10 @@ def require_placeable(
             raise UserError(
                 f"node {node.name}: {node.memory} MB and {node.cores} cores; 1 at least of each"
             )
-    master = (configuration.master_memory, configuration.master_cores)
-    if not _fits(sizes, *master):
-        raise UserError(f"{_asking('an AppMaster', *master)}; {_largest(sizes)}")
+    for master, job in {master_size(job, configuration): job for job in reversed(jobs)}.items():
+        if not _fits(sizes, *master):
+            where = f"{job.source}: {job.name}" if job.source else job.name
+            raise UserError(f"{_asking(f'{where}, its AppMaster', *master)}; {_largest(sizes)}")
     for job in jobs:
         for place, each in enumerate(job.classes, start=1):
             penalty = _penalty(each, configuration)

@@ -210,7 +210,9 @@ class ElasticityTable(Table):
     def _is_range(cls, factors: tuple[float, float]) -> tuple[float, float]:
         low, high = factors
         if not 0.01 <= low <= high <= 1000:
-            raise ValueError(f"should be from 0.01 to 1000, the smaller first, not {low:g}, {high:g}")
+            raise ValueError(
+                f"should be from 0.01 to 1000, the smaller first, not {low:g}, {high:g}"
+            )
         return factors
 
 

@@ -90,7 +90,7 @@ class ContainerColumns:
     @property
     def is_task(self) -> NDArray[np.bool_]:
         """Which are no AppMasters."""
-        return self.kind != 0
+        return np.asarray(self.kind != 0)
 
 
 KINDS = ("master", "map", "reduce")
@@ -121,14 +121,17 @@ def container_columns(run: Finished) -> ContainerColumns:
         ],
         dtype=np.int64,
     ).reshape(-1, 12)
-    *columns, elastic = np.ascontiguousarray(rows.T)
-    return ContainerColumns(*columns, elastic.astype(bool))
+    columns: list[Any] = list(np.ascontiguousarray(rows.T))
+    columns[-1] = columns[-1].astype(bool)
+    return ContainerColumns(*columns)
 
 
 def task_table(run: Finished, containers: ContainerColumns) -> dict[str, Any]:
     """Give a row for each container."""
     names = _node_names(run)
-    columns: dict[str, Any] = {each.name: getattr(containers, each.name) for each in fields(containers)}
+    columns: dict[str, Any] = {
+        each.name: getattr(containers, each.name) for each in fields(containers)
+    }
     return columns | {"kind": Coded(containers.kind, KINDS), "node": names[containers.node]}
 
 
@@ -191,7 +194,9 @@ def occupancy_table(run: Finished, containers: ContainerColumns) -> dict[str, An
         "containers": count_over_time(containers.launched, containers.finished),
     }
     means = {name: function.means(edges) for name, function in functions.items()}
-    kept = sum((each.means(edges) for each in kept_memory(run, containers)), np.zeros(len(edges) - 1))
+    kept = sum(
+        (each.means(edges) for each in kept_memory(run, containers)), np.zeros(len(edges) - 1)
+    )
     return {"time": edges[:-1], **means, "reserved_memory": kept}
 
 

@@ -163,7 +163,10 @@ def test_appmasters_that_hold_all_nodes_are_no_endless_run():
     [
         ({"node_heartbeat": 0}, "heartbeats of nodes: should be 1 at least, not 0"),
         ({"master_memory": -1}, "the memory of an AppMaster: should be 1 at least, not -1"),
-        ({"master_memory": 9000}, "an AppMaster asks for 9000 MB and 1 cores, and fits on no node"),
+        (
+            {"master_memory": 9000},
+            "job_0, its AppMaster asks for 9000 MB and 1 cores, and fits on no node",
+        ),
         (
             {"elasticity": Elasticity(duration_error=InjectedError(10))},
             "the error of durations is constant, so it is POSITIVE or NEGATIVE, and not MIXED",

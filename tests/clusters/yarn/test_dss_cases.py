@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from rebecsim.clusters.yarn.rebecs import StuckError
-from rebecsim.errors import UserError
-from tests.clusters.yarn.dss_cases import expected, run_case, unpacked
+from tests.clusters.yarn.dss_cases import expected, run_case, unpacked, written
 
 COMPLETED = (
     *("el_greedy_ep50", "el_greedy_gaps", "el_greedy_null", "el_greedy_power1"),
@@ -38,19 +37,27 @@ def cases(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "name", [*COMPLETED, *(pytest.param(name, marks=pytest.mark.slow) for name in DEAR)]
 )
-def test_every_file_is_the_same(cases: Path, name: str) -> None:
-    assert run_case(cases / name) == expected(cases / name)
+def test_every_file_is_the_same(cases: Path, tmp_path: Path, name: str) -> None:
+    done = run_case(cases / name, tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert written(tmp_path) == expected(cases / name)
 
 
 @pytest.mark.parametrize("penalty", WITHOUT_BUMP)
-def test_peek_says_which_penalties_it_cannot_do_with(cases: Path, penalty: str) -> None:
-    with pytest.raises(UserError, match=r"trace:1: job_0, task 1: PEEK .* needs a penalty with"):
-        run_case(cases / f"peek_{penalty}_FAILS")
+def test_peek_says_which_penalties_it_cannot_do_with(
+    cases: Path, tmp_path: Path, penalty: str
+) -> None:
+    done = run_case(cases / f"peek_{penalty}_FAILS", tmp_path)
+    assert done.returncode == 2
+    assert re.search(r"trace:1: job_0, task 1: PEEK .* needs a penalty with a bump", done.stderr)
+    assert not list(tmp_path.iterdir())
 
 
-def test_a_run_that_never_ends_is_an_error(cases: Path) -> None:
-    with pytest.raises(StuckError, match="wait for containers"):
-        run_case(cases / "livelock_am_TIMEOUT")
+def test_a_run_that_never_ends_is_an_error(cases: Path, tmp_path: Path) -> None:
+    done = run_case(cases / "livelock_am_TIMEOUT", tmp_path)
+    assert done.returncode == 2
+    assert "wait for containers, and never get them" in done.stderr
+    assert not list(tmp_path.iterdir())
 
 
 def test_all_cases_are_looked_at(cases: Path) -> None:

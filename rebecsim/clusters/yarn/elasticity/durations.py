@@ -18,13 +18,6 @@ def applications_of(
 ) -> tuple[Application, ...]:
     """Make the applications of jobs: how much of the memory they ask for they need is drawn."""
     elasticity = configuration.elasticity
-    master = Task(
-        "master",
-        configuration.master_memory,
-        configuration.master_cores,
-        0,
-        configuration.master_memory,
-    )
     draws = draws_of(configuration)
     low, high = elasticity.overestimated
     made = []
@@ -32,7 +25,7 @@ def applications_of(
         factor = 1.0
         if (low, high) != (1.0, 1.0):
             factor = low + (high - low) * draws.overestimate(job.number).random()
-        tasks = [(master, 1)]
+        tasks = [(_master(job, configuration), 1)]
         for each in sorted(job.classes, key=lambda task_class: task_class.priority):
             own = each.penalty is not None
             penalty = penalty_named(each.penalty or "", each.bump or 1.0) if own else None
@@ -49,6 +42,21 @@ def applications_of(
         tasks.sort(key=lambda item: not item[0].is_master)
         made.append(Application(job, tasks))
     return tuple(made)
+
+
+def _master(job: ContainerJob, configuration: Configuration) -> Task:
+    """Make the task of an AppMaster: as large as the job says, or the configuration."""
+    memory, cores = master_size(job, configuration)
+    return Task("master", memory, cores, 0, memory)
+
+
+def master_size(job: ContainerJob, configuration: Configuration) -> tuple[int, int]:
+    """Give MB and cores of the container of a job's AppMaster."""
+    memory, cores = job.master_memory, job.master_cores
+    return (
+        configuration.master_memory if memory is None else memory,
+        configuration.master_cores if cores is None else cores,
+    )
 
 
 class Errors:

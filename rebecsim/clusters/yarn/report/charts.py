@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _SECOND = 1000
 _MARKED = 30
+_FACTORS = (0.1, 0.2, 0.5, 0.8, 1, 1.25, 2, 5, 10, 20, 50, 100)
 _OCCUPIED = (
     ("memory", "Memory of containers", "%"),
     ("elastic_memory", "Of these, of elastic containers", "%"),
@@ -34,7 +35,9 @@ def occupancy_figure(shown: Sequence[StoredTables], heading: str = "") -> Figure
 
     Each step is the mean of a window of time. What is nothing under all schedulers is left out.
     """
-    drawn = [row for row in _OCCUPIED if any(_column(each.occupancy, row[0]).any() for each in shown)]
+    drawn = [
+        row for row in _OCCUPIED if any(_column(each.occupancy, row[0]).any() for each in shown)
+    ]
     figure = new_figure(11, 1.2 + 2.4 * max(len(drawn), 1), heading)
     panels = figure.subplots(max(len(drawn), 1), 1, sharex=True, squeeze=False)[:, 0]
     last = max(float(_column(each.jobs, "end").max()) for each in shown) / _SECOND
@@ -87,9 +90,7 @@ def durations_figure(shown: Sequence[StoredTables], heading: str = "") -> Figure
     return figure
 
 
-def speedup_figure(
-    base: StoredTables, others: Sequence[StoredTables], heading: str = ""
-) -> Figure:
+def speedup_figure(base: StoredTables, others: Sequence[StoredTables], heading: str = "") -> Figure:
     """Draw how many times as fast each job is as under the baseline, the slowest first."""
     figure = new_figure(11, 4.4, heading)
     axes = figure.subplots()
@@ -108,7 +109,10 @@ def speedup_figure(
             markersize=4,
         )
     plain_axes(
-        axes, "", "Jobs, the least speed-up first (%)", f"Duration under {base.scheduler} / duration"
+        axes,
+        "",
+        "Jobs, the least speed-up first (%)",
+        f"Duration under {base.scheduler} / duration",
     )
     axes.axhline(1, color=GREY, linewidth=0.8)
     _factors(axes)
@@ -121,19 +125,19 @@ def _factors(axes: Axes) -> None:
     """Make the y axis one of factors, logarithmic, with marks that can be read."""
     axes.set_yscale("log")
     low, high = axes.get_ylim()
-    marks = [mark for mark in (0.1, 0.2, 0.5, 0.8, 1, 1.25, 2, 5, 10, 20, 50) if low <= mark <= high]
+    marks = [mark for mark in _FACTORS if low <= mark <= high]
     axes.set_yticks(marks, [f"{mark:g}" for mark in marks])
     axes.minorticks_off()
 
 
 def job_durations(each: StoredTables) -> NDArray[np.float64]:
     """Give how long each job took (s), in the order of the trace; shape (jobs,)."""
-    return (_column(each.jobs, "end") - _column(each.jobs, "start")) / _SECOND
+    return np.asarray((_column(each.jobs, "end") - _column(each.jobs, "start")) / _SECOND)
 
 
 def speedups(base: StoredTables, other: StoredTables) -> NDArray[np.float64]:
     """Give the duration of each job under a baseline over that under another scheduler."""
-    return job_durations(base) / np.maximum(job_durations(other), 1 / _SECOND)
+    return np.asarray(job_durations(base) / np.maximum(job_durations(other), 1 / _SECOND))
 
 
 def _column(table: pa.Table, name: str) -> NDArray[Any]:

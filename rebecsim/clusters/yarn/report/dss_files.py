@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from rebecsim.clusters.yarn.application import Application, Decisions
 from rebecsim.clusters.yarn.cluster import Finished
 from rebecsim.clusters.yarn.sampler import Occupancy
+from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler
+from rebecsim.files import write_atomically
 
 _KIND_NAMES = {"master": "MRAM", "map": "MAP", "reduce": "REDUCE"}
 
@@ -133,3 +136,20 @@ def _misc_lines(
         "average cluster utilization(GB) "
     )
     yield f"{seconds}\t{mean:.2f}\t{latest / makespan:.2f}\t{kept / makespan:.2f}"
+
+
+def write_dss_files(
+    run: Finished, folder: Path, seconds: str, occupancy: Path | None = None
+) -> list[Path]:
+    """Write the files of a run into a folder, and give their paths.
+
+    `occupancy` is where its samples go, from the folder; nothing is written if there are none.
+    Raises OSError; a file is whole or not there.
+    """
+    elastic = yarn_scheduler(run.configuration.scheduler).scheduler.elastic
+    texts = {folder / name: text for name, text in dss_files(run, elastic, seconds).items()}
+    if occupancy is not None and run.occupancy:
+        texts[folder / occupancy] = occupancy_file(run.occupancy)
+    for path, text in texts.items():
+        write_atomically(path, text.encode())
+    return list(texts)

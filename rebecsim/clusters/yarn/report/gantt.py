@@ -48,14 +48,16 @@ def busiest_window(shown: StoredTables) -> tuple[int, int]:
     return begin, begin + max(width, step)
 
 
-def gantt_figure(shown: Sequence[StoredTables], window: tuple[int, int], heading: str = "") -> Figure:
+def gantt_figure(
+    shown: Sequence[StoredTables], window: tuple[int, int], heading: str = ""
+) -> Figure:
     """Draw the first nodes under some schedulers, one below the other, in one window (ms).
 
     The jobs that take the most memory in the window have colours, in all charts the same.
     """
     nodes = min(max(len(each.nodes) for each in shown), _MOST_NODES)
     colours = _job_colours(shown, window)
-    figure = new_figure(11, 1.4 + len(shown) * (0.5 + 0.16 * max(nodes, 4)), heading)
+    figure = new_figure(11, 1.4 + len(shown) * (0.5 + 0.2 * max(nodes, 4)), heading)
     panels = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
     begin, end = window
     unit, name = time_axis((end - begin) / _SECOND)
@@ -98,40 +100,42 @@ def _panel(
     axes: Axes, each: StoredTables, colours: dict[int, str], window: tuple[int, int], unit: int
 ) -> None:
     from matplotlib.collections import PolyCollection
+    from matplotlib.colors import to_rgba
 
     sizes = dict(
         zip(
-            _column(each.nodes, "node").tolist(), _column(each.nodes, "memory").tolist(), strict=True
+            _column(each.nodes, "node").tolist(),
+            _column(each.nodes, "memory").tolist(),
+            strict=True,
         )
     )
     rows = {name: place for place, name in enumerate(list(sizes)[:_MOST_NODES])}
     tasks = _within(each.tasks, window)
     places = _places(tasks, rows)
-    corners, faces, edges = [], [], []
+    corners, faces = [], []
     for at, lowest in places:
         node = tasks["node"][at]
         left, right = (tasks[side][at] / _SECOND / unit for side in ("begin", "end"))
         low = rows[node] - _ROW / 2 + _ROW * lowest / sizes[node]
         high = low + _ROW * tasks["given"][at] / sizes[node]
         corners.append([(left, low), (left, high), (right, high), (right, low)])
-        faces.append(colours[int(tasks["job"][at])])
-        edges.append("black" if tasks["elastic"][at] else "white")
-    axes.barh(
-        list(rows.values()), axes.get_xlim()[1], _ROW, color="#f4f4f4", zorder=0
-    )
+        faces.append(to_rgba(colours[int(tasks["job"][at])], 0.45 if tasks["elastic"][at] else 1))
+    axes.barh(list(rows.values()), axes.get_xlim()[1], _ROW, color="#f4f4f4", zorder=0)
     many = len(corners) > 2000
     axes.add_collection(
         PolyCollection(
             corners,
             facecolors=faces,
-            edgecolors=edges,
-            linewidths=0.2 if many else 0.5,
+            edgecolors="white",
+            linewidths=0.15 if many else 0.4,
             rasterized=many,
         )
     )
     left_out = len(sizes) - len(rows)
-    title = f"{each.scheduler}, the first {len(rows)} of {len(sizes)} nodes" if left_out else (
-        each.scheduler
+    title = (
+        f"{each.scheduler}, the first {len(rows)} of {len(sizes)} nodes"
+        if left_out
+        else (each.scheduler)
     )
     axes.set_title(title, fontsize=10, parse_math=False)
     axes.set_yticks(list(rows.values()), list(rows), fontsize=7, parse_math=False)
@@ -161,13 +165,14 @@ def _places(tasks: dict[str, NDArray[Any]], rows: dict[str, int]) -> list[tuple[
 
 
 def _legend(figure: Figure, colours: dict[int, str]) -> None:
+    from matplotlib.colors import to_rgba
     from matplotlib.patches import Patch
 
     named = {job: colour for job, colour in colours.items() if colour != _OTHERS}
     handles = [Patch(color=colour, label=f"job_{job}") for job, colour in named.items()]
     if others := len(colours) - len(named):
         handles.append(Patch(color=_OTHERS, label=f"{others} other jobs"))
-    handles.append(Patch(facecolor="white", edgecolor="black", label="elastic"))
+    handles.append(Patch(color=to_rgba(_OTHERS, 0.45), label="elastic: paler"))
     handles.append(Patch(color="#f4f4f4", label="free"))
     figure.legend(
         handles=handles, loc="outside lower center", ncols=len(handles), fontsize=8, frameon=False

@@ -1,0 +1,221 @@
+"""The command `dss`: the arguments, the options and the files of the simulator DSS."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+import typer
+
+from rebecsim.cli.app import say
+from rebecsim.cli.commands import app
+from rebecsim.cli.option_groups import grouped
+from rebecsim.errors import UserError
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.yarn import Configuration, Elasticity, InjectedError, NodeSize
+
+_RANGE = re.compile(r"(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)", re.ASCII)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments:
+    """What a run starts from, in the order of DSS."""
+
+    trace: Annotated[Path, typer.Argument(help="Jobs, in the JSON of SLS.", show_default=False)]
+    topology: Annotated[Path, typer.Argument(help="Racks and nodes.", show_default=False)]
+    node_memory: Annotated[int, typer.Argument(help="MB of each node.", show_default=False)]
+    node_cores: Annotated[int, typer.Argument(help="Cores of each node.", show_default=False)]
+    node_heartbeat: Annotated[
+        int, typer.Argument(help="Milliseconds between heartbeats of a node.", show_default=False)
+    ]
+    master_heartbeat: Annotated[
+        int, typer.Argument(help="The same of an AppMaster.", show_default=False)
+    ]
+    master_memory: Annotated[int, typer.Argument(help="MB of an AppMaster.", show_default=False)]
+    master_cores: Annotated[int, typer.Argument(help="Cores of it.", show_default=False)]
+    scheduler: Annotated[str, typer.Argument(help="In any case.")] = "regular"
+    penalty: Annotated[
+        str | None, typer.Argument(help="What less memory costs; needs IB.", show_default=False)
+    ] = None
+    ib: Annotated[
+        float | None, typer.Argument(help="The bump of the penalty.", show_default=False)
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assigning:
+    """How nodes are given to jobs."""
+
+    reservations: Annotated[bool, typer.Option("-r", help="Reserve nodes.")] = False
+    gaps: Annotated[
+        bool, typer.Option("-g", "--use-gaps", help="Use reserved nodes until they are needed.")
+    ] = False
+    gaps_for_masters: Annotated[
+        bool, typer.Option("--gaps-allow-ams", help="For AppMasters, too.")
+    ] = False
+    assign_multiple: Annotated[
+        bool, typer.Option("--assign-multiple", help="Give several containers at a heartbeat.")
+    ] = False
+    meganode: Annotated[bool, typer.Option("--meganode", help="Make one node of each rack.")] = (
+        False
+    )
+    ep: Annotated[
+        int | None, typer.Option("--ep", min=0, max=100, help="Percent of nodes that are elastic.")
+    ] = None
+    push_back: Annotated[
+        str | None, typer.Option("-p", metavar="STRATEGY", help="PEEK's push-back strategy.")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorOptions:
+    """What is not as schedulers believe."""
+
+    duration_error: Annotated[int, typer.Option(min=0, help="Percent.")] = 0
+    duration_error_type: Annotated[str, typer.Option(help="MIXED, POSITIVE, NEGATIVE.")] = "MIXED"
+    duration_error_mode: Annotated[str, typer.Option(help="CONSTANT, RANDOM.")] = "CONSTANT"
+    duration_error_only_elastic: Annotated[
+        bool, typer.Option("--duration-error-only-elastic", help="Of elastic containers only.")
+    ] = False
+    mem_error: Annotated[int, typer.Option(min=0, help="Percent of the ideal memory.")] = 0
+    mem_error_type: Annotated[str, typer.Option(help="As above.")] = "MIXED"
+    mem_error_mode: Annotated[str, typer.Option(help="As above.")] = "CONSTANT"
+    ib_error: Annotated[int, typer.Option(min=0, help="Percent of the bump.")] = 0
+    ib_error_type: Annotated[str, typer.Option(help="As above.")] = "MIXED"
+    ib_error_mode: Annotated[str, typer.Option(help="As above.")] = "CONSTANT"
+    mem_overestimate_range: Annotated[
+        str, typer.Option(metavar="A-B", help="Jobs ask for so many times the ideal memory.")
+    ] = "1-1"
+    mem_overestimate_assume: Annotated[
+        float, typer.Option(min=0.01, help="The factor that schedulers assume.")
+    ] = 1.0
+
+    def error(self, name: str) -> InjectedError:
+        """Give the error of `duration`, `mem` or `ib`. Raises UserError for unknown words."""
+        from rebecsim.clusters.yarn import InjectedError
+        from rebecsim.clusters.yarn.configuration import ErrorMode, ErrorSign
+
+        return InjectedError(
+            getattr(self, f"{name}_error"),
+            _word(f"--{name}-error-type", getattr(self, f"{name}_error_type"), ErrorSign),
+            _word(f"--{name}-error-mode", getattr(self, f"{name}_error_mode"), ErrorMode),
+        )
+
+    def overestimated(self) -> tuple[float, float]:
+        """Give the range of factors. Raises UserError for a text that is none."""
+        found = _RANGE.fullmatch(self.mem_overestimate_range)
+        low, high = map(float, found.groups()) if found else (0.0, 0.0)
+        if not 0 < low <= high:
+            raise UserError(
+                f"--mem-overestimate-range {self.mem_overestimate_range}: write it as 1-2.5"
+            )
+        return low, high
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """What is written."""
+
+    occupancy_stats_interval: Annotated[
+        int, typer.Option(min=0, help="Seconds between samples of the occupancy; 0: none.")
+    ] = 0
+    occupancy_stats_file: Annotated[
+        Path | None, typer.Option(help="Where they are written; needed with an interval.")
+    ] = None
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Directory for the files, instead of this one.", show_default=False),
+    ] = None
+    verbose: Annotated[int, typer.Option("-v", count=True, help="Without effect.")] = 0
+    oracle_debug: Annotated[bool, typer.Option("--oracle-debug", help="Without effect.")] = False
+
+
+@app.command()
+@grouped
+def dss(
+    given: Arguments,
+    assigning: Assigning = Assigning(),
+    errors: ErrorOptions = ErrorOptions(),
+    output: Output = Output(),
+) -> None:
+    """Run a trace as the YARN simulator DSS does, and write its files, byte for byte."""
+    from rebecsim.clusters.yarn import run_cluster
+    from rebecsim.clusters.yarn.report.dss_files import write_dss_files
+    from rebecsim.workloads.containers.sls import read_sls_jobs
+
+    interval, file = output.occupancy_stats_interval, output.occupancy_stats_file
+    if interval and file is None:
+        raise UserError("--occupancy-stats-interval needs --occupancy-stats-file")
+    folder = output.out or Path()
+    if not folder.is_dir():
+        raise UserError(f"--out {folder}: there is no such directory")
+    configuration = _configuration(given, assigning, errors, interval)
+    nodes = _nodes(given, assigning.meganode)
+    begun = time.process_time()
+    run = run_cluster(read_sls_jobs(given.trace), nodes, configuration)
+    seconds = f"{time.process_time() - begun:.2f}"
+    for path in write_dss_files(run, folder, seconds, file):
+        say(f"{path}")
+
+
+def _nodes(given: Arguments, meganode: bool) -> tuple[NodeSize, ...]:
+    from rebecsim.clusters.yarn.machines import mega_nodes, node_sizes
+    from rebecsim.workloads.containers.topology import read_sls_topology
+
+    racks = read_sls_topology(given.topology)
+    if meganode:
+        return mega_nodes(racks, given.node_memory, given.node_cores, last_rack=True)
+    return node_sizes(racks, given.node_memory, given.node_cores)
+
+
+def _configuration(
+    given: Arguments, assigning: Assigning, errors: ErrorOptions, interval: int
+) -> Configuration:
+    from rebecsim.clusters.yarn import QUIRKS_OF_DSS, Configuration, yarn_scheduler
+    from rebecsim.clusters.yarn.configuration import PushBack
+
+    strategy = assigning.push_back
+    return Configuration(
+        scheduler=yarn_scheduler(given.scheduler.upper()).name,
+        node_heartbeat=given.node_heartbeat,
+        master_heartbeat=given.master_heartbeat,
+        master_memory=given.master_memory,
+        master_cores=given.master_cores,
+        reservations=assigning.reservations,
+        gaps=assigning.gaps,
+        gaps_for_masters=assigning.gaps_for_masters,
+        assign_multiple=assigning.assign_multiple,
+        push_back=None if strategy is None else _word("-p", strategy, PushBack),
+        elasticity=_elasticity(given, assigning, errors),
+        occupancy_interval=interval * 1000,
+        quirks=QUIRKS_OF_DSS,
+    )
+
+
+def _elasticity(given: Arguments, assigning: Assigning, errors: ErrorOptions) -> Elasticity:
+    from rebecsim.clusters.yarn import Elasticity, penalty_named
+
+    if (given.penalty is None) != (given.ib is None):
+        raise UserError("a penalty and its IB go together, as in: step 1.5")
+    return Elasticity(
+        penalty=None if given.penalty is None else penalty_named(given.penalty, given.ib or 1.0),
+        elastic_percent=assigning.ep,
+        overestimated=errors.overestimated(),
+        assumed_overestimate=errors.mem_overestimate_assume,
+        memory_error=errors.error("mem"),
+        bump_error=errors.error("ib"),
+        duration_error=errors.error("duration"),
+        only_elastic=errors.duration_error_only_elastic,
+    )
+
+
+def _word(option: str, text: str, words: Any) -> Any:
+    """Give one of the words of a literal type, which may be written in any case."""
+    known = get_args(words)
+    if text.upper() not in known:
+        raise UserError(f"{option} {text}: should be {' or '.join(known)}")
+    return text.upper()
