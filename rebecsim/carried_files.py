@@ -19,6 +19,15 @@ def carried(path: Path) -> Path:
     return _places.get(str(path), path)
 
 
+def version_of(path: Path) -> tuple[str, int, int]:
+    """Say which content of a file this is, for what is kept of it: place, time and size.
+
+    Raises OSError when it cannot be read.
+    """
+    found = path.stat()
+    return str(path.resolve()), found.st_mtime_ns, found.st_size
+
+
 def carry(files: Mapping[str, bytes], folder: Path) -> None:
     """Write files into a folder, from now on the only ones that are `carried`.
 

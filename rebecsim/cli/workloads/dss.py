@@ -175,12 +175,17 @@ def _nodes(given: Arguments, meganode: bool) -> tuple[NodeSize, ...]:
 def _configuration(
     given: Arguments, assigning: Assigning, errors: ErrorOptions, interval: int
 ) -> Configuration:
+    from rebecsim.clusters import UnknownNameError
     from rebecsim.clusters.yarn import QUIRKS_OF_DSS, Configuration, yarn_scheduler
     from rebecsim.clusters.yarn.configuration import PushBack
 
     strategy = assigning.push_back
+    try:
+        scheduler = yarn_scheduler(given.scheduler.upper())
+    except UnknownNameError as error:
+        raise UserError(str(error)) from error
     return Configuration(
-        scheduler=yarn_scheduler(given.scheduler.upper()).name,
+        scheduler=scheduler.name,
         node_heartbeat=given.node_heartbeat,
         master_heartbeat=given.master_heartbeat,
         master_memory=given.master_memory,

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rebecsim.carried_files import carried
+from rebecsim.carried_files import carried, version_of
 from rebecsim.clusters.batch.estimates import Estimates, InflatedEstimates
 from rebecsim.clusters.batch.job_table import JOB_COLUMNS, JOBS, job_columns
 from rebecsim.clusters.batch.machine import Machine, NodeGroup, Nodes, Pool
@@ -223,11 +223,16 @@ def load_workload(scenario: BatchScenario, folder: Path, replication: int) -> Wo
     where shares of users are asked for, OSError when it cannot be read.
     """
     log = scenario.workload.log
-    return _loaded(scenario, None if log is None else carried(folder / log), replication)
+    if log is None:
+        return _loaded(scenario, None, None, replication)
+    path = carried(folder / log)
+    return _loaded(scenario, path, version_of(path), replication)
 
 
 @lru_cache(maxsize=8)  # the replications of a cell come one after the other, and then those of
-def _loaded(scenario: BatchScenario, log: Path | None, replication: int) -> Workload:  # the next
+def _loaded(  # the next
+    scenario: BatchScenario, log: Path | None, _version: object, replication: int
+) -> Workload:
     source, machine = scenario.workload, _machine(scenario)
     if source.generate is not None:
         wanted = source.generate

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rebecsim.carried_files import carried
+from rebecsim.carried_files import carried, version_of
 from rebecsim.clusters.yarn.configuration import Configuration, Elasticity, InjectedError
 from rebecsim.clusters.yarn.elasticity.penalties import penalty_named
 from rebecsim.clusters.yarn.machines import mega_nodes, node_sizes
@@ -109,12 +109,15 @@ def load_jobs(scenario: YarnScenario, folder: Path, replication: int) -> tuple[C
     random numbers). Raises WorkloadError, and OSError when the trace cannot be read.
     """
     trace = scenario.workload.trace
-    return _loaded(scenario, None if trace is None else carried(folder / trace), replication)
+    if trace is None:
+        return _loaded(scenario, None, None, replication)
+    path = carried(folder / trace)
+    return _loaded(scenario, path, version_of(path), replication)
 
 
 @lru_cache(maxsize=8)  # the replications of a cell come one after the other, and then those of
 def _loaded(  # the next
-    scenario: YarnScenario, trace: Path | None, replication: int
+    scenario: YarnScenario, trace: Path | None, _version: object, replication: int
 ) -> tuple[ContainerJob, ...]:
     source = scenario.workload
     if source.generate is not None:

@@ -53,8 +53,8 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     OCCUPANCY: {
         REPLICATION: _WHOLE,
         "time": _WHOLE,
-        **dict.fromkeys(("memory", "cores", "elastic_memory", "reserved_memory"), "float64"),
-        "containers": "float64",
+        **dict.fromkeys(("memory", "cores", "elastic_memory"), "float64"),
+        **dict.fromkeys(("containers", "reserved_memory"), "float64"),
     },
     NODES: {
         REPLICATION: _WHOLE,

@@ -55,6 +55,14 @@ def test_a_part_has_the_schedule_of_the_cell(tmp_path):
         assert row == {"replication": 0, **schedule_figures(stored)}
 
 
+def test_a_log_that_has_changed_is_read_again(tmp_path):
+    plan = plan_of(tmp_path)
+    setup = plan.cells[0].setup
+    assert len(setup.workload(0)) == 5
+    written(tmp_path, log="\n".join(LOG.splitlines()[:-1]) + "\n")
+    assert len(setup.workload(0)) == 4
+
+
 def test_settings_machine_and_estimates_reach_the_scheduler(tmp_path):
     text = """\
 kind = "batch"

@@ -24,7 +24,7 @@ def test_a_small_scenario_is_read(tmp_path):
 
 def test_a_file_without_a_kind_is_told_which_one_it_looks_like(tmp_path):
     bare = SCENARIO.replace('kind = "batch"\n', "")
-    kinds = r"\(the kind of cluster: dispatch, batch, model\)"
+    kinds = r"\(the kind of cluster: dispatch, batch, model, yarn\)"
     message = f'kind: is missing {kinds}; add kind = "batch"'
     with pytest.raises(ScenarioError, match=message):
         load(written(tmp_path, bare))

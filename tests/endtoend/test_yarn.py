@@ -1,0 +1,125 @@
+"""Comparing schedulers of a YARN cluster as a user does it; and DSS's command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.clusters.yarn.scenarios import DRAWN, SCENARIO, TRACE, written
+from tests.conftest import Run
+
+TOPOLOGY = '{"rack": "default-rack", "nodes": [{"node": "node1"}, {"node": "node2"}]}\n'
+DSS = ("jobs.json", "racks.json", 4000, 4, 1000, 1000, 500, 1)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    written(tmp_path)
+    (tmp_path / "racks.json").write_text(TOPOLOGY)
+    (tmp_path / "drawn.toml").write_text(DRAWN)
+    return tmp_path
+
+
+@pytest.mark.large
+def test_from_the_scenario_to_the_questions(run: Run, folder: Path) -> None:
+    done = run("compare", "scenario.toml", "--out", "a", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "Job duration (s)" in done.stdout
+    assert "a/table.csv, a/pairs.csv, a/speedups.csv, a/parts" in done.stdout
+    charts = {path.name for path in (folder / "a/charts").glob("*.svg")}
+    assert charts == {"speedup.svg", "durations.svg", "occupancy.svg", "gantt.svg"}
+
+    again = run("report", "a", "--out", "b", cwd=folder)
+    assert again.returncode == 0, again.stderr
+    for file in ("report.html", "speedups.csv", "charts/gantt.svg", "charts/occupancy.png"):
+        assert (folder / "a" / file).read_bytes() == (folder / "b" / file).read_bytes(), file
+
+    def asked(sql: str) -> list[str]:
+        return run("query", sql, "a", "--csv", cwd=folder).stdout.split()[1:]
+
+    assert asked("select count(*) from tasks where policy = 'REGULAR'") == ["10"]
+    assert asked("select sum(tasks) from jobs where policy = 'GREEDY'") == ["8"]
+    assert asked("select bool_or(elastic) from tasks where policy = 'REGULAR'") == ["false"]
+    elastic = asked("select count(*) from tasks where policy = 'GREEDY' and given < requested")
+    assert int(elastic[0]) > 0
+    assert int(asked("select count(*) from reservations")[0]) > 0
+    assert asked(
+        "select distinct total - accepted - rejected - reserved as left_over from decisions"
+    ) == ["0"]
+    assert float(asked("select max(memory) from occupancy")[0]) <= 8000
+    assert asked("select memory from nodes where node = 'node2' and policy = 'GREEDY'") == ["4000"]
+
+
+@pytest.mark.large
+def test_workers_and_resuming_leave_the_bytes_as_they_are(run: Run, folder: Path) -> None:
+    one = run("compare", "drawn.toml", "--out", "a", "--workers", 1, cwd=folder)
+    two = run("compare", "drawn.toml", "--out", "b", "--workers", 2, cwd=folder)
+    assert (one.returncode, two.returncode) == (0, 0), one.stderr + two.stderr
+    parts = sorted(path.relative_to(folder / "a") for path in (folder / "a").rglob("*.parquet"))
+    content = {part: (folder / "a" / part).read_bytes() for part in parts}
+    assert len(parts) == 8 * 7
+    assert content == {part: (folder / "b" / part).read_bytes() for part in parts}
+    for part in parts[::3]:  # as if it had been killed
+        (folder / "b" / part).unlink()
+    resumed = run("compare", "drawn.toml", "--out", "b", "--resume", cwd=folder)
+    assert resumed.returncode == 0, resumed.stderr
+    assert content == {part: (folder / "b" / part).read_bytes() for part in parts}
+
+
+@pytest.mark.parametrize(
+    ("text", "trace", "message"),
+    [
+        (SCENARIO, TRACE.replace("3000", "9000"), "jobs.json:1: job_0, task 1 asks for 9000 MB"),
+        (SCENARIO, TRACE[:-20], "jobs.json:"),
+        (SCENARIO, "", "nothing in the file"),
+        (SCENARIO.replace('"GREEDY"', '"PEEK"').replace("STEP", "NULL"), TRACE, "PEEK has to know"),
+        (
+            SCENARIO.replace('trace = "jobs.json"', 'trace = "jobs.json"\nfirst = 1'),
+            TRACE.replace('"job.start.ms": 0', '"job.start.ms": "job_1"'),
+            "job_0 waits for job_1, which is not among the first 1 jobs",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_is_left(
+    run: Run, folder: Path, text: str, trace: str, message: str
+) -> None:
+    written(folder, text, trace)
+    done = run("compare", "scenario.toml", "--out", "a", cwd=folder)
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.replace("│", " ").split())
+    assert not (folder / "a").exists()
+
+
+def test_dss_writes_its_files_here(run: Run, folder: Path) -> None:
+    done = run("dss", "-r", *DSS, cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    names = ("job", "task", "decision", "reservation", "misc")
+    assert done.stdout.split() == [f"{name}_stats.out" for name in names]
+    jobs = (folder / "job_stats.out").read_text()
+    assert jobs.startswith("job_0, start_ms=0, end_ms=")
+    assert jobs.endswith("tasks = (1500MB x 3, 2500MB x 1)\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["regular", "step"], "a penalty and its IB go together"),
+        (["reglar"], "no YARN scheduler is called 'REGLAR'; did you mean REGULAR?"),
+        (["smartg", "stair", "1.5"], "there is no penalty 'stair'"),
+        (["--mem-overestimate-range", "2-1"], "--mem-overestimate-range 2-1: write it as 1-2.5"),
+        (["--duration-error", "10"], "is constant, so it is POSITIVE or NEGATIVE, and not MIXED"),
+        (["--ib-error-type", "UP"], "--ib-error-type UP: should be MIXED or POSITIVE or NEGATIVE"),
+        (["--occupancy-stats-interval", "5"], "needs --occupancy-stats-file"),
+        (["-p", "ALWAYS"], "-p ALWAYS: should be TIMELINE_CHECK_CURRENT_JOB or"),
+        (["--out", "none"], "--out none: there is no such directory"),
+    ],
+)
+def test_dss_refuses_what_makes_no_sense_and_writes_nothing(
+    run: Run, folder: Path, options: list[str], message: str
+) -> None:
+    before = sorted(folder.iterdir())
+    done = run("dss", *DSS, *options, cwd=folder)
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.replace("│", " ").split())
+    assert sorted(folder.iterdir()) == before
