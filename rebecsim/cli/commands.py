@@ -24,6 +24,10 @@ COMMANDS = {
     "validate": Listed(
         "workloads.batch", "Check that a machine could have run a schedule, ours or another tool's."
     ),
+    "yarn": Listed(
+        "workloads.yarn",
+        "Run a trace of containers on a YARN cluster and show what became of the jobs.",
+    ),
     "dss": Listed(
         "workloads.dss",
         "Run a trace as the YARN simulator DSS does, and write its files, byte for byte.",

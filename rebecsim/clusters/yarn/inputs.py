@@ -10,12 +10,15 @@ from pathlib import Path
 import numpy as np
 
 from rebecsim.carried_files import carried, version_of
-from rebecsim.clusters.yarn.configuration import Configuration, Elasticity, InjectedError
+from rebecsim.clusters.yarn.cluster import run_cluster
+from rebecsim.clusters.yarn.configuration import Configuration, Elasticity, InjectedError, Pool
 from rebecsim.clusters.yarn.elasticity.penalties import penalty_named
 from rebecsim.clusters.yarn.machines import mega_nodes, node_sizes
+from rebecsim.clusters.yarn.measures import MeasuredRun
 from rebecsim.clusters.yarn.node import NodeSize
 from rebecsim.clusters.yarn.quirks import QUIRKS_OF_DSS, Quirks
 from rebecsim.clusters.yarn.scenario import Between, ErrorTable, GenerateJobs, YarnScenario
+from rebecsim.clusters.yarn.tables import container_columns
 from rebecsim.errors import UserError
 from rebecsim.studies.study import seed_sequence
 from rebecsim.workloads.containers.generation import Spread, TraceModel, generate_containers
@@ -81,6 +84,7 @@ class RunSetup:
             gaps_for_masters=table.gaps_for_masters,
             assign_multiple=table.assign_multiple,
             push_back=table.push_back,
+            pools=tuple(Pool(**each.model_dump()) for each in table.pools),
             elasticity=Elasticity(
                 penalty=None if penalty is None else penalty_named(penalty.model, penalty.bump),
                 elastic_percent=elasticity.node_percent,
@@ -94,6 +98,11 @@ class RunSetup:
             seed=int(seed.generate_state(1, np.uint64)[0]),
             quirks=self.quirks,
         )
+
+    def measured(self, replication: int) -> MeasuredRun:
+        """Run the cluster. Raises as the above, and what `run_cluster` raises."""
+        run = run_cluster(self.jobs(replication), self.nodes(), self.configuration(replication))
+        return MeasuredRun(run, container_columns(run))
 
     def _error(self, table: ErrorTable | None) -> InjectedError:
         if table is None:
@@ -124,10 +133,22 @@ def _loaded(  # the next
         seed = seed_sequence(scenario.seed, "workload", replication, size=8)
         drawn = int(seed.generate_state(1, np.uint64)[0])
         jobs = generate_containers(_model(source.generate), drawn)
+        if source.generate.users > 1:
+            jobs = _shared(jobs, source.generate.users, drawn)
     else:
         assert trace is not None
         jobs = read_jobs(trace, SwimRule(**source.swim.model_dump()))
     return _first_of(jobs, source.first)
+
+
+def _shared(jobs: Sequence[ContainerJob], users: int, seed: int) -> tuple[ContainerJob, ...]:
+    """Give each job to a user; each is as likely."""
+    draws = np.random.default_rng(seed_sequence(seed, "users"))
+    owners = draws.integers(1, users, size=len(jobs), endpoint=True).tolist()
+    return tuple(
+        replace(job, user=f"user{owner}", queue="default")
+        for job, owner in zip(jobs, owners, strict=True)
+    )
 
 
 def _first_of(jobs: tuple[ContainerJob, ...], first: int | None) -> tuple[ContainerJob, ...]:
@@ -184,5 +205,5 @@ def _require_sizes(racks: Sequence[Rack], path: Path) -> None:
             if node.memory is None or node.cores is None:
                 raise UserError(
                     f"{path}: node {node.name} does not say its memory and cores; "
-                    "give memory and cores in the table cluster"
+                    "say them for such nodes: --memory and --cores, or these keys in [cluster]"
                 )

@@ -77,6 +77,9 @@ class GenerateJobs(Table):
     tasks: Between = Field(description="how many tasks each has")
     duration: Between = Field(description="of the tasks, seconds")
     memory: Between = Field(description="that each task asks for, MB in steps of 100")
+    users: int = Field(
+        default=1, ge=1, le=10**6, description="who share the jobs; each is as likely to have one"
+    )
 
 
 class SwimRuleTable(Table):
@@ -124,6 +127,19 @@ class NodeGroupTable(Table):
     cores: Amount = Field(description="of each")
 
 
+class PoolTable(Table):
+    """What a pool of FAIR and DRF should have: the jobs of a queue, or of a user who names none."""
+
+    name: str = Field(min_length=1, description="of the queue or the user")
+    weight: float = Field(
+        default=1.0, gt=0, le=10**6, description="how much it should have, compared to others"
+    )
+    least_memory: int = Field(
+        default=0, ge=0, le=_MOST, description="MB that it should have before others get more"
+    )
+    least_cores: int = Field(default=0, ge=0, le=_MOST, description="likewise, for DRF")
+
+
 class ClusterTable(Table):
     """The nodes, and how YARN works on them."""
 
@@ -161,6 +177,9 @@ class ClusterTable(Table):
     )
     push_back: PushBack | None = Field(
         default=None, description="what PEEK asks beside its look ahead before it gives less"
+    )
+    pools: Annotated[tuple[PoolTable, ...], _List] = Field(
+        default=(), description="FAIR and DRF: those of which something is to be said"
     )
 
     @model_validator(mode="after")

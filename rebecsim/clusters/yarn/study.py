@@ -9,13 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.inputs import RunSetup
-from rebecsim.clusters.yarn.measures import YARN_MEASURES, MeasuredRun, run_figures
+from rebecsim.clusters.yarn.measures import YARN_MEASURES, run_figures
 from rebecsim.clusters.yarn.requirements import require_placeable, require_sense
 from rebecsim.clusters.yarn.scenario import YarnScenario
 from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler
-from rebecsim.clusters.yarn.tables import TABLES, container_columns, tables_of
+from rebecsim.clusters.yarn.tables import TABLES, tables_of
 from rebecsim.metrics import Metric
 from rebecsim.native.engines import Engine
 from rebecsim.studies.cell import Cell, Compared
@@ -65,12 +64,9 @@ class YarnStudy(Study):
         figures: list[dict[str, float]] = []
         tables: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
         for replication in replications:
-            run = run_cluster(
-                setup.jobs(replication), setup.nodes(), setup.configuration(replication)
-            )
-            containers = container_columns(run)
-            figures.append(run_figures(MeasuredRun(run, containers)))
-            for name, columns in tables_of(run, containers).items():
+            measured = setup.measured(replication)
+            figures.append(run_figures(measured))
+            for name, columns in tables_of(measured.run, measured.containers).items():
                 size = len(next(iter(columns.values())))
                 tables[name].append({REPLICATION: np.full(size, replication), **columns})
         columns = {name: [each[name] for each in figures] for name in figures[0]}

@@ -1,0 +1,148 @@
+"""The command `yarn`: a trace on a YARN cluster, under one scheduler or several."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from rebecsim.cli.app import Plugins, console, say, use_plugins
+from rebecsim.cli.commands import app
+from rebecsim.cli.option_groups import grouped
+from rebecsim.cli.workloads.node_groups import node_group
+from rebecsim.errors import UserError
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.yarn.inputs import RunSetup
+
+_NODES = "80:memory=64000,cores=16"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeOptions:
+    """The nodes of the cluster."""
+
+    nodes: Annotated[
+        list[str] | None,
+        typer.Option(help="As COUNT:memory=MB,cores=N; repeatable for other nodes."),
+    ] = None
+    topology: Annotated[
+        Path | None, typer.Option(help="Racks and nodes in SLS JSON, instead of --nodes.")
+    ] = None
+    memory: Annotated[
+        int | None, typer.Option(min=1, help="MB of nodes of the topology that say none.")
+    ] = None
+    cores: Annotated[int | None, typer.Option(min=1, help="Cores of the same.")] = None
+    meganode: Annotated[
+        bool, typer.Option("--meganode", help="One node for each rack, as large as all of it.")
+    ] = False
+    node_heartbeat: Annotated[int, typer.Option(min=1, help="Milliseconds between two.")] = 1000
+    master_heartbeat: Annotated[int, typer.Option(min=1, help="The same of an AppMaster.")] = 1000
+    master_memory: Annotated[int, typer.Option(min=1, help="MB of an AppMaster.")] = 1000
+    master_cores: Annotated[int, typer.Option(min=1, help="Cores of an AppMaster.")] = 1
+
+    def table(self) -> dict[str, Any]:
+        """Give them as a scenario has them. Raises UserError for nodes that cannot be read."""
+        values: dict[str, Any] = {
+            name: value
+            for name, value in vars(self).items()
+            if name not in ("nodes", "topology") and value is not None
+        }
+        if self.topology is not None:
+            values["topology"] = str(self.topology)
+        if self.nodes:
+            values["nodes"] = [_group(text) for text in self.nodes]
+        if not self.nodes and self.topology is None:
+            raise UserError(f"say which nodes there are: --nodes {_NODES}, or --topology FILE")
+        return values
+
+
+@dataclass(frozen=True, kw_only=True)
+class AssignmentOptions:
+    """How containers are given to jobs."""
+
+    reservations: Annotated[
+        bool, typer.Option("--reservations", help="Keep nodes for tasks that do not fit.")
+    ] = False
+    gaps: Annotated[
+        bool, typer.Option("--gaps", help="Use reserved nodes until they are needed.")
+    ] = False
+    gaps_for_masters: Annotated[
+        bool, typer.Option("--gaps-for-masters", help="For AppMasters, too.")
+    ] = False
+    assign_multiple: Annotated[
+        bool, typer.Option("--assign-multiple", help="Give all that fits at a heartbeat.")
+    ] = False
+
+
+@app.command()
+@grouped
+def yarn(
+    trace: Annotated[
+        Path,
+        typer.Argument(help="Jobs: SLS (.json) or SWIM (.tsv), also .gz.", show_default=False),
+    ],
+    scheduler: Annotated[
+        list[str] | None,
+        typer.Option(show_default="REGULAR", help="Name of a scheduler; repeatable."),
+    ] = None,
+    on: NodeOptions = NodeOptions(),
+    how: AssignmentOptions = AssignmentOptions(),
+    penalty: Annotated[
+        str | None,
+        typer.Option(metavar="MODEL:BUMP", help="What less memory costs, as in STEP:1.5."),
+    ] = None,
+    like: Annotated[
+        Literal["dss"] | None, typer.Option(help="Do as this simulator does, quirks included.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of what is random.")] = 2015,
+    out: Annotated[
+        Path | None, typer.Option(help="Directory to write tables to, as CSV files.")
+    ] = None,
+    plugin: Plugins = None,
+) -> None:
+    """Run a trace of containers on a YARN cluster and show what became of the jobs."""
+    from rebecsim.clusters.yarn.report.text import measures_table, write_tables
+
+    use_plugins(plugin)
+    setups = _setups(
+        trace,
+        tuple(scheduler or ("REGULAR",)),
+        cluster={**on.table(), **vars(how)},
+        elasticity={} if penalty is None else {"penalty": _penalty(penalty)},
+        compatibility=like,
+        seed=seed,
+    )
+    measured = {setup.scheduler: setup.measured(0) for setup in setups}
+    console().print(measures_table(measured))
+    if out is not None:
+        write_tables(measured, out)
+        say(f"tables in {out}")
+
+
+def _setups(trace: Path, schedulers: tuple[str, ...], **values: Any) -> list[RunSetup]:
+    """Give what is run. Raises UserError for options that a scenario could not have."""
+    from rebecsim.clusters.yarn.inputs import RunSetup
+    from rebecsim.clusters.yarn.scenario import YarnScenario
+    from rebecsim.studies.scenarios.scenario import validated
+
+    given = {"name": "yarn", "policies": schedulers, "workload": {"trace": str(trace)}, **values}
+    scenario = validated(YarnScenario, "yarn", given, {})
+    return [RunSetup(scenario, Path(), name) for name in scenario.policies]
+
+
+def _group(text: str) -> dict[str, int]:
+    count, amounts = node_group(text, _NODES)
+    if set(amounts) != {"memory", "cores"}:
+        raise UserError(f"--nodes {text}: write it as {_NODES}")
+    return {"count": count, **amounts}
+
+
+def _penalty(text: str) -> dict[str, Any]:
+    model, _, bump = text.partition(":")
+    try:
+        return {"model": model.upper(), "bump": float(bump or 1)}
+    except ValueError:
+        raise UserError(f"--penalty {text}: write it as STEP:1.5") from None
