@@ -78,10 +78,10 @@ class CommandParameter:
         """How a command line writes it."""
         if isinstance(self.info, OptionInfo):
             # Inside Annotated, typer's first positional argument is the first name.
-            given = self.info.default
-            if isinstance(given, str) and given.startswith("--"):
-                return given
-            return f"--{self.name.replace('_', '-')}"
+            names = [self.info.default, *(self.info.param_decls or ())]
+            given = [each for each in names if isinstance(each, str) and each.startswith("-")]
+            long = [each for each in given if each.startswith("--")]
+            return (long or given or [f"--{self.name.replace('_', '-')}"])[0]
         return self.name.upper() + ("..." if get_origin(self.kind) is list else "")
 
 

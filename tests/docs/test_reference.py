@@ -29,6 +29,12 @@ from rebecsim.clusters.batch.scenario import (
 from rebecsim.clusters.dispatch.policies import BUILTIN_DISPATCH_POLICIES
 from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.clusters.model.scenario import ModelScenario, Observe
+from rebecsim.clusters.yarn import scenario as yarn
+from rebecsim.clusters.yarn.measures import YARN_MEASURES
+from rebecsim.clusters.yarn.schedulers.registry import BUILTIN_YARN_SCHEDULERS
+from rebecsim.clusters.yarn.tables import TABLES
+from rebecsim.studies.rows import REPLICATION
+from rebecsim.studies.scenarios.scenario import Table
 from tests.conftest import Run
 from tests.docs.markdown import ROOT, read_document
 from tests.docs.tables import (
@@ -43,6 +49,7 @@ from tests.docs.tables import (
 SCENARIO = ROOT / "docs/reference/scenario.md"
 WORKLOAD_SCENARIO = ROOT / "docs/reference/workload-scenario.md"
 MODEL_SCENARIO = ROOT / "docs/reference/model-scenario.md"
+YARN_SCENARIO = ROOT / "docs/reference/yarn-scenario.md"
 PATTERNS = list(dict.fromkeys((*ARRIVAL_PATTERNS.values(), *LENGTH_PATTERNS.values())))
 
 
@@ -64,7 +71,7 @@ def test_help_shows_the_same_options(run: Run, command: Command) -> None:
     helped = run(*command.words, "--help", columns=160)
     assert helped.returncode == 0
     _, _, below_the_options = helped.stdout.partition(" Options ")
-    declared = {item.shown for item in parameters_of(command.function) if item.shown[0] == "-"}
+    declared = {item.shown for item in parameters_of(command.function) if item.shown[:2] == "--"}
     shown = set(re.findall(r"--[a-z]+(?:-[a-z]+)*", below_the_options))
     assert {option for option in shown if not option.startswith("--no-")} == declared | {"--help"}
 
@@ -93,6 +100,30 @@ def test_every_key_of_a_workload_scenario_is_there(model: type[BaseModel]) -> No
 @pytest.mark.parametrize("model", [ModelScenario, Observe])
 def test_every_key_of_a_model_scenario_is_there(model: type[BaseModel]) -> None:
     require_table(MODEL_SCENARIO.read_text("utf-8"), keys_table(model), MODEL_SCENARIO)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        each
+        for each in vars(yarn).values()
+        if isinstance(each, type) and issubclass(each, Table) and each.__module__ == yarn.__name__
+    ],
+)
+def test_every_key_of_a_yarn_scenario_is_there(model: type[BaseModel]) -> None:
+    require_table(YARN_SCENARIO.read_text("utf-8"), keys_table(model), YARN_SCENARIO)
+
+
+def test_schedulers_figures_and_tables_of_yarn_clusters_are_there() -> None:
+    text = YARN_SCENARIO.read_text("utf-8")
+    for policy in BUILTIN_YARN_SCHEDULERS:
+        assert f"| `{policy.name}` | {policy.description} |\n" in text
+    for each in YARN_MEASURES:
+        metric = each.metric
+        assert f"| `{metric.name}` | {metric.unit or 'none'} | {metric.note} |\n" in text
+    for name, columns in TABLES.items():
+        listed = ", ".join(f"`{column}`" for column in columns if column != REPLICATION)
+        assert f"| `{name}` | {listed} |" in text
 
 
 def test_every_metric_of_schedules_is_there() -> None:

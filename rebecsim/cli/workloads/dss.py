@@ -66,6 +66,9 @@ class Assigning:
     ep: Annotated[
         int | None, typer.Option("--ep", min=0, max=100, help="Percent of nodes that are elastic.")
     ] = None
+    race_metric: Annotated[str, typer.Option(help="RACE_LOCKSTEP: TOTAL_JRT or MAKESPAN.")] = (
+        "TOTAL_JRT"
+    )
     push_back: Annotated[
         str | None, typer.Option("-p", metavar="STRATEGY", help="PEEK's push-back strategy.")
     ] = None
@@ -177,7 +180,7 @@ def _configuration(
 ) -> Configuration:
     from rebecsim.clusters import UnknownNameError
     from rebecsim.clusters.yarn import QUIRKS_OF_DSS, Configuration, yarn_scheduler
-    from rebecsim.clusters.yarn.configuration import PushBack
+    from rebecsim.clusters.yarn.configuration import PushBack, RaceMetric
 
     strategy = assigning.push_back
     try:
@@ -195,6 +198,7 @@ def _configuration(
         gaps_for_masters=assigning.gaps_for_masters,
         assign_multiple=assigning.assign_multiple,
         push_back=None if strategy is None else _word("-p", strategy, PushBack),
+        race_metric=_word("--race-metric", assigning.race_metric, RaceMetric),
         elasticity=_elasticity(given, assigning, errors),
         occupancy_interval=interval * 1000,
         quirks=QUIRKS_OF_DSS,

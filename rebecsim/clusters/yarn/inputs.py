@@ -11,7 +11,13 @@ import numpy as np
 
 from rebecsim.carried_files import carried, version_of
 from rebecsim.clusters.yarn.cluster import run_cluster
-from rebecsim.clusters.yarn.configuration import Configuration, Elasticity, InjectedError, Pool
+from rebecsim.clusters.yarn.configuration import (
+    Configuration,
+    Elasticity,
+    InjectedError,
+    PlacementRules,
+    Pool,
+)
 from rebecsim.clusters.yarn.elasticity.penalties import penalty_named
 from rebecsim.clusters.yarn.machines import mega_nodes, node_sizes
 from rebecsim.clusters.yarn.measures import MeasuredRun
@@ -84,6 +90,7 @@ class RunSetup:
             gaps_for_masters=table.gaps_for_masters,
             assign_multiple=table.assign_multiple,
             push_back=table.push_back,
+            placement=self._placement(),
             pools=tuple(Pool(**each.model_dump()) for each in table.pools),
             elasticity=Elasticity(
                 penalty=None if penalty is None else penalty_named(penalty.model, penalty.bump),
@@ -103,6 +110,16 @@ class RunSetup:
         """Run the cluster. Raises as the above, and what `run_cluster` raises."""
         run = run_cluster(self.jobs(replication), self.nodes(), self.configuration(replication))
         return MeasuredRun(run, container_columns(run))
+
+    def _placement(self) -> PlacementRules | None:
+        table = self.scenario.placement
+        if table is None:
+            return None
+        return PlacementRules(
+            None if table.strict == "node" else table.node_delay,
+            None if table.strict == "rack" else table.rack_delay,
+            table.most_per_node,
+        )
 
     def _error(self, table: ErrorTable | None) -> InjectedError:
         if table is None:

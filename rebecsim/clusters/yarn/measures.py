@@ -122,6 +122,11 @@ def _elastic_share(each: MeasuredRun) -> float:
     return 100 * float(each.containers.elastic[tasks].sum()) / max(int(tasks.sum()), 1)
 
 
+def _local_share(each: MeasuredRun) -> float:
+    locality = each.containers.locality
+    return 100 * float((locality == 1).sum()) / max(int((locality > 0).sum()), 1)
+
+
 YARN_MEASURES: tuple[YarnMeasure, ...] = (
     _measure(
         "mean_duration",
@@ -173,6 +178,15 @@ YARN_MEASURES: tuple[YarnMeasure, ...] = (
         "Containers of tasks that got less memory than they asked for.",
         _elastic_share,
         "neither",
+    ),
+    _measure(
+        "local",
+        "Local tasks",
+        "%",
+        "Of tasks that would rather run on some node of the cluster, those that did; 0 where "
+        "placement is not asked for.",
+        _local_share,
+        "higher",
     ),
     _measure(
         "accepted",

@@ -46,6 +46,7 @@ _List = Field(strict=False)
 _MOST = 2**40
 Amount = Annotated[int, Field(ge=1, le=_MOST)]
 Load = Annotated[float, Field(ge=0.001, le=1000)]
+Factor = Annotated[float, Field(ge=0.01, le=1000)]
 Percent = Annotated[int, Field(ge=0, le=1000)]
 PenaltyName = Literal["NULL", "POWER1", "POWER2", "SQUAREROOT", "STEP", "SAWTOOTH", "SPARKWC"]
 
@@ -132,7 +133,7 @@ class PoolTable(Table):
 
     name: str = Field(min_length=1, description="of the queue or the user")
     weight: float = Field(
-        default=1.0, gt=0, le=10**6, description="how much it should have, compared to others"
+        default=1.0, ge=0.001, le=10**6, description="how much it should have, compared to others"
     )
     least_memory: int = Field(
         default=0, ge=0, le=_MOST, description="MB that it should have before others get more"
@@ -195,6 +196,27 @@ class ClusterTable(Table):
         return self
 
 
+class PlacementTable(Table):
+    """Where containers may run: labels of nodes and jobs count as soon as this table is there."""
+
+    node_delay: int = Field(
+        default=40,
+        ge=0,
+        le=10**9,
+        description="opportunities that a job lets pass before its tasks run in the rack of the "
+        "node where they would rather run",
+    )
+    rack_delay: int = Field(
+        default=40, ge=0, le=10**9, description="how many more before they run elsewhere"
+    )
+    strict: Literal["node", "rack"] | None = Field(
+        default=None, description="tasks never run farther away than this, however long they wait"
+    )
+    most_per_node: Annotated[int, Field(ge=1, le=10**6)] | None = Field(
+        default=None, description="the most tasks of one job that run on a node at a time"
+    )
+
+
 class PenaltyTable(Table):
     """How much longer tasks run in less memory."""
 
@@ -216,22 +238,20 @@ class ElasticityTable(Table):
     node_percent: Annotated[int, Field(ge=0, le=100)] | None = Field(
         default=None, description="GREEDY and SMARTG: the part of the nodes that may give less"
     )
-    overestimated: Annotated[tuple[float, float], _List] = Field(
+    overestimated: Annotated[tuple[Factor, Factor], _List] = Field(
         default=(1.0, 1.0),
         description="jobs ask for so many times the memory that is ideal, from least to most",
     )
-    assumed_overestimate: float = Field(
-        default=1.0, ge=0.01, le=1000, description="the factor that schedulers take for true"
+    assumed_overestimate: Factor = Field(
+        default=1.0, description="the factor that schedulers take for true"
     )
 
     @field_validator("overestimated")
     @classmethod
     def _is_range(cls, factors: tuple[float, float]) -> tuple[float, float]:
         low, high = factors
-        if not 0.01 <= low <= high <= 1000:
-            raise ValueError(
-                f"should be from 0.01 to 1000, the smaller first, not {low:g}, {high:g}"
-            )
+        if low > high:
+            raise ValueError(f"should be the smaller first, not {low:g}, {high:g}")
         return factors
 
 
@@ -284,6 +304,9 @@ class YarnScenario(StudyScenario):
     )
     workload: YarnWorkload = Field(description="where the jobs come from")
     cluster: ClusterTable = Field(description="what they run on")
+    placement: PlacementTable | None = Field(
+        default=None, description="where containers may run; without it, wherever they fit"
+    )
     elasticity: ElasticityTable = Field(
         default=ElasticityTable(), description="what less memory does to tasks"
     )
@@ -338,6 +361,8 @@ class YarnScenario(StudyScenario):
     def _fits_together(self) -> Self:
         if self.baseline is not None and self.baseline not in self.policies:
             raise ValueError(f"baseline = {self.baseline!r} should be one of the policies")
+        if self.placement is not None and self.compatibility is not None:
+            raise ValueError("DSS places containers wherever they fit; remove placement")
         if self.replications > 1 and not self.is_random:
             raise ValueError(
                 "nothing is random here, so replications would all be the same; remove them"

@@ -73,9 +73,10 @@ class YarnStudy(Study):
         return Rows(columns, {name: _joined(parts) for name, parts in tables.items()})
 
     def measures(self, scenario: YarnScenario) -> tuple[Metric, ...]:
-        """Give the figures that the scenario asks for, or all of them."""
+        """Give the figures that the scenario asks for, or all that say something."""
         known = {each.name: each for each in self.kept(scenario)}
-        return tuple(known[name] for name in scenario.metrics or known)
+        telling = [name for name in known if name != "local" or scenario.placement is not None]
+        return tuple(known[name] for name in scenario.metrics or telling)
 
     def kept(self, scenario: YarnScenario) -> tuple[Metric, ...]:
         """Give all figures."""

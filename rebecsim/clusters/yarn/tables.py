@@ -35,6 +35,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         REPLICATION: _WHOLE,
         **dict.fromkeys(("job", "container"), _WHOLE),
         "kind": "words",
+        "locality": "words",
         "node": "string",
         **dict.fromkeys(("scheduled", "launched", "finished"), _WHOLE),
         **dict.fromkeys(("requested", "ideal", "given", "cores"), _WHOLE),
@@ -71,12 +72,14 @@ class ContainerColumns:
 
     Attributes:
         kind: places in `KINDS`.
+        locality: places in `LOCALITIES`.
         node: places in the nodes of the run.
     """
 
     job: Integers
     container: Integers
     kind: Integers
+    locality: Integers
     node: Integers
     scheduled: Integers
     launched: Integers
@@ -94,18 +97,22 @@ class ContainerColumns:
 
 
 KINDS = ("master", "map", "reduce")
+LOCALITIES = ("", "node", "rack", "any")
+"""The first one: nothing is preferred, or nobody asks."""
 
 
 def container_columns(run: Finished) -> ContainerColumns:
     """Give the containers of a run, by jobs in the order of the trace."""
     place = {node: at for at, node in enumerate(run.nodes)}
     kinds = {kind: at for at, kind in enumerate(KINDS)}
+    near = {locality or None: at for at, locality in enumerate(LOCALITIES)}
     rows = np.array(
         [
             (
                 application.number,
                 each.number,
                 kinds[each.task.kind],
+                near[each.locality],
                 place[each.node],
                 each.scheduled,
                 each.launched,
@@ -120,7 +127,7 @@ def container_columns(run: Finished) -> ContainerColumns:
             for each in application.containers
         ],
         dtype=np.int64,
-    ).reshape(-1, 12)
+    ).reshape(-1, 13)
     columns: list[Any] = list(np.ascontiguousarray(rows.T))
     columns[-1] = columns[-1].astype(bool)
     return ContainerColumns(*columns)
@@ -132,7 +139,11 @@ def task_table(run: Finished, containers: ContainerColumns) -> dict[str, Any]:
     columns: dict[str, Any] = {
         each.name: getattr(containers, each.name) for each in fields(containers)
     }
-    return columns | {"kind": Coded(containers.kind, KINDS), "node": names[containers.node]}
+    return columns | {
+        "kind": Coded(containers.kind, KINDS),
+        "locality": Coded(containers.locality, LOCALITIES),
+        "node": names[containers.node],
+    }
 
 
 def _node_names(run: Finished) -> NDArray[np.str_]:

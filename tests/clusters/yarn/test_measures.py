@@ -39,6 +39,7 @@ def test_figures_of_one_task_by_hand():
         "memory_used": pytest.approx(100 * (5 * 1500 + 10 * 1000) / (12 * 4000)),
         "memory_reserved": 0.0,
         "elastic": 0.0,
+        "local": 0.0,
         "accepted": 100.0,
         "reserved": 0.0,
         "mean_slowdown": 1.2,

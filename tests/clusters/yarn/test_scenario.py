@@ -7,6 +7,7 @@ from typing import get_args
 import pytest
 
 from rebecsim.clusters.scenarios import load, load_scenario
+from rebecsim.clusters.yarn.configuration import PlacementRules
 from rebecsim.clusters.yarn.elasticity.penalties import PENALTIES
 from rebecsim.clusters.yarn.inputs import RunSetup
 from rebecsim.clusters.yarn.quirks import QUIRKS_OF_DSS, Quirks
@@ -67,6 +68,18 @@ def test_what_a_scenario_says_reaches_the_cluster(tmp_path):
     ]
     like = plan_of(tmp_path, SCENARIO.replace("[work", 'compatibility = "dss"\n[work', 1))
     assert like.cells[0].setup.configuration(0).quirks == QUIRKS_OF_DSS
+
+
+def test_placement_is_off_unless_it_is_asked_for(tmp_path):
+    assert plan_of(tmp_path).cells[0].setup.configuration(0).placement is None
+    for text, rules in (
+        ("", PlacementRules()),
+        ('strict = "node"\nmost_per_node = 2', PlacementRules(None, 40, 2)),
+        ('strict = "rack"\nnode_delay = 3', PlacementRules(3, None)),
+    ):
+        plan = plan_of(tmp_path, SCENARIO + f"\n[placement]\n{text}\n")
+        assert plan.cells[0].setup.configuration(0).placement == rules
+        assert "local" in [metric.name for metric in plan.metrics]
 
 
 def test_a_topology_says_which_nodes_there_are(tmp_path):

@@ -22,7 +22,10 @@ def measures_table(runs: Mapping[str, MeasuredRun]) -> Table:
     table.add_column("")
     for name in runs:
         table.add_column(name, justify="right")
+    placed = any(each.run.configuration.placement is not None for each in runs.values())
     for each in YARN_MEASURES:
+        if each.metric.name == "local" and not placed:
+            continue
         unit = f" ({each.metric.unit})" if each.metric.unit else ""
         values = [f"{each.of(run):,.{each.metric.decimals}f}" for run in runs.values()]
         table.add_row(f"{each.metric.title}{unit}", *values)

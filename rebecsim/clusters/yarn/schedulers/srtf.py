@@ -48,7 +48,7 @@ class ShortestRemaining(Scheduler):
     def _gave(self, node: ClusterNode) -> bool:
         """Give the first task that fits; say whether others are to be looked at."""
         queue = self._queue
-        queue.sort(key=_remaining)
+        queue.sort(key=self.remaining)
         for place, application in enumerate(queue):
             decisions, task = application.decisions, application.head
             assert task is not None
@@ -67,6 +67,6 @@ class ShortestRemaining(Scheduler):
                 decisions.rejected += 1
         return False
 
-
-def _remaining(application: Application) -> int:
-    return sum(task.duration * count for task, count in application.left)
+    def remaining(self, application: Application) -> int:
+        """Give how much work of an application waits for containers (ms)."""
+        return sum(task.duration * count for task, count in application.left)
