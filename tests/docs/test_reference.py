@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import fields
 
 import pytest
 from pydantic import BaseModel
@@ -31,6 +32,7 @@ from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.clusters.model.scenario import ModelScenario, Observe
 from rebecsim.clusters.yarn import scenario as yarn
 from rebecsim.clusters.yarn.measures import YARN_MEASURES
+from rebecsim.clusters.yarn.quirks import Quirks
 from rebecsim.clusters.yarn.schedulers.registry import BUILTIN_YARN_SCHEDULERS
 from rebecsim.clusters.yarn.tables import TABLES
 from rebecsim.studies.rows import REPLICATION
@@ -112,6 +114,11 @@ def test_every_key_of_a_model_scenario_is_there(model: type[BaseModel]) -> None:
 )
 def test_every_key_of_a_yarn_scenario_is_there(model: type[BaseModel]) -> None:
     require_table(YARN_SCENARIO.read_text("utf-8"), keys_table(model), YARN_SCENARIO)
+
+
+def test_every_quirk_of_dss_is_there() -> None:
+    text = (ROOT / "docs/background/dss.md").read_text("utf-8")
+    assert re.findall(r"^\| `(\w+)` \|", text, re.M) == [each.name for each in fields(Quirks)]
 
 
 def test_schedulers_figures_and_tables_of_yarn_clusters_are_there() -> None:

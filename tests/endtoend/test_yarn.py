@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tests.clusters.yarn.scenarios import DRAWN, SCENARIO, TRACE, written
 from tests.conftest import Run
 
+ROOT = Path(__file__).parents[2]
 TOPOLOGY = '{"rack": "default-rack", "nodes": [{"node": "node1"}, {"node": "node2"}]}\n'
 DSS = ("jobs.json", "racks.json", 4000, 4, 1000, 1000, 500, 1)
 
@@ -89,6 +91,63 @@ def test_what_is_wrong_is_said_and_nothing_is_left(
     assert done.returncode == 2
     assert message in " ".join(done.stderr.replace("│", " ").split())
     assert not (folder / "a").exists()
+
+
+CLUSTER = ("--nodes", "2:memory=4000,cores=4", "--master-memory", 500)
+
+
+def test_a_trace_under_several_schedulers(run: Run, folder: Path) -> None:
+    named = ("--scheduler", "REGULAR", "--scheduler", "GREEDY", "--scheduler", "DRF")
+    done = run(
+        *("yarn", "jobs.json", *CLUSTER, *named, "--penalty", "step:1.5", "--out", "."), cwd=folder
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "REGULAR ┃ GREEDY ┃  DRF ┃" in done.stdout
+    assert "Job duration (s)" in done.stdout
+    assert "Local tasks" not in done.stdout
+    tasks = (folder / "tasks.csv").read_text().splitlines()
+    assert tasks[0].startswith("scheduler,job,container,kind,locality,node,scheduled,launched,")
+    assert len(tasks) == 1 + 3 * 10
+    tables = {path.stem for path in folder.glob("*.csv")}
+    assert tables == {"jobs", "tasks", "decisions", "reservations", "occupancy", "nodes"}
+
+
+def test_like_dss_is_what_dss_does(run: Run, folder: Path) -> None:
+    assert run("dss", *DSS, cwd=folder).returncode == 0
+    done = run("yarn", "jobs.json", *CLUSTER, "--like", "dss", "--out", ".", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    ends = [line.split(",")[3] for line in (folder / "jobs.csv").read_text().splitlines()[1:]]
+    written_by_dss = (folder / "job_stats.out").read_text()
+    assert ends == re.findall(r"end_ms=(\d+)", written_by_dss)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "say which nodes there are: --nodes 80:memory=64000,cores=16, or --topology FILE"),
+        (["--nodes", "2:memory=4000"], "--nodes 2:memory=4000: write it as 80:memory=64000"),
+        ([*CLUSTER, "--scheduler", "REGULA"], "did you mean REGULAR?"),
+        ([*CLUSTER, "--penalty", "STEP:often"], "--penalty STEP:often: write it as STEP:1.5"),
+        ([*CLUSTER, "--gaps"], "gaps are those of reservations"),
+        (["--topology", "racks.json"], "node node1 does not say its memory and cores"),
+        ([*CLUSTER, "--out", "none"], "none: there is no such directory"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(
+    run: Run, folder: Path, options: list[str], message: str
+) -> None:
+    done = run("yarn", "jobs.json", *options, cwd=folder)
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.replace("│", " ").split())
+
+
+def test_a_scheduler_of_a_plugin(run: Run, folder: Path) -> None:
+    plugin = ROOT / "models/plugins/fewest_tasks_first.py"
+    done = run(
+        "yarn", "jobs.json", *CLUSTER, "--scheduler", "FEWEST", "--plugin", plugin, cwd=folder
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "FEWEST" in done.stdout
 
 
 def test_dss_writes_its_files_here(run: Run, folder: Path) -> None:
