@@ -40,7 +40,7 @@ def drawn(jobs: int) -> tuple[ContainerJob, ...]:
     """Draw a trace with some 240 tasks in each job."""
     model = TraceModel(
         jobs,
-        Spread("uniform", 0, 2 * jobs),
+        Spread("uniform", 0, 20 * jobs),
         Spread("exponential", 1, 1800),
         Spread("uniform", 20, 400),
         Spread("uniform", 1000, 8000),
