@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from rebecsim.cli.commands import COMMANDS
+from tests.clusters.yarn.scenarios import TRACE
 from tests.conftest import Run
 from tests.endtoend.test_cli import SCENARIO
 from tests.program import Ended, in_a_process, undrawn
@@ -29,9 +30,13 @@ MANIFEST = """\
     {"mode": "FTTS", "verdict": "satisfied", "states": 8028, "transitions": 15715}]}]}
 """
 
+RACKS = '{"rack": "default-rack", "nodes": [{"node": "node1"}, {"node": "node2"}]}'
+
 USES = {
     "batch": (0, "batch log.swf --policy EASY --out schedule.swf"),
     "validate": (0, "validate ready/schedule.swf --easy"),
+    "yarn": (0, "yarn jobs.json --nodes 2:memory=4000,cores=4 --master-memory 500 --out ."),
+    "dss": (0, "dss jobs.json racks.json 4000 4 1000 1000 500 1"),
     "cache": (0, "cache"),
     "conformance": (0, "conformance ."),
     "explore": (1, "explore tickets.rebeca --max-states 500 --save found.json --invariant NEVER"),
@@ -65,7 +70,8 @@ def filled(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with something for every command."""
     place = tmp_path_factory.mktemp("filled")
     shutil.copy(TICKETS, place / "tickets.rebeca")
-    for name, text in (("tiny.toml", SCENARIO), ("log.swf", LOG), ("manifest.json", MANIFEST)):
+    texts = (("tiny.toml", SCENARIO), ("log.swf", LOG), ("manifest.json", MANIFEST))
+    for name, text in (*texts, ("jobs.json", TRACE), ("racks.json", RACKS)):
         (place / name).write_text(text)
     (place / "ready").mkdir()
     for name in ("batch", "explore", "compare"):

@@ -341,9 +341,11 @@ def test_replace_changes_fields_and_checks_them(load):
         scenario.replace(sede=3)
 
 
-def test_the_builtin_scenarios_are_the_published_ones():
+def test_the_builtin_scenarios_are_the_published_ones_and_ours():
     published = {table.scenario for table in PUBLISHED_TABLES}
-    assert set(builtin_scenarios()) == {*published, "backfilling_or_fairshare", "fresh_readings"}
+    own = {"backfilling_or_fairshare", "fresh_readings"}
+    of_yarn = {"elastic_or_regular", "fifo_or_fair", "peek_with_errors"}
+    assert set(builtin_scenarios()) == published | own | of_yarn
 
 
 @pytest.mark.parametrize(

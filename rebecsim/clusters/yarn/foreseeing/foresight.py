@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from functools import cached_property
 
 from rebecsim.clusters.yarn.application import Application
 
 
-@dataclass(frozen=True, slots=True)
 class Foresight:
-    """How a cluster would go on, as far as that was looked at.
+    """How a cluster would go on, as far as that is looked at.
 
-    Attributes:
-        applications: as they are at its end, by the numbers of their jobs.
+    Most of what could be foreseen nobody asks for, so `look` is called when somebody does.
     """
 
-    applications: Mapping[int, Application] = field(default_factory=dict)
+    def __init__(self, look: Callable[[], Mapping[int, Application]] = dict) -> None:
+        self._look = look
+
+    @cached_property
+    def applications(self) -> Mapping[int, Application]:
+        """Applications as they are at its end, by the numbers of their jobs."""
+        return self._look()
 
     def _foreseen(self, application: Application) -> Application | None:
         return self.applications.get(application.number)

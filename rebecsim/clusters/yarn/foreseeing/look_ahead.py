@@ -26,7 +26,8 @@ def look_ahead(
     """Let a copy of a cluster go on from now to a time (ms), or until its applications have ended.
 
     It has the applications that run, and its scheduler is REGULAR, without gaps. Errors of memory,
-    of bumps, and those of containers that run already are none that it knows of.
+    of bumps, and those of containers that run already are none that it knows of. The copy is made
+    now, and goes on when somebody asks what is foreseen.
     """
     copy = _Copy(manager, Regular, gaps=False)
     copy.take_messages(now, closes=True)
@@ -36,8 +37,7 @@ def look_ahead(
     copy.system.actor = copied
     copied._now = now
     copied.close(after=until - now)
-    serve(copy.system, copied)
-    return Foresight(copy.foreseen())
+    return Foresight(copy.gone_on)
 
 
 def play_out(manager: ResourceManager, now: int, scheduler: type[Regular]) -> Foresight:
@@ -47,8 +47,8 @@ def play_out(manager: ResourceManager, now: int, scheduler: type[Regular]) -> Fo
     """
     copy = _Copy(manager, scheduler, gaps=manager.configuration.gaps)
     copy.take_messages(now, closes=False)
-    serve(copy.system, copy.manager)
-    return Foresight(copy.foreseen())
+    found = copy.gone_on()
+    return Foresight(lambda: found)
 
 
 class _Copy:
@@ -173,8 +173,9 @@ class _Copy:
         self.manager.allocate(own, self._nodes[node], memory)
         self.manager.scheduler.freed(own)
 
-    def foreseen(self) -> dict[int, Application]:
-        """Give the applications by the numbers of their jobs."""
+    def gone_on(self) -> dict[int, Application]:
+        """Let it go on to its end; give the applications by the numbers of their jobs."""
+        serve(self.system, self.manager)
         return {copy.number: copy for copy in self._applications.values()}
 
 
