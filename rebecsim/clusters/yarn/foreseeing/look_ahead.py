@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from rebecsim.actors import Instance, Model
 from rebecsim.actors.rebec import Rebec
@@ -29,15 +30,20 @@ def look_ahead(
     of bumps, and those of containers that run already are none that it knows of. The copy is made
     now, and goes on when somebody asks what is foreseen.
     """
-    copy = _Copy(manager, Regular, gaps=False)
-    copy.take_messages(now, closes=True)
-    if placement is not None:
-        copy.place(placement, now)
-    copied = copy.manager
-    copy.system.actor = copied
-    copied._now = now
-    copied.close(after=until - now)
-    return Foresight(copy.gone_on)
+    snapshot = _Snapshot(manager)
+
+    def gone_on() -> dict[int, Application]:
+        copy = _Copy(snapshot, Regular, gaps=False)
+        copy.take_messages(now, closes=True)
+        if placement is not None:
+            copy.place(placement, now)
+        copied = copy.manager
+        copy.system.actor = copied
+        copied._now = now
+        copied.close(after=until - now)
+        return copy.gone_on()
+
+    return Foresight(gone_on)
 
 
 def play_out(manager: ResourceManager, now: int, scheduler: type[Regular]) -> Foresight:
@@ -45,53 +51,118 @@ def play_out(manager: ResourceManager, now: int, scheduler: type[Regular]) -> Fo
 
     What it knows is as in `look_ahead`. Raises StuckError when they never end.
     """
-    copy = _Copy(manager, scheduler, gaps=manager.configuration.gaps)
+    copy = _Copy(_Snapshot(manager), scheduler, gaps=manager.configuration.gaps)
     copy.take_messages(now, closes=False)
     found = copy.gone_on()
     return Foresight(lambda: found)
 
 
+@dataclass(frozen=True, slots=True)
+class _NodeThen:
+    """A node as it was.
+
+    Attributes:
+        copy: without containers.
+        booked: those, and what they were like.
+        running: those; of them nothing changes but that they end.
+        done: those, which do not change.
+        reservation: of which nothing changes but that it ends.
+    """
+
+    copy: ClusterNode
+    booked: Mapping[Container, Container]
+    running: Sequence[Container]
+    done: Sequence[Container]
+    reservation: Reservation | None
+
+
+@dataclass(frozen=True, slots=True)
+class _ApplicationThen:
+    """An application as it was, and its lists of containers."""
+
+    copy: Application
+    containers: Sequence[Container]
+    allocated: Sequence[Container]
+    acquired: Sequence[Container]
+    released: Sequence[Container]
+    finished: Sequence[Container]
+
+
+class _Snapshot:
+    """What changes of a cluster that goes on, as it is now; of the rest it is a reference."""
+
+    def __init__(self, manager: ResourceManager) -> None:
+        self.configuration = manager.configuration
+        self.applications = {each: _application_then(each) for each in manager.running.values()}
+        self.nodes = {node: _node_then(node) for node in manager.nodes}
+        self.queue = list(manager.scheduler.waiting())
+        self.messages = list(manager.messages())
+
+
+def _application_then(application: Application) -> _ApplicationThen:
+    return _ApplicationThen(
+        application.copied(),
+        tuple(application.containers),
+        tuple(application.allocated),
+        tuple(application.acquired),
+        tuple(application.released),
+        tuple(application.finished),
+    )
+
+
+def _node_then(node: ClusterNode) -> _NodeThen:
+    copy = ClusterNode(node.size)
+    copy.memory, copy.cores = node.memory, node.cores
+    copy.awake, copy.beat, copy.last_head = node.awake, node.beat, node.last_head
+    booked = {each: each.copied(None, node) for each in node.booked}
+    return _NodeThen(copy, booked, tuple(node.running), tuple(node.done), node.reservation)
+
+
 class _Copy:
     """A cluster like another one, with rebecs, nodes, applications and containers of its own."""
 
-    def __init__(self, manager: ResourceManager, scheduler: type[Regular], gaps: bool) -> None:
-        self._original = manager
-        self._applications = {each: each.copied() for each in manager.running.values()}
-        self._nodes = {node: _copied_node(node) for node in manager.nodes}
+    def __init__(self, snapshot: _Snapshot, scheduler: type[Regular], gaps: bool) -> None:
+        self._original = snapshot
+        self._applications = {each: then.copy for each, then in snapshot.applications.items()}
+        self._nodes = {node: then.copy for node, then in snapshot.nodes.items()}
         self._containers: dict[Container, Container] = {}
-        for node, copy in self._nodes.items():
-            self._copy_containers(node, copy)
-        for application, own in self._applications.items():
-            self._copy_lists(application, own)
+        for node in snapshot.nodes.values():
+            self._copy_containers(node)
+        for application in snapshot.applications.values():
+            self._copy_lists(application)
         self.system = QueuedSystem(self._model(scheduler, gaps))
         found = self.system.rebecs[0]
         assert isinstance(found, ResourceManager)
         self.manager = found
 
-    def _copy_containers(self, node: ClusterNode, copy: ClusterNode) -> None:
-        for containers, own in ((node.booked, copy.booked), (node.running, copy.running)):
-            for each in containers:
-                own[self._container(each, copy)] = None
-        for each in copy.booked:
-            each.lengthened = 0
-        copy.done = [self._container(each, copy) for each in node.done]
-        kept = node.reservation
+    def _copy_containers(self, then: _NodeThen) -> None:
+        copy = then.copy
+        for original, booked in then.booked.items():
+            own = self._container(original, booked, copy)
+            own.lengthened = 0
+            copy.booked[own] = None
+        for each in then.running:
+            own = self._container(each, each, copy)
+            own.finished = None
+            copy.running[own] = None
+        copy.done = [self._container(each, each, copy) for each in then.done]
+        kept = then.reservation
         if kept is not None:
             whose = self._applications.get(kept.application, kept.application)
             copy.reservation = Reservation(whose, kept.task, kept.start)
 
-    def _container(self, container: Container, node: ClusterNode) -> Container:
-        copy = container.copied(self._applications.get(container.application), node)
-        self._containers[container] = copy
+    def _container(self, original: Container, then: Container, node: ClusterNode) -> Container:
+        copy = then.copied(self._applications.get(original.application), node)
+        self._containers[original] = copy
         return copy
 
-    def _copy_lists(self, application: Application, copy: Application) -> None:
-        known = self._containers
-        copy.containers = [known.get(each, each) for each in application.containers]
-        copy.allocated = [known.get(each, each) for each in application.allocated]
-        copy.acquired = [known.get(each, each) for each in application.acquired]
-        copy.released = list(application.released)
-        copy.finished = list(application.finished)
+    def _copy_lists(self, then: _ApplicationThen) -> None:
+        known, copy = self._containers, then.copy
+        copy.containers = [known.get(each, each) for each in then.containers]
+        copy.allocated = [known.get(each, each) for each in then.allocated]
+        copy.acquired = [known.get(each, each) for each in then.acquired]
+        copy.released = list(then.released)
+        copy.finished = list(then.finished)
 
     def _model(self, scheduler: type[Regular], gaps: bool) -> Model:
         original = self._original
@@ -122,11 +193,11 @@ class _Copy:
     def take_messages(self, now: int, closes: bool) -> None:
         """Copy the messages that are under way, and who is in the queue."""
         manager = self.manager
-        queue = [self._applications[each] for each in self._original.scheduler.waiting()]
+        queue = [self._applications[each] for each in self._original.queue]
         manager.resume(self._applications.values(), queue, closes)
         found = [
             copy
-            for message in self._original.messages()
+            for message in self._original.messages
             if (copy := self._message(message)) is not None
         ]
         found.sort(key=lambda message: message[:3])
@@ -177,10 +248,3 @@ class _Copy:
         """Let it go on to its end; give the applications by the numbers of their jobs."""
         serve(self.system, self.manager)
         return {copy.number: copy for copy in self._applications.values()}
-
-
-def _copied_node(node: ClusterNode) -> ClusterNode:
-    copy = ClusterNode(node.size)
-    copy.memory, copy.cores = node.memory, node.cores
-    copy.awake, copy.beat, copy.last_head = node.awake, node.beat, node.last_head
-    return copy
