@@ -120,7 +120,13 @@ def _panel(
         high = low + _ROW * tasks["given"][at] / sizes[node]
         corners.append([(left, low), (left, high), (right, high), (right, low)])
         faces.append(to_rgba(colours[int(tasks["job"][at])], 0.45 if tasks["elastic"][at] else 1))
-    axes.barh(list(rows.values()), axes.get_xlim()[1], _ROW, color="#f4f4f4", zorder=0)
+    axes.barh(
+        list(rows.values()),
+        (window[1] - window[0]) / _SECOND / unit,
+        _ROW,
+        color="#f4f4f4",
+        zorder=0,
+    )
     many = len(corners) > 2000
     axes.add_collection(
         PolyCollection(
