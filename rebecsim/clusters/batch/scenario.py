@@ -19,7 +19,6 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from rebecsim.close_names import suggestion
 from rebecsim.clusters.batch.machine import Placement
 from rebecsim.clusters.batch.measures import SCHEDULE_METRICS
 from rebecsim.clusters.batch.policies.policy import batch_policy
@@ -27,8 +26,8 @@ from rebecsim.clusters.batch.policies.settings import BackfillOrder
 from rebecsim.studies.scenarios.scenario import (
     StudyScenario,
     Table,
-    entry_error,
     require_known,
+    require_metrics,
     without_duplicates,
 )
 
@@ -229,11 +228,7 @@ class BatchScenario(StudyScenario):
     @field_validator("metrics")
     @classmethod
     def _metrics_exist(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        known = [each.metric.name for each in SCHEDULE_METRICS]
-        for place, name in enumerate(names):
-            if name not in known:
-                text = f"no metric {name!r}; {suggestion(name, known)}"
-                raise entry_error("unknown_metric", place, text)
+        require_metrics(names, [each.metric.name for each in SCHEDULE_METRICS])
         return names
 
     @model_validator(mode="after")

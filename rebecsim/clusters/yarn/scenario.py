@@ -25,15 +25,14 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from rebecsim.close_names import suggestion
 from rebecsim.clusters.yarn.configuration import ErrorMode, ErrorSign, PushBack
 from rebecsim.clusters.yarn.measures import YARN_MEASURES
 from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler
 from rebecsim.studies.scenarios.scenario import (
     StudyScenario,
     Table,
-    entry_error,
     require_known,
+    require_metrics,
     without_duplicates,
 )
 
@@ -350,11 +349,7 @@ class YarnScenario(StudyScenario):
     @field_validator("metrics")
     @classmethod
     def _metrics_exist(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        known = [each.metric.name for each in YARN_MEASURES]
-        for place, name in enumerate(names):
-            if name not in known:
-                text = f"no metric {name!r}; {suggestion(name, known)}"
-                raise entry_error("unknown_metric", place, text)
+        require_metrics(names, [each.metric.name for each in YARN_MEASURES])
         return names
 
     @model_validator(mode="after")

@@ -71,7 +71,7 @@ def _draw_lines(axes: Axes, chart: ChartData, styles: dict[str, LineStyle]) -> N
             label=line.policy,
             color=style.colour,
             linewidth=style.line_width,
-            linestyle=(0, style.dashes) if style.dashes else "solid",
+            linestyle=style.line,
             marker=style.marker,
             markersize=style.marker_size,
             # White inside, so that a marker below a smaller one still shows its shape.

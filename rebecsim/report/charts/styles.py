@@ -39,6 +39,11 @@ class LineStyle:
     line_width: float
     marker_size: float
 
+    @property
+    def line(self) -> str | tuple[int, tuple[float, ...]]:
+        """The pattern of the line as matplotlib has it."""
+        return (0, self.dashes) if self.dashes else "solid"
+
     def band_colour(self, opacity: float) -> str:
         """The colour as CSS `rgba(...)` for the interval band."""
         red, green, blue = (int(self.colour[i : i + 2], 16) for i in (1, 3, 5))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
 
+from rebecsim.close_names import suggestion
 from rebecsim.errors import UserError
 from rebecsim.metrics import Metric
 from rebecsim.studies.scenarios.scenario_errors import ScenarioError, problems_of
@@ -117,6 +118,14 @@ def require_known(names: tuple[str, ...], find: Callable[[str], object]) -> None
             find(name)
         except ValueError as error:
             raise entry_error("unknown_name", place, str(error)) from error
+
+
+def require_metrics(names: tuple[str, ...], known: Sequence[str]) -> None:
+    """Raise an error that pydantic reports when a name of a list is that of no metric."""
+    for place, name in enumerate(names):
+        if name not in known:
+            text = f"no metric {name!r}; {suggestion(name, known)}"
+            raise entry_error("unknown_metric", place, text)
 
 
 def without_duplicates(entries: Entries) -> Entries:

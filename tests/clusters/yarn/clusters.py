@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from hypothesis import assume, strategies as st
 
@@ -28,8 +29,8 @@ def job(number: int, start: int, *classes: TaskClass) -> ContainerJob:
     return ContainerJob(number, start, None, classes)
 
 
-def tasks(count: int, memory: int, duration: int, **more: object) -> TaskClass:
-    return TaskClass("reduce", count, duration, memory, **more)  # type: ignore[arg-type]
+def tasks(count: int, memory: int, duration: int, **more: Any) -> TaskClass:
+    return TaskClass("reduce", count, duration, memory, **more)
 
 
 task_classes = st.builds(

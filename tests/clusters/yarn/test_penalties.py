@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rebecsim.clusters.yarn.elasticity.penalties import PENALTIES, penalty_named
+from rebecsim.clusters.yarn.elasticity.penalty_tables import SAWTOOTH_SPILLS, SPARK_WORD_COUNT
 from rebecsim.errors import UserError
 
 
@@ -65,6 +66,6 @@ def test_an_unknown_name_is_refused_with_those_there_are():
 
 
 def test_tables_have_every_percent():
-    assert len(PENALTIES["SAWTOOTH"].table) == 101  # type: ignore[attr-defined]
-    assert len(PENALTIES["SPARKWC"].table) == 100  # type: ignore[attr-defined]
-    assert math.isclose(PENALTIES["SAWTOOTH"].table[50], 0.499567)  # type: ignore[attr-defined]
+    assert len(SAWTOOTH_SPILLS) == 101
+    assert len(SPARK_WORD_COUNT) == 100
+    assert math.isclose(SAWTOOTH_SPILLS[50], 0.499567)

@@ -6,17 +6,16 @@ Axes of time are in seconds or in what is read more easily.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.clusters.yarn.report.stored import StoredTables
+from rebecsim.clusters.yarn.report.stored import StoredTables, values_of
 from rebecsim.report.charts.figures import GREY, duration_ticks, new_figure, plain_axes, time_axis
 from rebecsim.report.charts.styles import line_styles
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -36,19 +35,19 @@ def occupancy_figure(shown: Sequence[StoredTables], heading: str = "") -> Figure
     Each step is the mean of a window of time. What is nothing under all schedulers is left out.
     """
     drawn = [
-        row for row in _OCCUPIED if any(_column(each.occupancy, row[0]).any() for each in shown)
+        row for row in _OCCUPIED if any(values_of(each.occupancy, row[0]).any() for each in shown)
     ]
     figure = new_figure(11, 1.2 + 2.4 * max(len(drawn), 1), heading)
     panels = figure.subplots(max(len(drawn), 1), 1, sharex=True, squeeze=False)[:, 0]
-    last = max(float(_column(each.jobs, "end").max()) for each in shown) / _SECOND
+    last = max(float(values_of(each.jobs, "end").max()) for each in shown) / _SECOND
     unit, name = time_axis(last)
     styles = line_styles(tuple(each.scheduler for each in shown))
     for axes, (column, title, label) in zip(panels, drawn or _OCCUPIED[:1], strict=True):
         for each in shown:
             style = styles[each.scheduler]
-            times = _column(each.occupancy, "time") / _SECOND / unit
+            times = values_of(each.occupancy, "time") / _SECOND / unit
             width = times[1] - times[0] if len(times) > 1 else 1.0
-            share = 100 * _column(each.occupancy, column) / _column(each.nodes, "memory").sum()
+            share = 100 * values_of(each.occupancy, column) / values_of(each.nodes, "memory").sum()
             axes.stairs(
                 share,
                 np.append(times, times[-1] + width),
@@ -80,7 +79,7 @@ def durations_figure(shown: Sequence[StoredTables], heading: str = "") -> Figure
             durations,
             label=each.scheduler,
             color=style.colour,
-            linestyle=(0, style.dashes) if style.dashes else "-",
+            linestyle=style.line,
             linewidth=0.6 * style.line_width + 0.3,
         )
     plain_axes(axes, "", "From submission to end", "Share of the jobs (%)")
@@ -103,7 +102,7 @@ def speedup_figure(base: StoredTables, others: Sequence[StoredTables], heading: 
             factors,
             label=each.scheduler,
             color=style.colour,
-            linestyle=(0, style.dashes) if style.dashes else "-",
+            linestyle=style.line,
             linewidth=0.6 * style.line_width + 0.3,
             marker=style.marker if len(factors) <= _MARKED else None,
             markersize=4,
@@ -132,13 +131,9 @@ def _factors(axes: Axes) -> None:
 
 def job_durations(each: StoredTables) -> NDArray[np.float64]:
     """Give how long each job took (s), in the order of the trace; shape (jobs,)."""
-    return np.asarray((_column(each.jobs, "end") - _column(each.jobs, "start")) / _SECOND)
+    return np.asarray((values_of(each.jobs, "end") - values_of(each.jobs, "start")) / _SECOND)
 
 
 def speedups(base: StoredTables, other: StoredTables) -> NDArray[np.float64]:
     """Give the duration of each job under a baseline over that under another scheduler."""
     return np.asarray(job_durations(base) / np.maximum(job_durations(other), 1 / _SECOND))
-
-
-def _column(table: pa.Table, name: str) -> NDArray[Any]:
-    return np.asarray(table.column(name).to_numpy())

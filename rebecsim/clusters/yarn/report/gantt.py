@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.clusters.yarn.report.stored import StoredTables
+from rebecsim.clusters.yarn.report.stored import StoredTables, values_of
 from rebecsim.report.charts.figures import BLUE, GREEN, ORANGE, new_figure, time_axis
 
 if TYPE_CHECKING:
@@ -35,12 +35,12 @@ def busiest_window(shown: StoredTables) -> tuple[int, int]:
     The whole run if it is not long against its tasks; otherwise as much of it as that, where the
     most memory is in use.
     """
-    end = int(_column(shown.jobs, "end").max())
-    lengths = _column(shown.tasks, "finished") - _column(shown.tasks, "launched")
+    end = int(values_of(shown.jobs, "end").max())
+    lengths = values_of(shown.tasks, "finished") - values_of(shown.tasks, "launched")
     width = int(np.median(lengths)) * _MOST_TASKS if len(lengths) else end
     if not 0 < width < end:
         return 0, end
-    time, memory = _column(shown.occupancy, "time"), _column(shown.occupancy, "memory")
+    time, memory = values_of(shown.occupancy, "time"), values_of(shown.occupancy, "memory")
     step = int(time[1] - time[0])
     windows = max(width // step, 1)
     sums = np.convolve(memory, np.ones(windows), "valid")
@@ -86,7 +86,7 @@ def _job_colours(shown: Sequence[StoredTables], window: tuple[int, int]) -> dict
 def _within(tasks: pa.Table, window: tuple[int, int]) -> dict[str, NDArray[Any]]:
     """Give the containers that run at some time of a window, cut to it, in the order of launch."""
     names = ("job", "node", "given", "launched", "finished", "elastic")
-    columns = {name: _column(tasks, name) for name in names}
+    columns = {name: values_of(tasks, name) for name in names}
     begin, end = window
     inside = np.flatnonzero((columns["launched"] < end) & (columns["finished"] > begin))
     inside = inside[np.argsort(columns["launched"][inside], kind="stable")]
@@ -104,8 +104,8 @@ def _panel(
 
     sizes = dict(
         zip(
-            _column(each.nodes, "node").tolist(),
-            _column(each.nodes, "memory").tolist(),
+            values_of(each.nodes, "node").tolist(),
+            values_of(each.nodes, "memory").tolist(),
             strict=True,
         )
     )
@@ -183,7 +183,3 @@ def _legend(figure: Figure, colours: dict[int, str]) -> None:
     figure.legend(
         handles=handles, loc="outside lower center", ncols=len(handles), fontsize=8, frameon=False
     )
-
-
-def _column(table: pa.Table, name: str) -> NDArray[Any]:
-    return np.asarray(table.column(name).to_numpy())

@@ -35,7 +35,7 @@ def penalty_figure(penalties: Sequence[Penalty]) -> Figure:
             factors,
             label=label,
             color=style.colour,
-            linestyle=(0, style.dashes) if style.dashes else "-",
+            linestyle=style.line,
             linewidth=0.5 * style.line_width + 0.4,
         )
     plain_axes(axes, "", "Memory given (% of the ideal memory)", "Duration (times as long)")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from rebecsim.clusters.yarn.tables import JOBS, NODES, OCCUPANCY, RESERVATIONS, TABLES, TASKS
 from rebecsim.studies.plan import Plan
@@ -57,3 +60,8 @@ def _read(results: Results, cell: PlannedCell) -> StoredTables:
             raise ResultsError(f"{path}: cannot be read: {error}; remove it and resume") from error
         read.append(table.drop_columns([REPLICATION]))
     return StoredTables(cell.cell.policy, *read)
+
+
+def values_of(table: pa.Table, name: str) -> NDArray[Any]:
+    """Give a column as an array, of shape (rows,)."""
+    return np.asarray(table.column(name).to_numpy())

@@ -79,11 +79,11 @@ class SmartGreedy(Elastic):
         self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants
     ) -> None:
         super().__init__(configuration, nodes, grants)
-        self.shrunk = lru_cache(2**16)(self._best)  # type: ignore[method-assign]
+        self._remembered = lru_cache(2**16)(self._best)
 
     def shrunk(self, task: Task, free: int) -> Offer:
         """Offer the best of what is free, and of multiples of 100 MB below."""
-        return self._best(task, free)
+        return self._remembered(task, free)
 
     def _best(self, task: Task, free: int) -> Offer:
         lowest = max(LEAST_MEMORY, task.least)
