@@ -68,6 +68,8 @@ def test_workers_end_with_the_block():
 
 def test_tasks_that_have_not_begun_are_dropped_when_the_block_is_interrupted():
     pool = executor_of(2)
+    for _ in range(2):
+        pool.submit(time.sleep, 600)  # which nothing overtakes
     waiting = [pool.submit(abs, -1) for _ in range(2_000)]
     with pytest.raises(KeyboardInterrupt), pool:
         raise KeyboardInterrupt
