@@ -1,0 +1,105 @@
+"""A job at work: which of its tasks wait, run and have ended, and where the splits of maps are."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from enum import IntEnum
+from math import ceil
+
+from rebecsim.clusters.mapreduce.job import MapReduceJob, SlotKind
+from rebecsim.clusters.mapreduce.tracker import TrackerSlots
+
+
+class Locality(IntEnum):
+    """How far a map is from its split."""
+
+    NODE = 0
+    RACK = 1
+    OFF_SWITCH = 2
+
+
+class JobInProgress:
+    """A job that has been submitted.
+
+    Attributes:
+        job: what was submitted.
+        hosts: for each map, the nodes with a replica of its split.
+        running: how many attempts run, of maps and of reduces (backups count).
+        finished: how many tasks have ended, of maps and of reduces.
+        opportunities: how often it was offered a slot for a map since a map of it was last given
+            one in its rack.
+        slow_start: of its maps, the part that has ended before reduces are given slots.
+    """
+
+    def __init__(
+        self,
+        job: MapReduceJob,
+        hosts: Sequence[tuple[int, ...]],
+        racks: Sequence[int],
+        slow_start: float = 0.05,
+    ) -> None:
+        self.job = job
+        self.hosts = hosts
+        self.running = [0, 0]
+        self.finished = [0, 0]
+        self.opportunities = 0
+        self._enough_maps = ceil(slow_start * job.maps)
+        self._waits = [True] * job.maps
+        self._waiting_maps = job.maps
+        self._anywhere = deque(range(job.maps))
+        self._on_node: dict[int, deque[int]] = {}
+        self._in_rack: dict[int, deque[int]] = {}
+        for number, nodes in enumerate(hosts):
+            for node in nodes:
+                self._on_node.setdefault(node, deque()).append(number)
+            for rack in dict.fromkeys(racks[node] for node in nodes):
+                self._in_rack.setdefault(rack, deque()).append(number)
+        self._waiting_reduces = deque(range(job.reduces))
+
+    def waiting(self, kind: SlotKind) -> int:
+        """Give how many tasks have no slot and have not ended."""
+        return self._waiting_maps if kind is SlotKind.MAP else len(self._waiting_reduces)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all tasks have ended."""
+        return self.finished[0] == self.job.maps and self.finished[1] == self.job.reduces
+
+    def map_for(self, tracker: TrackerSlots, furthest: Locality) -> tuple[int, Locality] | None:
+        """Find a map that waits, as near to its split as there is one; none that is further."""
+        number = self._first(self._on_node.get(tracker.number))
+        if number is not None:
+            return number, Locality.NODE
+        if furthest >= Locality.RACK:
+            number = self._first(self._in_rack.get(tracker.rack))
+            if number is not None:
+                return number, Locality.RACK
+        if furthest >= Locality.OFF_SWITCH:
+            number = self._first(self._anywhere)
+            if number is not None:
+                return number, Locality.OFF_SWITCH
+        return None
+
+    def offers_reduce(self) -> bool:
+        """Whether a reduce waits, and enough maps have ended for it to begin."""
+        return bool(self._waiting_reduces) and self.finished[0] >= self._enough_maps
+
+    def start_map(self, number: int) -> None:
+        """Give a waiting map a slot."""
+        self._waits[number] = False
+        self._waiting_maps -= 1
+        self.running[SlotKind.MAP] += 1
+
+    def start_reduce(self) -> int:
+        """Give the first waiting reduce a slot, and its number."""
+        self.running[SlotKind.REDUCE] += 1
+        return self._waiting_reduces.popleft()
+
+    def _first(self, numbers: deque[int] | None) -> int | None:
+        """Give the first number that waits; those that do not are dropped on the way."""
+        while numbers:
+            if self._waits[numbers[0]]:
+                return numbers[0]
+            numbers.popleft()
+        return None

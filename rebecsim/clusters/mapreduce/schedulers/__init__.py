@@ -1,0 +1,1 @@
+"""Who gets a free slot: the schedulers of Hadoop 1."""
