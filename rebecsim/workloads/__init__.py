@@ -17,7 +17,7 @@ for, and `write_sls` writes them. `read_swim` makes a `SwimTrace` of them by a `
 `generate_containers` draws them of a `TraceModel`, a `Spread` for each column;
 `summarise_containers` gives a `ContainerSummary`. The nodes of a cluster are `RackNode`s with
 `NodeLabel`s, by `Rack`: from `read_sls_topology`, or `racks_of` nodes that are `AlikeNodes`;
-`write_sls_topology` writes them.
+`write_sls_topology` writes them, and `is_sls_topology` tells such a file from a trace.
 """
 
 from lazy_loader import attach_stub

@@ -21,6 +21,7 @@ from .containers.topology import (
     NodeLabel as NodeLabel,
     Rack as Rack,
     RackNode as RackNode,
+    is_sls_topology as is_sls_topology,
     racks_of as racks_of,
     read_sls_topology as read_sls_topology,
     write_sls_topology as write_sls_topology,

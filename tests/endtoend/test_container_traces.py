@@ -93,6 +93,20 @@ def test_nodes_are_written_as_a_topology(run, tmp_path):
     ]
 
 
+def test_the_nodes_of_a_topology_are_shown_kind_by_kind(run, tmp_path):
+    nodes = [{"node": "a", "memory-mb": 4000, "vcores": 8, "labels": "g(exclusive=false)"}]
+    nodes += [{"node": name, "memory-mb": 1000, "vcores": 2} for name in "bc"] + [{"node": "d"}]
+    (tmp_path / "n.json").write_text(json.dumps({"rack": "r", "nodes": nodes}))
+    lines = [line.split() for line in run("info", "n.json").stdout.splitlines()]
+    assert ["4", "nodes", "in", "1", "rack"] in lines
+    cells = [[word for word in line if word != "│"] for line in lines if line[:1] == ["│"]]
+    assert ["2", "1,000", "2", "2,000", "4"] in cells
+    assert ["1", "not", "said", "not", "said", "not", "said", "not", "said"] in cells
+    assert any(row[:5] == ["1", "4,000", "8", "4,000", "8"] and "g" in row for row in cells)
+    refused = run("info", "n.json", "--block", "3")
+    assert (refused.returncode, "--block: n.json has nodes" in refused.stderr) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
@@ -116,6 +130,7 @@ def test_nodes_are_written_as_a_topology(run, tmp_path):
         (("convert", "t.json", "--out", "x.csv"), "x.csv: the name of a trace should end with"),
         (("convert", "t.json", "--out", "x.json"), "t.json:1: job_0: waits for itself"),
         (("slice", "t.json", "--out", "x.swf"), "t.json: jobs of containers, which `workload info"),
+        (("metrics", "t.json"), "t.json: jobs of containers, which `workload info`"),
         (("nodes", "--nodes", "3:memory=x", "--out", "x.json"), "write it as 80:memory=64000,co"),
         (("nodes", "--nodes", "3:mem=5", "--out", "x.json"), "no mem; did you mean memory?"),
         (("nodes", "--nodes", "3:cores=0", "--out", "x.json"), "a node 1 MB and 1 core"),

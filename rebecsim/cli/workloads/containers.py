@@ -115,11 +115,15 @@ def refuse(why: str, **options: object) -> None:
         raise UserError(f"{listed}: {why}")
 
 
-def show_trace(path: Path, options: SwimOptions) -> None:
-    """Show what a trace is like."""
-    from rebecsim.clusters.yarn.report.trace_text import trace_view
-    from rebecsim.workloads import summarise_containers
+def show_containers(path: Path, options: SwimOptions) -> None:
+    """Show what a trace is like, or the nodes of a topology."""
+    from rebecsim.clusters.yarn.report.trace_text import topology_view, trace_view
+    from rebecsim.workloads import is_sls_topology, read_sls_topology, summarise_containers
 
+    if path.name.endswith(_SLS) and is_sls_topology(path):
+        refuse(f"{path} has nodes; these make tasks of a trace of SWIM, .tsv", **vars(options))
+        console().print(topology_view(str(path), read_sls_topology(path)))
+        return
     jobs, facts = _read(path, options)
     console().print(trace_view(str(path), summarise_containers(jobs), facts))
 

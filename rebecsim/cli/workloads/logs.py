@@ -29,13 +29,18 @@ Sort = Annotated[
 
 def read_log(log: Path, processors: int | None, size: Size, sort: bool = False) -> Workload:
     """Read a log. Raises WorkloadError, OSError, and UserError for jobs of containers."""
-    if holds_containers(log):
-        raise UserError(
-            f"{log}: jobs of containers, which `workload info` and `workload convert` read"
-        )
+    require_log(log)
     from rebecsim.workloads import CleaningRules, read_swf
 
     return read_swf(log, processors=processors, rules=CleaningRules(size=size, sort=sort))
+
+
+def require_log(path: Path) -> None:
+    """Raise UserError for jobs of containers."""
+    if holds_containers(path):
+        raise UserError(
+            f"{path}: jobs of containers, which `workload info`, `workload convert` and `yarn` read"
+        )
 
 
 def told(path: Path, workload: Workload) -> Workload:

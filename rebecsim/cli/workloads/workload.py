@@ -20,10 +20,10 @@ from rebecsim.cli.workloads.containers import (
     generate_trace,
     holds_containers,
     refuse,
-    show_trace,
+    show_containers,
     write_nodes,
 )
-from rebecsim.cli.workloads.logs import Log, Processors, Size, Sort, read_log, told
+from rebecsim.cli.workloads.logs import Log, Processors, Size, Sort, read_log, require_log, told
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def info(
     """Show what a workload is like: jobs, users, load, distributions."""
     if holds_containers(log):
         refuse(_OF_SWF, chart=chart, processors=processors, sort=sort)
-        show_trace(log, swim)
+        show_containers(log, swim)
         return
     refuse(_OF_SWIM, **vars(swim))
     from rebecsim.clusters.batch.report.text import workload_view
@@ -315,6 +315,7 @@ _WINDOWS = 700
 
 
 def _read_schedule(path: Path, processors: int | None) -> Schedule:
+    require_log(path)
     from rebecsim.workloads import read_schedule
 
     schedule = read_schedule(path, processors=processors)

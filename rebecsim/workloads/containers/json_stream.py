@@ -45,6 +45,14 @@ def json_objects(path: Path) -> Sequence[tuple[int, dict[str, Any]]]:
         raise
 
 
+def first_json_object(path: Path) -> dict[str, Any]:
+    """Read the first object of a file as above, and nothing behind it; `{}`: there is none."""
+    with suppress(WorkloadError):
+        for _, value in _Values(path, _text(path)):
+            return value if isinstance(value, dict) else {}
+    return {}
+
+
 def _objects(path: Path, text: str) -> list[tuple[int, dict[str, Any]]]:
     found = []
     for line, value in _Values(path, text):

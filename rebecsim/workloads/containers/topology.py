@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from rebecsim.workloads.containers.fields import Fields
-from rebecsim.workloads.containers.json_stream import json_objects
+from rebecsim.workloads.containers.json_stream import first_json_object, json_objects
 from rebecsim.workloads.errors import WorkloadError
 from rebecsim.workloads.files import replacing
 
@@ -73,6 +73,11 @@ def read_sls_topology(path: Path) -> tuple[Rack, ...]:
             seen.add(node.name)
         racks.append(rack)
     return tuple(racks)
+
+
+def is_sls_topology(path: Path) -> bool:
+    """Whether a file begins with a rack. Raises OSError when it cannot be read."""
+    return "rack" in first_json_object(path)
 
 
 def _rack(fields: Fields) -> Rack:

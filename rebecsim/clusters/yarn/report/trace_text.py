@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from rebecsim.counted import counted
 from rebecsim.report.distributions import distribution_table, duration_text
 from rebecsim.workloads.containers.summary import ContainerSummary
+from rebecsim.workloads.containers.topology import NodeLabel, Rack
 
 
 def trace_view(name: str, summary: ContainerSummary, more: Sequence[tuple[str, str]] = ()) -> Group:
@@ -22,6 +25,31 @@ def trace_view(name: str, summary: ContainerSummary, more: Sequence[tuple[str, s
         facts.add_row(Text(key), Text(value))
     table = distribution_table(summary.distributions)
     return Group(Text(name, style="bold"), facts, Text(), table)
+
+
+def topology_view(name: str, racks: Sequence[Rack]) -> Group:
+    """Show the nodes of a topology, those that are alike in one row."""
+    nodes = [node for rack in racks for node in rack.nodes]
+    alike = Counter((each.memory, each.cores, each.labels) for each in nodes)
+    labelled = any(labels for _, _, labels in alike)
+    columns = ("nodes", "memory (MB)", "cores", "in all (MB)", "in all (cores)")
+    table = Table()
+    for column in columns:
+        table.add_column(column, justify="right")
+    if labelled:
+        table.add_column("labels")
+    for (memory, cores, labels), count in alike.items():
+        amounts = (memory, cores, memory and memory * count, cores and cores * count)
+        row = [f"{count:,}", *("not said" if each is None else f"{each:,}" for each in amounts)]
+        table.add_row(*row, *([_label_text(labels)] if labelled else []))
+    facts = f"{counted(len(nodes), 'node')} in {counted(len(racks), 'rack')}"
+    return Group(Text(name, style="bold"), Text(facts), table)
+
+
+def _label_text(labels: Sequence[NodeLabel]) -> Text:
+    return Text(
+        ", ".join(each.name + ("" if each.exclusive else " (not exclusive)") for each in labels)
+    )
 
 
 def _facts(summary: ContainerSummary) -> Iterator[tuple[str, str]]:
