@@ -76,6 +76,27 @@ class SwimRule:
 
 
 @dataclass(frozen=True, slots=True)
+class SwimJob:
+    """A job as a line has it.
+
+    Attributes:
+        number: of the job.
+        submit: when it is submitted (s).
+        map_input: bytes that its maps read.
+        shuffle: bytes between its maps and reduces.
+        output: bytes that it writes.
+        source: file and line.
+    """
+
+    number: int
+    submit: int
+    map_input: int
+    shuffle: int
+    output: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class SwimTrace:
     """Jobs, and the bytes of them all: of input, shuffle and output."""
 
@@ -86,14 +107,34 @@ class SwimTrace:
 
 
 def read_swim(path: Path, rule: SwimRule | None = None) -> SwimTrace:
+    """Read a trace, plain or gzip, as jobs of containers. Raises what `read_swim_jobs` raises."""
+    chosen = rule or SwimRule()
+    read = read_swim_jobs(path)
+    jobs = tuple(
+        ContainerJob(
+            job.number,
+            job.submit * 1000,
+            None,
+            chosen.classes(job.map_input, job.shuffle, job.output),
+            job.source,
+        )
+        for job in read
+    )
+    return SwimTrace(
+        jobs,
+        sum(job.map_input for job in read),
+        sum(job.shuffle for job in read),
+        sum(job.output for job in read),
+    )
+
+
+def read_swim_jobs(path: Path) -> tuple[SwimJob, ...]:
     """Read a trace, plain or gzip.
 
     Raises WorkloadError, with file, line and field, for another number of fields, what is no whole
     number, a job that stands twice, and a trace without jobs; OSError when the file cannot be read.
     """
-    chosen = rule or SwimRule()
-    jobs: dict[int, ContainerJob] = {}
-    totals = [0, 0, 0]
+    jobs: dict[int, SwimJob] = {}
     for line, words in _rows(path):
         number = _number(path, line, words[0])
         if number in jobs:
@@ -101,17 +142,14 @@ def read_swim(path: Path, rule: SwimRule | None = None) -> SwimTrace:
             raise WorkloadError.at(
                 path, line, f"{words[0]}: stands here again; first in line {first}"
             )
-        submit, _, *moved = (
+        submit, _, map_input, shuffle, output = (
             _whole(path, line, f"{words[0]}: {name}", word)
             for name, word in zip(_FIELDS[1:], words[1:], strict=True)
         )
-        totals = [total + each for total, each in zip(totals, moved, strict=True)]
-        jobs[number] = ContainerJob(
-            number, submit * 1000, None, chosen.classes(*moved), f"{path}:{line}"
-        )
+        jobs[number] = SwimJob(number, submit, map_input, shuffle, output, f"{path}:{line}")
     if not jobs:
         raise WorkloadError(f"{path}: nothing in the file")
-    return SwimTrace(tuple(jobs.values()), *totals)
+    return tuple(jobs.values())
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
