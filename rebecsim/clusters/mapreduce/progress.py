@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from enum import IntEnum
 from math import ceil
+from typing import Protocol
 
 from rebecsim.clusters.mapreduce.job import MapReduceJob, SlotKind
 from rebecsim.clusters.mapreduce.tracker import TrackerSlots
@@ -19,6 +20,15 @@ class Locality(IntEnum):
     OFF_SWITCH = 2
 
 
+class Speculator(Protocol):
+    """Who finds tasks that are worth a second attempt."""
+
+    def backup_for(
+        self, job: JobInProgress, kind: SlotKind, tracker: TrackerSlots, now: int
+    ) -> int | None:
+        """Give a running task that should have a backup on this node; None: there is none."""
+
+
 class JobInProgress:
     """A job that has been submitted.
 
@@ -30,7 +40,10 @@ class JobInProgress:
         opportunities: how often it was offered a slot for a map since a map of it was last given
             one in its rack.
         slow_start: of its maps, the part that has ended before reduces are given slots.
+        speculator: who says which tasks should have backups; None: none have.
     """
+
+    speculator: Speculator | None = None
 
     def __init__(
         self,
@@ -95,6 +108,19 @@ class JobInProgress:
         """Give the first waiting reduce a slot, and its number."""
         self.running[SlotKind.REDUCE] += 1
         return self._waiting_reduces.popleft()
+
+    def backup_for(self, kind: SlotKind, tracker: TrackerSlots, now: int) -> int | None:
+        """Give a running task that should have a second attempt here; None: there is none.
+
+        Schedulers ask when nothing of the job that could be given waits.
+        """
+        if self.speculator is None:
+            return None
+        return self.speculator.backup_for(self, kind, tracker, now)
+
+    def start_backup(self, kind: SlotKind) -> None:
+        """Give a second attempt of a running task a slot."""
+        self.running[kind] += 1
 
     def _first(self, numbers: deque[int] | None) -> int | None:
         """Give the first number that waits; those that do not are dropped on the way."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from rebecsim.clusters.mapreduce.job import SlotKind
 from rebecsim.clusters.mapreduce.progress import JobInProgress, Locality
@@ -21,18 +21,31 @@ class Assignment(NamedTuple):
     speculative: bool = False
 
 
+class Preemption(NamedTuple):
+    """A running task whose youngest attempt is to be killed, for others to have its slot."""
+
+    job: JobInProgress
+    kind: SlotKind
+    number: int
+
+
 class TaskScheduler(ABC):
     """Gives free slots to tasks, whenever a TaskTracker sends a heartbeat.
 
-    It takes the tasks it gives from their jobs (`JobInProgress.start_map`, `start_reduce`) and
-    counts them as running in its own accounts; the JobTracker launches them, fills the slots of
-    the tracker, and says later that they have ended.
+    It takes the tasks it gives from their jobs (`JobInProgress.start_map`, `start_reduce`,
+    `start_backup`) and counts them as running in its own accounts; the JobTracker launches them,
+    fills the slots of the tracker, and says later that they have ended.
 
     Attributes:
-        poll_interval: how often `poll` is called (microseconds); None: never.
+        trackers: all nodes, dead ones too.
+        poll_interval: how often `poll` is called (microseconds), first when it has passed once;
+            None: never.
     """
 
-    poll_interval: ClassVar[int | None] = None
+    poll_interval: int | None = None
+
+    def __init__(self, trackers: Sequence[TrackerSlots]) -> None:
+        self.trackers = trackers
 
     @abstractmethod
     def submit(self, job: JobInProgress, now: int) -> str | None:
@@ -43,12 +56,25 @@ class TaskScheduler(ABC):
         """Give free slots of the node to tasks, in the order in which they are to be launched."""
 
     @abstractmethod
-    def ended(self, job: JobInProgress, kind: SlotKind) -> None:
-        """Take note that an attempt of a job holds its slot no more, however it ended."""
+    def ended(self, job: JobInProgress, kind: SlotKind, number: int) -> None:
+        """Take note that an attempt of a task holds its slot no more, however it ended.
+
+        The job has taken note before: what runs, has finished or waits is up to date.
+        """
 
     @abstractmethod
     def completed(self, job: JobInProgress) -> None:
-        """Take note that all tasks of a job have ended."""
+        """Take note that all tasks of a job have ended; its attempts have been reported before."""
 
-    def poll(self, now: int) -> None:  # noqa: B027 - most have nothing to poll for
-        """Do what is done every `poll_interval`."""
+    def waits_again(self, job: JobInProgress, kind: SlotKind, number: int) -> None:  # noqa: B027
+        """Take note that a task must be run again, since it failed or its output is lost.
+
+        The job has taken note before. For an attempt that failed, `ended` is called as well.
+        """
+
+    def trackers_changed(self) -> None:  # noqa: B027 - most do not count slots
+        """Take note that a node has died or come back."""
+
+    def poll(self, now: int) -> Sequence[Preemption]:
+        """Do what is done every `poll_interval`; give what is to be killed."""
+        return ()
