@@ -57,6 +57,7 @@ class JobInProgress:
         self.running = [0, 0]
         self.finished = [0, 0]
         self.opportunities = 0
+        self._racks = racks
         self._enough_maps = ceil(slow_start * job.maps)
         self._waits = [True] * job.maps
         self._waiting_maps = job.maps
@@ -121,6 +122,33 @@ class JobInProgress:
     def start_backup(self, kind: SlotKind) -> None:
         """Give a second attempt of a running task a slot."""
         self.running[kind] += 1
+
+    def attempt_ended(self, kind: SlotKind) -> None:
+        """Take note that an attempt runs no more, however it ended."""
+        self.running[kind] -= 1
+
+    def finish(self, kind: SlotKind) -> None:
+        """Take note that a task has ended."""
+        self.finished[kind] += 1
+
+    def lose(self, number: int) -> None:
+        """Take note that the output of a map that had ended is lost: the map waits again."""
+        self.finished[SlotKind.MAP] -= 1
+        self.wait_again(SlotKind.MAP, number)
+
+    def wait_again(self, kind: SlotKind, number: int) -> None:
+        """Let a task wait that has no attempt any more; it goes before those not yet begun."""
+        if kind is SlotKind.REDUCE:
+            self._waiting_reduces.appendleft(number)
+            return
+        self._waits[number] = True
+        self._waiting_maps += 1
+        self._anywhere.appendleft(number)
+        nodes = self.hosts[number]
+        for node in nodes:
+            self._on_node[node].appendleft(number)
+        for rack in dict.fromkeys(self._racks[node] for node in nodes):
+            self._in_rack[rack].appendleft(number)
 
     def _first(self, numbers: deque[int] | None) -> int | None:
         """Give the first number that waits; those that do not are dropped on the way."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from rebecsim.clusters.mapreduce.job import SlotKind
 from rebecsim.clusters.mapreduce.progress import JobInProgress, Locality
 from rebecsim.clusters.mapreduce.tracker import TrackerSlots
+from rebecsim.errors import UserError
 
 
 class Assignment(NamedTuple):
@@ -36,13 +37,20 @@ class TaskScheduler(ABC):
     `start_backup`) and counts them as running in its own accounts; the JobTracker launches them,
     fills the slots of the tracker, and says later that they have ended.
 
+    Who has a free slot and was given nothing is not asked about again before something happens: an
+    attempt ends, a task waits again, a job is submitted, a node changes, or `poll` has been called.
+
     Attributes:
         trackers: all nodes, dead ones too.
         poll_interval: how often `poll` is called (microseconds), first when it has passed once;
             None: never.
+        withheld: whether what `assign` was last asked may be answered otherwise at a later
+            heartbeat though nothing happens until then, as time alone, or having been refused,
+            counts.
     """
 
     poll_interval: int | None = None
+    withheld: bool = True
 
     def __init__(self, trackers: Sequence[TrackerSlots]) -> None:
         self.trackers = trackers
@@ -78,3 +86,11 @@ class TaskScheduler(ABC):
     def poll(self, now: int) -> Sequence[Preemption]:
         """Do what is done every `poll_interval`; give what is to be killed."""
         return ()
+
+    def change(self, parameters: Mapping[str, object], now: int) -> None:
+        """Go on with other parameters. Raises UserError for one that is unknown or has no sense."""
+        raise UserError(f"{type(self).__name__} has no parameters that change while it runs")
+
+
+SchedulerFactory = Callable[[Sequence[TrackerSlots]], TaskScheduler]
+"""What makes a scheduler for the nodes of a cluster, as their classes do."""
