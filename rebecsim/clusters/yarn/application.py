@@ -89,6 +89,9 @@ class Application:
         rank: what the queue has sorted it by; None: it is in no queue.
         missed: opportunities that it has let pass, to run nearer to where it would rather.
         missed_at: the number of the node that it has let pass last, and when (ms).
+        before: how many of the containers are those of AppMasters that were killed.
+        losses: containers that were killed, whose tasks are not asked for again yet.
+        refused: whether it was not let in when it was submitted.
     """
 
     __slots__ = (
@@ -99,6 +102,7 @@ class Application:
         "allocated",
         "awake",
         "beat",
+        "before",
         "bump_error",
         "consumed_cores",
         "consumption",
@@ -111,11 +115,13 @@ class Application:
         "job",
         "launched",
         "leaving",
+        "losses",
         "master",
         "memory_error",
         "missed",
         "missed_at",
         "rank",
+        "refused",
         "regular_draws",
         "released",
         "start",
@@ -146,6 +152,9 @@ class Application:
         self.rank: tuple[Any, int, int, Application] | None = None
         self.missed = 0
         self.missed_at: tuple[int, int] | None = None
+        self.before = 0
+        self.losses: list[Container] = []
+        self.refused = False
         self.decisions = Decisions()
         self.master: AppMaster
 
@@ -167,6 +176,16 @@ class Application:
             left[0] = (left[0][0], left[0][1] - self._served)
         return left
 
+    @property
+    def own(self) -> Container | None:
+        """The container of its AppMaster, if that has one."""
+        return self.containers[self.before] if len(self.containers) > self.before else None
+
+    @property
+    def asked(self) -> int:
+        """How many containers the head asks for."""
+        return self._left[-1][1] - self._served if self._left else 0
+
     def took(self, container: Container) -> None:
         """Take note of a container that a task of the first class gets."""
         self.containers.append(container)
@@ -179,6 +198,36 @@ class Application:
             del self._left[-1]
             self._served = 0
             self.head = self._left[-1][0] if self._left else None
+
+    def ask_again(self) -> None:
+        """Ask anew for containers of tasks that were killed, before whatever comes after them."""
+        left = self.left
+        for container in self.losses:
+            place = next((at for at, (task, _) in enumerate(left) if task is container.task), None)
+            if place is None:
+                left.append((container.task, 1))
+            else:
+                left[place] = container.task, left[place][1] + 1
+        self.losses.clear()
+        order = {id(task): place for place, (task, _) in enumerate(self.tasks)}
+        left.sort(key=lambda item: order[id(item[0])])
+        self._ask_for(left)
+
+    def start_over(self) -> list[Container]:
+        """Be as if just submitted, as the AppMaster is killed; give what it has and has to lose."""
+        mine = [each for each in self.containers[self.before :] if each.finished is None]
+        self.before = len(self.containers)
+        self._ask_for(self.tasks)
+        for each in (self.allocated, self.acquired, self.released, self.finished, self.losses):
+            each.clear()
+        self.alive = 0
+        self.launched = False
+        return mine
+
+    def _ask_for(self, left: Sequence[tuple[Task, int]]) -> None:
+        self._left = list(reversed(left))
+        self._served = 0
+        self.head = left[0][0] if left else None
 
     def copied(self) -> Application:
         """Give another of the same job that is as far, without containers and errors."""

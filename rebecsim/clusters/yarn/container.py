@@ -26,6 +26,7 @@ class Container:
         launched: when its task began (ms), or None.
         finished: when its task ended (ms), or None.
         locality: how near its node is to where the task would rather run; None: nobody asked.
+        killed: whether it was ended so that someone else has its place.
     """
 
     __slots__ = (
@@ -33,6 +34,7 @@ class Container:
         "duration",
         "finished",
         "is_elastic",
+        "killed",
         "launched",
         "lengthened",
         "locality",
@@ -63,6 +65,7 @@ class Container:
         self.launched: int | None = None
         self.finished: int | None = None
         self.locality: Locality | None = None
+        self.killed = False
 
     def expected_end(self, heartbeat: int) -> int:
         """Give when the task should end; one that waits starts a heartbeat after allocation."""
@@ -84,4 +87,5 @@ class Container:
         copy.launched = self.launched
         copy.finished = self.finished
         copy.locality = self.locality
+        copy.killed = self.killed
         return copy

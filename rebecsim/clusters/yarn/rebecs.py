@@ -91,8 +91,21 @@ class NodeManager(Rebec, queue_size=_UNBOUNDED):
 
     @message_server
     def finished(self, container: Container) -> None:
-        """End the task of a container."""
+        """End the task of a container, unless it was killed."""
+        if container.killed:
+            return
         self.manager.tasks -= 1
+        self._end(container)
+
+    @message_server(priority=_AT_ONCE, global_priority=_AT_ONCE)
+    def kill(self, container: Container) -> None:
+        """End a container before its task does, or before that begins."""
+        if container in self.node.booked:
+            del self.node.booked[container]
+            self.node.running[container] = None
+            container.launched = self._now
+        if not container.task.is_master:
+            self.manager.tasks -= 1
         self._end(container)
 
     @message_server(priority=_AT_ONCE, global_priority=_AT_ONCE)
@@ -128,7 +141,7 @@ class AppMaster(Rebec, queue_size=_UNBOUNDED):
         application.awake = False
         application.beat = now
         if not application.launched:
-            if not application.containers:
+            if application.own is None:
                 self.manager.require_progress()
                 self.sleep(self.manager.launching)
                 return
@@ -143,9 +156,12 @@ class AppMaster(Rebec, queue_size=_UNBOUNDED):
         taken, ended = application.allocated, application.released
         application.acquired, application.finished = taken, ended
         application.allocated, application.released = [], []
+        if application.losses:
+            self.manager.ask_again(application)
         if application.alive == 1 and application.head is None and not taken:
-            container = application.containers[0]
-            container.node.manager.stop(container)
+            own = application.own
+            assert own is not None
+            own.node.manager.stop(own)
             application.leaving = True
             self.sleep(self.period)
         elif taken or ended:
@@ -155,10 +171,12 @@ class AppMaster(Rebec, queue_size=_UNBOUNDED):
         """Launch the AppMaster itself, in the first container; now it may be given others."""
         application = self.application
         application.allocated = []
-        container = application.containers[0]
-        self.manager.wake_node(container.node, self._now)
-        container.node.manager.launch(container)
+        own = application.own
+        assert own is not None
+        self.manager.wake_node(own.node, self._now)
+        own.node.manager.launch(own)
         application.launched = True
+        self.manager.scheduler.began(application)
         self.manager.wake_nodes(self._now)
 
     def sleep(self, period: int) -> None:
@@ -242,6 +260,10 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self._to_come -= 1
         application.start = now
         application.beat = now
+        if not self.scheduler.accepts(application):
+            application.refused = True
+            self._gone(application)
+            return
         self.running[application.number] = application
         self.errors.submitted(application)
         self.scheduler.submitted(application)
@@ -282,8 +304,12 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
     @message_server
     def left(self, application: Application) -> None:
         """An AppMaster has left; who waits for its job is submitted."""
-        application.end = self._now
         del self.running[application.number]
+        self.scheduler.left(application)
+        self._gone(application)
+
+    def _gone(self, application: Application) -> None:
+        application.end = self._now
         self.unfinished -= 1
         for waiting in self.dependents.pop(application.number, ()):
             self._to_come += 1
@@ -336,9 +362,33 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
                 self.wake_nodes(self._now)
         self.wake_master(application, self._now)
 
+    def wake(self, node: ClusterNode) -> None:
+        """Let a node send its next heartbeat, as it may be given something now."""
+        self.wake_node(node, self._now)
+
+    def ask_again(self, application: Application) -> None:
+        """Let an application ask for what it has lost."""
+        application.ask_again()
+        self.scheduler.asks_again(application)
+        self.wake_nodes(self._now)
+
+    def kill(self, container: Container) -> None:
+        """End a container before its task does; with an AppMaster, all that it has ends."""
+        application = container.application
+        lost = [container]
+        if container.task.is_master:
+            lost = application.start_over()
+            self.scheduler.starts_over(application)
+            self.wake_master(application, self._now)
+        for each in lost:
+            each.killed = True
+            each.node.manager.kill(each)
+
     def require_progress(self) -> None:
         """Raise StuckError if nothing can happen but that AppMasters wait for containers."""
         if self.tasks or self._to_come or any(node.awake for node in self.nodes):
+            return
+        if self.scheduler.will_kill:
             return
         running = self.running.values()
         if not any(each.leaving or (each.launched and each.awake) for each in running):
@@ -362,9 +412,11 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
             application = container.application
             application.consumption -= container.memory
             application.consumed_cores -= container.task.cores
-            self.scheduler.freed(application)
+            self.scheduler.released(container)
             self.accounts.used(container)
-            if not container.task.is_master:
+            if not container.task.is_master and container.number > application.before:
                 self.wake_master(application, now)
                 application.released.append(container)
+                if container.killed:
+                    application.losses.append(container)
         node.done.clear()

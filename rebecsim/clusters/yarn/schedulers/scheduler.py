@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple, Protocol
 
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.node import ClusterNode, Reservation
 from rebecsim.clusters.yarn.placement.placement import Placement
 
@@ -31,6 +32,9 @@ class Grants(Protocol):
     def give_up(self, node: ClusterNode, reservation: Reservation) -> None:
         """Keep a node for nobody any more."""
 
+    def wake(self, node: ClusterNode) -> None:
+        """Let a node send its next heartbeat."""
+
 
 class Scheduler(ABC):
     """Shares the resources of a cluster between applications, whenever a node sends a heartbeat.
@@ -38,9 +42,11 @@ class Scheduler(ABC):
     Attributes:
         elastic: whether it may give a task less memory than it asks for.
         placement: says where tasks may run; None: wherever they fit.
+        will_kill: whether it has chosen containers that it is going to kill.
     """
 
     elastic: ClassVar[bool] = False
+    will_kill: bool = False
 
     def __init__(
         self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants
@@ -60,6 +66,10 @@ class Scheduler(ABC):
     def waiting(self) -> Iterable[Application]:
         """Give the applications that wait for containers, in the order of the queue."""
 
+    def accepts(self, application: Application) -> bool:
+        """Whether an application is let in; if not, it never runs."""
+        return True
+
     @abstractmethod
     def submitted(self, application: Application) -> None:
         """Take an application into the queue."""
@@ -67,6 +77,22 @@ class Scheduler(ABC):
     @abstractmethod
     def freed(self, application: Application) -> None:
         """Take note that an application consumes less."""
+
+    def released(self, container: Container) -> None:
+        """Take note of a container that has ended."""
+        self.freed(container.application)
+
+    def began(self, application: Application) -> None:  # noqa: B027
+        """Take note that an AppMaster is launched, and asks for containers of tasks."""
+
+    def left(self, application: Application) -> None:  # noqa: B027
+        """Take note that an application has ended."""
+
+    def asks_again(self, application: Application) -> None:  # noqa: B027
+        """Take note that an application asks for what was killed."""
+
+    def starts_over(self, application: Application) -> None:  # noqa: B027
+        """Take note that an AppMaster is killed, and asks for a container of its own again."""
 
     @abstractmethod
     def schedule(self, node: ClusterNode, now: int) -> bool:
