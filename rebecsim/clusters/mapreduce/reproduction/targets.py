@@ -29,7 +29,7 @@ class NotRun(Exception):  # noqa: N818 - no error: nothing can be said
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CheckResult:
     """What a check gives: whether the target holds, and the figures that say so."""
 
     holds: bool
@@ -50,7 +50,7 @@ class Target:
     name: str
     says: str
     tables: str
-    check: Callable[[Found], Outcome]
+    check: Callable[[Found], CheckResult]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def _shown(values: Sequence[float]) -> str:
     return f"{fmean(values):.3g}"
 
 
-def _locality(found: Found) -> Outcome:
+def _locality(found: Found) -> CheckResult:
     """Compare the means over the cells of a type that were run with the published ones."""
     theirs = as_found(published())
     tables = [each for each in published().tables if each.figure == "rack_local"]
@@ -109,50 +109,52 @@ def _locality(found: Found) -> Outcome:
         if abs(ours - printed) > near:
             far.append(f"{family} {printed:.1f}")
     figure = f"{' '.join(parts)} % by type"
-    return Outcome(not far, f"{figure}; published {', '.join(far)}" if far else figure)
+    return CheckResult(not far, f"{figure}; published {', '.join(far)}" if far else figure)
 
 
 def _lower(
     found: Found, high: Sequence[int], low: Sequence[int], families: Sequence[str], factor: float
-) -> Outcome:
+) -> CheckResult:
     """Every response ratio is lower in some experiments than in others, on average by a factor."""
     parts, holds = [], True
     for family in families:
         before, after = _ratios(found, high, family), _ratios(found, low, family)
         holds &= max(after) < min(before) and fmean(before) >= factor * fmean(after)
         parts.append(f"{_shown(before)}>{_shown(after)}")
-    return Outcome(holds, " ".join(parts))
+    return CheckResult(holds, " ".join(parts))
 
 
-def _small_gain(found: Found) -> Outcome:
+def _small_gain(found: Found) -> CheckResult:
     high, low = _run(found, *_PERCENT_100, least=1), _run(found, *_PERCENT_25, least=1)
     return _lower(found, high, low, SMALL, 3)
 
 
-def _long_gain(found: Found) -> Outcome:
+def _long_gain(found: Found) -> CheckResult:
     high, low = _run(found, *_PERCENT_100, least=1), _run(found, *_PERCENT_25, least=1)
     return _lower(found, high, low, LONG, 1)
 
 
-def _delayed_maps(found: Found) -> Outcome:
+def _delayed_maps(found: Found) -> CheckResult:
     _run(found, 1)
     others = _run(found, 2, 3, 5, least=1)
     ours, rest = found.of(_RATIO, 1, "type4"), _ratios(found, others, "type4")
-    return Outcome(ours < min(rest), f"{ours:.3g} against {_shown(rest)}")
+    return CheckResult(ours < min(rest), f"{ours:.3g} against {_shown(rest)}")
 
 
 def _makespan(found: Found, experiment: int, *queues: int) -> float:
     return fmean(found.of("makespan", experiment, "", f"queue{queue}") for queue in queues)
 
 
-def _same_makespan(found: Found) -> Outcome:
+def _same_makespan(found: Found) -> CheckResult:
     ran = _run(found, 1, 2, 3, 4, 5, 6, 7, 8, least=2)
     spans = [_makespan(found, each, queue) for each in ran for queue in (1, 2)]
     spread = max(spans) / min(spans) - 1
-    return Outcome(spread < _ALIKE, f"{min(spans):.0f} to {max(spans):.0f} s, {100 * spread:.1f} %")
+    return CheckResult(
+        spread < _ALIKE, f"{min(spans):.0f} to {max(spans):.0f} s, {100 * spread:.1f} %"
+    )
 
 
-def _capped_makespan(found: Found) -> Outcome:
+def _capped_makespan(found: Found) -> CheckResult:
     """Where nothing is capped both queues end together, otherwise one long after the other."""
     parts, holds = [], True
     groups = (((9, 11, 12, 15), 1.0), ((10, 13), 1.4), ((14, 16), 1.45))
@@ -162,31 +164,31 @@ def _capped_makespan(found: Found) -> Outcome:
             ratio = _makespan(found, each, 2) / _makespan(found, each, 1)
             holds &= abs(ratio - expected) <= _NEAR_RATIO
             parts.append(f"{each}: {ratio:.2f}")
-    return Outcome(holds, " ".join(parts))
+    return CheckResult(holds, " ".join(parts))
 
 
-def _stolen_slots(found: Found) -> Outcome:
+def _stolen_slots(found: Found) -> CheckResult:
     _run(found, 12, 14)
     first, second = (
         [found.of(_RATIO, each, "type5", queue) for each in (12, 14)]
         for queue in ("queue1", "queue2")
     )
     holds = first[0] > first[1] and second[0] < second[1]
-    return Outcome(
+    return CheckResult(
         holds, f"70 %: {first[0]:.3g}>{first[1]:.3g}, 30 %: {second[0]:.3g}<{second[1]:.3g}"
     )
 
 
-def _smaller_queue(found: Found) -> Outcome:
+def _smaller_queue(found: Found) -> CheckResult:
     _run(found, 10)
     factors = [
         found.of(_RATIO, 10, family, "queue2") / found.of(_RATIO, 10, family, "queue1")
         for family in SMALL
     ]
-    return Outcome(min(factors) > 1.9, " ".join(f"{each:.2f}" for each in factors))
+    return CheckResult(min(factors) > 1.9, " ".join(f"{each:.2f}" for each in factors))
 
 
-def _interleaved(found: Found) -> Outcome:
+def _interleaved(found: Found) -> CheckResult:
     high, low = _run(found, 18, 19, 21, least=1), _run(found, 20, 22, 23, 24, least=1)
     small, late = (
         _lower(found, high, low, ("type5", "type6"), 1.2),
@@ -195,51 +197,51 @@ def _interleaved(found: Found) -> Outcome:
     before, after = (
         fmean(_makespan(found, each, 1, 2) for each in experiments) for experiments in (high, low)
     )
-    return Outcome(
+    return CheckResult(
         small.holds and late.holds and after < before,
         f"{small.figure} {late.figure}, {before:.0f}>{after:.0f} s",
     )
 
 
-def _caps_apart(found: Found) -> Outcome:
+def _caps_apart(found: Found) -> CheckResult:
     _run(found, 25, 26)
     ratios = [found.of(_RATIO, 25, each) / found.of(_RATIO, 26, each) for each in SMALL]
     spans = _makespan(found, 25, 1, 2) / _makespan(found, 26, 1, 2)
-    return Outcome(
+    return CheckResult(
         min(ratios) >= 5 and spans >= 2,
         f"ratios /{' /'.join(f'{each:.1f}' for each in ratios)}, makespan /{spans:.1f}",
     )
 
 
-def _best_apart(found: Found) -> Outcome:
+def _best_apart(found: Found) -> CheckResult:
     _run(found, 26, 30)
     return _lower(found, (26,), (30,), (*SMALL, "type4"), 1)
 
 
-def _factor_apart(found: Found) -> Outcome:
+def _factor_apart(found: Found) -> CheckResult:
     _run(found, 25, 27)
     small, late = (
         [found.of(_RATIO, each, family) for each in (25, 27)] for family in ("type5", "type4")
     )
-    return Outcome(
+    return CheckResult(
         small[1] < small[0] and late[1] > late[0],
         f"type5 {small[0]:.3g}>{small[1]:.3g}, type4 {late[0]:.3g}<{late[1]:.3g}",
     )
 
 
-def _long_makespan(found: Found) -> Outcome:
+def _long_makespan(found: Found) -> CheckResult:
     pairs = [pair for pair in ((25, 26), (28, 30)) if len(found.ran(*pair)) == 2]
     if not pairs:
         raise NotRun("without experiments 25, 26, 28, 30")
     changes = [
         _makespan(found, capped, 3, 4) / _makespan(found, free, 3, 4) - 1 for free, capped in pairs
     ]
-    return Outcome(
+    return CheckResult(
         max(map(abs, changes)) < _ALIKE, " ".join(f"{100 * each:+.1f} %" for each in changes)
     )
 
 
-def _variation(found: Found) -> Outcome:
+def _variation(found: Found) -> CheckResult:
     high, low = _run(found, *_PERCENT_100, least=1), _run(found, *_PERCENT_25, least=1)
     parts, holds = [], True
     for family in ("type6", "type7"):
@@ -249,15 +251,15 @@ def _variation(found: Found) -> Outcome:
         )
         holds &= after > before
         parts.append(f"{before:.2f}<{after:.2f}")
-    return Outcome(holds, " ".join(parts))
+    return CheckResult(holds, " ".join(parts))
 
 
-def _apart_beats_together(found: Found) -> Outcome:
+def _apart_beats_together(found: Found) -> CheckResult:
     _run(found, 22, 30)
     return _lower(found, (22,), (30,), SMALL, 1)
 
 
-def _sensitivity(found: Found) -> Outcome:
+def _sensitivity(found: Found) -> CheckResult:
     """Each pair: a run, another that takes longer, and which queues."""
     pairs: Mapping[str, tuple[str, str, slice]] = {
         "cap": ("ninety", "ninety_capped", slice(1, 2)),
@@ -274,7 +276,7 @@ def _sensitivity(found: Found) -> Outcome:
         less, more = (fmean(found.makespans[each][queues]) for each in (short, long))
         holds &= less < more
         parts.append(f"{name} {less:.0f}<{more:.0f}")
-    return Outcome(holds, ", ".join(parts))
+    return CheckResult(holds, ", ".join(parts))
 
 
 TARGETS: tuple[Target, ...] = (
