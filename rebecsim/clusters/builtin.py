@@ -17,6 +17,7 @@ from rebecsim.clusters.dispatch.patterns.steps import (
     Wave,
 )
 from rebecsim.clusters.dispatch.policies import BUILTIN_DISPATCH_POLICIES
+from rebecsim.clusters.mapreduce.schedulers.registry import BUILTIN_SLOT_SCHEDULERS
 from rebecsim.clusters.plugin import Plugin
 from rebecsim.clusters.yarn.schedulers.registry import BUILTIN_YARN_SCHEDULERS
 
@@ -27,6 +28,7 @@ BUILTIN = Plugin(
     eviction_policies=BUILTIN_EVICTION_POLICIES,
     batch_policies=BUILTIN_BATCH_POLICIES,
     yarn_schedulers=BUILTIN_YARN_SCHEDULERS,
+    slot_schedulers=BUILTIN_SLOT_SCHEDULERS,
     arrival_patterns=(UniformArrivals, Bursty, *_FOR_BOTH),
     length_patterns=(UniformLengths, Linear, Geometric, *_FOR_BOTH),
 )

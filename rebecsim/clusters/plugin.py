@@ -22,6 +22,8 @@ from rebecsim.clusters.dispatch.patterns.base import WorkloadPattern
 from rebecsim.clusters.dispatch.patterns.kinds import arrivals, lengths
 from rebecsim.clusters.dispatch.policies import DispatchPolicy, dispatch_policies
 from rebecsim.clusters.kinds import kinds
+from rebecsim.clusters.mapreduce.schedulers.registry import SlotScheduler, slot_schedulers
+from rebecsim.clusters.mapreduce.schedulers.scheduler import TaskScheduler
 from rebecsim.clusters.yarn.schedulers.registry import YarnScheduler, yarn_schedulers
 from rebecsim.clusters.yarn.schedulers.scheduler import Scheduler
 from rebecsim.generate.environment import add_templates, has_template, remove_templates
@@ -36,6 +38,7 @@ _ATTRIBUTES = (
     "eviction_policies",
     "batch_policies",
     "yarn_schedulers",
+    "slot_schedulers",
     "arrival_patterns",
     "length_patterns",
     "kinds",
@@ -45,6 +48,7 @@ _REGISTRIES: tuple[Registry[Any], ...] = (
     eviction_policies,
     batch_policies,
     yarn_schedulers,
+    slot_schedulers,
     arrivals,
     lengths,
     kinds,
@@ -66,6 +70,9 @@ class Plugin:
 
     yarn_schedulers: tuple[YarnScheduler, ...] = ()
     """Ways to share the containers of a cluster under YARN."""
+
+    slot_schedulers: tuple[SlotScheduler, ...] = ()
+    """Ways to share the map and reduce slots of a cluster of Hadoop 1."""
 
     arrival_patterns: tuple[type[WorkloadPattern], ...] = ()
     """Classes of patterns that may stand under `arrivals`."""
@@ -119,8 +126,11 @@ def _entries(plugin: Plugin) -> Iterator[tuple[Registry[Any], str, Any]]:
         _require_batch_policy(policy)
         yield batch_policies, policy.name, policy
     for policy in _sequence(plugin, "yarn_schedulers"):
-        _require_yarn_scheduler(policy)
+        _require_scheduler(policy, YarnScheduler, Scheduler)
         yield yarn_schedulers, policy.name, policy
+    for policy in _sequence(plugin, "slot_schedulers"):
+        _require_scheduler(policy, SlotScheduler, TaskScheduler)
+        yield slot_schedulers, policy.name, policy
     for registry, attribute in ((arrivals, "arrival_patterns"), (lengths, "length_patterns")):
         for pattern in _sequence(plugin, attribute):
             _require_pattern(pattern)
@@ -165,14 +175,18 @@ def _require_batch_policy(policy: object) -> None:
     _require_class(policy, "backfilling", Backfilling)
 
 
-def _require_yarn_scheduler(policy: object) -> None:
-    if not isinstance(policy, YarnScheduler):
-        raise TypeError(f"{policy!r} is no YarnScheduler")
+def _require_scheduler(
+    policy: object, kind: type[YarnScheduler] | type[SlotScheduler], base: type
+) -> None:
+    if not isinstance(policy, YarnScheduler | SlotScheduler) or not isinstance(policy, kind):
+        raise TypeError(f"{policy!r} is no {kind.__name__}")
     _require_texts_of(policy)
-    _require_class(policy, "scheduler", Scheduler)
+    _require_class(policy, "scheduler", base)
 
 
-def _require_class(policy: BatchPolicy | YarnScheduler, attribute: str, base: type) -> None:
+def _require_class(
+    policy: BatchPolicy | YarnScheduler | SlotScheduler, attribute: str, base: type
+) -> None:
     given: Any = getattr(policy, attribute)
     if not isinstance(given, type) or not issubclass(given, base):
         kind = f"subclass of {base.__name__}"
@@ -186,7 +200,7 @@ def _left(abstract: Any) -> str:
 
 
 def _require_texts_of(
-    policy: DispatchPolicy | EvictionPolicy | BatchPolicy | YarnScheduler,
+    policy: DispatchPolicy | EvictionPolicy | BatchPolicy | YarnScheduler | SlotScheduler,
 ) -> None:
     if not isinstance(policy.name, str) or not _POLICY_NAME.fullmatch(policy.name):
         raise ValueError(

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
+from rebecsim.close_names import suggestion
 from rebecsim.clusters.mapreduce.job import SlotKind
 from rebecsim.clusters.mapreduce.progress import JobInProgress, Locality
 from rebecsim.clusters.mapreduce.tracker import TrackerSlots
@@ -87,6 +90,21 @@ class TaskScheduler(ABC):
         """Do what is done every `poll_interval`; give what is to be killed."""
         return ()
 
+    @classmethod
+    def with_parameters(cls, parameters: Mapping[str, object]) -> SchedulerSetup:
+        """Set the scheduler up with parameters. Raises UserError for what cannot be meant."""
+        if parameters:
+            raise UserError(f"{next(iter(parameters))}: {cls.__name__} has no parameters")
+        return SchedulerSetup(cls)
+
+    @classmethod
+    def from_file(cls, path: Path, name: str = "") -> SchedulerSetup:
+        """Set the scheduler up as a file of Hadoop says, which messages call by `name`.
+
+        Raises UserError for what cannot be meant, OSError when the file cannot be read.
+        """
+        raise UserError(f"{name or path}: {cls.__name__} reads no file")
+
     def change(self, parameters: Mapping[str, object], now: int) -> None:
         """Go on with other parameters. Raises UserError for one that is unknown or has no sense."""
         raise UserError(f"{type(self).__name__} has no parameters that change while it runs")
@@ -94,3 +112,31 @@ class TaskScheduler(ABC):
 
 SchedulerFactory = Callable[[Sequence[TrackerSlots]], TaskScheduler]
 """What makes a scheduler for the nodes of a cluster, as their classes do."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerSetup:
+    """A scheduler with its parameters.
+
+    Attributes:
+        build: makes it; raises UserError when the cluster is too small for the parameters.
+        queues: that jobs may name; None: any.
+        without_effect: what was read and changes nothing here, in words.
+        source: what errors call the place of the parameters.
+    """
+
+    build: SchedulerFactory
+    queues: Collection[str] | None = None
+    without_effect: tuple[str, ...] = ()
+    source: str = "scheduler"
+
+    def require_queues(self, names: Iterable[str]) -> None:
+        """Refuse queues that jobs name and nobody defines. Raises UserError."""
+        if self.queues is None:
+            return
+        for name in names:
+            if name not in self.queues:
+                raise UserError(
+                    f"{self.source}: jobs name the queue {name!r}, which is not defined; "
+                    f"{suggestion(name, self.queues)}"
+                )

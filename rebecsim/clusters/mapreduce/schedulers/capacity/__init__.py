@@ -1,0 +1,1 @@
+"""The Capacity Scheduler of Hadoop 1: queues with capacities, users with limits."""

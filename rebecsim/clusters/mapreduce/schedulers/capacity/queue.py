@@ -1,0 +1,128 @@
+"""A queue: jobs that wait to be initialised, those that are, and how many of each it takes."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections import Counter
+
+from rebecsim.clusters.mapreduce.job import SlotKind
+from rebecsim.clusters.mapreduce.progress import JobInProgress
+from rebecsim.clusters.mapreduce.schedulers.capacity.limits import (
+    job_limits,
+    slot_limits,
+)
+from rebecsim.clusters.mapreduce.schedulers.capacity.settings import CapacitySettings
+from rebecsim.clusters.mapreduce.schedulers.capacity.usage import SlotUsage
+from rebecsim.clusters.mapreduce.schedulers.offering import by_priority, by_submission
+
+
+class CapacityQueue:
+    """A queue of the Capacity Scheduler.
+
+    Attributes:
+        waiting: jobs that are not initialised, in their order.
+        initialised: those that are and have not ended, in the order of their initialisation.
+        usage: what it has of the slots, of maps and of reduces.
+    """
+
+    def __init__(self, name: str, settings: CapacitySettings, slots: tuple[int, int]) -> None:
+        self.name = name
+        self.waiting: list[JobInProgress] = []
+        self.initialised: list[JobInProgress] = []
+        self._set(settings)
+        self.usage = tuple(
+            SlotUsage(kind, slot_limits(self._settings, slots[kind]), self._order)
+            for kind in SlotKind
+        )
+        self._jobs: Counter[str] = Counter()  # that wait or are initialised, by user
+        self._initialised: Counter[str] = Counter()
+        self._tasks: Counter[str] = Counter()  # of initialised jobs
+
+    @property
+    def active_tasks(self) -> int:
+        """How many tasks its initialised jobs have, ended ones too."""
+        return sum(self._tasks.values())
+
+    def change(self, settings: CapacitySettings, slots: tuple[int, int]) -> None:
+        """Go on with other settings, or in a cluster of another size."""
+        self._set(settings)
+        for usage in self.usage:
+            usage.change(slot_limits(self._settings, slots[usage.kind]), self._order)
+        self.waiting.sort(key=self._order)
+
+    def submit(self, job: JobInProgress) -> str | None:
+        """Take a job, or say why not."""
+        reason = self._refusal(job)
+        if reason is None:
+            insort(self.waiting, job, key=self._order)
+            self._jobs[job.job.user] += 1
+        return reason
+
+    def initialise(self) -> None:
+        """Initialise what may be, in the order of the jobs.
+
+        A job that must wait for others of its user lets those of other users pass; one that must
+        wait for tasks of the queue lets nobody pass, so that it is not overtaken for ever.
+        """
+        limits = self._limits
+        tasks = self.active_tasks
+        held: set[str] = set()
+        for job in tuple(self.waiting):
+            user, size = job.job.user, job.job.tasks
+            if len(self.initialised) >= limits.initialised:
+                break
+            if user in held or self._initialised[user] >= limits.initialised_of_user:
+                continue
+            if tasks + size > limits.active_tasks:
+                break
+            if self._tasks[user] + size > limits.active_tasks_of_user:
+                held.add(user)
+                continue
+            tasks += size
+            self._begin(job)
+
+    def completed(self, job: JobInProgress) -> None:
+        """Forget a job that has ended."""
+        user = job.job.user
+        self.initialised.remove(job)
+        for usage in self.usage:
+            usage.remove(job)
+        for counter, number in (
+            (self._jobs, 1),
+            (self._initialised, 1),
+            (self._tasks, job.job.tasks),
+        ):
+            counter[user] -= number
+            if not counter[user]:
+                del counter[user]
+
+    def _set(self, settings: CapacitySettings) -> None:
+        self._settings = settings.queues[self.name]
+        self._limits = job_limits(settings, self.name)
+        self._order = by_priority if self._settings.supports_priority else by_submission
+
+    def _refusal(self, job: JobInProgress) -> str | None:
+        limits, user, size = self._limits, job.job.user, job.job.tasks
+        if size > limits.active_tasks_of_user:
+            return (
+                f"it has {size:,} tasks, and a user of queue {self.name} at most "
+                f"{limits.active_tasks_of_user:,} (maximum-initialized-active-tasks-per-user)"
+            )
+        jobs = len(self.initialised) + len(self.waiting)
+        if jobs >= limits.accepted:
+            return f"queue {self.name} has {jobs:,} jobs, all that it accepts"
+        if self._jobs[user] >= limits.accepted_of_user:
+            return (
+                f"user {user} has {self._jobs[user]:,} jobs in queue {self.name}, "
+                "all that it accepts of one user"
+            )
+        return None
+
+    def _begin(self, job: JobInProgress) -> None:
+        user = job.job.user
+        self.waiting.remove(job)
+        self.initialised.append(job)
+        self._initialised[user] += 1
+        self._tasks[user] += job.job.tasks
+        for usage in self.usage:
+            usage.review(job)

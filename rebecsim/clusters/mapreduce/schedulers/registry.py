@@ -1,0 +1,51 @@
+"""The schedulers of MapReduce clusters by name; plug-ins can add some."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rebecsim.clusters.common.registry import Registry
+from rebecsim.clusters.mapreduce.schedulers.capacity.scheduler import CapacityTaskScheduler
+from rebecsim.clusters.mapreduce.schedulers.fifo import JobQueueTaskScheduler
+from rebecsim.clusters.mapreduce.schedulers.scheduler import TaskScheduler
+
+
+@dataclass(frozen=True, slots=True)
+class SlotScheduler:
+    """A way to share the slots of a cluster.
+
+    Attributes:
+        name: what commands and scenarios call it.
+        title: the name in words.
+        description: the rule in one line.
+        scheduler: what does it; set up by its `with_parameters` or `from_file`.
+    """
+
+    name: str
+    title: str
+    description: str
+    scheduler: type[TaskScheduler]
+
+
+slot_schedulers: Registry[SlotScheduler] = Registry("MapReduce scheduler")
+
+SLOT_SCHEDULERS = slot_schedulers.entries
+"""The schedulers by name, in the order of tables and charts; plug-ins come last."""
+
+BUILTIN_SLOT_SCHEDULERS = (
+    SlotScheduler(
+        "CAPACITY",
+        "Capacity",
+        "the queue that has the least part of its capacity goes first; users have limits",
+        CapacityTaskScheduler,
+    ),
+    SlotScheduler(
+        "FIFO",
+        "First in, first out",
+        "jobs by priority, then by submission; what the first leaves is for the next",
+        JobQueueTaskScheduler,
+    ),
+)
+
+slot_scheduler = slot_schedulers.find
+"""Return the scheduler of a name. Raises UnknownNameError when there is none."""
