@@ -1,0 +1,227 @@
+"""Whether schedules keep the rules, looked up without asking whoever made them.
+
+The rules: tasks take no more slots than a resource has, start when their job may and their parents
+have ended, run as long as they are expected to, and are not moved once they have started.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterable, Mapping, Sequence
+
+from rebecsim.clusters.stages.job import StageJob, StageTask, TaskKey, TaskKind
+from rebecsim.clusters.stages.resources import StageResource, pool_of
+from rebecsim.clusters.stages.schedule import Assignment
+from rebecsim.errors import UserError
+
+
+class BrokenScheduleError(UserError):
+    """A schedule that breaks a rule; the text names the task and the rule."""
+
+
+class _Pool:
+    """The slots of one sort of one resource: when tasks take them, and when they give them back."""
+
+    def __init__(self, slots: int) -> None:
+        self.slots = slots
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+
+    def add(self, start: int, end: int) -> None:
+        insort(self.starts, start)
+        insort(self.ends, end)
+
+    def remove(self, start: int, end: int) -> None:
+        del self.starts[bisect_left(self.starts, start)]
+        del self.ends[bisect_left(self.ends, end)]
+
+    def most_during(self, start: int, end: int) -> int:
+        """Give how many slots are taken at a time, at most, from start until before end."""
+        starts, ends = self.starts, self.ends
+        first, last = bisect_right(starts, start), bisect_left(starts, end)
+        most = first - bisect_right(ends, start)
+        for place in range(first, last):
+            most = max(most, place + 1 - bisect_right(ends, starts[place]))
+        return most
+
+
+class ScheduleChecker:
+    """Follows the schedule of a run, and looks at everything that a decision changes.
+
+    Times are ms. All methods raise BrokenScheduleError.
+    """
+
+    def __init__(self, resources: Sequence[StageResource]) -> None:
+        self._resources = resources
+        self._pools = {
+            (each.number, pool_of(each, kind)): _Pool(each.slots_for(kind))
+            for each in resources
+            for kind in TaskKind
+        }
+        self._jobs: dict[int, StageJob] = {}
+        self._placed: dict[int, dict[int, Assignment]] = {}
+        self._fixed: set[TaskKey] = set()
+
+    def arrived(self, job: StageJob) -> None:
+        """Take note of a job of which tasks may be placed from now on."""
+        self._jobs[job.number] = job
+        self._placed[job.number] = {}
+
+    def decided(self, now: int, assignments: Sequence[Assignment]) -> None:
+        """Look at the changes of a decision: all of them are made before any is looked at."""
+        for each in assignments:
+            self._require_possible(each, now)
+        changed: dict[int, None] = {}
+        for each in assignments:
+            before = self._placed[each.key.job].get(each.key.task)
+            if before is not None:
+                self._pool(before).remove(before.start, before.end)
+        for each in assignments:
+            self._placed[each.key.job][each.key.task] = each
+            self._pool(each).add(each.start, each.end)
+            changed[each.key.job] = None
+        for each in assignments:
+            pool = self._pool(each)
+            if pool.most_during(each.start, each.end) > pool.slots:
+                raise _broken(self._task(each), each, "there are no slots left for it there")
+        for number in changed:
+            require_order(self._jobs[number], self._placed[number])
+
+    def require_complete(self, job: StageJob) -> None:
+        """Look whether every task of a job has a place."""
+        for task in job.real_tasks:
+            if task.number not in self._placed[job.number]:
+                raise BrokenScheduleError(f"{_name(job.number, task)} has no place")
+
+    def began(self, assignment: Assignment) -> None:
+        """Take note that a task has started; it is not moved any more."""
+        if self._placed[assignment.key.job].get(assignment.key.task) != assignment:
+            raise _broken(self._task(assignment), assignment, "it was to start at another place")
+        self._fixed.add(assignment.key)
+
+    def ended(self, assignment: Assignment, now: int) -> None:
+        """Take note that a task has ended, when it may have run shorter or longer than expected."""
+        if now != assignment.end:
+            pool = self._pool(assignment)
+            pool.remove(assignment.start, assignment.end)
+            pool.add(assignment.start, now)
+            place = assignment.key.task
+            self._placed[assignment.key.job][place] = assignment._replace(end=now)
+
+    def forget(self, job: int) -> None:
+        """Forget a job whose tasks have all ended: nothing can be placed before now."""
+        for each in self._placed.pop(job).values():
+            self._pool(each).remove(each.start, each.end)
+            self._fixed.discard(each.key)
+        del self._jobs[job]
+
+    def _require_possible(self, each: Assignment, now: int) -> None:
+        if each.key.job not in self._jobs:
+            raise BrokenScheduleError(f"job_{each.key.job}: is placed and has not arrived")
+        job = self._jobs[each.key.job]
+        if not 0 <= each.key.task < len(job.tasks):
+            raise BrokenScheduleError(f"{job.name}: has no task {each.key.task}")
+        task = job.tasks[each.key.task]
+        if each.key in self._fixed:
+            raise _broken(task, each, "it has started already")
+        if each.start < now:
+            raise _broken(task, each, f"that is before now, {now} ms")
+        _require_alone(job, task, each, self._resources)
+
+    def _pool(self, each: Assignment) -> _Pool:
+        resource = self._resources[each.resource]
+        return self._pools[each.resource, pool_of(resource, self._task(each).kind)]
+
+    def _task(self, each: Assignment) -> StageTask:
+        return self._jobs[each.key.job].tasks[each.key.task]
+
+
+def require_order(job: StageJob, placed: Mapping[int, Assignment]) -> None:
+    """Raise BrokenScheduleError if a task of a job starts before a parent has ended.
+
+    Tasks that have no place yet must not be waited for by one that has.
+    """
+    ready: list[int | None] = [None] * len(job.tasks)  # when each has ended; None: nobody knows
+    for number in job.order:
+        task = job.tasks[number]
+        ends = [ready[parent] for parent in task.parents]
+        begin = None if None in ends else max((end for end in ends if end is not None), default=0)
+        if task.is_dummy:
+            ready[number] = begin
+        elif number in placed:
+            each = placed[number]
+            if begin is None:
+                raise _broken(task, each, "a task that it waits for has no place")
+            if each.start < begin:
+                raise _broken(task, each, f"a task that it waits for ends at {begin} ms")
+            ready[number] = each.end
+
+
+def require_sound_schedule(
+    jobs: Iterable[StageJob],
+    resources: Sequence[StageResource],
+    assignments: Iterable[Assignment],
+    *,
+    as_expected: bool = True,
+) -> None:
+    """Raise BrokenScheduleError unless a whole schedule of some jobs keeps all rules.
+
+    Without `as_expected` tasks may run longer or shorter than their estimates.
+    """
+    placed: dict[int, dict[int, Assignment]] = {job.number: {} for job in jobs}
+    known = {job.number: job for job in jobs}
+    taken: dict[tuple[int, TaskKind], list[tuple[int, int]]] = {}
+    for each in assignments:
+        job = known[each.key.job]
+        task = job.tasks[each.key.task]
+        if each.key.task in placed[job.number]:
+            raise _broken(task, each, "it is placed twice")
+        _require_alone(job, task, each, resources, as_expected=as_expected)
+        placed[job.number][task.number] = each
+        pool = each.resource, pool_of(resources[each.resource], task.kind)
+        taken.setdefault(pool, []).extend([(each.start, 1), (each.end, -1)])
+    for number, job in known.items():
+        for task in job.real_tasks:
+            if task.number not in placed[number]:
+                raise BrokenScheduleError(f"{_name(number, task)} has no place")
+        require_order(job, placed[number])
+    for (number, kind), changes in taken.items():
+        used, slots = 0, resources[number].slots_for(kind)
+        for time, change in sorted(changes):  # at one time those that end come first
+            used += change
+            if used > slots:
+                raise BrokenScheduleError(
+                    f"{resources[number].name}: {used} tasks at {time} ms, and {slots} slots"
+                )
+
+
+def _require_alone(
+    job: StageJob,
+    task: StageTask,
+    each: Assignment,
+    resources: Sequence[StageResource],
+    *,
+    as_expected: bool = True,
+) -> None:
+    """Look at what concerns one task alone."""
+    if task.is_dummy:
+        raise _broken(task, each, "dummies take no slot")
+    if each.start < job.start:
+        raise _broken(task, each, f"its job may start at {job.start} ms")
+    if as_expected and each.end - each.start != task.expected:
+        raise _broken(task, each, f"it runs for {task.expected} ms")
+    if not 0 <= each.resource < len(resources):
+        raise _broken(task, each, "there is no such resource")
+    if resources[each.resource].slots_for(task.kind) == 0:
+        raise _broken(task, each, f"there are no slots for a {task.kind.name.lower()} task")
+
+
+def _broken(task: StageTask, each: Assignment, problem: str) -> BrokenScheduleError:
+    return BrokenScheduleError(
+        f"{_name(each.key.job, task)} on resource_{each.resource} from {each.start} to "
+        f"{each.end} ms: {problem}"
+    )
+
+
+def _name(job: int, task: StageTask) -> str:
+    return f"job_{job}, {task.name or f'task {task.number}'}"

@@ -1,0 +1,84 @@
+"""A cluster at work: its rebecs are made, and their messages served until all jobs have ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rebecsim.actors import Instance, Model
+from rebecsim.clusters.common.queued import QueuedSystem, rarely_collecting, serve
+from rebecsim.clusters.stages.checking import ScheduleChecker, require_sound_schedule
+from rebecsim.clusters.stages.decisions import DecisionCost, MadeDecision
+from rebecsim.clusters.stages.job import StageJob, TaskKey
+from rebecsim.clusters.stages.managers.manager import StageManager
+from rebecsim.clusters.stages.rebecs import ArrivalSource, ResourceManager, TaskExecutor
+from rebecsim.clusters.stages.resources import StageResource, require_runnable
+from rebecsim.clusters.stages.schedule import Assignment
+from rebecsim.errors import UserError
+
+ManagerMaker = Callable[[Sequence[StageResource]], StageManager]
+"""Makes a resource manager for some resources."""
+
+
+@dataclass(frozen=True, eq=False)
+class FinishedStages:
+    """What became of a run.
+
+    Attributes:
+        jobs: in the order of their numbers.
+        resources: that they ran on.
+        completed: when each job ended (ms), by its number.
+        ran: where and when each task ran, but for dummies.
+        decisions: in the order of time.
+        messages: that were served.
+    """
+
+    jobs: Sequence[StageJob]
+    resources: Sequence[StageResource]
+    completed: Mapping[int, int]
+    ran: Mapping[TaskKey, Assignment]
+    decisions: Sequence[MadeDecision]
+    messages: int
+
+
+def run_stages(
+    jobs: Sequence[StageJob],
+    resources: Sequence[StageResource],
+    maker: ManagerMaker,
+    cost: DecisionCost | None = None,
+) -> FinishedStages:
+    """Run jobs on resources under a resource manager.
+
+    Every decision is checked, and the whole run at its end. Raises UserError for a task that no
+    resource can run, and for a manager that leaves tasks without a place for ever, and
+    BrokenScheduleError for one that breaks the rules.
+    """
+    require_runnable(jobs, resources)
+    system = QueuedSystem(stages_model(jobs, resources, maker(resources), cost or DecisionCost()))
+    manager = system.rebecs[0]
+    assert isinstance(manager, ResourceManager)
+    with rarely_collecting():
+        served = serve(system, manager)
+    if not manager.closed:
+        left = ", ".join(job.name for job in list(manager.jobs.values())[:5])
+        raise UserError(f"tasks never get a place: the resource manager gives none to {left}")
+    ran = manager.schedule.done
+    require_sound_schedule(jobs, resources, ran.values(), as_expected=False)
+    ordered = sorted(jobs, key=lambda job: job.number)
+    return FinishedStages(ordered, resources, manager.completed, ran, manager.decisions, served)
+
+
+def stages_model(
+    jobs: Sequence[StageJob],
+    resources: Sequence[StageResource],
+    manager: StageManager,
+    cost: DecisionCost,
+) -> Model:
+    """Make the model of a cluster."""
+    arguments = (manager, ScheduleChecker(resources), cost, len(jobs))
+    instances = [Instance("manager", ResourceManager, (), arguments)]
+    instances.extend(
+        Instance(each.name, TaskExecutor, ("manager",), (each.number,)) for each in resources
+    )
+    instances.append(Instance("arrivals", ArrivalSource, ("manager",), (tuple(jobs),)))
+    return Model("stages", tuple(instances))

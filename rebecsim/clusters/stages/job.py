@@ -1,0 +1,173 @@
+"""Jobs of several stages: tasks that wait for one another, an earliest start, a soft deadline.
+
+All times are whole milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+from typing import NamedTuple
+
+from rebecsim.errors import UserError
+
+SECOND = 1000
+"""Of milliseconds."""
+
+
+class TaskKind(IntEnum):
+    """Which slots of a resource with typed slots a task takes."""
+
+    GENERIC = 0
+    MAP = 1
+    REDUCE = 2
+
+
+class TaskKey(NamedTuple):
+    """The name of a task: the number of its job, and its own within the job."""
+
+    job: int
+    task: int
+
+
+class BrokenJobError(UserError):
+    """A job that can never run; the text names the job and the task."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageTask:
+    """A task, which runs on one slot of one resource, and is never interrupted.
+
+    Attributes:
+        number: its place among the tasks of its job.
+        duration: how long it runs (ms); 0: a dummy, which only orders others and takes no slot.
+        parents: the numbers of the tasks that must have ended before it starts.
+        kind: which slots it takes.
+        phase: of its job, from 1: some managers divide laxity between phases.
+        name: what the workflow calls it; may be empty.
+        estimated: how long its user says that it runs (ms); None: as long as it does.
+    """
+
+    number: int
+    duration: int
+    parents: tuple[int, ...] = ()
+    kind: TaskKind = TaskKind.GENERIC
+    phase: int = 1
+    name: str = ""
+    estimated: int | None = None
+
+    @property
+    def is_dummy(self) -> bool:
+        """Whether it only orders others."""
+        return self.duration == 0
+
+    @property
+    def expected(self) -> int:
+        """How long managers think that it runs (ms)."""
+        return self.duration if self.estimated is None else self.estimated
+
+
+@dataclass(frozen=True)
+class StageJob:
+    """A job: a directed acyclic graph of tasks.
+
+    A late job runs to its end like any other. A barrier between many tasks and many others is a
+    dummy task between them.
+
+    Raises BrokenJobError for times that contradict one another, for a parent that is not there,
+    and for tasks that wait for each other.
+
+    Attributes:
+        number: of the job; jobs of one time are told apart by it.
+        arrival: when it is submitted (ms).
+        start: before when no task of it may start (ms), not before its arrival.
+        deadline: by when all of its tasks should have ended (ms).
+        tasks: at least one of them no dummy.
+        family: what kind of job it is, by name: figures are grouped by this.
+    """
+
+    number: int
+    arrival: int
+    start: int
+    deadline: int
+    tasks: tuple[StageTask, ...]
+    family: str = ""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.arrival <= self.start:
+            raise BrokenJobError(
+                f"{self.name}: starts at {self.start} ms, before it arrives at {self.arrival} ms"
+            )
+        if self.deadline < self.start:
+            raise BrokenJobError(
+                f"{self.name}: its deadline, {self.deadline} ms, is before its earliest start, "
+                f"{self.start} ms"
+            )
+        if all(task.is_dummy for task in self.tasks):
+            raise BrokenJobError(f"{self.name}: no task of it takes any time")
+        for place, task in enumerate(self.tasks):
+            _require_sound(self, task, place)
+        if len(self.order) < len(self.tasks):
+            waiting = sorted(set(range(len(self.tasks))) - set(self.order))
+            names = ", ".join(self.tasks[each].name or f"task {each}" for each in waiting[:5])
+            raise BrokenJobError(f"{self.name}: tasks wait for each other: {names}")
+
+    @property
+    def name(self) -> str:
+        """What tables call it."""
+        return f"job_{self.number}"
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """The numbers of the tasks, parents before children."""
+        return topological_order([task.parents for task in self.tasks])
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """For each task the numbers of those that wait for it."""
+        found: list[list[int]] = [[] for _ in self.tasks]
+        for task in self.tasks:
+            for parent in task.parents:
+                found[parent].append(task.number)
+        return tuple(map(tuple, found))
+
+    @cached_property
+    def expected(self) -> tuple[int, ...]:
+        """How long managers think that each task runs (ms)."""
+        return tuple(task.expected for task in self.tasks)
+
+    @cached_property
+    def real_tasks(self) -> tuple[StageTask, ...]:
+        """The tasks that take a slot."""
+        return tuple(task for task in self.tasks if not task.is_dummy)
+
+
+def topological_order(parents: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """Give the numbers of tasks, parents before children; without those on cycles and behind."""
+    left = [len(each) for each in parents]
+    children: list[list[int]] = [[] for _ in parents]
+    for number, each in enumerate(parents):
+        for parent in each:
+            children[parent].append(number)
+    found = [number for number, count in enumerate(left) if count == 0]
+    for number in found:
+        for child in children[number]:
+            left[child] -= 1
+            if left[child] == 0:
+                found.append(child)
+    return tuple(found)
+
+
+def _require_sound(job: StageJob, task: StageTask, place: int) -> None:
+    name = f"{job.name}, {task.name or f'task {task.number}'}"
+    if task.number != place:
+        raise BrokenJobError(f"{name}: is task {place} of its job, and says {task.number}")
+    if task.duration < 0 or task.expected < 0:
+        raise BrokenJobError(f"{name}: runs for less than 0 ms")
+    if task.is_dummy != (task.expected == 0):
+        raise BrokenJobError(f"{name}: a task that takes time is expected to take some, and back")
+    for parent in task.parents:
+        if not 0 <= parent < len(job.tasks):
+            raise BrokenJobError(f"{name}: waits for task {parent}, which is not there")

@@ -1,0 +1,1 @@
+"""Resource managers: who decides which task runs where and when."""

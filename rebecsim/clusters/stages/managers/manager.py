@@ -1,0 +1,55 @@
+"""What a resource manager is asked."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from rebecsim.clusters.stages.job import StageJob, TaskKey
+from rebecsim.clusters.stages.resources import StageResource
+from rebecsim.clusters.stages.schedule import Assignment
+
+
+class StageManager(ABC):
+    """Gives tasks a resource and a time.
+
+    It is asked when jobs have arrived, one decision after the other. It may move every task that
+    has not started, and none that has. A task may start at the time of the decision, not earlier.
+
+    Attributes:
+        one_job_at_a_time: each decision is about one job, the one with the earliest deadline of
+            those that wait; otherwise about all that wait.
+        decides_at_ends: it is also asked when tasks have ended: it need not plan ahead, and may
+            leave tasks without a place until then.
+        limits_reached: decisions that ran into a limit of time and used the best that was found.
+    """
+
+    one_job_at_a_time: ClassVar[bool] = False
+    decides_at_ends: ClassVar[bool] = False
+
+    def __init__(self, resources: Sequence[StageResource]) -> None:
+        self.resources = resources
+        self.limits_reached = 0
+
+    @abstractmethod
+    def plan(
+        self,
+        now: int,
+        arrived: Sequence[StageJob],
+        running: Mapping[TaskKey, Assignment],
+        scheduled: Mapping[TaskKey, Assignment],
+    ) -> Sequence[Assignment]:
+        """Decide: give the assignments that are new or other than before.
+
+        All else stays as it is in `scheduled`. Every task of the jobs that have arrived gets a
+        place, but for dummies, and those that are to be decided about later (`decides_at_ends`,
+        `wakes_at`).
+        """
+
+    def wakes_at(self, now: int) -> int | None:
+        """Give when it wants to be asked next even if nothing happens, later than now (ms)."""
+        return None
+
+    def ended(self, job: StageJob, assignment: Assignment) -> None:  # noqa: B027
+        """Take note that a task has ended, as it ran."""

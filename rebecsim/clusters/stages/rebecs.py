@@ -1,0 +1,206 @@
+"""A cluster of resources as rebecs, on one clock.
+
+    ArrivalSource --submit--> ResourceManager
+    ResourceManager: consider, decide             which task runs where and when
+    ResourceManager: begin                        when the planned time of a task has come
+    ResourceManager --run--> TaskExecutor
+    TaskExecutor: finish
+    TaskExecutor --ended--> ResourceManager
+
+At one time tasks end first, then others begin, then jobs arrive, and then it is decided.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Sequence
+from time import perf_counter
+
+from rebecsim.actors import Rebec, known_rebec, message_server
+from rebecsim.clusters.stages.checking import ScheduleChecker
+from rebecsim.clusters.stages.decisions import DecisionCost, MadeDecision
+from rebecsim.clusters.stages.job import StageJob
+from rebecsim.clusters.stages.managers.manager import StageManager
+from rebecsim.clusters.stages.schedule import Assignment, Schedule
+
+_UNBOUNDED = 2**31 - 1
+_ENDS, _BEGINS, _ARRIVES, _DECIDES = 1, 2, 3, 4
+
+
+class ArrivalSource(Rebec, queue_size=_UNBOUNDED):
+    """Submits jobs when they arrive."""
+
+    manager: ResourceManager = known_rebec()
+
+    def __init__(self, jobs: Sequence[StageJob]) -> None:
+        self._left = sorted(jobs, key=lambda job: (-job.arrival, -job.number))
+        if self._left:
+            self.arrive(after=self._left[-1].arrival)
+
+    @message_server(priority=_ARRIVES, global_priority=_ARRIVES)
+    def arrive(self) -> None:
+        """Submit the next job."""
+        left = self._left
+        self.manager.submit(left.pop())
+        if left:
+            self.arrive(after=left[-1].arrival - self._now)
+
+
+class TaskExecutor(Rebec, queue_size=_UNBOUNDED):
+    """Runs tasks on a resource."""
+
+    manager: ResourceManager = known_rebec()
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.manager.executors[number] = self
+
+    @message_server(priority=_BEGINS, global_priority=_BEGINS)
+    def run(self, assignment: Assignment, duration: int) -> None:
+        """Begin a task."""
+        self.finish(assignment, after=duration)
+
+    @message_server(priority=_ENDS, global_priority=_ENDS)
+    def finish(self, assignment: Assignment) -> None:
+        """End a task."""
+        self.manager.ended(assignment)
+
+
+class ResourceManager(Rebec, queue_size=_UNBOUNDED):
+    """Decides about jobs that arrive, one decision after the other, and is busy with each.
+
+    Attributes:
+        jobs: that have arrived and not ended, by number.
+        completed: when each job that has ended did so (ms), by number.
+        decisions: that have been made.
+        closed: whether all jobs have ended.
+    """
+
+    def __init__(
+        self,
+        manager: StageManager,
+        checker: ScheduleChecker,
+        cost: DecisionCost,
+        to_come: int,
+    ) -> None:
+        self._manager = manager
+        self._checker = checker
+        self._cost = cost
+        self._to_come = to_come  # jobs that have not ended, those included that have not arrived
+        self.executors: dict[int, TaskExecutor] = {}
+        self.schedule = Schedule()
+        self.jobs: dict[int, StageJob] = {}
+        self.completed: dict[int, int] = {}
+        self.decisions: list[MadeDecision] = []
+        self._left: dict[int, int] = {}  # of each job, how many tasks have not ended
+        self._queue: list[tuple[int, int]] = []  # deadline and number
+        self._busy = False
+        self._asked = False
+        self._wakes_at: int | None = None
+        self.closed = to_come == 0
+
+    @message_server(priority=_ARRIVES, global_priority=_ARRIVES)
+    def submit(self, job: StageJob) -> None:
+        """Take a job into the queue."""
+        self.jobs[job.number] = job
+        self._left[job.number] = len(job.real_tasks)
+        self._checker.arrived(job)
+        insort(self._queue, (job.deadline, job.number))
+        self._turn()
+
+    @message_server(priority=_DECIDES, global_priority=_DECIDES)
+    def consider(self) -> None:
+        """Begin a decision about the jobs whose turn it is."""
+        count = 1 if self._manager.one_job_at_a_time else len(self._queue)
+        numbers = tuple(number for _, number in self._queue[:count])
+        del self._queue[:count]
+        self._asked = False
+        tasks = sum(len(self.jobs[number].real_tasks) for number in numbers)
+        self.decide(numbers, self._now, after=self._cost.before(tasks))
+
+    @message_server(priority=_DECIDES, global_priority=_DECIDES)
+    def decide(self, numbers: tuple[int, ...], began: int) -> None:
+        """Decide about jobs, and about all tasks that have not started."""
+        now, manager, schedule = self._now, self._manager, self.schedule
+        jobs = [self.jobs[number] for number in numbers]
+        limits, clock = manager.limits_reached, perf_counter()
+        changes = manager.plan(now, jobs, schedule.running, schedule.scheduled)
+        clock = perf_counter() - clock
+        self._checker.decided(now, changes)
+        moved = self._install(changes)
+        if not manager.decides_at_ends and manager.wakes_at(now) is None:
+            for job in jobs:
+                self._checker.require_complete(job)
+        busy = self._cost.after(clock)
+        tasks = sum(len(job.real_tasks) for job in jobs)
+        made = MadeDecision(
+            *(began, now, len(jobs), tasks, len(changes) - moved, moved),
+            charged=now - began + busy,
+            clock=clock,
+            limited=manager.limits_reached > limits,
+        )
+        self.decisions.append(made)
+        self.free(after=busy)
+        self._set_alarm(manager.wakes_at(now))
+
+    @message_server(priority=_DECIDES, global_priority=_DECIDES)
+    def free(self) -> None:
+        """Be ready for the next decision."""
+        self._busy = False
+        self._turn()
+
+    @message_server(priority=_ARRIVES, global_priority=_ARRIVES)
+    def wake(self, time: int) -> None:
+        """Decide because the manager wanted to be asked now."""
+        if self._wakes_at == time:
+            self._wakes_at = None
+            self._asked = True
+            self._turn()
+
+    @message_server(priority=_BEGINS, global_priority=_BEGINS)
+    def begin(self, assignment: Assignment) -> None:
+        """Let a task begin, unless it has been moved since this was planned."""
+        if self.schedule.scheduled.get(assignment.key) is assignment:
+            self._checker.began(assignment)
+            self.schedule.begin(assignment)
+            job, task = assignment.key
+            duration = self.jobs[job].tasks[task].duration
+            self.executors[assignment.resource].run(assignment, duration)
+
+    @message_server(priority=_ENDS, global_priority=_ENDS)
+    def ended(self, assignment: Assignment) -> None:
+        """Take note that a task has ended, and with the last one its job."""
+        now, number = self._now, assignment.key.job
+        job = self.jobs[number]
+        self._checker.ended(assignment, now)
+        self._manager.ended(job, self.schedule.end(assignment, now))
+        self._left[number] -= 1
+        if self._left[number] == 0:
+            self.completed[number] = now
+            self._checker.forget(number)
+            del self._left[number], self.jobs[number]
+            self._to_come -= 1
+            self.closed = self._to_come == 0
+        if self._manager.decides_at_ends:
+            self._asked = True
+            self._turn()
+
+    def _turn(self) -> None:
+        """Begin a decision if nothing is being decided, when all that happens now has happened."""
+        if not self._busy and (self._queue or self._asked):
+            self._busy = True
+            self.consider()
+
+    def _install(self, changes: Sequence[Assignment]) -> int:
+        """Put changes into the schedule; give how many of them move a task."""
+        now, schedule, moved = self._now, self.schedule, 0
+        for each in changes:
+            moved += each.key in schedule.scheduled
+            schedule.plan(each)
+            self.begin(each, after=each.start - now)
+        return moved
+
+    def _set_alarm(self, time: int | None) -> None:
+        if time is not None and time != self._wakes_at:
+            self._wakes_at = time
+            self.wake(time, after=time - self._now)

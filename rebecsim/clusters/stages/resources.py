@@ -1,0 +1,82 @@
+"""Resources: each has slots of one sort, or slots for maps and slots for reduces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rebecsim.clusters.stages.job import StageJob, TaskKind
+from rebecsim.errors import UserError
+
+
+@dataclass(frozen=True, slots=True)
+class StageResource:
+    """A machine that runs as many tasks at a time as it has slots.
+
+    Attributes:
+        number: its place among the resources.
+        slots: that any task takes; 0 where slots are typed.
+        map_slots: that maps take.
+        reduce_slots: that reduces take.
+    """
+
+    number: int
+    slots: int = 0
+    map_slots: int = 0
+    reduce_slots: int = 0
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether maps and reduces take different slots."""
+        return self.slots == 0
+
+    @property
+    def name(self) -> str:
+        """What tables call it."""
+        return f"resource_{self.number}"
+
+    def slots_for(self, kind: TaskKind) -> int:
+        """Give how many tasks of a kind run at a time, at most."""
+        if not self.is_typed:
+            return self.slots
+        return (0, self.map_slots, self.reduce_slots)[kind]
+
+
+def alike(count: int, slots: int) -> tuple[StageResource, ...]:
+    """Make resources with slots of one sort."""
+    return tuple(StageResource(number, slots) for number in range(count))
+
+
+def typed_alike(count: int, map_slots: int, reduce_slots: int) -> tuple[StageResource, ...]:
+    """Make resources with slots for maps and for reduces."""
+    return tuple(StageResource(number, 0, map_slots, reduce_slots) for number in range(count))
+
+
+def pool_of(resource: StageResource, kind: TaskKind) -> TaskKind:
+    """Give which slots of a resource a task of a kind takes: typed ones, or those of all."""
+    return kind if resource.is_typed else TaskKind.GENERIC
+
+
+def slot_count(resources: Iterable[StageResource], kind: TaskKind) -> int:
+    """Give how many tasks of a kind run at a time on all resources together."""
+    return sum(each.slots_for(kind) for each in resources)
+
+
+def require_runnable(jobs: Iterable[StageJob], resources: Iterable[StageResource]) -> None:
+    """Raise UserError, which names the task, if no resource has a slot for some task.
+
+    Raises it too where some resources have typed slots and others have not.
+    """
+    all_resources = tuple(resources)
+    if len({each.is_typed for each in all_resources}) != 1:
+        raise UserError("resources: give all of them slots, or all map_slots and reduce_slots")
+    runnable = {
+        kind for kind in TaskKind if any(each.slots_for(kind) > 0 for each in all_resources)
+    }
+    for job in jobs:
+        for task in job.real_tasks:
+            if task.kind not in runnable:
+                raise UserError(
+                    f"{job.name}, {task.name or f'task {task.number}'}: is a task of kind "
+                    f"{task.kind.name.lower()}, for which no resource has a slot"
+                )

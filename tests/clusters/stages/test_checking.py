@@ -1,0 +1,112 @@
+"""The checker finds what breaks a rule, while a schedule is made and afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from rebecsim.clusters.stages.checking import (
+    BrokenScheduleError,
+    ScheduleChecker,
+    require_sound_schedule,
+)
+from rebecsim.clusters.stages.job import TaskKey
+from rebecsim.clusters.stages.resources import alike, typed_alike
+from rebecsim.clusters.stages.schedule import Assignment
+from tests.clusters.stages.jobs import fork_and_skip, job, map_reduce
+
+JOB = job(0, 10, 90, *fork_and_skip())
+SOUND = [(0, 0, 10, 15), (1, 0, 15, 19), (2, 0, 19, 25), (3, 1, 25, 28)]
+
+
+def assignments(*rows: tuple[int, int, int, int], number: int = 0) -> list[Assignment]:
+    return [Assignment(TaskKey(number, task), *rest) for task, *rest in rows]
+
+
+def changed(place: int, *row: int) -> list[tuple[int, ...]]:
+    return [row if each == place else old for each, old in enumerate(SOUND)]
+
+
+def decide(checker: ScheduleChecker, made: Sequence[Assignment]) -> None:
+    checker.arrived(JOB)
+    checker.decided(5, made)
+    checker.require_complete(JOB)
+
+
+BROKEN = [
+    (changed(0, 0, 0, 9, 14), "its job may start at 10 ms"),
+    (changed(1, 1, 0, 14, 18), "a task that it waits for ends at 15 ms"),
+    (changed(3, 3, 0, 24, 27), "a task that it waits for ends at 25 ms"),
+    (changed(2, 2, 0, 19, 24), "it runs for 6 ms"),
+    (changed(3, 3, 2, 25, 28), "there is no such resource"),
+    (SOUND[:2] + SOUND[3:], "has no place"),
+]
+
+
+@pytest.mark.parametrize(("rows", "message"), BROKEN)
+def test_both_find_what_is_wrong(rows: Sequence[tuple[int, int, int, int]], message: str) -> None:
+    resources = alike(2, 2)
+    with pytest.raises(BrokenScheduleError, match=message):
+        decide(ScheduleChecker(resources), assignments(*rows))
+    with pytest.raises(BrokenScheduleError, match=message):
+        require_sound_schedule([JOB], resources, assignments(*rows))
+
+
+def test_slots_are_counted() -> None:
+    other = job(1, 0, 90, *fork_and_skip()[:1])
+    resources = alike(2, 1)
+    beside = assignments((0, 0, 21, 26), number=1)
+    checker = ScheduleChecker(resources)
+    checker.arrived(JOB)
+    checker.arrived(other)
+    checker.decided(5, assignments(*SOUND))
+    with pytest.raises(BrokenScheduleError, match="no slots left"):
+        checker.decided(5, beside)
+    with pytest.raises(BrokenScheduleError, match="resource_0: 2 tasks at 21 ms, and 1 slots"):
+        require_sound_schedule([JOB, other], resources, assignments(*SOUND) + beside)
+    require_sound_schedule([JOB, other], alike(2, 2), assignments(*SOUND) + beside)
+
+
+def test_one_decision_may_exchange_places() -> None:
+    jobs = [job(number, 0, 90, *fork_and_skip()[:1]) for number in range(2)]
+    checker = ScheduleChecker(alike(1, 1))
+    for each in jobs:
+        checker.arrived(each)
+    first, second = (0, 0, 0, 5), (0, 0, 5, 10)
+    checker.decided(0, assignments(first) + assignments(second, number=1))
+    checker.decided(0, assignments(second) + assignments(first, number=1))
+
+
+def test_what_has_started_stays() -> None:
+    checker = ScheduleChecker(alike(2, 1))
+    checker.arrived(JOB)
+    checker.decided(5, assignments(*SOUND))
+    checker.began(assignments(*SOUND)[0])
+    with pytest.raises(BrokenScheduleError, match="it has started already"):
+        checker.decided(10, assignments((0, 1, 10, 15)))
+    with pytest.raises(BrokenScheduleError, match="that is before now, 20 ms"):
+        checker.decided(20, assignments((1, 1, 16, 20)))
+    with pytest.raises(BrokenScheduleError, match="it was to start at another place"):
+        checker.began(assignments((1, 1, 15, 19))[0])
+
+
+def test_slots_are_of_a_sort_and_dummies_take_none() -> None:
+    tasks = map_reduce([4], [5])
+    resources = typed_alike(1, 0, 1)
+    with pytest.raises(BrokenScheduleError, match="there are no slots for a map task"):
+        require_sound_schedule([job(0, 0, 9, *tasks)], resources, assignments((0, 0, 0, 4)))
+    with pytest.raises(BrokenScheduleError, match="dummies take no slot"):
+        require_sound_schedule([job(0, 0, 9, *tasks)], resources, assignments((1, 0, 0, 0)))
+
+
+def test_only_tasks_that_are_there_are_placed() -> None:
+    checker = ScheduleChecker(alike(1, 1))
+    with pytest.raises(BrokenScheduleError, match="job_0: is placed and has not arrived"):
+        checker.decided(0, assignments(SOUND[0]))
+    checker.arrived(JOB)
+    with pytest.raises(BrokenScheduleError, match="job_0: has no task 4"):
+        checker.decided(0, assignments((4, 0, 10, 15)))
+    twice = [*assignments(*SOUND), assignments(SOUND[0])[0]]
+    with pytest.raises(BrokenScheduleError, match="it is placed twice"):
+        require_sound_schedule([JOB], alike(2, 2), twice)
