@@ -1,0 +1,115 @@
+"""Servers that share what they do equally among all that is to be done: processors and disks.
+
+With n demands present, each is served at the rate of one server, or at its n-th part of what all
+of them do together, if that is less. All demands go forward alike, so one number says how much
+each has been served since the server was last idle, and a demand is done when that number has
+grown by its size: arriving and being done cost O(log n), however many others are present.
+
+Times are whole microseconds. A demand is done at the first of them at which it has been served, so
+it stays up to one microsecond longer than it would in continuous time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from heapq import heapify, heappop, heappush
+from math import ceil
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item", bound=Hashable)
+
+INSTANT = 1e-6
+"""Microseconds that are no time: what rounding errors may amount to."""
+
+
+class SharedServer(Generic[Item]):
+    """A few servers of one rate that share all demands equally.
+
+    Whoever uses it calls `advance` at each `next_completion`.
+
+    Attributes:
+        servers: how many; none serves more than one demand at a time.
+        rate: of one server (units per microsecond).
+        busy: for how long servers have been busy, all together (microseconds), up to `now`.
+        now: the time up to which demands have been served (microseconds).
+    """
+
+    __slots__ = ("_heap", "_number", "_served", "busy", "now", "rate", "servers")
+
+    def __init__(self, servers: int, rate: float) -> None:
+        self.servers = servers
+        self.rate = rate
+        self.busy = 0.0
+        self.now = 0
+        self._served = 0.0  # of each demand, since there was none (units)
+        self._number = 0
+        self._heap: list[tuple[float, int, Item]] = []
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def add(self, item: Item, size: float, now: int) -> None:
+        """Begin to serve a demand of some size (units)."""
+        if now != self.now:
+            self._pass(now)
+        self._number += 1
+        heappush(self._heap, (self._served + size, self._number, item))
+
+    def remove(self, item: Item, now: int) -> None:
+        """Serve a demand no more; nothing happens if there is none of this name."""
+        self._pass(now)
+        self._heap = [entry for entry in self._heap if entry[2] is not item]
+        heapify(self._heap)
+        self._rest_if_idle()
+
+    def clear(self, now: int) -> list[Item]:
+        """Serve nothing more; give what was being served, in the order of arrival."""
+        self._pass(now)
+        present = sorted(self._heap, key=_number_of)
+        self._heap = []
+        self._rest_if_idle()
+        return [item for _, _, item in present]
+
+    def advance(self, now: int) -> list[Item]:
+        """Serve until a time; give what is done by then, of one time in the order of arrival."""
+        if now != self.now:
+            self._pass(now)
+        heap, done = self._heap, []
+        if heap:
+            enough = self._served + self._share() * INSTANT
+            while heap and heap[0][0] <= enough:
+                done.append(heappop(heap)[2])
+            self._rest_if_idle()
+        return done
+
+    def next_completion(self) -> int | None:
+        """Give when the next demand will be done if none arrives or leaves; None: there is none."""
+        if not self._heap:
+            return None
+        missing = (self._heap[0][0] - self._served) / self._share()
+        return self.now + max(ceil(missing - INSTANT), 0)
+
+    def busy_until(self, now: int) -> float:
+        """Give `busy` as it will be at a time before the next completion."""
+        return self.busy + (now - self.now) * min(len(self._heap), self.servers)
+
+    def _share(self) -> float:
+        """Give at what rate each demand is served now."""
+        present = len(self._heap)
+        return self.rate if present <= self.servers else self.rate * self.servers / present
+
+    def _pass(self, now: int) -> None:
+        """Let time pass."""
+        elapsed, self.now = now - self.now, now
+        if self._heap:
+            self._served += elapsed * self._share()
+            self.busy += elapsed * min(len(self._heap), self.servers)
+
+    def _rest_if_idle(self) -> None:
+        """Begin to count anew when there is nothing to do, so that nothing is lost to rounding."""
+        if not self._heap:
+            self._served = 0.0
+
+
+def _number_of(entry: tuple[float, int, object]) -> int:
+    return entry[1]

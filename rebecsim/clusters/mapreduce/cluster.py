@@ -1,0 +1,107 @@
+"""A cluster at work: its rebecs are made, and their messages served until all jobs have ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+from rebecsim.actors import Instance, Model
+from rebecsim.clusters.common.devices.flows import FlowNetwork
+from rebecsim.clusters.common.devices.sharing import SharedServer
+from rebecsim.clusters.common.devices.topology import RackTopology
+from rebecsim.clusters.common.queued import QueuedSystem, rarely_collecting, serve
+from rebecsim.clusters.mapreduce.configuration import ClusterConfiguration, Variation
+from rebecsim.clusters.mapreduce.devices import Device, Switch
+from rebecsim.clusters.mapreduce.hdfs import racks_of
+from rebecsim.clusters.mapreduce.job import MapReduceJob
+from rebecsim.clusters.mapreduce.rebecs import Client, JobTracker
+from rebecsim.clusters.mapreduce.records import FinishedRun, record_of_attempt, record_of_job
+from rebecsim.clusters.mapreduce.running import JobRun, MapReduceCluster, Node
+from rebecsim.clusters.mapreduce.schedulers.scheduler import SchedulerFactory
+from rebecsim.clusters.mapreduce.tasks.attempt import Demand
+from rebecsim.clusters.mapreduce.tasks.phases import Rates
+from rebecsim.clusters.mapreduce.tasktracker import TaskTracker
+from rebecsim.clusters.mapreduce.tracker import TrackerSlots
+
+
+def run_mapreduce(
+    jobs: Sequence[MapReduceJob],
+    configuration: ClusterConfiguration,
+    scheduler: SchedulerFactory,
+    seed: int,
+) -> FinishedRun:
+    """Run jobs on a cluster until all have ended that are accepted."""
+    cluster = make_cluster(configuration, seed)
+    runs = [JobRun(job) for job in jobs]
+    topology = topology_of(configuration)
+    system = QueuedSystem(cluster_model(cluster, runs, topology, scheduler))
+    jobtracker = system.rebecs[0]
+    assert isinstance(jobtracker, JobTracker)
+    with rarely_collecting():
+        served = serve(system, jobtracker)
+    assert jobtracker.closed
+    end = jobtracker._now
+    return FinishedRun(
+        configuration,
+        cluster.racks,
+        topology.capacities,
+        [record_of_job(run) for run in runs],
+        [record_of_attempt(attempt, end) for attempt in cluster.attempts],
+        [],
+        [node.number for node in cluster.nodes if node.slowdown != 1.0],
+        [],
+        served,
+    )
+
+
+def make_cluster(configuration: ClusterConfiguration, seed: int) -> MapReduceCluster:
+    """Make the nodes of a cluster: which of them are slow, and when they first send heartbeats."""
+    hardware, hadoop = configuration.hardware, configuration.hadoop
+    racks = racks_of(hardware.nodes, hardware.racks)
+    draws = Random(f"{seed} heartbeats")
+    slow = slow_nodes(hardware.nodes, configuration.variation, seed)
+    nodes = []
+    for number, rack in enumerate(racks):
+        slots = TrackerSlots(number, rack, hadoop.map_slots, hadoop.reduce_slots)
+        slowdown = configuration.variation.node_slowdown if number in slow else 1.0
+        nodes.append(Node(slots, slowdown, int(draws.random() * hadoop.first_heartbeats)))
+    return MapReduceCluster(configuration, seed, racks, nodes, Rates.of(hardware))
+
+
+def slow_nodes(nodes: int, variation: Variation, seed: int) -> frozenset[int]:
+    """Draw the nodes that are slow: the nearest number to their share."""
+    slow = round(nodes * variation.slow_nodes)
+    return frozenset(Random(f"{seed} slow nodes").sample(range(nodes), slow))
+
+
+def topology_of(configuration: ClusterConfiguration) -> RackTopology:
+    """Give the links of a cluster."""
+    hardware = configuration.hardware
+    racks = racks_of(hardware.nodes, hardware.racks)
+    return RackTopology(racks, hardware.link / 1e6, hardware.oversubscription)
+
+
+def cluster_model(
+    cluster: MapReduceCluster,
+    runs: Sequence[JobRun],
+    topology: RackTopology,
+    scheduler: SchedulerFactory,
+) -> Model:
+    """Make the model of a cluster: first the JobTracker, then the network, then the nodes."""
+    made = scheduler([node.slots for node in cluster.nodes])
+    network: FlowNetwork[Demand] = FlowNetwork(topology.capacities)
+    instances = [
+        Instance("jobtracker", JobTracker, (), (cluster, runs, made)),
+        Instance("network", Switch, (), (topology, network)),
+    ]
+    hardware = cluster.configuration.hardware
+    for node in cluster.nodes:
+        name = f"node_{node.number}"
+        cycles, read = cluster.rates.cycles / node.slowdown, cluster.rates.read / node.slowdown
+        processors: SharedServer[Demand] = SharedServer(hardware.cores, cycles)
+        disks: SharedServer[Demand] = SharedServer(hardware.disks, read)
+        instances.append(Instance(f"{name}_processor", Device, (), (node, processors, "processor")))
+        instances.append(Instance(f"{name}_disk", Device, (), (node, disks, "disk")))
+        instances.append(Instance(name, TaskTracker, ("jobtracker", "network"), (node, cluster)))
+    instances.append(Instance("client", Client, ("jobtracker",), (runs,)))
+    return Model("mapreduce", tuple(instances))

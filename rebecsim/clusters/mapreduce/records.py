@@ -1,0 +1,141 @@
+"""What a run leaves: what became of jobs and attempts, and how much devices were used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rebecsim.clusters.mapreduce.configuration import ClusterConfiguration, Outage
+from rebecsim.clusters.mapreduce.job import MapReduceJob, SlotKind
+from rebecsim.clusters.mapreduce.progress import Locality
+from rebecsim.clusters.mapreduce.running import JobRun
+from rebecsim.clusters.mapreduce.tasks.attempt import Attempt, Outcome
+
+
+class AttemptRecord(NamedTuple):
+    """What became of an attempt. Times are microseconds.
+
+    Attributes:
+        job: its number.
+        kind: of its task.
+        number: of its task, among those of its kind in the job.
+        earlier: how many attempts the task had before.
+        node: where it ran, and `rack`, where that is.
+        locality: of a map: how far it was from its split.
+        is_backup: whether another attempt of the task ran when it was launched.
+        start: when it was given its slot, and launched.
+        end: when it ended.
+        reported: when the JobTracker heard of that, and its slot was free again; None: never, as
+            all jobs had ended.
+        outcome: how it ended.
+        times: spent on each `Phase`.
+    """
+
+    job: int
+    kind: SlotKind
+    number: int
+    earlier: int
+    node: int
+    rack: int
+    locality: Locality | None
+    is_backup: bool
+    start: int
+    end: int
+    reported: int | None
+    outcome: Outcome
+    times: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JobRecord:
+    """What became of a job. Times are microseconds; None: it was rejected, or has none of these.
+
+    Attributes:
+        job: as it was submitted.
+        rejected: why the scheduler did not accept it; None: it did.
+        first_map: when its first map was launched.
+        maps_end: when the last of its maps was reported to have ended.
+        first_reduce: when its first reduce was launched.
+        end: when the last of its tasks was reported to have ended.
+        hosts: of each map: the nodes with a replica of its split.
+    """
+
+    job: MapReduceJob
+    rejected: str | None
+    first_map: int | None
+    maps_end: int | None
+    first_reduce: int | None
+    end: int | None
+    hosts: Sequence[tuple[int, ...]]
+
+
+class DeviceUse(NamedTuple):
+    """How much devices have been used, from the beginning up to a time.
+
+    Attributes:
+        time: microseconds.
+        processors: of each node: for how long they have been busy, all together (microseconds).
+        disks: likewise.
+        links: bytes that each link has carried; see `RackTopology` for which is which.
+    """
+
+    time: int
+    processors: tuple[float, ...]
+    disks: tuple[float, ...]
+    links: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class FinishedRun:
+    """What became of a run.
+
+    Attributes:
+        configuration: of the cluster.
+        racks: that of each node.
+        capacities: of each link (bytes per microsecond).
+        jobs: in the order in which they were given.
+        attempts: in the order of their launch.
+        uses: of devices, at regular times and at the end.
+        slow_nodes: their numbers.
+        outages: that happened, in the order of their beginning.
+        messages: how many were served.
+    """
+
+    configuration: ClusterConfiguration
+    racks: Sequence[int]
+    capacities: Sequence[float]
+    jobs: Sequence[JobRecord]
+    attempts: Sequence[AttemptRecord]
+    uses: Sequence[DeviceUse]
+    slow_nodes: Sequence[int]
+    outages: Sequence[Outage]
+    messages: int
+
+
+def record_of_attempt(attempt: Attempt, end: int) -> AttemptRecord:
+    """Write down an attempt; one that has not ended, when everything does."""
+    node = attempt.node
+    return AttemptRecord(
+        attempt.run.job.number,
+        attempt.kind,
+        attempt.number,
+        attempt.earlier,
+        node.number,
+        node.rack,
+        attempt.locality,
+        attempt.is_backup,
+        attempt.start,
+        end if attempt.end is None else attempt.end,
+        attempt.reported,
+        Outcome.KILLED if attempt.end is None else attempt.outcome,
+        tuple(attempt.times),
+    )
+
+
+def record_of_job(run: JobRun) -> JobRecord:
+    """Write down a job."""
+    hosts = run.progress.hosts if run.progress is not None else ()
+    return JobRecord(
+        run.job, run.rejected, run.first_map, run.maps_end, run.first_reduce, run.end, hosts
+    )

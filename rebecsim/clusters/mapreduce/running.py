@@ -1,0 +1,142 @@
+"""What runs where: nodes with their devices, and jobs with their attempts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rebecsim.clusters.mapreduce.configuration import ClusterConfiguration
+from rebecsim.clusters.mapreduce.job import MapReduceJob, SlotKind
+from rebecsim.clusters.mapreduce.progress import JobInProgress
+from rebecsim.clusters.mapreduce.tasks.attempt import Attempt
+from rebecsim.clusters.mapreduce.tasks.phases import Rates
+from rebecsim.clusters.mapreduce.tracker import TrackerSlots
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.mapreduce.devices import Device
+    from rebecsim.clusters.mapreduce.tasktracker import TaskTracker
+
+
+class Node:
+    """A node of the cluster.
+
+    Attributes:
+        number: from 0.
+        rack: likewise.
+        slots: what schedulers see of it.
+        works: whether it has not failed; the JobTracker learns of failures later.
+        slowdown: how much longer its processors and disks take than those of others.
+        tracker: its TaskTracker.
+        processor: its processors, as one device.
+        disk: likewise.
+        running: attempts, in the order of their launch.
+        ended: attempts that the JobTracker has not been told of.
+        outputs: maps that have ended here, as long as what they left is there.
+        first_beat: when it sends its first heartbeat (microseconds).
+        outages: how often it has failed.
+        awake: whether a heartbeat is under way.
+    """
+
+    __slots__ = (
+        "awake",
+        "disk",
+        "ended",
+        "first_beat",
+        "number",
+        "outages",
+        "outputs",
+        "processor",
+        "rack",
+        "running",
+        "slots",
+        "slowdown",
+        "tracker",
+        "works",
+    )
+
+    tracker: TaskTracker
+    processor: Device
+    disk: Device
+
+    def __init__(self, slots: TrackerSlots, slowdown: float, first_beat: int) -> None:
+        self.number = slots.number
+        self.rack = slots.rack
+        self.slots = slots
+        self.works = True
+        self.slowdown = slowdown
+        self.running: dict[Attempt, None] = {}
+        self.ended: list[Attempt] = []
+        self.outputs: list[Attempt] = []
+        self.first_beat = first_beat
+        self.outages = 0
+        self.awake = False
+
+    def until_beat(self, now: int, period: int) -> int:
+        """Give how long it is until its next heartbeat (microseconds)."""
+        first = self.first_beat
+        return first - now if now < first else period - (now - first) % period
+
+
+class JobRun:
+    """A job, and its attempts.
+
+    Attributes:
+        job: what is submitted.
+        progress: what its scheduler sees; None before it is submitted.
+        rejected: why it is not accepted; None: it is.
+        tries: how many attempts each task has had, by kind and number.
+        live: those that hold slots, likewise.
+        done: numbers of the tasks that have ended, by kind.
+        wanted: how many maps, and how many reduces, a scheduler could give slots now.
+        outputs: of maps: the attempt whose output reduces fetch, in the order of their ends.
+        missing: maps that have ended and whose output is lost; nobody needs them now.
+        first_map: when its first map was launched (microseconds).
+        maps_end: when the last of its maps was reported to have ended.
+        first_reduce: when its first reduce was launched.
+        end: when the last of its tasks was reported to have ended.
+    """
+
+    def __init__(self, job: MapReduceJob) -> None:
+        self.job = job
+        self.progress: JobInProgress | None = None
+        self.rejected: str | None = None
+        self.tries: tuple[list[int], list[int]] = ([0] * job.maps, [0] * job.reduces)
+        self.live: tuple[dict[int, list[Attempt]], dict[int, list[Attempt]]] = ({}, {})
+        self.done: tuple[set[int], set[int]] = (set(), set())
+        self.wanted = (0, 0)
+        self.outputs: dict[int, Attempt] = {}
+        self.missing: set[int] = set()
+        self.first_map: int | None = None
+        self.maps_end: int | None = None
+        self.first_reduce: int | None = None
+        self.end: int | None = None
+
+    def wants(self) -> tuple[int, int]:
+        """Give how many maps wait, and how many reduces that may begin."""
+        progress = self.progress
+        if progress is None or self.rejected is not None:
+            return 0, 0
+        reduces = progress.waiting(SlotKind.REDUCE) if progress.offers_reduce() else 0
+        return progress.waiting(SlotKind.MAP), reduces
+
+
+@dataclass(eq=False)
+class MapReduceCluster:
+    """What rebecs share that does not change, and what they write down.
+
+    Attributes:
+        configuration: as it is given.
+        seed: of all that is drawn.
+        racks: that of each node.
+        nodes: in the order of their numbers.
+        rates: of the devices of a node that is not slow.
+        attempts: in the order of their launch.
+    """
+
+    configuration: ClusterConfiguration
+    seed: int
+    racks: Sequence[int]
+    nodes: Sequence[Node]
+    rates: Rates
+    attempts: list[Attempt] = field(default_factory=list)

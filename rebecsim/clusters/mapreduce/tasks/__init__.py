@@ -1,0 +1,1 @@
+"""What an attempt of a task does, step by step, and what became of it."""

@@ -1,0 +1,287 @@
+"""TaskTrackers: they run attempts step by step, asking devices for each step. See `rebecs`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rebecsim.actors import Rebec, known_rebec
+from rebecsim.clusters.mapreduce.devices import UNBOUNDED, Switch, at_once
+from rebecsim.clusters.mapreduce.hdfs import replica_for
+from rebecsim.clusters.mapreduce.job import SlotKind
+from rebecsim.clusters.mapreduce.running import MapReduceCluster, Node
+from rebecsim.clusters.mapreduce.tasks.attempt import (
+    Attempt,
+    BackgroundMerge,
+    Demand,
+    Fetch,
+    Outcome,
+    Shuffle,
+)
+from rebecsim.clusters.mapreduce.tasks.phases import DeviceKind, Phase, merge_steps, reduce_steps
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.mapreduce.rebecs import JobTracker
+
+_LEAST_BYTES = 10.0
+"""That a transfer has, however little there is to send."""
+
+
+class TaskTracker(Rebec, queue_size=UNBOUNDED):
+    """Runs attempts on its node, step by step."""
+
+    jobtracker: JobTracker = known_rebec()
+    switch: Switch = known_rebec()
+
+    def __init__(self, node: Node, cluster: MapReduceCluster) -> None:
+        self.node = node
+        node.tracker = self
+        self._hadoop = cluster.configuration.hadoop
+        self._latency = cluster.configuration.hardware.latency
+        self._cluster = cluster
+
+    @at_once
+    def launch(self, attempt: Attempt) -> None:
+        """Begin an attempt."""
+        self.node.running[attempt] = None
+        self._go_on(attempt)
+
+    @at_once
+    def served(self, demand: Demand) -> None:
+        """Go on with what a device has done something for."""
+        if demand.over:
+            return
+        if isinstance(demand, Attempt):
+            demand.times[demand.steps[demand.place - 1].phase] += self._now - demand.began
+            self._go_on(demand)
+        elif isinstance(demand, Fetch):
+            self._read_or_arrived(demand)
+        else:
+            self._merge_on(demand)
+
+    @at_once
+    def fetch(self, attempt: Attempt, of: Attempt) -> None:
+        """Take note that the output of a map can be fetched by a reduce."""
+        shuffle = attempt.shuffle
+        if shuffle is not None and not attempt.over:
+            shuffle.waiting.append(of)
+            if shuffle.is_open:
+                self._copy(attempt, shuffle)
+
+    def _go_on(self, attempt: Attempt) -> None:
+        """Begin the next step of an attempt; or what follows on the last one."""
+        place = attempt.place
+        if place == len(attempt.steps):
+            self._step_out(attempt)
+            return
+        device, _, size = attempt.steps[place]
+        attempt.place = place + 1
+        attempt.began = self._now
+        if device is DeviceKind.PROCESSOR:
+            self.node.processor.serve(attempt, size)
+        elif device is DeviceKind.DISK:
+            self.node.disk.serve(attempt, size)
+        elif device is DeviceKind.SOURCE_DISK:
+            attempt.source.disk.serve(attempt, size, after=self._latency)
+        else:
+            self.switch.transfer(attempt, attempt.source, self.node, size)
+
+    def _step_out(self, attempt: Attempt) -> None:
+        """Begin to fetch, as a reduce that has started; or end."""
+        shuffle = attempt.shuffle
+        if shuffle is None:
+            self._end(attempt, Outcome.SUCCEEDED)
+            return
+        shuffle.is_open = True
+        attempt.began = self._now
+        self._copy(attempt, shuffle)
+
+    def _copy(self, attempt: Attempt, shuffle: Shuffle) -> None:
+        """Ask for as many outputs as may be fetched at a time."""
+        waiting, flying = shuffle.waiting, shuffle.flying
+        while waiting and len(flying) < self._hadoop.parallel_copies:
+            of = waiting.popleft()
+            if of.is_lost or not of.node.works or of.number in shuffle.got:
+                continue
+            fetch = Fetch(attempt, of)
+            flying[fetch] = None
+            latency = 0 if of.node is self.node else self._latency
+            of.node.disk.serve(fetch, of.output * of.read_factor, after=latency)
+
+    def _read_or_arrived(self, fetch: Fetch) -> None:
+        """Send what has been read to here, or hold it, if it is here."""
+        attempt, of = fetch.attempt, fetch.map
+        if not fetch.is_read and of.node is not self.node:
+            fetch.is_read = True
+            self.switch.transfer(fetch, of.node, self.node, max(of.output, _LEAST_BYTES))
+            return
+        shuffle = attempt.shuffle
+        assert shuffle is not None
+        del shuffle.flying[fetch]
+        if of.number not in shuffle.got:
+            shuffle.got.add(of.number)
+            shuffle.fetched += of.output
+            shuffle.held += of.output
+            shuffle.held_outputs += 1
+        self._copy(attempt, shuffle)
+        self._merge_or_reduce(attempt, shuffle)
+
+    def _merge_or_reduce(self, attempt: Attempt, shuffle: Shuffle) -> None:
+        """Merge what has become too much to be held, or the rest; reduce if nothing is left."""
+        has_all = len(shuffle.got) == attempt.run.job.maps
+        if has_all and shuffle.is_open:
+            attempt.times[Phase.SHUFFLE] = self._now - attempt.began
+            attempt.began = self._now
+            shuffle.is_open = False
+        if shuffle.merge is not None:
+            return
+        hadoop = self._hadoop
+        if (
+            has_all
+            or shuffle.held >= hadoop.merge_buffer
+            or shuffle.held_outputs >= hadoop.merge_outputs
+        ):
+            costs, rates = attempt.run.job.costs, self._cluster.rates
+            steps = merge_steps(shuffle.held, costs, rates, attempt.draws.jitter)
+            if steps:
+                shuffle.held, shuffle.held_outputs = 0.0, 0
+                shuffle.merge = BackgroundMerge(attempt, steps)
+                self._merge_on(shuffle.merge)
+            elif has_all:
+                self._reduce(attempt, shuffle)
+
+    def _merge_on(self, merge: BackgroundMerge) -> None:
+        """Begin the next step of a merge; look what follows on the last one."""
+        if merge.place < len(merge.steps):
+            device, _, size = merge.steps[merge.place]
+            merge.place += 1
+            serving = self.node.processor if device is DeviceKind.PROCESSOR else self.node.disk
+            serving.serve(merge, size)
+            return
+        attempt = merge.attempt
+        shuffle = attempt.shuffle
+        assert shuffle is not None
+        shuffle.merge = None
+        self._merge_or_reduce(attempt, shuffle)
+
+    def _reduce(self, attempt: Attempt, shuffle: Shuffle) -> None:
+        """Do what a reduce does that has everything."""
+        assert attempt.factors is not None
+        attempt.times[Phase.MERGE] += self._now - attempt.began
+        costs, rates = attempt.run.job.costs, self._cluster.rates
+        attempt.steps = reduce_steps(shuffle.fetched, costs, rates, attempt.factors)
+        attempt.place = 0
+        attempt.shuffle = None
+        self._go_on(attempt)
+
+    def _end(self, attempt: Attempt, outcome: Outcome) -> None:
+        """Write down that an attempt has ended, to be told at the next heartbeat."""
+        node = self.node
+        attempt.end = self._now
+        attempt.outcome = outcome
+        del node.running[attempt]
+        node.ended.append(attempt)
+        if outcome is Outcome.SUCCEEDED and attempt.kind is SlotKind.MAP:
+            node.outputs.append(attempt)
+        self.jobtracker.wake(node, self._now)
+
+    # --- what goes wrong, or is not needed any more ----------------------------------------------
+
+    @at_once
+    def kill(self, attempt: Attempt) -> None:
+        """End an attempt that is not needed any more."""
+        if not attempt.over:
+            self._drop(attempt)
+            self._end(attempt, Outcome.KILLED)
+
+    @at_once
+    def refused(self, demand: Demand) -> None:
+        """Go on without a node that has failed and had been asked for something."""
+        if demand.over:
+            return
+        if isinstance(demand, Fetch):
+            shuffle = demand.attempt.shuffle
+            assert shuffle is not None
+            del shuffle.flying[demand]
+            demand.dropped = True
+            if shuffle.is_open:
+                self._copy(demand.attempt, shuffle)
+        elif isinstance(demand, Attempt):
+            demand.times[Phase.READ] += self._now - demand.began
+            self.read_elsewhere(demand)
+
+    @at_once
+    def read_elsewhere(self, attempt: Attempt) -> None:
+        """Read a piece of a split again, from another replica, when there is one."""
+        if attempt.over:
+            return
+        progress = attempt.run.progress
+        assert progress is not None
+        cluster = self._cluster
+        hosts = [host for host in progress.hosts[attempt.number] if cluster.nodes[host].works]
+        chosen = replica_for(hosts, self.node.number, cluster.racks, attempt.draws.source)
+        if chosen is None:
+            attempt.began = self._now
+            self.jobtracker.starve(attempt)
+            return
+        attempt.source = cluster.nodes[chosen]
+        place = attempt.place - 1
+        if attempt.steps[place].device is DeviceKind.NETWORK:
+            place -= 1
+        attempt.place = place
+        self._go_on(attempt)
+
+    @at_once
+    def fail(self) -> None:
+        """Lose all that runs here, and what maps have left."""
+        node = self.node
+        node.works = False
+        node.outages += 1
+        for attempt in list(node.running):
+            self._drop(attempt)
+            attempt.end = self._now
+            attempt.outcome = Outcome.LOST
+        for attempt in node.ended:
+            attempt.outcome = Outcome.LOST
+        for attempt in node.outputs:
+            attempt.is_lost = True
+        node.running.clear()
+        node.ended.clear()
+        node.outputs.clear()
+        node.processor.fail()
+        node.disk.fail()
+        self.switch.fail(node)
+        self.jobtracker.expire(node, node.outages, after=self._hadoop.expiry)
+
+    @at_once
+    def recover(self) -> None:
+        """Begin anew, with the blocks that were on the disks and nothing else."""
+        self.node.works = True
+        self.jobtracker.restarted(self.node)
+
+    def _drop(self, attempt: Attempt) -> None:
+        """Take back what an attempt has asked for."""
+        shuffle = attempt.shuffle
+        node = self.node
+        if shuffle is None or not (shuffle.is_open or shuffle.merge is not None):
+            source = attempt.source if attempt.kind is SlotKind.MAP else node
+            self._drop_step(attempt, attempt.steps[attempt.place - 1].device, source)
+            return
+        for fetch in shuffle.flying:
+            if fetch.is_read:
+                self.switch.drop(fetch)
+            else:
+                fetch.map.node.disk.drop(fetch)
+        merge = shuffle.merge
+        if merge is not None:
+            self._drop_step(merge, merge.steps[merge.place - 1].device, node)
+
+    def _drop_step(self, demand: Demand, device: DeviceKind, source: Node) -> None:
+        """Take back one demand."""
+        if device is DeviceKind.PROCESSOR:
+            self.node.processor.drop(demand)
+        elif device is DeviceKind.DISK:
+            self.node.disk.drop(demand)
+        elif device is DeviceKind.SOURCE_DISK:
+            source.disk.drop(demand)
+        else:
+            self.switch.drop(demand)
