@@ -16,7 +16,7 @@ from rebecsim.clusters.mapreduce.hdfs import racks_of
 from rebecsim.clusters.mapreduce.job import MapReduceJob
 from rebecsim.clusters.mapreduce.rebecs import Client, JobTracker
 from rebecsim.clusters.mapreduce.records import FinishedRun, record_of_attempt, record_of_job
-from rebecsim.clusters.mapreduce.running import JobRun, MapReduceCluster, Node
+from rebecsim.clusters.mapreduce.running import JobRun, MapReduceCluster, WorkerNode
 from rebecsim.clusters.mapreduce.schedulers.scheduler import SchedulerFactory
 from rebecsim.clusters.mapreduce.tasks.attempt import Demand
 from rebecsim.clusters.mapreduce.tasks.phases import Rates
@@ -64,7 +64,7 @@ def make_cluster(configuration: ClusterConfiguration, seed: int) -> MapReduceClu
     for number, rack in enumerate(racks):
         slots = TrackerSlots(number, rack, hadoop.map_slots, hadoop.reduce_slots)
         slowdown = configuration.variation.node_slowdown if number in slow else 1.0
-        nodes.append(Node(slots, slowdown, int(draws.random() * hadoop.first_heartbeats)))
+        nodes.append(WorkerNode(slots, slowdown, int(draws.random() * hadoop.first_heartbeats)))
     return MapReduceCluster(configuration, seed, racks, nodes, Rates.of(hardware))
 
 

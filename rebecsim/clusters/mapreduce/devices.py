@@ -16,7 +16,7 @@ from rebecsim.clusters.common.devices.topology import RackTopology
 from rebecsim.clusters.mapreduce.tasks.attempt import Demand
 
 if TYPE_CHECKING:
-    from rebecsim.clusters.mapreduce.running import Node
+    from rebecsim.clusters.mapreduce.running import WorkerNode
 
 UNBOUNDED = 2**31 - 1
 
@@ -30,7 +30,7 @@ class Device(Rebec, queue_size=UNBOUNDED):
     """The processors of a node, or its disks: equal shares for all demands."""
 
     def __init__(
-        self, node: Node, server: SharedServer[Demand], role: Literal["processor", "disk"]
+        self, node: WorkerNode, server: SharedServer[Demand], role: Literal["processor", "disk"]
     ) -> None:
         setattr(node, role, self)
         self.node = node
@@ -90,7 +90,7 @@ class Switch(Rebec, queue_size=UNBOUNDED):
         self._settles = False
 
     @at_once
-    def transfer(self, demand: Demand, source: Node, target: Node, size: float) -> None:
+    def transfer(self, demand: Demand, source: WorkerNode, target: WorkerNode, size: float) -> None:
         """Begin to send bytes from one node to another, to the tracker of who waits for them."""
         if demand.over:
             return
@@ -127,7 +127,7 @@ class Switch(Rebec, queue_size=UNBOUNDED):
         self._settle_later()
 
     @at_once
-    def fail(self, node: Node) -> None:
+    def fail(self, node: WorkerNode) -> None:
         """Cut a node off; who waits for something from it on another node is told."""
         links = self.topology.links_of(node.number)
         for demand in self.network.cut(links, self._now):

@@ -26,9 +26,9 @@ from rebecsim.clusters.mapreduce.devices import UNBOUNDED, at_once
 from rebecsim.clusters.mapreduce.hdfs import place_blocks, replica_for
 from rebecsim.clusters.mapreduce.job import SlotKind
 from rebecsim.clusters.mapreduce.progress import JobInProgress
-from rebecsim.clusters.mapreduce.running import JobRun, MapReduceCluster, Node
+from rebecsim.clusters.mapreduce.running import JobRun, MapReduceCluster, WorkerNode
 from rebecsim.clusters.mapreduce.schedulers.scheduler import Assignment, TaskScheduler
-from rebecsim.clusters.mapreduce.tasks.attempt import Attempt, Outcome, Shuffle
+from rebecsim.clusters.mapreduce.tasks.attempt import Attempt, AttemptOutcome, Shuffle
 from rebecsim.clusters.mapreduce.tasks.phases import (
     TaskDraws,
     map_only_steps,
@@ -68,7 +68,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         self.closed = not runs
         self._runs: dict[JobInProgress, JobRun] = {}
         self._wanted = [0, 0]
-        self._resting: dict[Node, None] = dict.fromkeys(cluster.nodes)
+        self._resting: dict[WorkerNode, None] = dict.fromkeys(cluster.nodes)
         self._starving: list[Attempt] = []
         self._period = configuration.hadoop.heartbeat
         if scheduler.poll_interval is not None:
@@ -96,7 +96,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         self._something_happened()
 
     @at_once
-    def heartbeat(self, node: Node) -> None:
+    def heartbeat(self, node: WorkerNode) -> None:
         """Hear what has ended on a node, and launch what is given its free slots."""
         node.awake = False
         self._resting.pop(node, None)
@@ -140,13 +140,13 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         self.scheduler.change(change.parameters, self._now)
         self._something_happened()
 
-    def wake(self, node: Node, now: int) -> None:
+    def wake(self, node: WorkerNode, now: int) -> None:
         """Let a node send its next heartbeat."""
         if not node.awake:
             node.awake = True
             self.heartbeat(node, after=node.until_beat(now, self._period))
 
-    def _could_be_given(self, node: Node) -> bool:
+    def _could_be_given(self, node: WorkerNode) -> bool:
         """Whether something waits for a slot of a kind that is free here."""
         slots, (maps, reduces) = node.slots, self._wanted
         return bool((maps and slots.free(MAP)) or (reduces and slots.free(REDUCE)))
@@ -166,7 +166,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
 
     # --- attempts begin and end ------------------------------------------------------------------
 
-    def _launch(self, assignment: Assignment, node: Node) -> None:
+    def _launch(self, assignment: Assignment, node: WorkerNode) -> None:
         """Begin an attempt on a node."""
         now, cluster = self._now, self.cluster
         run = self._runs[assignment.job]
@@ -230,9 +230,9 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         others = run.live[kind].get(number, ())
         waits_again = False
         if number in run.done[kind]:
-            if attempt.outcome is Outcome.SUCCEEDED:  # after another one
-                attempt.outcome = Outcome.KILLED
-        elif attempt.outcome is Outcome.SUCCEEDED:
+            if attempt.outcome is AttemptOutcome.SUCCEEDED:  # after another one
+                attempt.outcome = AttemptOutcome.KILLED
+        elif attempt.outcome is AttemptOutcome.SUCCEEDED:
             self._finish(attempt, others)
         elif not others:
             progress.wait_again(kind, number)
@@ -287,13 +287,13 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
     # --- nodes fail ------------------------------------------------------------------------------
 
     @at_once
-    def expire(self, node: Node, outage: int) -> None:
+    def expire(self, node: WorkerNode, outage: int) -> None:
         """Take a node for lost that has not sent heartbeats for long."""
         if not node.works and node.outages == outage and not self.closed:
             self._lose(node)
 
     @at_once
-    def restarted(self, node: Node) -> None:
+    def restarted(self, node: WorkerNode) -> None:
         """Take a node back, without anything that ran there before."""
         if self.closed:
             return
@@ -312,7 +312,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         """Let a map wait until a node with its split works again."""
         self._starving.append(attempt)
 
-    def _lose(self, node: Node) -> None:
+    def _lose(self, node: WorkerNode) -> None:
         """Run again what ran on a node, and maps whose output it has lost and somebody needs."""
         node.slots.alive = False
         for run in list(self._runs.values()):

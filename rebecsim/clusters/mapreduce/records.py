@@ -10,7 +10,7 @@ from rebecsim.clusters.mapreduce.configuration import ClusterConfiguration, Outa
 from rebecsim.clusters.mapreduce.job import MapReduceJob, SlotKind
 from rebecsim.clusters.mapreduce.progress import Locality
 from rebecsim.clusters.mapreduce.running import JobRun
-from rebecsim.clusters.mapreduce.tasks.attempt import Attempt, Outcome
+from rebecsim.clusters.mapreduce.tasks.attempt import Attempt, AttemptOutcome
 
 
 class AttemptRecord(NamedTuple):
@@ -43,7 +43,7 @@ class AttemptRecord(NamedTuple):
     start: int
     end: int
     reported: int | None
-    outcome: Outcome
+    outcome: AttemptOutcome
     times: tuple[int, ...]
 
 
@@ -128,7 +128,7 @@ def record_of_attempt(attempt: Attempt, end: int) -> AttemptRecord:
         attempt.start,
         end if attempt.end is None else attempt.end,
         attempt.reported,
-        Outcome.KILLED if attempt.end is None else attempt.outcome,
+        AttemptOutcome.KILLED if attempt.end is None else attempt.outcome,
         tuple(attempt.times),
     )
 

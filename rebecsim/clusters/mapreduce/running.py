@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rebecsim.clusters.mapreduce.tasktracker import TaskTracker
 
 
-class Node:
+class WorkerNode:
     """A node of the cluster.
 
     Attributes:
@@ -137,6 +137,6 @@ class MapReduceCluster:
     configuration: ClusterConfiguration
     seed: int
     racks: Sequence[int]
-    nodes: Sequence[Node]
+    nodes: Sequence[WorkerNode]
     rates: Rates
     attempts: list[Attempt] = field(default_factory=list)

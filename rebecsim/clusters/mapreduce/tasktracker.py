@@ -8,13 +8,13 @@ from rebecsim.actors import Rebec, known_rebec
 from rebecsim.clusters.mapreduce.devices import UNBOUNDED, Switch, at_once
 from rebecsim.clusters.mapreduce.hdfs import replica_for
 from rebecsim.clusters.mapreduce.job import SlotKind
-from rebecsim.clusters.mapreduce.running import MapReduceCluster, Node
+from rebecsim.clusters.mapreduce.running import MapReduceCluster, WorkerNode
 from rebecsim.clusters.mapreduce.tasks.attempt import (
     Attempt,
+    AttemptOutcome,
     BackgroundMerge,
     Demand,
     Fetch,
-    Outcome,
     Shuffle,
 )
 from rebecsim.clusters.mapreduce.tasks.phases import DeviceKind, Phase, merge_steps, reduce_steps
@@ -32,7 +32,7 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
     jobtracker: JobTracker = known_rebec()
     switch: Switch = known_rebec()
 
-    def __init__(self, node: Node, cluster: MapReduceCluster) -> None:
+    def __init__(self, node: WorkerNode, cluster: MapReduceCluster) -> None:
         self.node = node
         node.tracker = self
         self._hadoop = cluster.configuration.hadoop
@@ -89,7 +89,7 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
         """Begin to fetch, as a reduce that has started; or end."""
         shuffle = attempt.shuffle
         if shuffle is None:
-            self._end(attempt, Outcome.SUCCEEDED)
+            self._end(attempt, AttemptOutcome.SUCCEEDED)
             return
         shuffle.is_open = True
         attempt.began = self._now
@@ -173,14 +173,14 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
         attempt.shuffle = None
         self._go_on(attempt)
 
-    def _end(self, attempt: Attempt, outcome: Outcome) -> None:
+    def _end(self, attempt: Attempt, outcome: AttemptOutcome) -> None:
         """Write down that an attempt has ended, to be told at the next heartbeat."""
         node = self.node
         attempt.end = self._now
         attempt.outcome = outcome
         del node.running[attempt]
         node.ended.append(attempt)
-        if outcome is Outcome.SUCCEEDED and attempt.kind is SlotKind.MAP:
+        if outcome is AttemptOutcome.SUCCEEDED and attempt.kind is SlotKind.MAP:
             node.outputs.append(attempt)
         self.jobtracker.wake(node, self._now)
 
@@ -191,7 +191,7 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
         """End an attempt that is not needed any more."""
         if not attempt.over:
             self._drop(attempt)
-            self._end(attempt, Outcome.KILLED)
+            self._end(attempt, AttemptOutcome.KILLED)
 
     @at_once
     def refused(self, demand: Demand) -> None:
@@ -239,9 +239,9 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
         for attempt in list(node.running):
             self._drop(attempt)
             attempt.end = self._now
-            attempt.outcome = Outcome.LOST
+            attempt.outcome = AttemptOutcome.LOST
         for attempt in node.ended:
-            attempt.outcome = Outcome.LOST
+            attempt.outcome = AttemptOutcome.LOST
         for attempt in node.outputs:
             attempt.is_lost = True
         node.running.clear()
@@ -275,7 +275,7 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
         if merge is not None:
             self._drop_step(merge, merge.steps[merge.place - 1].device, node)
 
-    def _drop_step(self, demand: Demand, device: DeviceKind, source: Node) -> None:
+    def _drop_step(self, demand: Demand, device: DeviceKind, source: WorkerNode) -> None:
         """Take back one demand."""
         if device is DeviceKind.PROCESSOR:
             self.node.processor.drop(demand)

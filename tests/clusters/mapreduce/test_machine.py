@@ -14,7 +14,7 @@ from rebecsim.clusters.mapreduce.configuration import (
 )
 from rebecsim.clusters.mapreduce.job import MapReduceJob
 from rebecsim.clusters.mapreduce.records import FinishedRun
-from rebecsim.clusters.mapreduce.tasks.attempt import Outcome
+from rebecsim.clusters.mapreduce.tasks.attempt import AttemptOutcome
 from tests.clusters.mapreduce.simple import (
     EXACT,
     MAP,
@@ -40,7 +40,7 @@ def test_every_task_runs_once(finished: FinishedRun) -> None:
     wanted = [(one.number, MAP, number) for one in JOBS for number in range(one.maps)]
     wanted += [(one.number, REDUCE, number) for one in JOBS for number in range(one.reduces)]
     assert ran == sorted(wanted)
-    assert {each.outcome for each in finished.attempts} == {Outcome.SUCCEEDED}
+    assert {each.outcome for each in finished.attempts} == {AttemptOutcome.SUCCEEDED}
 
 
 def test_times_of_phases_add_up(finished: FinishedRun) -> None:

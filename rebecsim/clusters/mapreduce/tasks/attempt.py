@@ -11,10 +11,10 @@ from rebecsim.clusters.mapreduce.progress import Locality
 from rebecsim.clusters.mapreduce.tasks.phases import Phase, ReduceFactors, Step, TaskDraws
 
 if TYPE_CHECKING:
-    from rebecsim.clusters.mapreduce.running import JobRun, Node
+    from rebecsim.clusters.mapreduce.running import JobRun, WorkerNode
 
 
-class Outcome(IntEnum):
+class AttemptOutcome(IntEnum):
     """How an attempt ended."""
 
     RUNNING = 0
@@ -84,7 +84,7 @@ class Attempt:
         kind: SlotKind,
         number: int,
         earlier: int,
-        node: Node,
+        node: WorkerNode,
         draws: TaskDraws,
         start: int,
     ) -> None:
@@ -99,7 +99,7 @@ class Attempt:
         self.start = start
         self.end: int | None = None
         self.reported: int | None = None
-        self.outcome = Outcome.RUNNING
+        self.outcome = AttemptOutcome.RUNNING
         self.times = [0] * len(Phase)
         self.source = node
         self.steps: list[Step] = []
@@ -117,7 +117,7 @@ class Attempt:
         return self.end is not None
 
     @property
-    def owner(self) -> Node:
+    def owner(self) -> WorkerNode:
         """Give the node that is told when what it asked for is done."""
         return self.node
 
@@ -139,7 +139,7 @@ class Fetch:
         return self.dropped or self.attempt.end is not None
 
     @property
-    def owner(self) -> Node:
+    def owner(self) -> WorkerNode:
         """Give the node that is told when what it asked for is done."""
         return self.attempt.node
 
@@ -160,7 +160,7 @@ class BackgroundMerge:
         return self.attempt.end is not None
 
     @property
-    def owner(self) -> Node:
+    def owner(self) -> WorkerNode:
         """Give the node that is told when what it asked for is done."""
         return self.attempt.node
 
