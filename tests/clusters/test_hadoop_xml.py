@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rebecsim.clusters.common.hadoop_xml import Properties, number_of, read_properties
+from rebecsim.clusters.common.hadoop_xml import HadoopProperties, number_of, read_properties
 from rebecsim.clusters.common.safe_xml import XmlError, read_xml
 
 _FILE = """<?xml version="1.0"?>
@@ -29,7 +29,7 @@ _FILE = """<?xml version="1.0"?>
 """
 
 
-def _read(folder: Path, text: str) -> Properties:
+def _read(folder: Path, text: str) -> HadoopProperties:
     path = folder / "site.xml"
     path.write_text(text)
     return read_properties(path, "site.xml")

@@ -37,7 +37,7 @@ class Property:
     final: bool = False
 
 
-class Properties:
+class HadoopProperties:
     """The properties of a file by name; it remembers which have been asked for.
 
     Attributes:
@@ -132,7 +132,7 @@ class Properties:
         raise self.wrong(found.name, "its ${...} have no end")
 
 
-def read_properties(path: Path, name: str = "") -> Properties:
+def read_properties(path: Path, name: str = "") -> HadoopProperties:
     """Read a configuration file of Hadoop; errors call it by `name`.
 
     Raises XmlError, with file and line, for what is none, OSError when it cannot be read.
@@ -140,7 +140,7 @@ def read_properties(path: Path, name: str = "") -> Properties:
     return properties_of(read_xml(path, name))
 
 
-def properties_of(root: Element) -> Properties:
+def properties_of(root: Element) -> HadoopProperties:
     """Read the properties of a `<configuration>`. Raises XmlError."""
     if root.tag != "configuration":
         raise root.wrong(f"a <configuration> is expected, not <{root.tag}>")
@@ -154,7 +154,7 @@ def properties_of(root: Element) -> Properties:
         before = found.get(each.name)
         if before is None or not before.final:
             found[each.name] = each
-    return Properties(root.file, found)
+    return HadoopProperties(root.file, found)
 
 
 def _property(element: Element) -> Property:

@@ -91,7 +91,7 @@ class Application:
         missed_at: the number of the node that it has let pass last, and when (ms).
         before: how many of the containers are those of AppMasters that were killed.
         losses: containers that were killed, whose tasks are not asked for again yet.
-        refused: whether it was not let in when it was submitted.
+        refused: why it was not let in when it was submitted; empty: it was.
     """
 
     __slots__ = (
@@ -154,7 +154,7 @@ class Application:
         self.missed_at: tuple[int, int] | None = None
         self.before = 0
         self.losses: list[Container] = []
-        self.refused = False
+        self.refused = ""
         self.decisions = Decisions()
         self.master: AppMaster
 
@@ -185,6 +185,25 @@ class Application:
     def asked(self) -> int:
         """How many containers the head asks for."""
         return self._left[-1][1] - self._served if self._left else 0
+
+    def alike(self) -> list[tuple[Task, int]]:
+        """Give the head, and what follows it and asks for the same, with how many of each."""
+        head = self.head
+        if head is None:
+            return []
+        found = [(head, self.asked)]
+        for task, count in self._left[-2::-1]:
+            if (task.kind, task.memory, task.cores) != (head.kind, head.memory, head.cores):
+                break
+            found.append((task, count))
+        return found
+
+    def bring_forward(self, place: int) -> None:
+        """Let one of those that are alike be the head; the others keep their order."""
+        if place:
+            left = self.left
+            left.insert(0, left.pop(place))
+            self._ask_for(left)
 
     def took(self, container: Container) -> None:
         """Take note of a container that a task of the first class gets."""

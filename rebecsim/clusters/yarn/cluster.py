@@ -11,11 +11,15 @@ from rebecsim.clusters.common.queued import QueuedSystem, rarely_collecting, ser
 from rebecsim.clusters.yarn.accounts import Accounts
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.container import Killed
 from rebecsim.clusters.yarn.elasticity.durations import applications_of
 from rebecsim.clusters.yarn.foreseeing.peeker import Peeker
 from rebecsim.clusters.yarn.foreseeing.racer import Racer
+from rebecsim.clusters.yarn.monitor import Monitor
 from rebecsim.clusters.yarn.node import ClusterNode, NodeSize
 from rebecsim.clusters.yarn.placement.requirements import require_allowed
+from rebecsim.clusters.yarn.queues.choice import killing_period, normalised, scheduler_of
+from rebecsim.clusters.yarn.queues.requirements import require_queues
 from rebecsim.clusters.yarn.rebecs import (
     SECOND,
     AppMaster,
@@ -27,13 +31,17 @@ from rebecsim.clusters.yarn.requirements import require_placeable, require_sense
 from rebecsim.clusters.yarn.sampler import Occupancy, Sampler
 from rebecsim.clusters.yarn.schedulers.peek import Peek
 from rebecsim.clusters.yarn.schedulers.race import RaceInLockstep
-from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler, yarn_schedulers
+from rebecsim.clusters.yarn.schedulers.registry import yarn_schedulers
 from rebecsim.workloads.containers.jobs import ContainerJob
 
 
 @dataclass(frozen=True, eq=False)
 class Finished:
-    """What became of a run: applications in the order of the trace, nodes in theirs."""
+    """What became of a run: applications in the order of the trace, nodes in theirs.
+
+    Attributes:
+        killed: containers that a scheduler chose to kill.
+    """
 
     configuration: Configuration
     applications: Sequence[Application]
@@ -41,6 +49,7 @@ class Finished:
     accounts: Accounts
     occupancy: Sequence[Occupancy]
     messages: int
+    killed: Sequence[Killed] = ()
 
 
 def run_cluster(
@@ -51,8 +60,11 @@ def run_cluster(
     Raises UserError, with the file, the line and the job where there is one, for what can never
     run, and StuckError, which is one, when jobs wait for containers that nobody will ever give up.
     """
-    scheduler = yarn_scheduler(configuration.scheduler).scheduler
+    scheduler = scheduler_of(configuration)
     require_sense(configuration)
+    if configuration.queues is not None:
+        jobs, configuration = normalised(jobs, configuration, sizes)
+        require_queues(jobs, sizes, configuration)
     require_placeable(jobs, sizes, configuration, elastic=scheduler.elastic)
     if configuration.placement is not None:
         masters = configuration.master_memory, configuration.master_cores
@@ -64,11 +76,13 @@ def run_cluster(
     system = QueuedSystem(cluster_model(applications, nodes, configuration, accounts, samples))
     manager = system.rebecs[0]
     assert isinstance(manager, ResourceManager)
-    with blaming(*yarn_schedulers.suspects(configuration.scheduler)), rarely_collecting():
+    suspects = () if configuration.queues else yarn_schedulers.suspects(configuration.scheduler)
+    with blaming(*suspects), rarely_collecting():
         served = serve(system, manager)
     if not manager.closed:
         raise StuckError(list(manager.running.values()))
-    return Finished(configuration, applications, nodes, accounts, samples, served)
+    killed = manager.scheduler.killed
+    return Finished(configuration, applications, nodes, accounts, samples, served, killed)
 
 
 def cluster_model(
@@ -79,7 +93,7 @@ def cluster_model(
     samples: list[Occupancy],
 ) -> Model:
     """Make the model of a cluster."""
-    scheduler = yarn_scheduler(configuration.scheduler).scheduler
+    scheduler = scheduler_of(configuration)
     looks = issubclass(scheduler, Peek | RaceInLockstep)
     seer = RebecNamed("seer") if looks else None
     arguments = (configuration, nodes, scheduler, accounts, applications, seer)
@@ -98,6 +112,8 @@ def cluster_model(
     if configuration.occupancy_interval:
         interval = configuration.occupancy_interval
         instances.append(Instance("sampler", Sampler, ("manager",), (interval, samples)))
+    if period := killing_period(configuration):
+        instances.append(Instance("monitor", Monitor, ("manager",), (period,)))
     if issubclass(scheduler, Peek):
         period = configuration.node_heartbeat
         instances.append(Instance("seer", Peeker, ("manager",), (period,)))

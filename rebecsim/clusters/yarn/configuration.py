@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from rebecsim.clusters.yarn.elasticity.penalties import Penalty
+from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
 from rebecsim.clusters.yarn.quirks import Quirks
 
 ErrorSign = Literal["MIXED", "POSITIVE", "NEGATIVE"]
@@ -121,6 +122,7 @@ class Configuration:
         quirks: of DSS.
         pools: those of FAIR and DRF of which something is to be said; others are all alike.
         placement: where containers may run; None: wherever they fit.
+        queues: what a file of Hadoop's schedulers says; its scheduler is taken then.
         race_metric: by what RACE_LOCKSTEP compares: the sum of the durations of jobs, or the end of
             the last one.
     """
@@ -142,3 +144,4 @@ class Configuration:
     pools: tuple[Pool, ...] = ()
     placement: PlacementRules | None = None
     race_metric: RaceMetric = "TOTAL_JRT"
+    queues: CapacitySettings | None = None

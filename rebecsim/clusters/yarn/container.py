@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from rebecsim.clusters.yarn.application import Application, Task
@@ -11,6 +11,21 @@ if TYPE_CHECKING:
 
 Locality = Literal["node", "rack", "any"]
 """On the node where a task would rather run, in the rack of that, or elsewhere."""
+
+
+class Killed(NamedTuple):
+    """A container that a scheduler has killed.
+
+    Attributes:
+        chosen: when it was chosen (ms).
+        killed: when it was killed (ms).
+        reason: for whom: queues, users, or reservations.
+    """
+
+    container: Container
+    chosen: int
+    killed: int
+    reason: str
 
 
 class Container:

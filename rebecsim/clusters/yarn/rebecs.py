@@ -260,8 +260,8 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self._to_come -= 1
         application.start = now
         application.beat = now
-        if not self.scheduler.accepts(application):
-            application.refused = True
+        application.refused = self.scheduler.refusal(application)
+        if application.refused:
             self._gone(application)
             return
         self.running[application.number] = application

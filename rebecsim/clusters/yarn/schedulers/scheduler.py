@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple, Protocol
 
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import Configuration
-from rebecsim.clusters.yarn.container import Container
+from rebecsim.clusters.yarn.container import Container, Killed
 from rebecsim.clusters.yarn.node import ClusterNode, Reservation
 from rebecsim.clusters.yarn.placement.placement import Placement
 
@@ -43,6 +43,7 @@ class Scheduler(ABC):
         elastic: whether it may give a task less memory than it asks for.
         placement: says where tasks may run; None: wherever they fit.
         will_kill: whether it has chosen containers that it is going to kill.
+        killed: what it has chosen, and was killed.
     """
 
     elastic: ClassVar[bool] = False
@@ -54,6 +55,7 @@ class Scheduler(ABC):
         self.configuration = configuration
         self.nodes = nodes
         self.grants = grants
+        self.killed: list[Killed] = []
         rules = configuration.placement
         self.placement = Placement(rules, nodes, self) if rules is not None else None
 
@@ -66,9 +68,9 @@ class Scheduler(ABC):
     def waiting(self) -> Iterable[Application]:
         """Give the applications that wait for containers, in the order of the queue."""
 
-    def accepts(self, application: Application) -> bool:
-        """Whether an application is let in; if not, it never runs."""
-        return True
+    def refusal(self, application: Application) -> str:
+        """Say why an application is not let in, and never runs; empty: it is."""
+        return ""
 
     @abstractmethod
     def submitted(self, application: Application) -> None:
@@ -90,6 +92,10 @@ class Scheduler(ABC):
 
     def asks_again(self, application: Application) -> None:  # noqa: B027
         """Take note that an application asks for what was killed."""
+
+    def to_kill(self, now: int) -> Sequence[Container]:
+        """Give the containers that are to be killed now; asked with a period, if at all."""
+        return ()
 
     def starts_over(self, application: Application) -> None:  # noqa: B027
         """Take note that an AppMaster is killed, and asks for a container of its own again."""

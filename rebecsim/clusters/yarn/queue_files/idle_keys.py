@@ -1,0 +1,72 @@
+"""Keys of Hadoop's files that have no effect here, and why; and those that nobody knows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rebecsim.clusters.yarn.queue_files.site import Site
+
+WITHOUT_EFFECT: tuple[tuple[str, str], ...] = (
+    (r"acl[-_]\w+|acl_.*", "who may do what is not asked"),
+    (r"queue-mappings.*|mapping-rule-.*", "jobs name their queues in the trace"),
+    (r"app-fail-fast|workflow-priority-mappings.*", "applications do not fail"),
+    (r"schedule-asynchronously\..*", "containers are given at heartbeats"),
+    (r"lazy-preemption-enabled", "what is chosen is killed when its time has come"),
+    (r"auto-(create-child-queue|queue-creation)\S*|leaf-queue-template\..*", "queues are declared"),
+    (r"auto-create-child-queue\..*", "queues are declared"),
+    (
+        r"maximum-application-lifetime|default-application-lifetime",
+        "applications end by themselves",
+    ),
+    (r"default-application-priority", "jobs of a trace have one priority"),
+    (r"application\.fail-fast|.*-priority-acls?|cluster\.max-priority", "priorities are not asked"),
+    (
+        r"reservable|reservation-.*|average-capacity|instantaneous-max-capacity",
+        "nothing is planned",
+    ),
+    (r"multi-node-.*|offswitch-per-heartbeat-limit", "nodes are looked at one by one"),
+    (r"configuration\.store\..*|scheduler\.configuration\..*", "files are read once"),
+    (
+        r"threads?|\S*\.maximum-threads|maximum-pending-backlogs",
+        "containers are given at heartbeats",
+    ),
+    (r"skip-allocate-on-nodes-with-reserved-containers", "a reserved node serves nobody else"),
+    (r"max-number-of-applications|queue-refresh.*", "files are read once"),
+)
+"""The last part of a key of the Capacity Scheduler, as a pattern, and why it has no effect."""
+
+_CAPACITY = "yarn.scheduler.capacity."
+_MONITOR = "yarn.resourcemanager.monitor.capacity."
+_OURS = (_CAPACITY, _MONITOR, "yarn.resourcemanager.scheduler.monitor.", "yarn.scheduler.")
+
+
+def reason_of(key: str) -> str | None:
+    """Say why a key has no effect; None: it is not known."""
+    if not key.startswith(_CAPACITY):
+        if key.startswith((f"{_MONITOR}preemption.", "yarn.resourcemanager.scheduler.monitor.")):
+            return "nothing is preempted, or not by this rule"
+        return None
+    parts = key.removeprefix(_CAPACITY).split(".")
+    for begin in range(len(parts)):
+        rest = ".".join(parts[begin:])
+        for pattern, reason in WITHOUT_EFFECT:
+            if re.fullmatch(pattern, rest):
+                return reason
+    return None
+
+
+def idle_properties(site: Site, own: str) -> Iterator[str]:
+    """Name what nobody has asked for in the scheduler's own file, and its keys in another."""
+    for file in site.files:
+        for each in file.unused():
+            if file.file != own and not each.name.startswith(_OURS):
+                continue  # the rest of yarn-site.xml is about other things
+            place = f"{file.file}:{each.line}: {each.name}"
+            reason = reason_of(each.name)
+            if reason is not None:
+                yield f"{place} has no effect: {reason}"
+            elif each.name.startswith(f"{_CAPACITY}root"):
+                yield f"{place} has no effect: there is no such queue, or no such key of a queue"
+            else:
+                yield f"{place} has no effect: this key is not known here"

@@ -1,0 +1,1 @@
+"""The queues of Hadoop 3 as schedulers: the Capacity Scheduler and the Fair Scheduler."""

@@ -1,0 +1,1 @@
+"""The Capacity Scheduler: capacities of queues, limits of users, and killing for both."""

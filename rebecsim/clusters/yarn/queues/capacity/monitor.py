@@ -1,0 +1,227 @@
+"""Killing containers so that queues, and users within them, get what they should have.
+
+Now and then it is computed what queues have too much, and which containers would give it back.
+They are killed when they have been chosen for some time.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rebecsim.clusters.yarn.container import Container, Killed
+from rebecsim.clusters.yarn.node import ClusterNode
+from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityPreemption
+from rebecsim.clusters.yarn.queues.capacity.assigning import Assigning
+from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of
+from rebecsim.clusters.yarn.queues.capacity.ideal import Ideal, IdealQueue
+from rebecsim.clusters.yarn.queues.capacity.inside import within_queues
+from rebecsim.clusters.yarn.queues.capacity.state import (
+    ApplicationState,
+    LeafState,
+    QueueState,
+    amount,
+)
+from rebecsim.clusters.yarn.queues.capacity.taking import (
+    Taker,
+    Taking,
+    newest_first,
+    size_of,
+)
+from rebecsim.clusters.yarn.resources import NONE, Resources, total_of
+
+BETWEEN, BALANCING, RESERVED = "queue", "balance", "reservation"
+
+
+class CapacityMonitor:
+    """Chooses containers, and says when they are to be killed."""
+
+    def __init__(self, rules: CapacityPreemption, book: Book, assigning: Assigning) -> None:
+        self._rules = rules
+        self._book = book
+        self._assigning = assigning
+        self._calculator = book.calculator
+        self._chosen: dict[Container, int] = {}
+        self._dying: dict[Container, None] = {}
+
+    @property
+    def has_chosen(self) -> bool:
+        """Whether something will be killed if it is still wanted."""
+        return bool(self._chosen) and not self._rules.observe_only
+
+    def released(self, container: Container) -> None:
+        """Forget a container that has ended."""
+        self._dying.pop(container, None)
+        self._chosen.pop(container, None)
+
+    def round(self, now: int) -> list[Killed]:
+        """Choose containers, and give those that are to be killed now."""
+        if not self._book.asking:
+            self._forget(now)
+            return []
+        picked = self._pick()
+        found = []
+        for container, reason in picked.items():
+            chosen = self._chosen.setdefault(container, now)
+            wait = self._rules.balance_wait if reason == BALANCING else self._rules.wait
+            if chosen + wait <= now and not self._rules.observe_only:
+                del self._chosen[container]
+                self._dying[container] = None
+                found.append(Killed(container, chosen, now, reason))
+        self._forget(now)
+        return found
+
+    def _forget(self, now: int) -> None:
+        longest = 2 * max(self._rules.wait, self._rules.balance_wait if self._rules.balance else 0)
+        for container in [each for each, at in self._chosen.items() if at < now - longest]:
+            del self._chosen[container]
+
+    def _pick(self) -> dict[Container, str]:
+        """Choose containers of all labels."""
+        whole = NONE
+        for total in self._book.totals.values():
+            whole = whole.plus(total)
+        taker = Taker(self._counted(whole.times(self._rules.per_round)), self._calculator)
+        for label, total in self._book.totals.items():
+            if self._calculator.less(total, NONE, total):
+                self._pick_of_label(label, taker)
+        if self._rules.inside:
+            within_queues(self._book, self._rules, taker, self._dying)
+        return taker.picked
+
+    def _pick_of_label(self, label: str, taker: Taker) -> None:
+        for reason, balances in ((BETWEEN, False), (BALANCING, True)):
+            if balances and not self._rules.balance:
+                continue
+            total = self._counted(self._book.total(label))
+            root = self._snapshot(self._book.root, label)
+            Ideal(self._calculator, total, taker.allowed, balances=balances).compute(root)
+            leaves = {each.path: each for each in root.leaves()}
+            if reason == BETWEEN and self._rules.reserved:
+                self._for_reservations(label, leaves, taker)
+            for leaf in self._book.leaves:
+                self._take_of(leaf, label, leaves[leaf.settings.path], taker, reason)
+
+    def _counted(self, some: Resources) -> Resources:
+        """Leave out what does not count."""
+        return some if self._book.settings.dominant else Resources(some.memory, 0)
+
+    def _snapshot(self, queue: QueueState, label: str) -> IdealQueue:
+        limits, settings = queue.limits[label], queue.settings
+        children = [self._snapshot(child, label) for child in queue.children]
+        pending = NONE
+        for child in children:
+            pending = pending.plus(child.pending)
+        used = amount(queue.used, label)
+        if isinstance(queue, LeafState):
+            pending = self._pending(queue, label)
+        for container in self._dying:
+            state = self._book.states[container.application]
+            if label_of(container.node) == label and queue in tuple(state.leaf):
+                used = used.minus(Resources(container.memory, container.task.cores))
+        return IdealQueue(
+            settings.path,
+            self._counted(limits.minimum),
+            self._counted(limits.maximum),
+            self._counted(used),
+            self._counted(pending),
+            settings.preemptable,
+            settings.priority,
+            settings.parent_order == "priority-utilization",
+            children,
+        )
+
+    def _pending(self, leaf: LeafState, label: str) -> Resources:
+        """Give what users ask for, as far as their limits let them have it."""
+        found = NONE
+        wanted: dict[str, Resources] = {}
+        for each in leaf.ordered():
+            if each.label == label:
+                reserved = amount(each.reserved, label)
+                asked = each.pending.minus(reserved).not_negative()
+                wanted[each.user.name] = wanted.get(each.user.name, NONE).plus(asked)
+        of_one = self._book.limit_of_users(leaf, label) if wanted else NONE
+        for name, asked in wanted.items():
+            user = leaf.users[name]
+            limit = self._book.limit_of_user(user, leaf, label, of_one)
+            room = limit.minus(amount(user.used, label)).not_negative()
+            found = found.plus(room.least(asked))
+        return found
+
+    def _take_of(
+        self, leaf: LeafState, label: str, ideal: IdealQueue, taker: Taker, reason: str
+    ) -> None:
+        """Choose containers of a leaf, if it has more than its capacity and some tolerance."""
+        tolerated = ideal.guaranteed.times(1 + self._rules.dead_zone)
+        total = self._book.total(label)
+        if not ideal.preemptable or not self._calculator.less(total, tolerated, ideal.used):
+            return
+        obtain = Resources(*(math.ceil(each * self._rules.natural) for each in ideal.to_take))
+        for each in leaf.active:
+            obtain = obtain.minus(taker.taken_of(each.application, label))
+        if not self._calculator.less(total, NONE, obtain):
+            return
+        share = leaf.settings.master_share.get(label, leaf.settings.master_share[""])
+        kept = self._book.total(label).times(leaf.limits[label].share * share)
+        taking = Taking(obtain, taker, conservative=self._rules.conservative)
+        masters = []
+        skipped = NONE
+        for each in reversed(leaf.in_service_order()):
+            self._drop_reservations(each, label, taking)
+            for container in newest_first(each, label):
+                if container in self._dying:
+                    continue
+                if container.task.is_master:
+                    masters.append(container)
+                    skipped = skipped.plus(size_of(container))
+                else:
+                    taking.take(container, reason)
+        for container in masters:
+            if not self._calculator.less(total, kept, skipped):
+                break
+            if taking.take(container, reason):
+                skipped = skipped.minus(size_of(container))
+
+    def _drop_reservations(self, each: ApplicationState, label: str, taking: Taking) -> None:
+        for node, kept in list(each.kept.items()):
+            if label_of(node) == label and taking.wants(kept):
+                taking.drop(kept)
+                self._assigning.unreserve(node)
+
+    def _for_reservations(self, label: str, leaves: dict[str, IdealQueue], taker: Taker) -> None:
+        """Choose what makes room on nodes that are kept, where that costs least."""
+        found = []
+        for node, keeper in self._book.keepers.items():
+            if label_of(node) != label:
+                continue
+            chosen = self._making_room(node, keeper, leaves)
+            if chosen is not None:
+                size = sum(each.memory for each in chosen)
+                found.append((size / max(keeper.kept[node].memory, 1), chosen))
+        found.sort(key=lambda item: item[0])
+        for _, chosen in found:
+            if not taker.has_room(total_of(map(size_of, chosen))):
+                continue
+            for container in chosen:
+                leaf = leaves[self._book.states[container.application].leaf.settings.path]
+                leaf.to_take = leaf.to_take.minus(size_of(container)).not_negative()
+                taker.pick(container, RESERVED)
+
+    def _making_room(
+        self, node: ClusterNode, keeper: ApplicationState, leaves: dict[str, IdealQueue]
+    ) -> list[Container] | None:
+        """Give the newest containers of a node, of queues with too much, that make room."""
+        free, chosen = Resources(node.memory, node.cores), []
+        wanted = keeper.kept[node]
+        left = {path: each.to_take for path, each in leaves.items() if each.preemptable}
+        for container in sorted(node.running, key=lambda each: each.launched or 0, reverse=True):
+            if self._calculator.fits(wanted, free):
+                break
+            state = self._book.states[container.application]
+            path = state.leaf.settings.path
+            if container.task.is_master or container in self._dying or state is keeper:
+                continue
+            if path in left and self._calculator.less(self._book.total(""), NONE, left[path]):
+                left[path] = left[path].minus(size_of(container))
+                free = free.plus(size_of(container))
+                chosen.append(container)
+        return chosen if chosen and self._calculator.fits(wanted, free) else None

@@ -1,0 +1,218 @@
+"""The Capacity Scheduler of Hadoop 3, as its file says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from rebecsim.clusters.yarn.application import Application
+from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.container import Container
+from rebecsim.clusters.yarn.node import ClusterNode
+from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
+from rebecsim.clusters.yarn.queues.capacity.activation import (
+    Activation,
+    most_applications,
+    most_of_user,
+    put_out,
+)
+from rebecsim.clusters.yarn.queues.capacity.assigning import Assigning
+from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of
+from rebecsim.clusters.yarn.queues.capacity.monitor import CapacityMonitor
+from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState, minus
+from rebecsim.clusters.yarn.queues.patience import Patience
+from rebecsim.clusters.yarn.resources import Resources
+from rebecsim.clusters.yarn.schedulers.scheduler import Grants, Scheduler
+
+
+class CapacityScheduler(Scheduler):
+    """Shares a cluster between nested queues by their capacities.
+
+    Attributes:
+        book: queues, users and applications.
+    """
+
+    def __init__(
+        self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants
+    ) -> None:
+        super().__init__(configuration, nodes, grants)
+        settings = configuration.queues
+        assert isinstance(settings, CapacitySettings)
+        self.settings = settings
+        self.book = Book(settings, nodes)
+        self._leaves = {leaf.settings.path: leaf for leaf in self.book.leaves}
+        self._activation = Activation(settings, self.book.calculator, self.book.totals)
+        self._assigning = Assigning(self.book, grants)
+        self._by_user: Counter[tuple[str, str]] = Counter()  # applications by leaf and user
+        self._parallel: Counter[str] = Counter()  # those that run, by user
+        self._held: dict[ApplicationState, None] = {}
+        self._patience = Patience(len(nodes))
+        self._monitor: CapacityMonitor | None = None
+        if settings.preemption is not None:
+            self._monitor = CapacityMonitor(settings.preemption, self.book, self._assigning)
+
+    @property
+    def first(self) -> Application | None:
+        """Some application that waits for containers, or keeps a node."""
+        for each in self.book.asking:
+            return each.application
+        for each in self.book.keepers.values():
+            return each.application
+        return None
+
+    def waiting(self) -> Iterable[Application]:
+        """Give those that ask for containers."""
+        return (each.application for each in self.book.asking)
+
+    def refusal(self, application: Application) -> str:
+        """Say why an application is not let in: its queue is stopped, or has too many."""
+        leaf = self._leaf(application)
+        queue = leaf.settings
+        if queue.stopped:
+            return "stopped"
+        most = most_applications(self.settings, queue, self._share(leaf))
+        if leaf.applications >= most:
+            return "applications"
+        of_user = self._by_user[leaf.settings.path, application.job.user]
+        return "applications of user" if of_user >= most_of_user(queue, most) else ""
+
+    def _share(self, leaf: LeafState) -> float:
+        return max(found.share for found in leaf.limits.values())
+
+    def _leaf(self, application: Application) -> LeafState:
+        queue = self.settings.leaf(application.job.queue)
+        assert queue is not None, application.job.queue  # see `requirements`
+        return self._leaves[queue.path]
+
+    def submitted(self, application: Application) -> None:
+        """Take an application in; its AppMaster may have to wait."""
+        leaf = self._leaf(application)
+        master = application.tasks[0][0]
+        order = len(self.book.states)
+        each = ApplicationState(application, leaf, order, Resources(master.memory, master.cores))
+        self.book.states[application] = each
+        leaf.applications += 1
+        self._by_user[leaf.settings.path, each.user.name] += 1
+        self._held[each] = None
+        self._let_run()
+        self._changed()
+
+    def _let_run(self) -> None:
+        """Let those run who may, in the order of submission."""
+        touched: dict[LeafState, None] = {}
+        for each in list(self._held):
+            name = each.user.name
+            own = self.settings.parallel_of.get(name, self.settings.user_parallel)
+            if own is not None and self._parallel[name] >= own:
+                continue
+            if any(_is_full(queue.parallel, queue.settings.most_parallel) for queue in each.leaf):
+                continue
+            del self._held[each]
+            self._count_running(each, 1)
+            self._queue_up(each)
+            touched[each.leaf] = None
+        for leaf in touched:
+            self._let_in(leaf)
+
+    def _count_running(self, each: ApplicationState, more: int) -> None:
+        each.runs = more > 0
+        self._parallel[each.user.name] += more
+        for queue in each.leaf:
+            queue.parallel += more
+
+    def _queue_up(self, each: ApplicationState) -> None:
+        each.leaf.waiting.append(each)
+        each.leaf.waiting.sort(key=lambda other: other.order)
+        each.user.waiting += 1
+
+    def _let_in(self, leaf: LeafState) -> None:
+        for each in self._activation.let_in(leaf):
+            self.book.refresh(each)
+
+    def freed(self, application: Application) -> None:
+        """Do nothing: containers count one by one; see `released`."""
+
+    def released(self, container: Container) -> None:
+        """Count a container no more."""
+        each = self.book.states[container.application]
+        label = label_of(container.node)
+        each.charge(label, minus(Resources(container.memory, container.task.cores)))
+        if self._monitor is not None:
+            self._monitor.released(container)
+        self._changed()
+
+    def began(self, application: Application) -> None:
+        """Let it ask for containers of tasks."""
+        self.book.refresh(self.book.states[application])
+        self._patience.hope()
+
+    def asks_again(self, application: Application) -> None:
+        """Let it ask for what was killed."""
+        self.book.refresh(self.book.states[application])
+        self._patience.hope()
+
+    def starts_over(self, application: Application) -> None:
+        """Let its next AppMaster wait until it is let in."""
+        each = self.book.states[application]
+        self._let_go(each)
+        put_out(each)
+        self.book.refresh(each)
+        self._queue_up(each)
+        self._let_in(each.leaf)
+        self._changed()
+
+    def left(self, application: Application) -> None:
+        """Count an application no more, and let others in."""
+        each = self.book.states[application]
+        self._let_go(each)
+        put_out(each)
+        self.book.refresh(each)
+        each.leaf.applications -= 1
+        self._by_user[each.leaf.settings.path, each.user.name] -= 1
+        self._count_running(each, -1)
+        self._let_run()
+        self._let_in(each.leaf)
+        self._changed()
+
+    def _let_go(self, each: ApplicationState) -> None:
+        for node in list(each.kept):
+            self._assigning.unreserve(node)
+
+    def _changed(self) -> None:
+        """Look again at nodes with room, as limits and orders may be others now."""
+        self._patience.hope()
+        if not self.book.asking:
+            return
+        fits, step = self.book.calculator.fits, self.book.step
+        for node in self.nodes:
+            if not node.awake and fits(step, Resources(node.memory, node.cores)):
+                self.grants.wake(node)
+
+    def schedule(self, node: ClusterNode, now: int) -> bool:
+        """Give what the node has free."""
+        asking = len(self.book.asking)
+        given = self._assigning.serve(node)
+        if given:
+            self._patience.hope()
+            if len(self.book.asking) < asking:
+                self._changed()
+            return True
+        waits = self._assigning.let_pass or node.reservation is not None
+        return waits and self._patience.is_left()
+
+    @property
+    def will_kill(self) -> bool:  # type: ignore[override]
+        """Whether containers are chosen that will be killed."""
+        return self._monitor is not None and self._monitor.has_chosen
+
+    def to_kill(self, now: int) -> list[Container]:
+        """Give the containers whose time has come."""
+        if self._monitor is None:
+            return []
+        found = self._monitor.round(now)
+        self.killed += found
+        return [each.container for each in found]
+
+
+def _is_full(count: int, most: int | None) -> bool:
+    return most is not None and count >= most

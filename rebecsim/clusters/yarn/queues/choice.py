@@ -1,0 +1,51 @@
+"""Which scheduler a configuration asks for, and how it has jobs ask for containers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.node import NodeSize
+from rebecsim.clusters.yarn.queues.capacity.scheduler import CapacityScheduler
+from rebecsim.clusters.yarn.resources import Resources
+from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler
+from rebecsim.clusters.yarn.schedulers.scheduler import Scheduler
+from rebecsim.workloads.containers.jobs import ContainerJob
+
+
+def scheduler_of(configuration: Configuration) -> type[Scheduler]:
+    """Give the scheduler: that of the file, or of the name. Raises UnknownNameError."""
+    queues = configuration.queues
+    if queues is None:
+        return yarn_scheduler(configuration.scheduler).scheduler
+    return CapacityScheduler
+
+
+def killing_period(configuration: Configuration) -> int:
+    """Give how often it is looked what is to be killed (ms); 0: never."""
+    queues = configuration.queues
+    if queues is None or queues.preemption is None:
+        return 0
+    return queues.preemption.interval
+
+
+def normalised(
+    jobs: Sequence[ContainerJob], configuration: Configuration, sizes: Sequence[NodeSize]
+) -> tuple[Sequence[ContainerJob], Configuration]:
+    """Let jobs ask for what they are given: multiples of the least that is."""
+    queues = configuration.queues
+    assert queues is not None
+    given = queues.allocations.normalised
+    master = given(Resources(configuration.master_memory, configuration.master_cores))
+    own = []
+    for job in jobs:
+        classes = []
+        for each in job.classes:
+            memory, cores = given(Resources(each.memory, each.cores))
+            classes.append(replace(each, memory=memory, cores=cores))
+        memory, cores = given(
+            Resources(job.master_memory or master.memory, job.master_cores or master.cores)
+        )
+        own.append(replace(job, classes=tuple(classes), master_memory=memory, master_cores=cores))
+    return own, replace(configuration, master_memory=master.memory, master_cores=master.cores)

@@ -1,0 +1,1 @@
+"""The Fair Scheduler: fair shares of queues and applications, and killing for them."""

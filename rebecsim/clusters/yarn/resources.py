@@ -1,0 +1,166 @@
+"""Memory and cores, and how Hadoop's resource calculators compare them.
+
+The default calculator looks at memory alone; the dominant one at that of which somebody has the
+largest part of a whole, and then at the other (Ghodsi and others, NSDI 2011).
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import NamedTuple
+
+
+class Resources(NamedTuple):
+    """MB and cores."""
+
+    memory: int
+    cores: int
+
+    def plus(self, other: Resources) -> Resources:
+        """Add component by component."""
+        return Resources(self.memory + other.memory, self.cores + other.cores)
+
+    def minus(self, other: Resources) -> Resources:
+        """Take away component by component; what is less than nothing stays so."""
+        return Resources(self.memory - other.memory, self.cores - other.cores)
+
+    def times(self, factor: float) -> Resources:
+        """Multiply, and cut to whole numbers."""
+        return Resources(int(self.memory * factor), int(self.cores * factor))
+
+    def least(self, other: Resources) -> Resources:
+        """Give the lesser of each component."""
+        return Resources(min(self.memory, other.memory), min(self.cores, other.cores))
+
+    def most(self, other: Resources) -> Resources:
+        """Give the greater of each component."""
+        return Resources(max(self.memory, other.memory), max(self.cores, other.cores))
+
+    def not_negative(self) -> Resources:
+        """Give 0 for what is less."""
+        return Resources(max(self.memory, 0), max(self.cores, 0))
+
+    def within(self, other: Resources) -> bool:
+        """Whether no component is more than that of the other."""
+        return self.memory <= other.memory and self.cores <= other.cores
+
+
+NONE = Resources(0, 0)
+
+
+def total_of(parts: Iterable[Resources]) -> Resources:
+    """Add up."""
+    memory = cores = 0
+    for part in parts:
+        memory += part.memory
+        cores += part.cores
+    return Resources(memory, cores)
+
+
+def rounded_up(value: int, step: int) -> int:
+    """Give the next multiple of a step; without a step, the value."""
+    return -(-value // step) * step if step > 0 else value
+
+
+def rounded_down(value: int, step: int) -> int:
+    """Give the last multiple of a step; without a step, the value."""
+    return value // step * step if step > 0 else value
+
+
+def _up(value: float) -> int:
+    """Round up as Hadoop does, after a cast to 32 bits, which hides what is a little too much."""
+    (rounded,) = struct.unpack("f", struct.pack("f", value))
+    return math.ceil(float(rounded))
+
+
+class Calculator(ABC):
+    """Compares resources and rounds them."""
+
+    def up(self, value: Resources, step: Resources) -> Resources:
+        """Round up to multiples of a step."""
+        return Resources(rounded_up(value.memory, step.memory), rounded_up(value.cores, step.cores))
+
+    def down(self, value: Resources, step: Resources) -> Resources:
+        """Round down to multiples of a step."""
+        return Resources(
+            rounded_down(value.memory, step.memory), rounded_down(value.cores, step.cores)
+        )
+
+    def times_up(self, value: Resources, factor: float, step: Resources) -> Resources:
+        """Multiply and round up to multiples of a step."""
+        return self.up(Resources(_up(value.memory * factor), _up(value.cores * factor)), step)
+
+    @abstractmethod
+    def key(self, total: Resources, value: Resources) -> tuple[float, float]:
+        """Give what is compared where the whole is `total`."""
+
+    def less(self, total: Resources, one: Resources, other: Resources) -> bool:
+        """Whether one is less than the other."""
+        return self.key(total, one) < self.key(total, other)
+
+    def lesser(self, total: Resources, one: Resources, other: Resources) -> Resources:
+        """Give the lesser of two, as a whole."""
+        return other if self.less(total, other, one) else one
+
+    def greater(self, total: Resources, one: Resources, other: Resources) -> Resources:
+        """Give the greater of two, as a whole."""
+        return other if self.less(total, one, other) else one
+
+    def divided(self, total: Resources, one: Resources, other: Resources) -> float:
+        """Give how often one is the other, by what counts most of each."""
+        part = self.key(total, other)[0]
+        return self.key(total, one)[0] / part if part else 0.0
+
+    @abstractmethod
+    def fits(self, small: Resources, large: Resources) -> bool:
+        """Whether all that counts of one is in the other."""
+
+    @abstractmethod
+    def ratio(self, one: Resources, other: Resources) -> float:
+        """Give the largest of the parts that the components of one are of those of the other."""
+
+
+class MemoryCalculator(Calculator):
+    """Memory alone counts."""
+
+    def key(self, total: Resources, value: Resources) -> tuple[float, float]:
+        """Give the memory."""
+        return value.memory, 0
+
+    def fits(self, small: Resources, large: Resources) -> bool:
+        """Whether the memory does."""
+        return small.memory <= large.memory
+
+    def ratio(self, one: Resources, other: Resources) -> float:
+        """Give the part that one memory is of the other."""
+        return _part(one.memory, other.memory)
+
+
+class DominantCalculator(Calculator):
+    """What counts is the resource of which there is the largest part of the whole."""
+
+    def key(self, total: Resources, value: Resources) -> tuple[float, float]:
+        """Give the larger part of the whole, then the smaller one."""
+        memory = value.memory / total.memory if total.memory else float(value.memory)
+        cores = value.cores / total.cores if total.cores else float(value.cores)
+        return (memory, cores) if memory >= cores else (cores, memory)
+
+    def fits(self, small: Resources, large: Resources) -> bool:
+        """Whether both do."""
+        return small.within(large)
+
+    def ratio(self, one: Resources, other: Resources) -> float:
+        """Give the larger part."""
+        return max(_part(one.memory, other.memory), _part(one.cores, other.cores))
+
+
+def _part(one: int, other: int) -> float:
+    if other:
+        return one / other
+    return math.inf if one else 0.0
+
+
+MEMORY, DOMINANT = MemoryCalculator(), DominantCalculator()
