@@ -21,10 +21,10 @@ def register_profiles() -> None:
     settings.register_profile(THOROUGH, deadline=None, max_examples=4 * _USUAL)
 
 
-def dear(examples: int) -> int:
-    """Give a quarter of this number, and all of it in the thorough profile.
+def dear(examples: int, share: int = _SHARE) -> int:
+    """Give a quarter of this number, or another share, and all of it in the thorough profile.
 
-    For properties of which an example takes a twentieth of a second or more.
+    For properties of which an example takes a twentieth of a second or more, or that want many.
     """
     thorough = settings.default is not None and settings.default.max_examples > _USUAL
-    return examples if thorough else examples // _SHARE
+    return examples if thorough else examples // share

@@ -87,31 +87,48 @@ class SlotLimits(NamedTuple):
 
 
 def slot_limits(settings: CapacityQueueSettings, slots: int) -> SlotLimits:
-    """Derive the limits of a queue in a cluster with so many slots of a kind."""
-    capacity = int(exact(settings.capacity) * slots / 100)
-    maximum = UNLIMITED
-    if settings.maximum_capacity != NO_MAXIMUM:
-        maximum = int(exact(settings.maximum_capacity) * slots / 100)
-    of_user = int(max(capacity, 1) * exact(settings.user_limit_factor))
-    return SlotLimits(capacity, maximum, of_user, settings.minimum_user_limit_percent)
+    """Derive the limits of a queue in a cluster with so many slots of a kind.
+
+    One slot is always allowed: a cluster that has lost nodes goes on, if slowly. That limits leave
+    a slot to begin with is what `require_slots` looks after.
+    """
+    return SlotLimits(
+        _part(settings.capacity, slots),
+        max(_maximum(settings, slots), 1),
+        max(_of_user(settings, slots), 1),
+        settings.minimum_user_limit_percent,
+    )
 
 
 def require_slots(settings: CapacitySettings, slots: tuple[int, int]) -> None:
-    """Refuse limits under which no task of a queue could ever run in a cluster of so many slots.
+    """Refuse limits under which no task of a queue could run in a cluster of so many slots.
 
     Raises CapacitySettingsError.
     """
     for name, queue in settings.queues.items():
         for kind in SlotKind:
             what = f"the {slots[kind]} {kind.name.lower()} slots of the cluster"
-            limits = slot_limits(queue, slots[kind])
-            if slots[kind] and limits.maximum < 1:
+            if slots[kind] and not _maximum(queue, slots[kind]):
                 raise CapacitySettingsError(
                     queue_key(name, "maximum_capacity"),
                     f"is less than one of {what}: no job of the queue could ever run",
                 )
-            if slots[kind] and limits.of_user < 1:
+            if slots[kind] and not _of_user(queue, slots[kind]):
                 raise CapacitySettingsError(
                     queue_key(name, "user_limit_factor"),
                     f"leaves a user none of {what}: no job of the queue could ever run",
                 )
+
+
+def _part(percent: float, slots: int) -> int:
+    return int(exact(percent) * slots / 100)
+
+
+def _maximum(settings: CapacityQueueSettings, slots: int) -> int:
+    if settings.maximum_capacity == NO_MAXIMUM:
+        return UNLIMITED
+    return _part(settings.maximum_capacity, slots)
+
+
+def _of_user(settings: CapacityQueueSettings, slots: int) -> int:
+    return int(max(_part(settings.capacity, slots), 1) * exact(settings.user_limit_factor))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import Field, fields, replace
 from fractions import Fraction
 from typing import Any
@@ -60,7 +60,7 @@ def settings_from(values: Mapping[str, object]) -> CapacitySettings:
         elif key in _OF_SCHEDULER:
             of_scheduler[_OF_SCHEDULER[key].name] = _value(_OF_SCHEDULER[key], PREFIX + key, text)
         elif key not in _DEFAULTS:
-            raise _unknown(key, ["default"])
+            raise _unknown(key, [queue])
     if of_queues:
         _share_rest(of_queues)
         of_scheduler["queues"] = {
@@ -97,10 +97,15 @@ def is_known(key: str) -> bool:
     return key in _OF_SCHEDULER or key in _DEFAULTS or bool(queue and parameter in _OF_QUEUE)
 
 
-def _unknown(key: str, queues: Iterable[str]) -> CapacitySettingsError:
-    of_queues = [f"{_QUEUE}{queue}.{each}" for queue in queues for each in _OF_QUEUE]
-    hint = suggestion(key, [*_OF_SCHEDULER, *of_queues])
-    return CapacitySettingsError(PREFIX + key, f"is no parameter of this scheduler; {hint}")
+def _unknown(key: str, queues: Collection[str]) -> CapacitySettingsError:
+    queue, parameter = _split(key)
+    if queue and queue not in queues:
+        problem = f"there is no queue {queue!r}; {suggestion(queue, queues)}"
+    elif queue:
+        problem = f"queues have no such parameter; {suggestion(parameter, _OF_QUEUE)}"
+    else:
+        problem = f"is no parameter of this scheduler; {suggestion(key, _OF_SCHEDULER)}"
+    return CapacitySettingsError(PREFIX + key, problem)
 
 
 def _text(value: object) -> str:

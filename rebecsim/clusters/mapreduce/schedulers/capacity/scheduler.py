@@ -43,7 +43,7 @@ class CapacityTaskScheduler(TaskScheduler):
     ) -> None:
         super().__init__(trackers)
         self.settings = settings or CapacitySettings()
-        slots = self._slots()
+        slots = _slots(self._alive())
         require_slots(self.settings, slots)
         self.queues = {
             name: CapacityQueue(name, self.settings, slots) for name in self.settings.queues
@@ -116,24 +116,22 @@ class CapacityTaskScheduler(TaskScheduler):
         CapacitySettingsError for an unknown parameter or queue, and for what cannot be meant.
         """
         settings = changed(self.settings, parameters)
-        require_slots(settings, self._slots())
+        require_slots(settings, _slots(self.trackers))
         self._change(settings)
 
     def _change(self, settings: CapacitySettings) -> None:
         self.settings = settings
-        slots = self._slots()
+        slots = _slots(self._alive())
         for queue in self.queues.values():
             queue.change(settings, slots)
         self._set_up()
 
     def _set_up(self) -> None:
         self.poll_interval = self.settings.init_poll_interval * _MICROSECONDS
-        alive = sum(tracker.alive for tracker in self.trackers)
-        self._delay = Delay.of(self.settings, alive)
+        self._delay = Delay.of(self.settings, len(self._alive()))
 
-    def _slots(self) -> tuple[int, int]:
-        alive = [tracker.slots for tracker in self.trackers if tracker.alive]
-        return sum(maps for maps, _ in alive), sum(reduces for _, reduces in alive)
+    def _alive(self) -> list[TrackerSlots]:
+        return [tracker for tracker in self.trackers if tracker.alive]
 
     def _give_maps(
         self, tracker: TrackerSlots, free: int, now: int, given: list[Assignment]
@@ -195,3 +193,7 @@ class CapacityTaskScheduler(TaskScheduler):
 
 def _set_up(settings: CapacitySettings) -> SchedulerSetup:
     return SchedulerSetup(partial(CapacityTaskScheduler, settings=settings), tuple(settings.queues))
+
+
+def _slots(trackers: Sequence[TrackerSlots]) -> tuple[int, int]:
+    return sum(each.slots[0] for each in trackers), sum(each.slots[1] for each in trackers)
