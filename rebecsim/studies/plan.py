@@ -10,6 +10,7 @@ from typing import Any
 
 from rebecsim.files import digest_of
 from rebecsim.metrics import Metric
+from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.statistics.precision import Precision, parse_precision
 from rebecsim.studies.study import PlannedCell, Study
 
@@ -75,9 +76,12 @@ class Plan:
         return self.study.tables(self.scenario, trace)
 
     def fingerprints(self) -> dict[str, str]:
-        """Give the digests of the files that the scenario names, for the record. Raises OSError."""
+        """Give the digests of the files that the scenario names, for the record. Raises OSError.
+
+        A file in a list of tables is called by its whole path, as in `variants_0_file`.
+        """
         return {
-            f"{path[-1]}_blake2b": digest_of(self.folder / name)
+            f"{_called(path)}_blake2b": digest_of(self.folder / name)
             for path, name in self.study.files(self.scenario).items()
         }
 
@@ -88,6 +92,11 @@ class Plan:
             name: plan_study(self.study, each, self.folder, self.plugins)
             for name, each in others.items()
         }
+
+
+def _called(path: FieldPath) -> str:
+    in_list = any(isinstance(part, int) for part in path)
+    return "_".join(map(str, path)) if in_list else str(path[-1])
 
 
 def plan_study(

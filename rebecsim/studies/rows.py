@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -46,3 +47,17 @@ class Rows:
     def __len__(self) -> int:
         """Give the number of replications."""
         return len(next(iter(self.columns.values())))
+
+
+def joined_columns(parts: Sequence[Mapping[str, Any]]) -> dict[str, Column]:
+    """Put the rows of several runs one below the other; all have the same words for codes."""
+    return {name: _joined([part[name] for part in parts]) for name in parts[0]}
+
+
+def _joined(parts: Sequence[Any]) -> Column:
+    first = parts[0]
+    if isinstance(first, Coded):
+        return Coded(np.concatenate([part.codes for part in parts]), first.words)
+    if isinstance(first, np.ndarray):
+        return np.concatenate(parts)
+    return list(itertools.chain.from_iterable(parts))

@@ -19,7 +19,7 @@ from rebecsim.metrics import Metric
 from rebecsim.native.engines import Engine
 from rebecsim.studies.cell import Cell, Compared
 from rebecsim.studies.plan import Plan
-from rebecsim.studies.rows import REPLICATION, Coded, Column, Rows
+from rebecsim.studies.rows import REPLICATION, Rows, joined_columns
 from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
@@ -70,7 +70,7 @@ class YarnStudy(Study):
                 size = len(next(iter(columns.values())))
                 tables[name].append({REPLICATION: np.full(size, replication), **columns})
         columns = {name: [each[name] for each in figures] for name in figures[0]}
-        return Rows(columns, {name: _joined(parts) for name, parts in tables.items()})
+        return Rows(columns, {name: joined_columns(parts) for name, parts in tables.items()})
 
     def measures(self, scenario: YarnScenario) -> tuple[Metric, ...]:
         """Give the figures that the scenario asks for, or all that say something."""
@@ -131,20 +131,6 @@ class YarnStudy(Study):
     def is_of(self, values: Mapping[str, Any]) -> bool:
         """Whether a file without a kind has a cluster with AppMasters."""
         return "cluster" in values and "workload" in values
-
-
-def _joined(parts: Sequence[Mapping[str, Any]]) -> dict[str, Column]:
-    """Put the rows of several runs one below the other."""
-    return {name: _column([part[name] for part in parts]) for name in parts[0]}
-
-
-def _column(parts: Sequence[Any]) -> Column:
-    first = parts[0]
-    if isinstance(first, Coded):
-        return Coded(np.concatenate([part.codes for part in parts]), first.words)
-    if isinstance(first, np.ndarray):
-        return np.concatenate(parts)
-    return list(itertools.chain.from_iterable(parts))
 
 
 STUDY = YarnStudy()

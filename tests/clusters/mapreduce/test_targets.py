@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rebecsim.clusters.mapreduce.job_columns import JOB_FIGURES
+from rebecsim.clusters.mapreduce.figures.jobs import JOB_FIGURES
 from rebecsim.clusters.mapreduce.reproduction.found import Found, Key, as_found
 from rebecsim.clusters.mapreduce.reproduction.published import published
 from rebecsim.clusters.mapreduce.reproduction.targets import TARGETS, checked

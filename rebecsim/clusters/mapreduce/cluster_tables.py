@@ -1,0 +1,266 @@
+"""The part of a scenario that says what the cluster is, and what happens to it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from rebecsim.clusters.mapreduce.configuration import (
+    SECOND,
+    ClusterConfiguration,
+    Failures,
+    FileSystem,
+    HadoopSettings,
+    Hardware,
+    Outage,
+    PlacementRule,
+    Speculation,
+    SpeculationRule,
+    TimedChange,
+    Variation,
+)
+from rebecsim.clusters.mapreduce.job import MEBIBYTE
+from rebecsim.studies.scenarios.scenario import Table
+
+_List = Field(strict=False, default=())
+_MILLISECOND = 1000
+_GIGABIT = 1e9 / 8  # bytes
+_GIGAHERTZ = 1e9
+_JITTER, _REDUCE_JITTER = Variation().jitter, Variation().reduce_jitter
+
+Count = Annotated[int, Field(ge=1, le=10**5)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Milliseconds = Annotated[int, Field(ge=0, le=10**9)]
+Rate = Annotated[float, Field(gt=0, le=1e9)]
+Slowdown = Annotated[float, Field(ge=1, le=1000)]
+ParameterValue = str | int | float | bool
+
+
+class ClusterTable(Table):
+    """Nodes that are alike, their network, and how Hadoop works on them."""
+
+    nodes: Count = Field(default=30, description="that run tasks; the master is not among them")
+    racks: Count = Field(default=1, description="over which they are dealt")
+    map_slots: Annotated[int, Field(ge=1, le=1000)] = Field(default=4, description="of a node")
+    reduce_slots: Annotated[int, Field(ge=0, le=1000)] = Field(default=4, description="of a node")
+    cores: Annotated[int, Field(ge=1, le=10_000)] = Field(
+        default=8, description="of a node; a task uses one at a time"
+    )
+    clock: Annotated[float, Field(gt=0, le=1000)] = Field(default=2.5, description="of a core, GHz")
+    disks: Annotated[int, Field(ge=1, le=1000)] = Field(
+        default=1, description="of a node; a task uses one at a time"
+    )
+    disk_read: Rate = Field(default=280.0, description="of a disk, MiB/s")
+    disk_write: Rate = Field(default=75.0, description="likewise")
+    link: Rate = Field(default=1.0, description="of a node to its switch, Gbit/s each way")
+    oversubscription: Annotated[float, Field(ge=1, le=1000)] = Field(
+        default=1.0, description="how many times the link of a rack those of its nodes are together"
+    )
+    latency: Annotated[int, Field(ge=0, le=10**7)] = Field(
+        default=600,
+        description="from asking another node for bytes until they flow, microseconds",
+    )
+    replication: Annotated[int, Field(ge=1, le=100)] = Field(
+        default=3, description="on how many nodes each block is"
+    )
+    placement: PlacementRule = Field(
+        default="random",
+        description="blocks on any nodes; or, as Hadoop does it, two replicas in one rack and the "
+        "others in another",
+    )
+    heartbeat: Annotated[int, Field(ge=1, le=10**7)] = Field(
+        default=300, description="of a node, period in milliseconds"
+    )
+    first_heartbeats: Milliseconds = Field(
+        default=300, description="within which time all nodes send their first, milliseconds"
+    )
+    slow_start: Share = Field(
+        default=0.05, description="part of a job's maps that has ended before its reduces begin"
+    )
+    parallel_copies: Annotated[int, Field(ge=1, le=10**5)] = Field(
+        default=5, description="outputs of maps that a reduce fetches at a time"
+    )
+    sort_buffer: Count = Field(
+        default=50, description="MiB of output of a map after which it goes to disk"
+    )
+    merge_buffer: Count = Field(
+        default=66, description="MiB of input of a reduce after which it goes to disk"
+    )
+    merge_outputs: Count = Field(
+        default=100, description="outputs of maps after which it does, too"
+    )
+    expiry: Annotated[float, Field(gt=0, le=1e9)] = Field(
+        default=600.0, description="after what time without heartbeats a node is lost, seconds"
+    )
+
+    @model_validator(mode="after")
+    def _racks_have_nodes(self) -> Self:
+        if self.racks > self.nodes:
+            raise ValueError(f"{self.racks} racks, but {self.nodes} nodes; give each rack a node")
+        if self.replication > self.nodes:
+            raise ValueError(
+                f"replication = {self.replication} needs as many nodes, and there are {self.nodes}"
+            )
+        return self
+
+    def hardware(self) -> Hardware:
+        """Give nodes and network."""
+        return Hardware(
+            nodes=self.nodes,
+            racks=self.racks,
+            cores=self.cores,
+            clock=self.clock * _GIGAHERTZ,
+            disks=self.disks,
+            disk_read=self.disk_read * MEBIBYTE,
+            disk_write=self.disk_write * MEBIBYTE,
+            link=self.link * _GIGABIT,
+            oversubscription=self.oversubscription,
+            latency=self.latency,
+        )
+
+    def hadoop(self) -> HadoopSettings:
+        """Give how Hadoop is set up."""
+        return HadoopSettings(
+            map_slots=self.map_slots,
+            reduce_slots=self.reduce_slots,
+            heartbeat=self.heartbeat * _MILLISECOND,
+            first_heartbeats=self.first_heartbeats * _MILLISECOND,
+            slow_start=self.slow_start,
+            parallel_copies=self.parallel_copies,
+            sort_buffer=self.sort_buffer * MEBIBYTE,
+            merge_buffer=self.merge_buffer * MEBIBYTE,
+            merge_outputs=self.merge_outputs,
+            expiry=round(self.expiry * SECOND),
+        )
+
+
+class VariationTable(Table):
+    """In what tasks and nodes differ that should be alike: chance, and stragglers."""
+
+    jitter: Annotated[float, Field(ge=0, le=2)] = Field(
+        default=_JITTER,
+        description="of what is asked of processors and disks: standard deviation of the logarithm",
+    )
+    reduce_jitter: Annotated[float, Field(ge=0, le=2)] = Field(
+        default=_REDUCE_JITTER, description="likewise, of the processor in reduce functions"
+    )
+    slow_nodes: Share = Field(default=0.0, description="the part of the nodes that is slow")
+    node_slowdown: Slowdown = Field(default=1.0, description="how many times as long these take")
+    slow_tasks: Share = Field(default=0.0, description="the part of the attempts that is slow")
+    task_slowdown: Slowdown = Field(default=1.0, description="how many times as much these ask for")
+
+
+class OutageTable(Table):
+    """A node that fails at a given time."""
+
+    node: Annotated[int, Field(ge=0, le=10**5)] = Field(description="which one, from 0 on")
+    start: Annotated[float, Field(ge=0, le=1e9)] = Field(description="when it fails, seconds")
+    end: Annotated[float, Field(ge=0, le=1e9)] | None = Field(
+        default=None, description="when it works again, seconds; without it, never"
+    )
+
+    @model_validator(mode="after")
+    def _forward(self) -> Self:
+        if self.end is not None and self.end <= self.start:
+            raise ValueError(f"end = {self.end:g} should be after start = {self.start:g}")
+        return self
+
+    def outage(self) -> Outage:
+        """Give it as the cluster has it."""
+        end = None if self.end is None else round(self.end * SECOND)
+        return Outage(self.node, round(self.start * SECOND), end)
+
+
+class FailuresTable(Table):
+    """Nodes that fail; their tasks, and the outputs of their maps, are made again."""
+
+    outages: Annotated[tuple[OutageTable, ...], _List] = Field(
+        default=(), description="at given times"
+    )
+    mean_time_between: Annotated[float, Field(gt=0, le=1e9)] | None = Field(
+        default=None, description="of the random failures of one node, seconds; without it none"
+    )
+    repair: Annotated[float, Field(gt=0, le=1e9)] = Field(
+        default=300.0, description="how long such a node does not work, seconds"
+    )
+
+    @property
+    def is_some(self) -> bool:
+        """Whether any node fails."""
+        return bool(self.outages) or self.mean_time_between is not None
+
+    def failures(self) -> Failures:
+        """Give them as the cluster has them."""
+        mean = self.mean_time_between
+        return Failures(
+            tuple(each.outage() for each in self.outages),
+            None if mean is None else round(mean * SECOND),
+            round(self.repair * SECOND),
+        )
+
+
+class SpeculationTable(Table):
+    """Second attempts of tasks that take long; the first to end counts, the other is killed."""
+
+    rule: SpeculationRule = Field(
+        default="hadoop", description="Hadoop's, by progress; or LATE's, by the time that is left"
+    )
+    lag: Share = Field(
+        default=0.2, description="Hadoop's: by how much progress a task is behind the job's mean"
+    )
+    patience: Annotated[float, Field(ge=0, le=1e9)] = Field(
+        default=60.0, description="seconds that a task runs before it may have a second attempt"
+    )
+    cap: Share = Field(
+        default=0.1, description="LATE's: the part of all slots with second attempts, at most"
+    )
+    slow_task: Share = Field(
+        default=0.25, description="LATE's: the part of a job's attempts that are slow"
+    )
+    slow_node: Share = Field(
+        default=0.25, description="LATE's: the part of the nodes that run no second attempts"
+    )
+
+    def speculation(self) -> Speculation:
+        """Give it as the cluster has it."""
+        return Speculation(
+            self.rule,
+            self.lag,
+            round(self.patience * SECOND),
+            self.cap,
+            self.slow_task,
+            self.slow_node,
+        )
+
+
+class ChangeTable(Table):
+    """Parameters of the schedulers that change while the cluster runs."""
+
+    at: Annotated[float, Field(ge=0, le=1e9)] = Field(description="when, seconds")
+    settings: dict[str, ParameterValue] = Field(
+        min_length=1, description="which, by the names that they have in the scheduler's file"
+    )
+
+    def change(self) -> TimedChange:
+        """Give it as the cluster has it."""
+        return TimedChange(round(self.at * SECOND), dict(self.settings))
+
+
+def cluster_configuration(
+    cluster: ClusterTable,
+    variation: VariationTable,
+    failures: FailuresTable,
+    speculation: SpeculationTable | None,
+    changes: tuple[ChangeTable, ...] = (),
+) -> ClusterConfiguration:
+    """Give what the tables of a scenario say of a cluster."""
+    return ClusterConfiguration(
+        hardware=cluster.hardware(),
+        hadoop=cluster.hadoop(),
+        files=FileSystem(cluster.replication, cluster.placement),
+        variation=Variation(**variation.model_dump()),
+        failures=failures.failures(),
+        speculation=None if speculation is None else speculation.speculation(),
+        changes=tuple(each.change() for each in changes),
+    )

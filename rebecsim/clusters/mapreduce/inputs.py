@@ -1,0 +1,80 @@
+"""What a run of a scenario starts from: its jobs, its scheduler and its cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from rebecsim.carried_files import carried
+from rebecsim.clusters.mapreduce.cluster import run_mapreduce
+from rebecsim.clusters.mapreduce.configuration import ClusterConfiguration
+from rebecsim.clusters.mapreduce.figures.recording import recorded
+from rebecsim.clusters.mapreduce.figures.tables import RecordedRun
+from rebecsim.clusters.mapreduce.job import MapReduceJob
+from rebecsim.clusters.mapreduce.scenario import MapReduceScenario, VariantTable
+from rebecsim.clusters.mapreduce.schedulers.registry import slot_scheduler
+from rebecsim.clusters.mapreduce.schedulers.scheduler import SchedulerSetup
+from rebecsim.clusters.mapreduce.workloads.jobs import workload_jobs
+from rebecsim.studies.study import seed_sequence
+
+
+@dataclass(frozen=True)
+class RunSetup:
+    """Under what a run is made.
+
+    Attributes:
+        scenario: which jobs, on what cluster.
+        folder: what paths in it start from.
+        name: of the variant.
+    """
+
+    scenario: MapReduceScenario
+    folder: Path
+    name: str
+
+    @property
+    def variant(self) -> VariantTable:
+        """The scheduler with its settings."""
+        return self.scenario.variant(self.name)
+
+    @cached_property
+    def scheduler(self) -> SchedulerSetup:
+        """What gives slots to tasks. Raises UserError and OSError for a file of settings."""
+        variant = self.variant
+        chosen = slot_scheduler(variant.scheduler).scheduler
+        if variant.file is None:
+            return chosen.with_parameters(variant.settings)
+        path = self.folder / variant.file
+        return chosen.from_file(carried(path), str(path))
+
+    @property
+    def configuration(self) -> ClusterConfiguration:
+        """The cluster, and what happens to it."""
+        return self.scenario.configuration(self.variant)
+
+    def jobs(self, replication: int) -> tuple[MapReduceJob, ...]:
+        """Give the jobs: the same under all variants. Raises WorkloadError and OSError."""
+        scenario = self.scenario
+        return workload_jobs(scenario.workload, self.folder, scenario.seed, replication)
+
+    def recorded(self, replication: int) -> RecordedRun:
+        """Run the cluster. Blocks, heartbeats and jitter are the same under all variants."""
+        seed = seed_sequence(self.scenario.seed, "cluster", replication, size=8)
+        return recorded(
+            run_mapreduce(
+                self.jobs(replication),
+                self.configuration,
+                self.scheduler.build,
+                int(seed.generate_state(1, np.uint64)[0]),
+            ),
+            self.scheduler,
+        )
+
+    def require_sense(self) -> Iterator[str]:
+        """Refuse what cannot go together; give what has no effect, in words. Raises UserError."""
+        self.scheduler.require_queues(dict.fromkeys(job.queue for job in self.jobs(0)))
+        yield from self.scheduler.without_effect

@@ -1,0 +1,1 @@
+"""Reports of MapReduce clusters: tables and pictures."""

@@ -1,0 +1,216 @@
+"""Runs of several variants in one picture: shares of queues, jobs by family, use of devices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rebecsim.clusters.mapreduce.figures.jobs import JobColumns, Seconds
+from rebecsim.clusters.mapreduce.figures.tables import DEVICE_COLUMNS
+from rebecsim.clusters.mapreduce.report.stored import SECOND, StoredRuns, values_of
+from rebecsim.report.charts.figures import BLUE, GREEN, ORANGE, new_figure, plain_axes, time_axis
+from rebecsim.report.charts.styles import line_styles
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+QUEUE_COLOURS = (BLUE, ORANGE, GREEN, "#E69F00", "#56B4E9", "#CC79A7", "#F0E442", "#7f7f7f")
+"""Of queues, in the order of the scheduler's settings; the ninth has that of the first again."""
+
+_DEVICES = dict(
+    zip(
+        DEVICE_COLUMNS,
+        ("Processors", "Disks", "Links of nodes", "Links of racks"),
+        strict=True,
+    )
+)
+
+_BOXED: Mapping[str, Callable[[JobColumns], Seconds]] = {
+    "Response ratio": lambda jobs: np.asarray(jobs.elapsed / jobs.execution),
+    "Waiting": lambda jobs: jobs.waiting,
+    "Execution": lambda jobs: jobs.execution,
+}
+
+
+def queue_colours(shown: Sequence[StoredRuns]) -> dict[str, str]:
+    """Give each queue its colour, in all pictures the same."""
+    queues = dict.fromkeys(name for each in shown for name in each.queue_names)
+    return {queue: QUEUE_COLOURS[place % len(QUEUE_COLOURS)] for place, queue in enumerate(queues)}
+
+
+def shares_figure(shown: Sequence[StoredRuns], slots: tuple[int, int], heading: str = "") -> Figure:
+    """Draw which queue holds what part of the slots over time, against its capacity.
+
+    A column for maps and one for reduces, a row for each variant.
+    """
+    figure = new_figure(11, 1.2 + 2.2 * len(shown), heading)
+    panels = figure.subplots(len(shown), 2, sharex=True, sharey=True, squeeze=False)
+    unit, name = time_axis(_last(shown))
+    colours = queue_colours(shown)
+    for row, each in zip(panels, shown, strict=True):
+        for axes, kind, most in zip(row, ("maps", "reduces"), slots, strict=True):
+            _shares(axes, each, kind, most, colours, unit)
+            plain_axes(axes, f"{each.variant}: {kind}", "", "Slots (%)" if kind == "maps" else "")
+            axes.set_ylim(0, 102)
+    for axes in panels[-1]:
+        axes.set_xlim(0, _last(shown) / unit)
+        axes.set_xlabel(f"Time ({name})")
+    _queue_legend(figure, colours, has_capacities=any(map(_has_capacities, shown)))
+    return figure
+
+
+def _shares(
+    axes: Axes, each: StoredRuns, kind: str, most: int, colours: dict[str, str], unit: int
+) -> None:
+    queues = values_of(each.shares, "queue")
+    for place, queue in enumerate(each.queue_names):
+        mine = queues == queue
+        times = values_of(each.shares, "time")[mine] / SECOND / unit
+        width = times[1] - times[0] if len(times) > 1 else 1.0
+        share = 100 * values_of(each.shares, kind)[mine] / max(most, 1)
+        edges = np.append(times, times[-1] + width)
+        axes.stairs(share, edges, color=colours[queue], linewidth=1.3)
+        capacity = each.queues.column("capacity")[place].as_py()
+        if capacity is not None:
+            axes.axhline(capacity, color=colours[queue], linewidth=0.8, linestyle=(0, (4, 3)))
+
+
+def _has_capacities(each: StoredRuns) -> bool:
+    return bool(each.queues.column("capacity").null_count < len(each.queues))
+
+
+def _queue_legend(figure: Figure, colours: dict[str, str], has_capacities: bool) -> None:
+    from matplotlib.lines import Line2D
+
+    handles = [Line2D([], [], color=colour, label=queue) for queue, colour in colours.items()]
+    if has_capacities:
+        handles.append(
+            Line2D([], [], color="#7f7f7f", linewidth=0.8, linestyle=(0, (4, 3)), label="capacity")
+        )
+    figure.legend(
+        handles=handles,
+        loc="outside lower center",
+        ncols=min(len(handles), 8),
+        fontsize=8,
+        frameon=False,
+    )
+
+
+def families_figure(shown: Sequence[StoredRuns], heading: str = "") -> Figure:
+    """Draw response ratio, waiting and execution of the jobs of each family as boxes.
+
+    A box is the middle half of the jobs of all runs, the line in it their median; the whiskers
+    reach from the 5th to the 95th percentile.
+    """
+    families = sorted({name for each in shown for name in each.all_jobs.family.tolist()})
+    figure = new_figure(11, 8.2, heading)
+    panels = figure.subplots(3, 1, sharex=True)
+    styles = line_styles(tuple(each.variant for each in shown))
+    for axes, (title, label) in zip(
+        panels,
+        (("Response ratio", ""), ("Waiting", "s"), ("Execution", "s")),
+        strict=True,
+    ):
+        for place, each in enumerate(shown):
+            style = styles[each.variant]
+            _boxes(axes, each, title, families, (place, len(shown)), style.colour)
+        plain_axes(axes, "", "", f"{title} ({label})" if label else title)
+        _logarithmic(axes, from_zero=title == "Waiting")
+    panels[-1].set_xticks(range(len(families)), families, parse_math=False)
+    _variant_legend(figure, {each.variant: styles[each.variant].colour for each in shown})
+    return figure
+
+
+def _logarithmic(axes: Axes, from_zero: bool) -> None:
+    """Make the y axis a logarithmic one, with marks that can be read."""
+    axes.set_yscale("symlog" if from_zero else "log")
+    low, high = axes.get_ylim()
+    steps = [digit * 10**power for power in range(-1, 7) for digit in (1, 2, 5)]
+    marks = [mark for mark in ([0] if from_zero else []) + steps if low <= mark <= high]
+    axes.set_yticks(marks, [f"{mark:,g}" for mark in marks])
+    axes.minorticks_off()
+
+
+def _boxes(
+    axes: Axes,
+    each: StoredRuns,
+    title: str,
+    families: Sequence[str],
+    place: tuple[int, int],
+    colour: str,
+) -> None:
+    number, of = place
+    width = 0.8 / of
+    values, positions = [], []
+    for at, family in enumerate(families):
+        jobs = each.all_jobs.of(family)
+        if not len(jobs):
+            continue
+        values.append(_BOXED[title](jobs))
+        positions.append(at - 0.4 + width * (number + 0.5))
+    drawn = axes.boxplot(
+        values,
+        positions=positions,
+        widths=0.85 * width,
+        whis=(5, 95),
+        showfliers=False,
+        patch_artist=True,
+        manage_ticks=False,
+        medianprops={"color": "black", "linewidth": 1.0},
+    )
+    for box in drawn["boxes"]:
+        box.set(facecolor=colour, alpha=0.6, linewidth=0.6)
+    for line in (*drawn["whiskers"], *drawn["caps"]):
+        line.set(linewidth=0.7)
+
+
+def _variant_legend(figure: Figure, colours: dict[str, str]) -> None:
+    from matplotlib.patches import Patch
+
+    figure.legend(
+        handles=[Patch(color=colour, alpha=0.6, label=name) for name, colour in colours.items()],
+        loc="outside lower center",
+        ncols=min(len(colours), 6),
+        fontsize=8,
+        frameon=False,
+    )
+
+
+def devices_figure(shown: Sequence[StoredRuns], heading: str = "") -> Figure:
+    """Draw how much of processors, disks and links is used over time.
+
+    What is used nowhere is left out.
+    """
+    drawn = [
+        name for name in _DEVICES if any(values_of(each.devices, name).any() for each in shown)
+    ] or [DEVICE_COLUMNS[0]]
+    figure = new_figure(11, 1.2 + 2.0 * len(drawn), heading)
+    panels = figure.subplots(len(drawn), 1, sharex=True, squeeze=False)[:, 0]
+    unit, name = time_axis(_last(shown))
+    styles = line_styles(tuple(each.variant for each in shown))
+    for axes, column in zip(panels, drawn, strict=True):
+        for each in shown:
+            style = styles[each.variant]
+            axes.plot(
+                values_of(each.devices, "time") / SECOND / unit,
+                values_of(each.devices, column),
+                drawstyle="steps-post",
+                label=each.variant,
+                color=style.colour,
+                linestyle=style.line,
+                linewidth=0.5 * style.line_width + 0.3,
+            )
+        plain_axes(axes, _DEVICES[column], "", "Used (%)")
+        axes.set_ylim(0, 102)
+    panels[-1].set_xlabel(f"Time ({name})")
+    panels[-1].set_xlim(0, _last(shown) / unit)
+    panels[0].legend(fontsize=8, frameon=False, loc="upper right")
+    return figure
+
+
+def _last(shown: Sequence[StoredRuns]) -> float:
+    """Give when the last job ended (s)."""
+    return max(float(values_of(each.jobs, "end").max()) for each in shown) / SECOND

@@ -1,0 +1,141 @@
+"""What reports of MapReduce clusters show beyond what all kinds have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from statistics import fmean
+
+from rebecsim.clusters.mapreduce.figures.jobs import JOB_FIGURES, JobColumns
+from rebecsim.clusters.mapreduce.report.charts import (
+    devices_figure,
+    families_figure,
+    shares_figure,
+)
+from rebecsim.clusters.mapreduce.report.gantt import gantt_figure
+from rebecsim.clusters.mapreduce.report.stored import StoredRuns, read_shown
+from rebecsim.report.csv import text_of
+from rebecsim.studies.plan import Plan
+from rebecsim.studies.sections import Picture, Section, TextTable
+from rebecsim.studies.storage.results import Results
+
+Choice = Callable[[JobColumns, str], JobColumns]
+
+_SHOWN = {
+    "response_ratio": ("Response ratio", 2),
+    "elapsed": ("Duration (s)", 1),
+    "waiting": ("Waiting (s)", 1),
+    "execution": ("Execution (s)", 1),
+    "map_time": ("Map time (s)", 1),
+    "reduce_time": ("Reduce time (s)", 1),
+    "variation": ("Variation of execution", 2),
+    "node_local": ("Node-local maps (%)", 1),
+    "rack_local": ("Rack-local maps (%)", 1),
+    "remote": ("Remote maps (%)", 1),
+}
+
+
+def mapreduce_sections(plan: Plan, results: Results) -> tuple[Section, ...]:
+    """Families and queues of all runs, and pictures of the first one of each variant."""
+    shown = list(read_shown(plan, results).values())
+    note = "Figures are of the jobs of all runs together."
+    families = sorted({name for each in shown for name in each.all_jobs.family.tolist()})
+    queues = list(dict.fromkeys(name for each in shown for name in each.queue_names))
+    return (
+        Section(
+            name="families",
+            title="Families of jobs",
+            tables=tuple(_tables(shown, families, lambda jobs, name: jobs.of(name))),
+            notes=(note,),
+            files={"families.csv": _csv(shown)},
+        ),
+        Section(
+            name="queues",
+            title="Queues",
+            tables=(
+                _makespans(shown, queues),
+                *_tables(shown, queues, lambda jobs, name: jobs.of(queue=name)),
+            ),
+            notes=(note, "The makespan is the mean over the runs."),
+        ),
+        Section(
+            name="pictures",
+            title="Runs",
+            pictures=tuple(_pictures(plan, shown)),
+            notes=() if plan.scenario.replications == 1 else ("Of the first replication.",),
+        ),
+    )
+
+
+def _tables(
+    shown: Sequence[StoredRuns], names: Sequence[str], choose: Choice
+) -> Iterator[TextTable]:
+    """Give a table for each figure: a row for each name, a column for each variant."""
+    for figure, (title, decimals) in _SHOWN.items():
+        rows = []
+        for name in names:
+            chosen = [choose(each.all_jobs, name) for each in shown]
+            values = tuple(_shown(JOB_FIGURES[figure], jobs, decimals) for jobs in chosen)
+            rows.append((name, values))
+        yield TextTable(title, ("", *(each.variant for each in shown)), tuple(rows))
+
+
+def _shown(figure: Callable[[JobColumns], float], jobs: JobColumns, decimals: int) -> str:
+    return f"{figure(jobs):,.{decimals}f}" if len(jobs) else ""
+
+
+def _makespans(shown: Sequence[StoredRuns], queues: Sequence[str]) -> TextTable:
+    rows = tuple((queue, tuple(_makespan(each, queue) for each in shown)) for queue in queues)
+    return TextTable("Makespan (s)", ("", *(each.variant for each in shown)), rows)
+
+
+def _makespan(each: StoredRuns, queue: str) -> str:
+    ends = each.makespans(queue)
+    return f"{fmean(ends):,.0f}" if ends else ""
+
+
+def _csv(shown: Sequence[StoredRuns]) -> str:
+    """One line per variant, queue and family; times in seconds, shares in percent."""
+    header = ["variant", "queue", "family", "jobs", *JOB_FIGURES]
+    rows = []
+    for each in shown:
+        for queue in each.queue_names:
+            mine = each.all_jobs.of(queue=queue)
+            for family in sorted(set(mine.family.tolist())):
+                alike = mine.of(family)
+                figures = [figure(alike) for figure in JOB_FIGURES.values()]
+                rows.append([each.variant, queue, family, len(alike), *figures])
+    return text_of(header, rows)
+
+
+def _pictures(plan: Plan, shown: Sequence[StoredRuns]) -> Iterator[Picture]:
+    """Say which pictures there are, in the order of the page."""
+    heading, cluster = plan.scenario.heading, plan.scenario.cluster
+    of_node = (cluster.map_slots, cluster.reduce_slots)
+    yield Picture(
+        "families",
+        "Jobs by family",
+        "A box is the middle half of the jobs of all runs, the line in it the median; whiskers "
+        "reach from the 5th to the 95th percentile.",
+        partial(families_figure, shown, heading),
+    )
+    yield Picture(
+        "shares",
+        "Shares of queues",
+        "The part of all slots that each queue holds; dashed lines are capacities.",
+        partial(
+            shares_figure, shown, (cluster.nodes * of_node[0], cluster.nodes * of_node[1]), heading
+        ),
+    )
+    yield Picture(
+        "gantt",
+        "Slots",
+        "A bar is an attempt of a task, in the colour of its queue: maps above, reduces below.",
+        partial(gantt_figure, shown, of_node, heading),
+    )
+    yield Picture(
+        "devices",
+        "Use of devices",
+        "Means over all nodes; what is used nowhere is left out.",
+        partial(devices_figure, shown, heading),
+    )

@@ -1,0 +1,113 @@
+"""Runs as they are kept: what tables and pictures are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from rebecsim.clusters.mapreduce.figures.jobs import JobColumns, job_columns
+from rebecsim.clusters.mapreduce.figures.tables import (
+    ATTEMPTS,
+    DEVICES,
+    JOBS,
+    QUEUES,
+    SHARES,
+    TABLES,
+)
+from rebecsim.studies.plan import Plan
+from rebecsim.studies.rows import REPLICATION
+from rebecsim.studies.storage.results import Results
+from rebecsim.studies.storage.results_error import ResultsError
+from rebecsim.studies.study import PlannedCell
+
+SECOND = 1_000_000
+"""Microseconds."""
+
+
+@dataclass(frozen=True, eq=False)
+class StoredRuns:
+    """The tables of a variant; see `tables.TABLES` for their columns.
+
+    Attributes:
+        variant: its name.
+        all_jobs: jobs of all replications.
+        replications: of which replication each is.
+        jobs, attempts, queues, shares, devices: of the first replication.
+    """
+
+    variant: str
+    all_jobs: JobColumns
+    replications: NDArray[np.int64]
+    jobs: pa.Table
+    attempts: pa.Table
+    queues: pa.Table
+    shares: pa.Table
+    devices: pa.Table
+
+    def queue_of_attempts(self) -> NDArray[np.str_]:
+        """Give the queue of the job of each attempt."""
+        numbers, queues = values_of(self.jobs, "job"), values_of(self.jobs, "queue").astype(str)
+        order = np.argsort(numbers)
+        place = np.searchsorted(numbers[order], values_of(self.attempts, "job"))
+        return np.asarray(queues[order][place])
+
+    def makespans(self, queue: str) -> list[float]:
+        """Give when the last job of a queue ended in each replication (s)."""
+        return makespans(self.all_jobs, self.replications, queue)
+
+    @property
+    def queue_names(self) -> list[str]:
+        """The queues, in the order of the scheduler's settings."""
+        return [str(name) for name in values_of(self.queues, "queue")]
+
+
+def read_shown(plan: Plan, results: Results) -> Mapping[str, StoredRuns]:
+    """Read the tables of each variant. Raises ResultsError for missing or damaged files."""
+    return {cell.cell.policy: _read(results, cell) for cell in plan.cells}
+
+
+def read_jobs(results: Results, cell: PlannedCell) -> tuple[JobColumns, NDArray[np.int64]]:
+    """Read the jobs of all replications of a cell, and of which replication each is.
+
+    Raises ResultsError for a missing or damaged file.
+    """
+    results.require(cell, {JOBS: TABLES[JOBS]})
+    table = _table(results, cell, JOBS)
+    columns = {name: values_of(table, name) for name in JobColumns.__dataclass_fields__}
+    return job_columns(columns), values_of(table, REPLICATION)
+
+
+def makespans(jobs: JobColumns, replications: NDArray[np.int64], queue: str = "") -> list[float]:
+    """Give when the last job of a queue, or of all, ended in each replication (s)."""
+    mine = jobs.queue == queue if queue else np.ones(len(jobs), dtype=bool)
+    runs = np.unique(replications[mine])
+    return [float(jobs.end[mine & (replications == run)].max()) / SECOND for run in runs]
+
+
+def _read(results: Results, cell: PlannedCell) -> StoredRuns:
+    names = (JOBS, ATTEMPTS, QUEUES, SHARES, DEVICES)
+    results.require(cell, {name: TABLES[name] for name in names})
+    jobs, replications = read_jobs(results, cell)
+    first = [_table(results, cell, name, (REPLICATION, "=", 0)) for name in names]
+    return StoredRuns(cell.cell.policy, jobs, replications, *first)
+
+
+def _table(
+    results: Results, cell: PlannedCell, name: str, chosen: tuple[str, str, int] | None = None
+) -> pa.Table:
+    path = results.table(name, cell)
+    try:
+        return pq.read_table(path, filters=None if chosen is None else [chosen])
+    except (OSError, KeyError, ValueError, pa.ArrowException) as error:
+        raise ResultsError(f"{path}: cannot be read: {error}; remove it and resume") from error
+
+
+def values_of(table: pa.Table, name: str) -> NDArray[Any]:
+    """Give a column as an array, of shape (rows,)."""
+    return np.asarray(table.column(name).to_numpy())

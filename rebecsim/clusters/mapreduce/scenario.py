@@ -1,0 +1,170 @@
+"""Scenarios of the kind `mapreduce`: settings of Hadoop's schedulers, compared on the same jobs.
+
+A small one is
+
+    kind = "mapreduce"
+    name = "small"
+
+    [workload]
+    mix = { pattern = "separated", queues = ["queue1", "queue2"] }
+
+    [[variants]]
+    name = "even"
+    scheduler = "CAPACITY"
+    settings = { "queue.queue1.capacity" = 50, "queue.queue2.capacity" = 50 }
+
+    [[variants]]
+    name = "fair"
+    scheduler = "FAIR"
+
+Every key stands below with its meaning. Paths start from the folder of the scenario file.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from rebecsim.clusters.mapreduce.cluster_tables import (
+    ChangeTable,
+    ClusterTable,
+    FailuresTable,
+    ParameterValue,
+    SpeculationTable,
+    VariationTable,
+    cluster_configuration,
+)
+from rebecsim.clusters.mapreduce.configuration import ClusterConfiguration
+from rebecsim.clusters.mapreduce.figures.measures import MAPREDUCE_MEASURES
+from rebecsim.clusters.mapreduce.schedulers.registry import slot_scheduler
+from rebecsim.clusters.mapreduce.workloads.tables import MapReduceWorkload
+from rebecsim.errors import UserError
+from rebecsim.studies.scenarios.scenario import (
+    ListOf,
+    StudyScenario,
+    Table,
+    require_metrics,
+    without_duplicates,
+)
+
+MAX_RUNS = 10_000
+"""Most runs of one scenario."""
+
+_List = Field(strict=False, default=())
+
+
+class VariantTable(Table):
+    """A scheduler with its settings, under a name."""
+
+    name: str = Field(
+        pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=60, description="what results call it"
+    )
+    scheduler: str = Field(description="name of the scheduler")
+    file: str | None = Field(
+        default=None,
+        min_length=1,
+        description="its settings: a capacity-scheduler.xml, or the allocations of fair; from the "
+        "scenario's folder",
+    )
+    settings: dict[str, ParameterValue] = Field(
+        default={},
+        description="or the settings by their names in that file, with or without "
+        "mapred.capacity-scheduler in front",
+    )
+    changes: Annotated[tuple[ChangeTable, ...], _List] = Field(
+        default=(), description="settings that change while the cluster runs"
+    )
+
+    @field_validator("scheduler")
+    @classmethod
+    def _scheduler_exists(cls, name: str) -> str:
+        slot_scheduler(name)
+        return name
+
+    @model_validator(mode="after")
+    def _has_sense(self) -> Self:
+        if self.file is not None:
+            if self.settings:
+                raise ValueError("give a file or settings, not both")
+            return self
+        try:
+            slot_scheduler(self.scheduler).scheduler.with_parameters(self.settings)
+        except UserError as error:
+            raise ValueError(str(error)) from error
+        return self
+
+
+class MapReduceScenario(StudyScenario):
+    """A comparison of schedulers of a MapReduce cluster, as read from a scenario file."""
+
+    kind: Literal["mapreduce"] = Field(default="mapreduce", description="the kind of cluster")
+    replications: int = Field(
+        default=10,
+        ge=1,
+        le=10_000,
+        description="how often what is random is drawn: blocks, heartbeats, jitter, drawn jobs",
+    )
+    variants: Annotated[tuple[VariantTable, ...], ListOf] = Field(
+        description="schedulers with settings, to compare"
+    )
+    baseline: str | None = Field(
+        default=None, description="the variant that the others are compared with; the first one"
+    )
+    workload: MapReduceWorkload = Field(description="where the jobs come from")
+    cluster: ClusterTable = Field(default=ClusterTable(), description="what they run on")
+    variation: VariationTable = Field(
+        default=VariationTable(), description="in what tasks and nodes differ; stragglers"
+    )
+    failures: FailuresTable = Field(default=FailuresTable(), description="nodes that fail")
+    speculation: SpeculationTable | None = Field(
+        default=None, description="second attempts of slow tasks; without it none"
+    )
+    metrics: Annotated[tuple[str, ...], _List] = Field(
+        default=(), description="columns of the table, by name; without it, those that matter"
+    )
+
+    @property
+    def compared_with(self) -> str:
+        """The variant that the others are compared with."""
+        return self.baseline or self.variants[0].name
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the variants."""
+        return tuple(each.name for each in self.variants)
+
+    def variant(self, name: str) -> VariantTable:
+        """Give the variant of this name. Raises StopIteration for another."""
+        return next(each for each in self.variants if each.name == name)
+
+    def configuration(self, variant: VariantTable) -> ClusterConfiguration:
+        """Give the cluster that a variant runs on."""
+        return cluster_configuration(
+            self.cluster, self.variation, self.failures, self.speculation, variant.changes
+        )
+
+    _no_duplicates = field_validator("metrics")(without_duplicates)
+
+    @field_validator("metrics")
+    @classmethod
+    def _metrics_exist(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        require_metrics(names, [each.metric.name for each in MAPREDUCE_MEASURES])
+        return names
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        names = self.names
+        for place, name in enumerate(names):
+            if name in names[:place]:
+                raise ValueError(f"there are two variants {name!r}; name one of them otherwise")
+        if self.baseline is not None and self.baseline not in names:
+            raise ValueError(f"baseline = {self.baseline!r} should be one of {', '.join(names)}")
+        for outage in self.failures.outages:
+            if outage.node >= self.cluster.nodes:
+                raise ValueError(
+                    f"there is no node {outage.node}; nodes are 0 to {self.cluster.nodes - 1}"
+                )
+        if (runs := len(names) * self.replications) > MAX_RUNS:
+            raise ValueError(f"{runs} runs, at most {MAX_RUNS} are allowed")
+        return self

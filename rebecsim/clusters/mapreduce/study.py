@@ -1,0 +1,123 @@
+"""The kind `mapreduce` as a study: runs of jobs on slots, their figures, jobs and attempts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rebecsim.clusters.mapreduce.figures.measures import MAPREDUCE_MEASURES, run_figures
+from rebecsim.clusters.mapreduce.figures.tables import TABLES, tables_of
+from rebecsim.clusters.mapreduce.inputs import RunSetup
+from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
+from rebecsim.metrics import Metric
+from rebecsim.native.engines import Engine
+from rebecsim.studies.cell import Cell, Compared
+from rebecsim.studies.plan import Plan
+from rebecsim.studies.rows import REPLICATION, Rows, joined_columns
+from rebecsim.studies.scenarios.scenario import StudyScenario
+from rebecsim.studies.scenarios.toml_lines import FieldPath
+from rebecsim.studies.sections import Section
+from rebecsim.studies.statistics.moments import CellMoments
+from rebecsim.studies.storage.results import Results
+from rebecsim.studies.study import How, PlannedCell, Study
+
+
+class MapReduceStudy(Study):
+    """Schedulers of a MapReduce cluster with their settings, compared on the same jobs."""
+
+    kind: ClassVar[str] = "mapreduce"
+    scenario: ClassVar[type[StudyScenario]] = MapReduceScenario
+    compared: ClassVar[Compared] = Compared("variant", "variants")
+    replications_per_task: ClassVar[int] = 1
+
+    def cells(self, scenario: MapReduceScenario, folder: Path) -> Iterator[PlannedCell]:
+        """Lay out the cells: one for each variant."""
+        columns = dict.fromkeys((each.name for each in self.kept(scenario)), "float64")
+        for variant in scenario.variants:
+            yield PlannedCell(
+                cell=Cell.of(variant.name),
+                name=variant.name.lower(),
+                columns=columns,
+                setup=RunSetup(scenario, folder, variant.name),
+                parameters={"scheduler": variant.scheduler},
+            )
+
+    def run(self, cell: PlannedCell, replications: range) -> Rows:
+        """Run the cluster. Raises what `RunSetup` raises."""
+        setup: RunSetup = cell.setup
+        figures: list[dict[str, float]] = []
+        tables: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
+        for replication in replications:
+            recorded = setup.recorded(replication)
+            figures.append(run_figures(recorded.measured))
+            for name, columns in tables_of(recorded).items():
+                size = len(next(iter(columns.values())))
+                tables[name].append({REPLICATION: np.full(size, replication), **columns})
+        columns = {name: [each[name] for each in figures] for name in figures[0]}
+        return Rows(columns, {name: joined_columns(parts) for name, parts in tables.items()})
+
+    def measures(self, scenario: MapReduceScenario) -> tuple[Metric, ...]:
+        """Give the figures that the scenario asks for, or those that say something."""
+        if scenario.metrics:
+            known = {each.metric.name: each.metric for each in MAPREDUCE_MEASURES}
+            return tuple(known[name] for name in scenario.metrics)
+        says = {
+            "always": True,
+            "backups": scenario.speculation is not None,
+            "failures": scenario.failures.is_some,
+            "racks": scenario.cluster.racks > 1,
+            "asked": False,
+        }
+        return tuple(each.metric for each in MAPREDUCE_MEASURES if says[each.telling])
+
+    def kept(self, scenario: MapReduceScenario) -> tuple[Metric, ...]:
+        """Give all figures."""
+        return tuple(each.metric for each in MAPREDUCE_MEASURES)
+
+    def baseline(self, scenario: MapReduceScenario) -> str:
+        """Give the variant that the others are compared with."""
+        return scenario.compared_with
+
+    def tables(self, scenario: MapReduceScenario, trace: bool) -> Mapping[str, Mapping[str, str]]:
+        """Keep jobs, attempts, queues, families and the use of slots and devices of every run."""
+        return TABLES
+
+    def modules(self, engine: Engine) -> tuple[str, ...]:
+        """Name what workers that run clusters need."""
+        return (__name__,)
+
+    def files(self, scenario: MapReduceScenario) -> Mapping[FieldPath, str]:
+        """Name the trace and the files of settings."""
+        named: dict[FieldPath, str] = {}
+        if scenario.workload.swim is not None:
+            named["workload", "swim", "trace"] = scenario.workload.swim.trace
+        for place, variant in enumerate(scenario.variants):
+            if variant.file is not None:
+                named["variants", place, "file"] = variant.file
+        return named
+
+    def prepare(self, plan: Plan, how: How, tell: Callable[[str], None]) -> None:
+        """Read jobs and settings once, and see whether they go together."""
+        for cell in plan.cells:
+            setup: RunSetup = cell.setup
+            for line in setup.require_sense():
+                tell(line)
+
+    def sections(
+        self, plan: Plan, results: Results, moments: Sequence[CellMoments]
+    ) -> Sequence[Section]:
+        """Show families, queues, slots, shares and devices."""
+        from rebecsim.clusters.mapreduce.report.sections import mapreduce_sections
+
+        return mapreduce_sections(plan, results)
+
+    def is_of(self, values: Mapping[str, Any]) -> bool:
+        """Whether a file without a kind has variants with schedulers of slots."""
+        variants = values.get("variants")
+        return isinstance(variants, list) and "workload" in values
+
+
+STUDY = MapReduceStudy()

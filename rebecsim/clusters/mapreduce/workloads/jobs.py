@@ -1,0 +1,136 @@
+"""The jobs of a scenario, of all its sources together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from rebecsim.carried_files import carried, version_of
+from rebecsim.clusters.mapreduce.job import MEBIBYTE, JobCosts, MapReduceJob
+from rebecsim.clusters.mapreduce.workloads.arrivals import Arrivals
+from rebecsim.clusters.mapreduce.workloads.families import BENCHMARKS, splits_of
+from rebecsim.clusters.mapreduce.workloads.mix import mix_jobs
+from rebecsim.clusters.mapreduce.workloads.random_families import drawn_jobs
+from rebecsim.clusters.mapreduce.workloads.tables import (
+    ArrivalsTable,
+    DrawnTable,
+    JobsTable,
+    MapReduceWorkload,
+    MixTable,
+    SwimTable,
+)
+from rebecsim.clusters.mapreduce.workloads.traced import swim_job
+from rebecsim.studies.study import seed_sequence
+from rebecsim.workloads.containers.swim import read_swim_jobs
+
+
+def workload_jobs(
+    workload: MapReduceWorkload, folder: Path, seed: int, replication: int
+) -> tuple[MapReduceJob, ...]:
+    """Give the jobs by the times of their submission, numbered in this order.
+
+    The scheduler has no part in them: all see the same (common random numbers). Each source draws
+    from a stream of its own. Raises WorkloadError and OSError for a trace.
+    """
+    trace = None if workload.swim is None else carried(folder / workload.swim.trace)
+    version = None if trace is None else version_of(trace)
+    drawn = replication if workload.is_random else 0
+    return _loaded(workload, trace, version, seed, drawn)
+
+
+@lru_cache(maxsize=8)  # cells of one replication have the same jobs
+def _loaded(
+    workload: MapReduceWorkload, trace: Path | None, _version: object, seed: int, replication: int
+) -> tuple[MapReduceJob, ...]:
+    def draws(*names: object) -> np.random.Generator:
+        name = " ".join(["workload", *map(str, names)])
+        return np.random.default_rng(seed_sequence(seed, name, replication))
+
+    block = workload.block * MEBIBYTE
+    found: list[MapReduceJob] = []
+    if workload.mix is not None:
+        found += _of_mix(workload.mix, block)
+    for place, table in enumerate(workload.jobs):
+        found += _of_sizes(table, block, f"jobs{place}", draws("jobs", place))
+    if workload.drawn is not None:
+        found += _of_families(workload.drawn, block, draws("drawn"))
+    if workload.swim is not None:
+        assert trace is not None
+        found += _of_trace(workload.swim, trace, block, draws("swim"))
+    found.sort(key=lambda job: job.submit)  # stable: sources keep their order
+    return tuple(replace(job, number=number) for number, job in enumerate(found))
+
+
+def _of_mix(table: MixTable, block: int) -> Iterator[MapReduceJob]:
+    jobs = mix_jobs(
+        table.pattern,
+        table.queues,
+        table.small_queues,
+        gap=table.gap,
+        rounds=table.rounds,
+        block=block,
+    )
+    yield from (replace(job, user=f"mix_{job.user}") for job in jobs)
+
+
+def _of_sizes(
+    table: JobsTable, block: int, source: str, draws: np.random.Generator
+) -> Iterator[MapReduceJob]:
+    splits = (
+        (block,) * table.maps
+        if table.maps is not None
+        else splits_of(round((table.input or 0) * MEBIBYTE), block)
+    )
+    costs = table.costs.costs(table.program)
+    for number, submit in enumerate(_arrivals(table.arrivals).times(table.count, draws)):
+        yield MapReduceJob(
+            number=number,
+            family=table.shown_family,
+            user=table.user or f"{source}_user{number}",
+            queue=table.queue,
+            submit=submit,
+            splits=splits,
+            reduces=table.reduces,
+            costs=costs,
+            priority=table.level,
+        )
+
+
+def _of_families(
+    table: DrawnTable, block: int, draws: np.random.Generator
+) -> Iterator[MapReduceJob]:
+    drawn = drawn_jobs(table.jobs, table.families, draws)
+    owners = _owners(table.users, table.queues, len(drawn), draws)
+    times = _arrivals(table.arrivals).times(len(drawn), draws)
+    for number, (job, (user, queue), submit) in enumerate(zip(drawn, owners, times, strict=True)):
+        yield MapReduceJob(
+            number, job.family, user, queue, submit, (block,) * job.maps, job.reduces, job.costs
+        )
+
+
+def _of_trace(
+    table: SwimTable, trace: Path, block: int, draws: np.random.Generator
+) -> Iterator[MapReduceJob]:
+    lines = read_swim_jobs(trace)[: table.first]
+    costs = JobCosts() if table.program is None else BENCHMARKS[table.program]
+    owners = _owners(table.users, table.queues, len(lines), draws)
+    for number, (line, owner) in enumerate(zip(lines, owners, strict=True)):
+        job = swim_job(line, number, owner, costs, block=block, reducer=table.reducer * MEBIBYTE)
+        yield replace(job, submit=round(job.submit / table.speed))
+
+
+def _owners(
+    users: int, queues: Sequence[str], jobs: int, draws: np.random.Generator
+) -> list[tuple[str, str]]:
+    """Draw user and queue of each job; each is as likely."""
+    of_users = draws.integers(users, size=jobs).tolist()
+    of_queues = draws.integers(len(queues), size=jobs).tolist()
+    return [(f"user{user}", queues[queue]) for user, queue in zip(of_users, of_queues, strict=True)]
+
+
+def _arrivals(table: ArrivalsTable) -> Arrivals:
+    return Arrivals(table.law, table.gap, table.burst, table.first)
