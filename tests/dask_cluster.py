@@ -13,6 +13,9 @@ from tests.waiting import wait_for
 
 ROOT = Path(__file__).resolve().parents[1]
 
+UNWATCHED = {"DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
+"""The environment of workers that do not look all the time at what they are doing."""
+
 
 class Cluster:
     """A scheduler and workers without nannies, in a directory of their own."""
@@ -41,7 +44,7 @@ class Cluster:
             [*command, "--scheduler-file", str(self._file), "--no-dashboard"],
             cwd=self._place,
             # tasks are functions of the tests
-            env={**os.environ, "PYTHONPATH": str(ROOT)} | self._environment,
+            env={**os.environ, **UNWATCHED, "PYTHONPATH": str(ROOT)} | self._environment,
             stdout=self._log,
             stderr=self._log,
         )

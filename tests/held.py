@@ -9,6 +9,7 @@ import os
 import subprocess
 from pathlib import Path
 
+from tests.dask_cluster import UNWATCHED
 from tests.program import started
 
 CELLS = 6
@@ -86,7 +87,8 @@ def release(place: Path) -> None:
 
 def start(place: Path, *options: object) -> subprocess.Popen[str]:
     """Begin the comparison in a session of its own; most cells wait."""
-    return started(*COMMAND, *options, cwd=place, environment=gate(place), start_new_session=True)
+    environment = gate(place) | UNWATCHED
+    return started(*COMMAND, *options, cwd=place, environment=environment, start_new_session=True)
 
 
 def parts(place: Path) -> list[Path]:

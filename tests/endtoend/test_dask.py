@@ -17,7 +17,7 @@ import pytest
 from tests import held
 from tests.conftest import Run
 from tests.dask_cluster import Cluster
-from tests.program import Ended, in_a_process
+from tests.program import Ended, undrawn
 from tests.waiting import PATIENCE, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -113,7 +113,8 @@ def whole(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with the scenarios; and in `held`, the results of one process."""
     place = tmp_path_factory.mktemp("whole")
     fill(place)
-    done = run(*held.COMMAND, "--workers", 1, cwd=place)
+    with undrawn():
+        done = run(*held.COMMAND, "--workers", 1, cwd=place)
     assert done.returncode == 0, done.stderr
     return place
 
@@ -132,8 +133,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 def content(run: Path) -> dict[str, bytes]:
-    """All results of a run, and what was drawn and written of them."""
-    folders = ("parts", "checksums", "jobs", "curves", "orders", "charts")
+    """All results of a run, and the tables that were written of them."""
+    folders = ("parts", "checksums", "jobs", "curves", "orders")
     files = [file for folder in folders for file in (run / folder).rglob("[!.]*.*")]
     files += run.glob("*.csv")
     return {
@@ -167,16 +168,6 @@ def test_results_are_those_of_one_process(
     assert content(place / "here") == content(place / "there")
 
 
-def test_a_cluster_of_this_machine_gives_them_too(whole: Path, place: Path) -> None:
-    """Its worker processes do not import from the working directory."""
-    (place / "random.py").write_text("raise SystemExit('random.py was imported')")
-    done = in_a_process(*held.COMMAND, "--dask", "--workers", 2, cwd=place)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr.startswith("dask: tcp://127.0.0.1:")
-    assert done.stderr.count("\n") == 1
-    assert content(place / "held") == content(whole / "held")
-
-
 def test_python_takes_the_same_address(
     cluster: Cluster, place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -204,7 +195,8 @@ def wait_for_parts(place: Path, process: subprocess.Popen[str], count: int) -> N
 
 
 def resumed(run: Run, place: Path) -> None:
-    done = run(*held.COMMAND, "--resume", "--workers", 1, cwd=place)
+    with undrawn():
+        done = run(*held.COMMAND, "--resume", "--workers", 1, cwd=place)
     assert done.returncode == 0, done.stderr
 
 
@@ -251,6 +243,8 @@ def moment(seed: int) -> tuple[int, float]:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_killed_worker_is_replaced(whole: Path, place: Path, seed: int) -> None:
+    """And no worker process, the new one neither, imports from the working directory."""
+    (place / "random.py").write_text("raise SystemExit('random.py was imported')")
     cells, later = moment(seed)
     process = held.start(place, "--dask", "--workers", 2)
     wait_for(lambda: process.poll() is not None or len(children(process)) == 2)
@@ -260,6 +254,7 @@ def test_a_killed_worker_is_replaced(whole: Path, place: Path, seed: int) -> Non
     held.release(place)
     done = finished(process)
     assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("dask: tcp://127.0.0.1:")
     assert done.stderr.count("\n") == 1
     assert content(place / "held") == content(whole / "held")
 
@@ -270,7 +265,7 @@ def test_a_killed_scheduler_leaves_a_run_that_resumes(
 ) -> None:
     cells, later = moment(seed)
     environment = held.gate(place)
-    with Cluster(tmp_path_factory.mktemp("own"), environment=environment) as own:
+    with Cluster(tmp_path_factory.mktemp("own"), 1, environment) as own:
         process = held.start(place, "--dask", own.address)
         wait_for_parts(place, process, cells)
         time.sleep(later)
@@ -291,7 +286,7 @@ def test_a_killed_scheduler_leaves_a_run_that_resumes(
 def test_ctrl_c_ends_the_workers_and_leaves_a_run_that_resumes(
     run: Run, whole: Path, place: Path
 ) -> None:
-    process = held.start(place, "--dask", "--workers", 2)
+    process = held.start(place, "--dask", "--workers", 1)
     wait_for_parts(place, process, 1)
     workers = children(process)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes
@@ -306,10 +301,10 @@ def test_ctrl_c_ends_the_workers_and_leaves_a_run_that_resumes(
 
 
 def test_no_worker_outlives_a_program_that_is_killed(place: Path) -> None:
-    process = held.start(place, "--dask", "--workers", 2)
+    process = held.start(place, "--dask", "--workers", 1)
     wait_for_parts(place, process, 1)
     workers = children(process)
-    assert len(workers) == 2
+    assert len(workers) == 1
     process.kill()
     finished(process)
     wait_for(lambda: have_ended(workers))

@@ -31,7 +31,7 @@ from rebecsim.studies.running.executors import importing_what_is_installed, inte
 from rebecsim.studies.storage.record import versions
 
 if TYPE_CHECKING:
-    from distributed import Client, LocalCluster
+    from distributed import Client, Future as DaskFuture, LocalCluster
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -159,7 +159,6 @@ class DaskExecutor:
     def __init__(self, client: Client, luggage: Luggage) -> None:
         self._client = client
         self._address = client.scheduler.address
-        self._executor = client.get_executor(pure=False)
         name = f"rebecsim-luggage-{uuid.uuid4().hex}"
         self._luggage = client.submit(handed_on, Packed.of(luggage), key=name, pure=False)
         self._counted: tuple[float, int] = (-_COUNT_EVERY, 0)
@@ -187,10 +186,10 @@ class DaskExecutor:
                 raise self._lost()
             # Told first, done first: Dask does in any order what it is told within a moment.
             urgency = next(self._urgencies)
-            told = self._executor.submit(done, self._luggage, task, priority=urgency)
+            told = self._client.submit(done, self._luggage, task, pure=False, priority=urgency)
+            self._client.loop.add_callback(self._pass_on, future, told)
         except (OSError, RuntimeError) as error:  # of a client that is closed, among them
             raise self._lost() from error
-        told.add_done_callback(partial(self._pass_on, future))
         return future
 
     def map(self, function: Callable[..., T], /, *iterables: Iterable[object]) -> Iterable[T]:
@@ -200,14 +199,19 @@ class DaskExecutor:
         """
         return map(function, *iterables)
 
-    def _pass_on(self, future: Future[T], told: Future[T]) -> None:
-        """Give the result of Dask's future to ours, with errors that say what they mean."""
-        if told.cancelled():
-            future.set_exception(self._lost())
-        elif (error := told.exception()) is not None:
-            future.set_exception(self._explained(error))
+    async def _pass_on(self, future: Future[T], told: DaskFuture) -> None:
+        """Give the result of Dask's future to ours, with errors that say what they mean.
+
+        Dask's own executor says nothing, ever, of a task that is done when the scheduler is lost:
+        its result cannot be fetched any more.
+        """
+        try:
+            result = await self._client.gather(told, asynchronous=True)
+        except BaseException as error:  # whatever it is, somebody waits for it
+            failed = told.status == "error"
+            future.set_exception(self._explained(error) if failed else self._lost())
         else:
-            future.set_result(told.result())
+            future.set_result(result)
 
     def _explained(self, error: BaseException) -> BaseException:
         from distributed.scheduler import KilledWorker

@@ -62,6 +62,18 @@ def test_what_a_task_raises_is_raised(cluster):
         assert executor.submit(abs, -1).result() == 1
 
 
+def test_results_that_are_lost_with_the_scheduler_are_not_waited_for(cluster, monkeypatch):
+    """Those of tasks that are done, and not fetched yet."""
+    with dask_executor(cluster.address, 1, Luggage(), lambda told: None) as executor:
+        monkeypatch.setattr(executor._client, "_gather_remote", out_of_reach)
+        with pytest.raises(ClusterLostError, match="does not answer any more"):
+            executor.submit(abs, -1).result(PATIENCE)
+
+
+async def out_of_reach(*_):
+    raise OSError("the scheduler was killed")
+
+
 def test_what_is_told_first_is_done_first(cluster, tmp_path):
     """So that results are there when they are to be written."""
     file = tmp_path / "order"
