@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from rebecsim.kept_files import distrust, kept_folder, read_kept, write_kept
+from tests.examples import dear
 
 MARK = b"a test\n"
 SOMEBODY = 54321
@@ -90,7 +91,7 @@ def test_what_is_no_file_is_not_waited_for(directory):
     assert read_kept(folder / "one", MARK) is None
 
 
-@settings(max_examples=300)
+@settings(max_examples=dear(300))
 @given(data=st.data())
 def test_no_damage_goes_unnoticed(tmp_path_factory, data):
     file = tmp_path_factory.getbasetemp() / "damaged"

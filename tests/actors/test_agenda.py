@@ -34,6 +34,7 @@ from rebecsim.actors import (
     steps,
 )
 from rebecsim.simulation import simulate
+from tests.examples import dear
 
 MOST = 300
 
@@ -170,7 +171,7 @@ def by_the_semantics(model: Model, scheduler: Scheduler) -> None:
 
 
 @pytest.mark.parametrize("name", SCHEDULERS)
-@settings(max_examples=100)
+@settings(max_examples=dear(100))
 @given(rebecs=players)
 def test_runs_are_those_of_the_semantics(name: str, rebecs: list[Any]) -> None:
     expected: list[Any] = []
@@ -180,7 +181,7 @@ def test_runs_are_those_of_the_semantics(name: str, rebecs: list[Any]) -> None:
     assert served == expected
 
 
-@settings(max_examples=100)
+@settings(max_examples=dear(100))
 @given(rebecs=players)
 def test_a_run_is_done_again_from_its_record(rebecs: list[Any]) -> None:
     first: list[Any] = []
@@ -192,7 +193,7 @@ def test_a_run_is_done_again_from_its_record(rebecs: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("name", ["fifo", "random", "rmc"])
-@settings(max_examples=100)
+@settings(max_examples=dear(100))
 @given(rebecs=players, taken=st.lists(st.integers(0, 99), min_size=1, max_size=9))
 def test_it_always_gives_who_is_ready(name: str, rebecs: list[Any], taken: list[int]) -> None:
     """Whichever step is executed, and with all that are ready in the order of main."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 import rebecsim.clusters.common.queued as queued
 from rebecsim.actors import (
@@ -22,6 +22,7 @@ from rebecsim.actors import (
 from rebecsim.actors.violations import NegativeTimeError
 from rebecsim.clusters.common.queued import NeverClosing, QueuedSystem, serve, under_way
 from rebecsim.simulation import simulate
+from tests.examples import dear
 
 MOST = 300
 Sends = tuple[tuple[int, int, int], ...]
@@ -80,6 +81,7 @@ def model_of(quick: list[Any], log: list[Any]) -> Model:
     )
 
 
+@settings(max_examples=dear(100))
 @given(quick=rebecs)
 def test_runs_are_those_of_the_semantics(quick: list[Any]) -> None:
     log: list[Any] = []
@@ -89,6 +91,7 @@ def test_runs_are_those_of_the_semantics(quick: list[Any]) -> None:
     assert log == expected
 
 
+@settings(max_examples=dear(100))
 @given(quick=rebecs)
 def test_the_messages_under_way_are_those_of_the_bags(quick: list[Any]) -> None:
     def known(waiting: list[queued.Waiting]) -> list[Any]:

@@ -7,6 +7,7 @@ from rebecsim.lang import RebecaError, check_source
 from rebecsim.lang.errors import MOST_SHOWN, Diagnostic
 from rebecsim.lang.syntax import Span
 from rebecsim.printable import clipped, printable
+from tests.examples import dear
 
 MODEL = "reactiveclass A(2) {{ A() {{ {} }} msgsrv go() {{ }} }}\nmain {{ A a():(); }}\n"
 
@@ -32,7 +33,7 @@ def test_a_long_name_is_shortened_in_line_and_message():
     assert max(map(len, text.splitlines())) < 1_000
 
 
-@settings(max_examples=300)
+@settings(max_examples=dear(300))
 @given(
     line=st.text(st.characters(codec="ascii", exclude_characters="\t\n"), min_size=1, max_size=999),
     data=st.data(),

@@ -6,6 +6,7 @@ from hypothesis import given, settings, strategies as st
 
 from rebecsim.actors import Instance, Int, Model, Rebec, known_rebec, message_server, state_variable
 from rebecsim.live import LiveLimits, check_log, run_live
+from tests.examples import dear
 
 NAMES = ("a", "b", "c")
 
@@ -64,7 +65,7 @@ def model_of(script, queue: int, urgent: int | None, priorities: tuple[int, ...]
     )
 
 
-@settings(max_examples=150)
+@settings(max_examples=dear(150))
 @given(
     script=SCRIPTS,
     queue=st.integers(1, 5),

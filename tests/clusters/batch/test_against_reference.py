@@ -60,7 +60,7 @@ def test_every_job_starts_when_the_naive_policy_starts_it(
 
 
 @pytest.mark.parametrize("policy", BATCH_POLICIES)
-@settings(max_examples=40)
+@settings(max_examples=dear(40))
 @given(jobs=requests())
 def test_every_policy_gives_a_valid_schedule(policy: str, jobs: list[Request]) -> None:
     schedule = run_schedule(workload_of(jobs), policy=policy, settings=FAST)
@@ -68,14 +68,14 @@ def test_every_policy_gives_a_valid_schedule(policy: str, jobs: list[Request]) -
     assert check_capacity(schedule, PROCESSORS).holds
 
 
-@settings(max_examples=60)
+@settings(max_examples=dear(60))
 @given(jobs=requests())
 def test_first_come_is_first_served(jobs: list[Request]) -> None:
     assert check_start_order(run_schedule(workload_of(jobs), policy="FCFS")).holds
 
 
 @pytest.mark.parametrize("chosen", [None, SHORTEST])
-@settings(max_examples=100)
+@settings(max_examples=dear(100))
 @given(jobs=requests())
 def test_easy_keeps_what_it_has_promised_to_the_head(
     chosen: PolicySettings | None, jobs: list[Request]
@@ -85,7 +85,7 @@ def test_easy_keeps_what_it_has_promised_to_the_head(
     assert check_head_reservations(schedule, PROCESSORS, workload.estimate).holds
 
 
-@settings(max_examples=100)
+@settings(max_examples=dear(100))
 @given(jobs=requests(), data=st.data())
 def test_under_conservative_nobody_is_delayed_by_later_jobs(
     jobs: list[Request], data: st.DataObject
@@ -98,7 +98,7 @@ def test_under_conservative_nobody_is_delayed_by_later_jobs(
 
 
 @pytest.mark.parametrize("policy", BATCH_POLICIES)
-@settings(max_examples=25)
+@settings(max_examples=dear(40))
 @given(jobs=requests(), later=st.integers(1, 10_000))
 def test_nothing_depends_on_when_it_all_begins(
     policy: str, jobs: list[Request], later: int
@@ -110,7 +110,7 @@ def test_nothing_depends_on_when_it_all_begins(
 
 
 @pytest.mark.parametrize("policy", BATCH_POLICIES)
-@settings(max_examples=20)
+@settings(max_examples=dear(40))
 @given(jobs=requests())
 def test_one_node_is_a_pool(policy: str, jobs: list[Request]) -> None:
     workload = workload_of(jobs)
@@ -120,7 +120,7 @@ def test_one_node_is_a_pool(policy: str, jobs: list[Request]) -> None:
 
 
 @pytest.mark.parametrize("policy", ["FCFS", "SJF", "FAIR_FCFS"])
-@settings(max_examples=20)
+@settings(max_examples=dear(40))
 @given(jobs=requests())
 def test_nodes_of_one_processor_are_a_pool_when_nothing_is_reserved(
     policy: str, jobs: list[Request]
@@ -133,7 +133,7 @@ def test_nodes_of_one_processor_are_a_pool_when_nothing_is_reserved(
 
 
 @pytest.mark.parametrize("order", ["SJF", "LJF", "SMALLEST_AREA", "LARGEST_AREA", "PRIORITY"])
-@settings(max_examples=40)
+@settings(max_examples=dear(40))
 @given(jobs=requests())
 def test_jobs_that_wait_together_start_in_the_order_of_the_policy(
     order: str, jobs: list[Request]
@@ -155,7 +155,7 @@ def test_jobs_that_wait_together_start_in_the_order_of_the_policy(
 
 
 @pytest.mark.parametrize("policy", BATCH_POLICIES)
-@settings(max_examples=20)
+@settings(max_examples=dear(40))
 @given(jobs=requests())
 def test_nodes_of_one_processor_are_nodes_like_others(policy: str, jobs: list[Request]) -> None:
     workload = workload_of(jobs)
@@ -167,7 +167,7 @@ def test_nodes_of_one_processor_are_nodes_like_others(policy: str, jobs: list[Re
 
 
 @pytest.mark.parametrize("policy", BATCH_POLICIES)
-@settings(max_examples=20)
+@settings(max_examples=dear(40))
 @given(jobs=requests(), nodes=st.booleans())
 def test_messages_are_served_as_the_semantics_say(
     policy: str, jobs: list[Request], nodes: bool

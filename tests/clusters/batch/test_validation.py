@@ -21,6 +21,7 @@ from rebecsim.errors import UserError
 from rebecsim.workloads import Schedule, Workload
 from tests.clusters.batch.reference import Request
 from tests.clusters.batch.workloads import PROCESSORS, requests, workload_of
+from tests.examples import dear
 
 
 class WithoutReservation(EasyBackfilling):
@@ -97,7 +98,7 @@ def test_the_planted_policy_is_found_out() -> None:
     assert [int(workload.job[job]) for job in check.offenders] == [2]
 
 
-@settings(max_examples=100)
+@settings(max_examples=dear(100))
 @given(jobs=requests(), data=st.data())
 def test_delaying_any_head_beyond_its_reservation_is_found(
     jobs: list[Request], data: st.DataObject

@@ -125,7 +125,7 @@ def test_random_models(drawn: Drawn, deadlines: bool, deadlock: bool) -> None:
     _check(drawn, Checks(deadlines=deadlines, deadlock=deadlock, invariants=INVARIANTS))
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=dear(60), suppress_health_check=list(HealthCheck))
 @given(drawn=race_models())
 def test_random_models_for_races(drawn: Drawn) -> None:
     _check(drawn, Checks(invariants=["r0.a < 2"], terminal=["r0.flag"]))

@@ -72,7 +72,7 @@ def test_what_a_cure_removes_is_gone_by_brute_force(
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=dear(160), deadline=None, suppress_health_check=list(HealthCheck))
 @given(drawn=race_models(), tts=st.booleans(), deadlock=st.booleans())
 def test_many_times_what_a_cure_removes_is_gone_by_brute_force(
     drawn: Drawn, tts: bool, deadlock: bool
@@ -105,7 +105,7 @@ def test_what_only_takes_orders_away_adds_no_violation(drawn: Drawn, tts: bool) 
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=dear(160), deadline=None, suppress_health_check=list(HealthCheck))
 @given(drawn=race_models(), tts=st.booleans())
 def test_many_times_what_only_takes_orders_away_adds_no_violation(drawn: Drawn, tts: bool) -> None:
     _check_added(drawn, tts)
@@ -159,7 +159,7 @@ def _values(checked: CheckedModel, tts: bool) -> set[tuple[Any, ...]]:
     return {tuple(local.variables for local in state) for state in graph.search.states}
 
 
-@settings(max_examples=dear(120), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=dear(80), deadline=None, suppress_health_check=list(HealthCheck))
 @given(source=split_models(), tts=st.booleans())
 def test_what_is_done_at_once_could_be_done_one_behind_the_other(source: str, tts: bool) -> None:
     checked = check_source(source, "drawn.rebeca")

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from rebecsim.workloads.containers.hadoop_dialect import maps_first
 from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass
 from rebecsim.workloads.containers.sls import Dialect, read_sls_jobs, write_sls
 from rebecsim.workloads.errors import WorkloadError
+from tests.examples import dear
 
 numbers = st.integers(0, 2**53)
 words = st.text(min_size=1, max_size=9)
@@ -73,6 +74,7 @@ def traces(draw: st.DrawFn, dialect: Dialect) -> Sequence[ContainerJob]:
 
 @pytest.mark.parametrize("name", ["trace.json", "trace.json.gz"])
 @pytest.mark.parametrize("dialect", ["dss", "hadoop"])
+@settings(max_examples=dear(60))
 @given(data=st.data())
 def test_a_trace_that_is_written_is_read_as_it_was(tmp_path_factory, dialect, name, data):
     jobs = data.draw(traces(dialect))
