@@ -14,9 +14,17 @@ from rebecsim.clusters.mapreduce.configuration import ClusterConfiguration, Vari
 from rebecsim.clusters.mapreduce.devices import Device, Switch
 from rebecsim.clusters.mapreduce.hdfs import racks_of
 from rebecsim.clusters.mapreduce.job import MapReduceJob
+from rebecsim.clusters.mapreduce.mishaps.fate import Fate
 from rebecsim.clusters.mapreduce.rebecs import Client, JobTracker
-from rebecsim.clusters.mapreduce.records import FinishedRun, record_of_attempt, record_of_job
+from rebecsim.clusters.mapreduce.records import (
+    DeviceUse,
+    FinishedRun,
+    record_of_attempt,
+    record_of_job,
+)
+from rebecsim.clusters.mapreduce.requirements import require_runnable
 from rebecsim.clusters.mapreduce.running import JobRun, MapReduceCluster, WorkerNode
+from rebecsim.clusters.mapreduce.sampler import DeviceSampler, uses_until
 from rebecsim.clusters.mapreduce.schedulers.scheduler import SchedulerFactory
 from rebecsim.clusters.mapreduce.tasks.attempt import Demand
 from rebecsim.clusters.mapreduce.tasks.phases import Rates
@@ -30,26 +38,35 @@ def run_mapreduce(
     scheduler: SchedulerFactory,
     seed: int,
 ) -> FinishedRun:
-    """Run jobs on a cluster until all have ended that are accepted."""
+    """Run jobs on a cluster until all have ended that are accepted.
+
+    Raises UserError, with the key, for what can never run, and StuckJobsError, which is one, when
+    jobs wait for what never happens.
+    """
+    require_runnable(jobs, configuration)
     cluster = make_cluster(configuration, seed)
     runs = [JobRun(job) for job in jobs]
     topology = topology_of(configuration)
-    system = QueuedSystem(cluster_model(cluster, runs, topology, scheduler))
-    jobtracker = system.rebecs[0]
+    uses: list[DeviceUse] = []
+    system = QueuedSystem(cluster_model(cluster, runs, topology, scheduler, uses))
+    jobtracker, switch = system.rebecs[:2]
     assert isinstance(jobtracker, JobTracker)
+    assert isinstance(switch, Switch)
     with rarely_collecting():
         served = serve(system, jobtracker)
-    assert jobtracker.closed
+    if not jobtracker.closed:
+        raise jobtracker.stuck()
     end = jobtracker._now
+    uses.append(uses_until(end, cluster, switch))
     return FinishedRun(
         configuration,
         cluster.racks,
         topology.capacities,
         [record_of_job(run) for run in runs],
         [record_of_attempt(attempt, end) for attempt in cluster.attempts],
-        [],
+        uses,
         [node.number for node in cluster.nodes if node.slowdown != 1.0],
-        [],
+        cluster.outages,
         served,
     )
 
@@ -86,6 +103,7 @@ def cluster_model(
     runs: Sequence[JobRun],
     topology: RackTopology,
     scheduler: SchedulerFactory,
+    uses: list[DeviceUse],
 ) -> Model:
     """Make the model of a cluster: first the JobTracker, then the network, then the nodes."""
     made = scheduler([node.slots for node in cluster.nodes])
@@ -104,4 +122,10 @@ def cluster_model(
         instances.append(Instance(f"{name}_disk", Device, (), (node, disks, "disk")))
         instances.append(Instance(name, TaskTracker, ("jobtracker", "network"), (node, cluster)))
     instances.append(Instance("client", Client, ("jobtracker",), (runs,)))
+    instances.append(Instance("fate", Fate, (), (cluster,)))
+    sampling = cluster.configuration.sampling
+    if sampling:
+        instances.append(
+            Instance("sampler", DeviceSampler, ("network",), (cluster, sampling, uses))
+        )
     return Model("mapreduce", tuple(instances))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from random import Random
 
 from rebecsim.clusters.mapreduce.configuration import FileSystem
+from rebecsim.clusters.mapreduce.progress import Locality
 
 
 def racks_of(nodes: int, racks: int) -> list[int]:
@@ -51,3 +52,10 @@ def replica_for(hosts: Sequence[int], node: int, racks: Sequence[int], drawn: fl
     near = [host for host in hosts if racks[host] == racks[node]]
     among = near or hosts
     return among[int(drawn * len(among))] if among else None
+
+
+def locality_of(host: int, node: int, racks: Sequence[int]) -> Locality:
+    """Say how far a replica is from a node."""
+    if host == node:
+        return Locality.NODE
+    return Locality.RACK if racks[host] == racks[node] else Locality.OFF_SWITCH

@@ -21,11 +21,13 @@ from collections.abc import Sequence
 from random import Random
 
 from rebecsim.actors import Rebec, known_rebec
-from rebecsim.clusters.mapreduce.configuration import TimedChange
+from rebecsim.clusters.mapreduce.configuration import SECOND, TimedChange
 from rebecsim.clusters.mapreduce.devices import UNBOUNDED, at_once
-from rebecsim.clusters.mapreduce.hdfs import place_blocks, replica_for
+from rebecsim.clusters.mapreduce.hdfs import locality_of, place_blocks, replica_for
 from rebecsim.clusters.mapreduce.job import SlotKind
+from rebecsim.clusters.mapreduce.mishaps.speculation import backup_rule
 from rebecsim.clusters.mapreduce.progress import JobInProgress
+from rebecsim.clusters.mapreduce.requirements import StuckJobsError
 from rebecsim.clusters.mapreduce.running import JobRun, MapReduceCluster, WorkerNode
 from rebecsim.clusters.mapreduce.schedulers.scheduler import Assignment, TaskScheduler
 from rebecsim.clusters.mapreduce.tasks.attempt import Attempt, AttemptOutcome, Shuffle
@@ -38,6 +40,9 @@ from rebecsim.clusters.mapreduce.tasks.phases import (
 )
 
 MAP, REDUCE = SlotKind.MAP, SlotKind.REDUCE
+
+_PATIENCE, _POLLS = 600 * SECOND, 100
+"""For how long, and beside for how many polls, nothing may happen before it never will."""
 
 
 class Client(Rebec, queue_size=UNBOUNDED):
@@ -68,9 +73,17 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         self.closed = not runs
         self._runs: dict[JobInProgress, JobRun] = {}
         self._wanted = [0, 0]
+        self._live = 0  # attempts that hold slots
         self._resting: dict[WorkerNode, None] = dict.fromkeys(cluster.nodes)
         self._starving: list[Attempt] = []
         self._period = configuration.hadoop.heartbeat
+        self._to_come = len(runs) + len(configuration.changes)
+        self._last = 0  # when something was submitted or changed, began or ended
+        self._speculation = (
+            None
+            if configuration.speculation is None
+            else backup_rule(configuration.speculation, cluster, self._runs)
+        )
         if scheduler.poll_interval is not None:
             self.poll(after=scheduler.poll_interval)
         for change in configuration.changes:
@@ -87,6 +100,9 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         hosts = place_blocks(job.maps, cluster.racks, files, draws)
         slow_start = cluster.configuration.hadoop.slow_start
         run.progress = JobInProgress(job, hosts, cluster.racks, slow_start)
+        run.progress.speculator = self._speculation
+        self._to_come -= 1
+        self._last = self._now
         run.rejected = self.scheduler.submit(run.progress, self._now)
         if run.rejected is not None:
             self._leave()
@@ -116,7 +132,8 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
                 self._launch(assignment, node)
             if not (slots.free(MAP) or slots.free(REDUCE)):
                 return
-            if given or self.scheduler.withheld:
+            if given or self.scheduler.withheld or self._speculation is not None:
+                self._require_progress()
                 self.wake(node, self._now)
                 return
         self._resting[node] = None
@@ -126,6 +143,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         """Let the scheduler do what it does now and then."""
         if self.closed:
             return
+        self._require_progress()
         for preempted in self.scheduler.poll(self._now):
             run = self._runs[preempted.job]
             attempt = run.live[preempted.kind][preempted.number][-1]
@@ -137,6 +155,8 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
     @at_once
     def change(self, change: TimedChange) -> None:
         """Let the scheduler go on with other parameters."""
+        self._to_come -= 1
+        self._last = self._now
         self.scheduler.change(change.parameters, self._now)
         self._something_happened()
 
@@ -149,7 +169,32 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
     def _could_be_given(self, node: WorkerNode) -> bool:
         """Whether something waits for a slot of a kind that is free here."""
         slots, (maps, reduces) = node.slots, self._wanted
+        if self._speculation is not None and self._live > len(self._starving):
+            return True
         return bool((maps and slots.free(MAP)) or (reduces and slots.free(REDUCE)))
+
+    def _require_progress(self) -> None:
+        """Raise StuckJobsError if jobs have waited for long and nothing is to come."""
+        if self._live > len(self._starving) or self._to_come or self.cluster.repairs:
+            return
+        polls = self.scheduler.poll_interval or 0
+        if self._now - self._last > _PATIENCE + _POLLS * polls:
+            raise self.stuck()
+
+    def stuck(self) -> StuckJobsError:
+        """Say which jobs wait for what will never happen, and why."""
+        names = [run.job.name for run in self._runs.values() if run.end is None]
+        if self._starving:
+            attempt = self._starving[0]
+            why = (
+                f"all replicas of a split of {attempt.run.job.name} are on nodes that have failed "
+                "and never work again; failures.outages should end, or files.replication be more"
+            )
+        elif not any(node.works for node in self.cluster.nodes):
+            why = "all nodes have failed and never work again"
+        else:
+            why = "the scheduler gives them no slots, though nothing runs; see its limits"
+        return StuckJobsError(names, why)
 
     def _something_happened(self) -> None:
         """Let all nodes ask again that were given nothing."""
@@ -178,7 +223,11 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         attempt = Attempt(run, kind, number, earlier, node, draws, now)
         attempt.locality = assignment.locality
         attempt.is_backup = assignment.speculative
+        self._last = now
+        self._live += 1
+        cluster.backups[kind] += attempt.is_backup
         cluster.attempts.append(attempt)
+        run.attempts[kind].append(attempt)
         run.live[kind].setdefault(number, []).append(attempt)
         node.slots.busy[kind] += 1
         if kind is MAP:
@@ -201,6 +250,8 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         chosen = replica_for(hosts, attempt.node.number, cluster.racks, draws.source)
         assert chosen is not None
         attempt.source = cluster.nodes[chosen]
+        if attempt.locality is None:
+            attempt.locality = locality_of(chosen, attempt.node.number, cluster.racks)
         is_local = attempt.source is attempt.node
         split = job.splits[attempt.number]
         if not job.reduces:
@@ -252,7 +303,9 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         """Take note that an attempt holds its slot no more."""
         run, kind, number = attempt.run, attempt.kind, attempt.number
         assert run.progress is not None
-        attempt.reported = self._now
+        attempt.reported = self._last = self._now
+        self._live -= 1
+        self.cluster.backups[kind] -= attempt.is_backup
         attempt.node.slots.busy[kind] -= 1
         run.progress.attempt_ended(kind)
         live = run.live[kind][number]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from rebecsim.clusters.mapreduce.configuration import ClusterConfiguration
+from rebecsim.clusters.mapreduce.configuration import ClusterConfiguration, Outage
 from rebecsim.clusters.mapreduce.job import MapReduceJob, SlotKind
 from rebecsim.clusters.mapreduce.progress import JobInProgress
 from rebecsim.clusters.mapreduce.tasks.attempt import Attempt
@@ -85,7 +85,8 @@ class JobRun:
         job: what is submitted.
         progress: what its scheduler sees; None before it is submitted.
         rejected: why it is not accepted; None: it is.
-        tries: how many attempts each task has had, by kind and number.
+        attempts: in the order of their launch, of maps and of reduces.
+        tries: how many each task has had, by kind and number.
         live: those that hold slots, likewise.
         done: numbers of the tasks that have ended, by kind.
         wanted: how many maps, and how many reduces, a scheduler could give slots now.
@@ -101,6 +102,7 @@ class JobRun:
         self.job = job
         self.progress: JobInProgress | None = None
         self.rejected: str | None = None
+        self.attempts: tuple[list[Attempt], list[Attempt]] = ([], [])
         self.tries: tuple[list[int], list[int]] = ([0] * job.maps, [0] * job.reduces)
         self.live: tuple[dict[int, list[Attempt]], dict[int, list[Attempt]]] = ({}, {})
         self.done: tuple[set[int], set[int]] = (set(), set())
@@ -132,6 +134,9 @@ class MapReduceCluster:
         nodes: in the order of their numbers.
         rates: of the devices of a node that is not slow.
         attempts: in the order of their launch.
+        backups: how many run now, of maps and of reduces.
+        outages: of nodes, that have begun.
+        repairs: how many nodes have failed and will work again.
     """
 
     configuration: ClusterConfiguration
@@ -140,3 +145,6 @@ class MapReduceCluster:
     nodes: Sequence[WorkerNode]
     rates: Rates
     attempts: list[Attempt] = field(default_factory=list)
+    backups: list[int] = field(default_factory=lambda: [0, 0])
+    outages: list[Outage] = field(default_factory=list)
+    repairs: int = 0

@@ -1,0 +1,153 @@
+"""What a run must fulfil, so that it ends and its results mean something."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+
+from rebecsim.clusters.mapreduce.configuration import (
+    ClusterConfiguration,
+    FileSystem,
+    HadoopSettings,
+    Hardware,
+    Speculation,
+    Variation,
+)
+from rebecsim.clusters.mapreduce.job import MapReduceJob, SlotKind
+from rebecsim.errors import UserError
+
+_MAY_BE_ZERO = frozenset(("latency", "first_heartbeats", "map_slots", "reduce_slots", "slow_start"))
+
+
+class StuckJobsError(UserError):
+    """Jobs wait for what will never happen."""
+
+    def __init__(self, names: Sequence[str], why: str) -> None:
+        first = ", ".join(names[:3])
+        others = f" and {len(names) - 3} others" if len(names) > 3 else ""
+        super().__init__(f"{first}{others} never end: {why}")
+
+
+def require_runnable(jobs: Sequence[MapReduceJob], configuration: ClusterConfiguration) -> None:
+    """Raise UserError, naming the key, for what is no cluster, or jobs that cannot run on it."""
+    hardware, hadoop = configuration.hardware, configuration.hadoop
+    _require_positive("hardware", hardware, fields(Hardware))
+    _require_positive("hadoop", hadoop, fields(HadoopSettings))
+    if hardware.racks > hardware.nodes:
+        raise UserError(
+            f"hardware.racks: there are more racks ({hardware.racks}) than nodes ({hardware.nodes})"
+        )
+    if not 0.0 <= hadoop.slow_start <= 1.0:
+        raise UserError(f"hadoop.slow_start: should be from 0 to 1, not {hadoop.slow_start}")
+    _require_replicas(configuration.files, hardware.nodes)
+    _require_variation(configuration.variation)
+    _require_failures(configuration)
+    if configuration.speculation is not None:
+        _require_speculation(configuration.speculation)
+    if configuration.sampling < 0:
+        raise UserError(f"sampling: should be 0 at least, not {configuration.sampling}")
+    for change in configuration.changes:
+        if change.at < 0:
+            raise UserError(f"changes: at should be 0 at least, not {change.at}")
+    if not jobs:
+        raise UserError("jobs: there is none")
+    if len({job.number for job in jobs}) < len(jobs):
+        raise UserError("jobs: two of them have the same number")
+    for job in jobs:
+        _require_job(job, hadoop)
+
+
+def _require_positive(section: str, settings: object, names: Iterable[object]) -> None:
+    for field in names:
+        name = field.name  # type: ignore[attr-defined]
+        value = getattr(settings, name)
+        if name in _MAY_BE_ZERO:
+            if value < 0:
+                raise UserError(f"{section}.{name}: should be 0 at least, not {value}")
+        elif not 0 < value < math.inf:
+            raise UserError(f"{section}.{name}: should be more than 0, not {value}")
+
+
+def _require_replicas(files: FileSystem, nodes: int) -> None:
+    if files.replication < 1:
+        raise UserError(
+            f"files.replication: blocks without replicas cannot be read; should be 1 at least, "
+            f"not {files.replication}"
+        )
+    if files.replication > nodes:
+        raise UserError(
+            f"files.replication: {files.replication} replicas need as many nodes, and there are "
+            f"{nodes}"
+        )
+
+
+def _require_variation(variation: Variation) -> None:
+    for name in ("slow_nodes", "slow_tasks"):
+        if not 0.0 <= getattr(variation, name) <= 1.0:
+            raise UserError(
+                f"variation.{name}: should be from 0 to 1, not {getattr(variation, name)}"
+            )
+    for name in ("node_slowdown", "task_slowdown"):
+        if not 0.0 < getattr(variation, name) < math.inf:
+            raise UserError(
+                f"variation.{name}: should be more than 0, not {getattr(variation, name)}"
+            )
+    for name in ("jitter", "reduce_jitter"):
+        if not 0.0 <= getattr(variation, name) < math.inf:
+            raise UserError(
+                f"variation.{name}: should be 0 at least, not {getattr(variation, name)}"
+            )
+
+
+def _require_failures(configuration: ClusterConfiguration) -> None:
+    failures, nodes = configuration.failures, configuration.hardware.nodes
+    for outage in failures.outages:
+        if not 0 <= outage.node < nodes:
+            raise UserError(
+                f"failures.outages: there is no node {outage.node}; nodes are 0 to {nodes - 1}"
+            )
+        if outage.start < 0 or (outage.end is not None and outage.end <= outage.start):
+            raise UserError(
+                f"failures.outages: node {outage.node} should fail at 0 or later, and work again "
+                f"after that, not from {outage.start} to {outage.end}"
+            )
+    if failures.mean_time_between is not None and failures.mean_time_between < 1:
+        raise UserError(
+            f"failures.mean_time_between: should be more than 0, not {failures.mean_time_between}"
+        )
+    if failures.repair < 1:
+        raise UserError(f"failures.repair: should be more than 0, not {failures.repair}")
+
+
+def _require_speculation(speculation: Speculation) -> None:
+    for name in ("lag", "cap", "slow_task", "slow_node"):
+        value = getattr(speculation, name)
+        if not 0.0 <= value <= 1.0:
+            raise UserError(f"speculation.{name}: should be from 0 to 1, not {value}")
+    if speculation.patience < 0:
+        raise UserError(f"speculation.patience: should be 0 at least, not {speculation.patience}")
+    if speculation.rule not in ("hadoop", "late"):
+        raise UserError(f"speculation.rule: should be hadoop or late, not {speculation.rule!r}")
+
+
+def _require_job(job: MapReduceJob, hadoop: HadoopSettings) -> None:
+    if job.submit < 0:
+        raise UserError(f"{job.name}: submit should be 0 at least, not {job.submit}")
+    if not job.maps:
+        raise UserError(f"{job.name}: has no maps, and so nothing to do; splits is empty")
+    if min(job.splits) < 0:
+        raise UserError(f"{job.name}: splits should have 0 bytes at least, not {min(job.splits)}")
+    if job.reduces < 0:
+        raise UserError(f"{job.name}: reduces should be 0 at least, not {job.reduces}")
+    for field in fields(job.costs):
+        value = getattr(job.costs, field.name)
+        if not 0.0 <= value < math.inf:
+            raise UserError(f"{job.name}: costs.{field.name} should be 0 at least, not {value}")
+    for kind, slots in ((SlotKind.MAP, hadoop.map_slots), (SlotKind.REDUCE, hadoop.reduce_slots)):
+        tasks = job.maps if kind is SlotKind.MAP else job.reduces
+        if tasks and not slots:
+            name = kind.name.lower()
+            raise UserError(
+                f"hadoop.{name}_slots: {job.name} has {name}s, and there is no slot for any"
+            )
