@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rebecsim.clusters.common.devices import loops
 from rebecsim.native.cache import compiled
 
@@ -24,4 +26,4 @@ ending = compiled(
     f"int64(float64, int64, {_NUMBERS}, {_NUMBERS}, {_NUMBERS}, {_WHOLE})", borrows=True
 )(loops.ending)
 
-ALL = (fair_rates, go_on, next_end, ending)
+ALL: tuple[Any, ...] = (fair_rates, go_on, next_end, ending)
