@@ -110,16 +110,16 @@ class SlotCluster:
             self.scheduler.completed(job)
             self.jobs.remove(job)
 
-    def run(self, random: Random, longest: int = 5, steps: int = 10_000) -> None:
-        """Go on until all jobs have ended."""
+    def run(self, random: Random, tick: int = 1, steps: int = 10_000) -> None:
+        """Go on until all jobs have ended; tasks last one to five ticks."""
         order = [tracker.number for tracker in self.nodes if tracker.alive]
-        for _ in range(steps):
+        for step in range(steps):
             if not self.jobs:
                 return
             random.shuffle(order)
-            if self.now % 3 == 0:
+            if step % 3 == 0:
                 self.scheduler.poll(self.now)
             for node in order:
-                self.beat(node, random.randint(1, longest))
-            self.pass_time()
+                self.beat(node, random.randint(1, 5) * tick)
+            self.pass_time(tick)
         raise AssertionError(f"{len(self.jobs)} jobs have not ended")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from rebecsim.clusters.common.registry import Registry
 from rebecsim.clusters.mapreduce.schedulers.capacity.scheduler import CapacityTaskScheduler
+from rebecsim.clusters.mapreduce.schedulers.fair.scheduler import FairTaskScheduler
 from rebecsim.clusters.mapreduce.schedulers.fifo import JobQueueTaskScheduler
 from rebecsim.clusters.mapreduce.schedulers.scheduler import TaskScheduler
 
@@ -44,6 +45,12 @@ BUILTIN_SLOT_SCHEDULERS = (
         "First in, first out",
         "jobs by priority, then by submission; what the first leaves is for the next",
         JobQueueTaskScheduler,
+    ),
+    SlotScheduler(
+        "FAIR",
+        "Fair between pools",
+        "pools below their minimum share first, then those with the fewest slots for their weight",
+        FairTaskScheduler,
     ),
 )
 

@@ -1,0 +1,253 @@
+"""The Fair Scheduler: pools below their minimum share first, then who has least for its weight."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
+from math import ceil
+from pathlib import Path
+
+from rebecsim.clusters.mapreduce.job import SlotKind
+from rebecsim.clusters.mapreduce.progress import JobInProgress, Locality
+from rebecsim.clusters.mapreduce.schedulers.asking import map_of, reduce_of
+from rebecsim.clusters.mapreduce.schedulers.fair.delay import LocalityWaits
+from rebecsim.clusters.mapreduce.schedulers.fair.pool import PoolShare
+from rebecsim.clusters.mapreduce.schedulers.fair.preempting import (
+    Task,
+    missing,
+    set_fair_shares,
+    to_kill,
+)
+from rebecsim.clusters.mapreduce.schedulers.fair.reading import read_fair_settings
+from rebecsim.clusters.mapreduce.schedulers.fair.settings import FairSettings, changed
+from rebecsim.clusters.mapreduce.schedulers.offering import by_priority
+from rebecsim.clusters.mapreduce.schedulers.scheduler import (
+    Assignment,
+    Preemption,
+    SchedulerSetup,
+    TaskScheduler,
+)
+from rebecsim.clusters.mapreduce.tracker import TrackerSlots
+
+_MICROSECONDS = 1000  # of a millisecond
+
+
+class FairTaskScheduler(TaskScheduler):
+    """Hadoop 1's `FairScheduler`: each pool and each job has its share of the slots.
+
+    What jobs have and want is always counted as it is now, where Hadoop counts it now and then.
+
+    Attributes:
+        settings: that count now.
+        pools: what each has of the slots, of maps and of reduces, by name.
+    """
+
+    def __init__(
+        self, trackers: Sequence[TrackerSlots], settings: FairSettings | None = None
+    ) -> None:
+        super().__init__(trackers)
+        self.settings = settings or FairSettings()
+        self.pools: tuple[dict[str, PoolShare], dict[str, PoolShare]] = {}, {}
+        self._jobs: list[JobInProgress] = []
+        self._may_run: set[JobInProgress] = set()
+        self._waits = LocalityWaits(0, 0)
+        self._starts: dict[Task, list[int]] = {}
+        self._last_preemption = 0
+        self._set_up()
+        self.trackers_changed()
+
+    @classmethod
+    def with_parameters(cls, parameters: Mapping[str, object]) -> SchedulerSetup:
+        """Set the scheduler up with settings by their names in the files."""
+        return _set_up(changed(FairSettings(), parameters))
+
+    @classmethod
+    def from_file(cls, path: Path, name: str = "") -> SchedulerSetup:
+        """Set the scheduler up as an allocations file, `fair-scheduler.xml`, says."""
+        settings, without_effect = read_fair_settings(path, name)
+        return _set_up(settings, without_effect, name or str(path))
+
+    def submit(self, job: JobInProgress, now: int) -> str | None:
+        """Take a job into its pool; it may have to wait for others to end."""
+        name = job.job.queue
+        if name not in self.settings.pools and not self.settings.allow_undeclared_pools:
+            return f"there is no pool {name}"
+        for kind, pools in zip(SlotKind, self.pools, strict=True):
+            if name not in pools:
+                pools[name] = PoolShare(name, kind, self.settings.pool(name), now)
+        self._jobs.append(job)
+        self._jobs.sort(key=by_priority)
+        self._choose_jobs()
+        return None
+
+    def assign(self, tracker: TrackerSlots, now: int) -> Sequence[Assignment]:
+        """Give tasks of the kind of which the node runs less, one after the other."""
+        self.withheld = False
+        self._waits.pass_time(now)
+        left = {kind: self._room(tracker, kind) for kind in SlotKind}
+        given: list[Assignment] = []
+        skipped: set[JobInProgress] = set()
+        counts = list(tracker.busy)
+        while kinds := [kind for kind in SlotKind if left[kind] > 0]:
+            kind = min(kinds, key=lambda each: (counts[each], each))
+            found = self._find(kind, tracker, now, skipped)
+            if found is None:
+                left[kind] = 0
+                continue
+            left[kind] -= 1
+            counts[kind] += 1
+            given.append(found)
+            self._started(found, now)
+            if not self.settings.assign_multiple:
+                break
+        for job in skipped - {each.job for each in given if each.kind is SlotKind.MAP}:
+            self._waits.skip(job)
+        return given
+
+    def ended(self, job: JobInProgress, kind: SlotKind, number: int) -> None:
+        """Count the slot as free."""
+        self.pools[kind][job.job.queue].running -= 1
+        self._review(job)
+        starts = self._starts.get((job, kind, number))
+        if starts:
+            starts.pop()
+            if not starts:
+                del self._starts[job, kind, number]
+
+    def waits_again(self, job: JobInProgress, kind: SlotKind, number: int) -> None:
+        """Count the task anew."""
+        self._review(job)
+
+    def completed(self, job: JobInProgress) -> None:
+        """Let another job run instead."""
+        self._jobs.remove(job)
+        self._waits.forget(job)
+        self._withdraw(job)
+        self._choose_jobs()
+
+    def trackers_changed(self) -> None:
+        """Count the slots of the nodes that are alive."""
+        alive = [tracker.slots for tracker in self.trackers if tracker.alive]
+        self._slots = [sum(slots[kind] for slots in alive) for kind in SlotKind]
+
+    def poll(self, now: int) -> Sequence[Preemption]:
+        """See which pools are starved; now and then, name tasks of others to be killed."""
+        interval = self.settings.preemption_interval * _MICROSECONDS
+        is_due = now - self._last_preemption >= interval
+        if is_due:
+            self._last_preemption = now
+        killed: list[Preemption] = []
+        for kind, pools in zip(SlotKind, self.pools, strict=True):
+            set_fair_shares(pools.values(), self._slots[kind])
+            for pool in pools.values():
+                pool.look(now)
+            if is_due:
+                timeout = self.settings.fair_share_preemption_timeout
+                due = sum(missing(pool, timeout, now) for pool in pools.values())
+                killed.extend(to_kill(pools, kind, self._starts, due))
+        return killed
+
+    def change(self, parameters: Mapping[str, object], now: int) -> None:
+        """Go on with other settings, by their names in the files. Raises FairSettingsError."""
+        self.settings = changed(self.settings, parameters)
+        for pools in self.pools:
+            for name, pool in pools.items():
+                pool.change(self.settings.pool(name))
+        self._set_up()
+        self._choose_jobs()
+
+    def _set_up(self) -> None:
+        settings = self.settings
+        preempts = settings.preemption
+        self.poll_interval = settings.update_interval * _MICROSECONDS if preempts else None
+        self._waits.node = settings.locality_delay_node * _MICROSECONDS
+        self._waits.rack = settings.locality_delay_rack * _MICROSECONDS
+
+    def _choose_jobs(self) -> None:
+        """Let jobs run in their order, as far as their pools and users allow."""
+        settings = self.settings
+        of_pool: Counter[str] = Counter()
+        of_user: Counter[str] = Counter()
+        for job in self._jobs:
+            pool, user = job.job.queue, job.job.user
+            most = settings.pool(pool).max_running_jobs
+            most_of_user = settings.max_jobs_of.get(user, settings.user_max_jobs_default)
+            if of_user[user] < most_of_user and (most is None or of_pool[pool] < most):
+                of_pool[pool] += 1
+                of_user[user] += 1
+                if job not in self._may_run:
+                    self._may_run.add(job)
+                    self._review(job)
+            elif job in self._may_run:
+                self._withdraw(job)
+
+    def _review(self, job: JobInProgress) -> None:
+        if job in self._may_run:
+            for pools in self.pools:
+                pools[job.job.queue].review(job)
+
+    def _withdraw(self, job: JobInProgress) -> None:
+        self._may_run.discard(job)
+        for pools in self.pools:
+            pools[job.job.queue].withdraw(job)
+
+    def _room(self, tracker: TrackerSlots, kind: SlotKind) -> int:
+        """Give how many tasks of a kind a node may be given at this heartbeat.
+
+        A node fills no more of its slots than all would if tasks were spread equally.
+        """
+        settings, free = self.settings, tracker.free(kind)
+        pools = self.pools[kind].values()
+        if free <= 0 or not any(pool.offering.jobs for pool in pools):
+            return 0
+        load = sum(pool.demand for pool in pools) / self._slots[kind]
+        cap = ceil(tracker.slots[kind] * min(1.0, load + settings.load_max_diff))
+        most = (settings.assign_multiple_maps, settings.assign_multiple_reduces)[kind]
+        return min(free, cap - tracker.busy[kind], free if most < 0 else most)
+
+    def _find(
+        self, kind: SlotKind, tracker: TrackerSlots, now: int, skipped: set[JobInProgress]
+    ) -> Assignment | None:
+        pools = [pool for pool in self.pools[kind].values() if pool.offering.jobs]
+        for pool in sorted(pools, key=PoolShare.urgency):
+            if pool.is_full():
+                continue
+            for job in pool.in_order(self.settings.size_based_weight):
+                found = self._ask(job, kind, tracker, now)
+                if found is not None:
+                    return found
+                self.withheld = True  # time alone may bring it a slot
+                if kind is SlotKind.MAP:
+                    skipped.add(job)
+        return None
+
+    def _ask(
+        self, job: JobInProgress, kind: SlotKind, tracker: TrackerSlots, now: int
+    ) -> Assignment | None:
+        if kind is SlotKind.REDUCE:
+            return reduce_of(job, tracker, now)
+        is_starved = self.settings.preemption and self._is_starved(job.job.queue, now)
+        furthest = Locality.OFF_SWITCH if is_starved else self._waits.allowed(job)
+        return map_of(job, tracker, furthest, now)
+
+    def _is_starved(self, pool: str, now: int) -> bool:
+        share = self.pools[SlotKind.MAP][pool]
+        return missing(share, self.settings.fair_share_preemption_timeout, now) > 0
+
+    def _started(self, given: Assignment, now: int) -> None:
+        job, kind, number, locality, _ = given
+        self.pools[kind][job.job.queue].running += 1
+        self._review(job)
+        if locality is not None:
+            self._waits.launched(job, locality)
+        if self.settings.preemption:
+            self._starts.setdefault((job, kind, number), []).append(now)
+
+
+def _set_up(
+    settings: FairSettings, without_effect: tuple[str, ...] = (), source: str = "scheduler"
+) -> SchedulerSetup:
+    queues = None if settings.allow_undeclared_pools else tuple(settings.pools)
+    build = partial(FairTaskScheduler, settings=settings)
+    return SchedulerSetup(build, queues, without_effect, source)
