@@ -49,6 +49,9 @@ DASK, LOCAL = "--dask", "local"
 _ADDRESS = re.compile(r"local$|\S+://|\S+:\d+$")
 """What may follow --dask; anything else is the next argument."""
 
+_CAPACITY = "capacity"
+"""What the experiments on Hadoop's Capacity Scheduler are called."""
+
 _MOST_REPLICATIONS = 10_000
 """Runs per cell after which a wanted precision is given up, unless the user says otherwise."""
 
@@ -223,7 +226,10 @@ def _require_meaning(study: Study, given: Mapping[str, object]) -> None:
 
 @app.command()
 def reproduce(
-    name: Annotated[str | None, typer.Argument(help="A published scenario; default: all.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="A published scenario, or capacity; default: all scenarios."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Keep the results in this directory.")] = None,
     page: Annotated[
         Path | None,
@@ -232,13 +238,22 @@ def reproduce(
     workers: Workers = None,
     replications: Replications = None,
     engine: EngineName = "auto",
+    quick: Annotated[
+        bool, typer.Option("--quick", help="capacity: eight experiments, twice each.")
+    ] = False,
 ) -> None:
     """Run the published scenarios and put the figures beside the published ones.
 
-    Ours are under the choice law of the original tool; the fair law stands beside them. With
-    --out, a run that was interrupted goes on where it stopped.
+    Ours are under the choice law of the original tool; the fair law stands beside them. capacity
+    are the experiments on Hadoop's Capacity Scheduler. With --out, a run that was interrupted goes
+    on where it stopped.
     """
     leave_pandas_alone()
+    if name == _CAPACITY:
+        _reproduce_capacity(_Wanted(out, page, workers, replications, quick))
+        return
+    if quick:
+        raise typer.BadParameter(f"is for {_CAPACITY} only", param_hint="--quick")
     from rebecsim.clusters.dispatch.published import tables_of
     from rebecsim.clusters.dispatch.report.reproduction import (
         reproduction_rows,
@@ -251,8 +266,7 @@ def reproduce(
     from rebecsim.studies.running.comparing import StudyRunner
     from rebecsim.studies.running.executors import available_workers
 
-    if page is not None and not page.parent.is_dir():
-        raise typer.BadParameter(f"there is no directory {page.parent}", param_hint="--page")
+    _require_place(page)
     count = workers or available_workers()
     modules = STUDY.modules(engine)
     with kept_or_temporary(out) as directory, executor_with_plugins(count, modules) as executor:
@@ -268,6 +282,53 @@ def reproduce(
         text = reproduction_page([each.reproduction for each in found], _page_settings(name, found))
         write_atomically(page, text.encode())
         say(f"page  {page}")
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What is asked for of the experiments on the Capacity Scheduler."""
+
+    out: Path | None
+    page: Path | None
+    workers: int | None
+    replications: int | None
+    quick: bool
+
+
+def _reproduce_capacity(wanted: _Wanted) -> None:
+    """Run these experiments, and show the published figures beside ours."""
+    from rebecsim.clusters.mapreduce.reproduction.published import published
+    from rebecsim.clusters.mapreduce.reproduction.report import (
+        reproduction_markdown,
+        reproduction_view,
+    )
+    from rebecsim.clusters.mapreduce.reproduction.running import Extent, reproduce_capacity
+    from rebecsim.clusters.mapreduce.study import STUDY
+    from rebecsim.clusters.workers import executor_with_plugins
+    from rebecsim.files import write_atomically
+    from rebecsim.studies.running.comparing import StudyRunner
+    from rebecsim.studies.running.executors import available_workers
+
+    page, extent = wanted.page, Extent(wanted.quick, wanted.replications)
+    _require_place(page)
+    count = wanted.workers or available_workers()
+    with (
+        kept_or_temporary(wanted.out) as directory,
+        executor_with_plugins(count, STUDY.modules("auto")) as executor,
+    ):
+        showing = partial(showing_runs, f"{directory}: go on with the same command")
+        runner = StudyRunner(executor, "auto", showing, complain)
+        found = reproduce_capacity(directory, runner, extent)
+    console().print(reproduction_view(found, published()))
+    if page is not None:
+        text = reproduction_markdown(found, published(), extent)
+        write_atomically(page, text.encode())
+        say(f"page  {page}")
+
+
+def _require_place(page: Path | None) -> None:
+    if page is not None and not page.parent.is_dir():
+        raise typer.BadParameter(f"there is no directory {page.parent}", param_hint="--page")
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from rebecsim.clusters.mapreduce.configuration import (
     Hardware,
     Outage,
     PlacementRule,
+    ReportRule,
     Speculation,
     SpeculationRule,
     TimedChange,
@@ -75,6 +76,11 @@ class ClusterTable(Table):
     first_heartbeats: Milliseconds = Field(
         default=300, description="within which time all nodes send their first, milliseconds"
     )
+    reports: ReportRule = Field(
+        default="heartbeat",
+        description="when the master is told that a task has ended: with the next heartbeat of its "
+        "node, or at once; its slot is given again at the next heartbeat in either case",
+    )
     slow_start: Share = Field(
         default=0.05, description="part of a job's maps that has ended before its reduces begin"
     )
@@ -126,6 +132,7 @@ class ClusterTable(Table):
             reduce_slots=self.reduce_slots,
             heartbeat=self.heartbeat * _MILLISECOND,
             first_heartbeats=self.first_heartbeats * _MILLISECOND,
+            reports=self.reports,
             slow_start=self.slow_start,
             parallel_copies=self.parallel_copies,
             sort_buffer=self.sort_buffer * MEBIBYTE,

@@ -13,6 +13,7 @@ SECOND = 1_000_000
 """Of microseconds."""
 
 PlacementRule = Literal["random", "hadoop"]
+ReportRule = Literal["heartbeat", "at_once"]
 SpeculationRule = Literal["hadoop", "late"]
 
 
@@ -54,6 +55,8 @@ class HadoopSettings:
         reduce_slots: likewise.
         heartbeat: how often a TaskTracker sends one (microseconds).
         first_heartbeats: within which time all of them send their first (microseconds).
+        reports: when the JobTracker is told that an attempt has ended: with the next heartbeat of
+            its node, or at once; its slot is given again at the next heartbeat in either case.
         slow_start: of the maps of a job, the part that has ended before its reduces begin.
         parallel_copies: how many outputs of maps a reduce fetches at a time.
         sort_buffer: of a map: when its output has filled it, it is written to disk (bytes).
@@ -66,6 +69,7 @@ class HadoopSettings:
     reduce_slots: int = 4
     heartbeat: int = 300_000
     first_heartbeats: int = 300_000
+    reports: ReportRule = "heartbeat"
     slow_start: float = 0.05
     parallel_copies: int = 5
     sort_buffer: int = 50 * MEBIBYTE

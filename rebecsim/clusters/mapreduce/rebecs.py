@@ -118,11 +118,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         self._resting.pop(node, None)
         if self.closed or not node.works:
             return
-        if node.ended:
-            for attempt in node.ended:
-                self._settle(attempt)
-            node.ended.clear()
-            self._something_happened()
+        self._hear(node)
         slots = node.slots
         if not (slots.free(MAP) or slots.free(REDUCE)):
             return
@@ -137,6 +133,12 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
                 self.wake(node, self._now)
                 return
         self._resting[node] = None
+
+    @at_once
+    def told(self, node: WorkerNode) -> None:
+        """Hear what has ended on a node that does not wait for its heartbeat to say so."""
+        if not self.closed and node.works:
+            self._hear(node)
 
     @at_once
     def poll(self) -> None:
@@ -165,6 +167,14 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         if not node.awake:
             node.awake = True
             self.heartbeat(node, after=node.until_beat(now, self._period))
+
+    def _hear(self, node: WorkerNode) -> None:
+        """Take note of what has ended on a node."""
+        if node.ended:
+            for attempt in node.ended:
+                self._settle(attempt)
+            node.ended.clear()
+            self._something_happened()
 
     def _could_be_given(self, node: WorkerNode) -> bool:
         """Whether something waits for a slot of a kind that is free here."""

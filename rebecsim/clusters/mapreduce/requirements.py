@@ -62,6 +62,8 @@ def _require_positive(section: str, settings: object, names: Iterable[object]) -
     for field in names:
         name = field.name  # type: ignore[attr-defined]
         value = getattr(settings, name)
+        if isinstance(value, str):
+            continue
         if name in _MAY_BE_ZERO:
             if value < 0:
                 raise UserError(f"{section}.{name}: should be 0 at least, not {value}")

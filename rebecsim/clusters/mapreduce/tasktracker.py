@@ -174,7 +174,7 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
         self._go_on(attempt)
 
     def _end(self, attempt: Attempt, outcome: AttemptOutcome) -> None:
-        """Write down that an attempt has ended, to be told at the next heartbeat."""
+        """Write down that an attempt has ended, to be told at the next heartbeat or at once."""
         node = self.node
         attempt.end = self._now
         attempt.outcome = outcome
@@ -182,6 +182,8 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
         node.ended.append(attempt)
         if outcome is AttemptOutcome.SUCCEEDED and attempt.kind is SlotKind.MAP:
             node.outputs.append(attempt)
+        if self._hadoop.reports == "at_once":
+            self.jobtracker.told(node)
         self.jobtracker.wake(node, self._now)
 
     # --- what goes wrong, or is not needed any more ----------------------------------------------

@@ -122,3 +122,14 @@ def _is(each: object, kind: object, node: int) -> bool:
 
 def _is_of(each: object, number: int, kind: object) -> bool:
     return each.job == number and each.kind is kind  # type: ignore[attr-defined]
+
+
+def test_ends_can_be_reported_at_once_and_slots_still_wait_for_a_heartbeat() -> None:
+    settings = cluster()
+    told = replace(settings, hadoop=replace(settings.hadoop, reports="at_once"))
+    attempts = run_mapreduce(JOBS, told, FirstComeFirstServed, 1).attempts
+    assert all(each.reported == each.end for each in attempts)
+    beats = {each.node: set[int]() for each in attempts}
+    for each in attempts:
+        beats[each.node].add(each.start % settings.hadoop.heartbeat)
+    assert all(len(phases) == 1 for phases in beats.values())

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rebecsim.clusters.mapreduce.figures.jobs import JobColumns, Seconds
+from rebecsim.clusters.mapreduce.figures.stored import SECOND, StoredRuns, values_of
 from rebecsim.clusters.mapreduce.figures.tables import DEVICE_COLUMNS
-from rebecsim.clusters.mapreduce.report.stored import SECOND, StoredRuns, values_of
 from rebecsim.report.charts.figures import BLUE, GREEN, ORANGE, new_figure, plain_axes, time_axis
 from rebecsim.report.charts.styles import line_styles
 

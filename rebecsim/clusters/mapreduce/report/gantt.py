@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from rebecsim.clusters.mapreduce.figures.stored import SECOND, StoredRuns, values_of
 from rebecsim.clusters.mapreduce.report.charts import queue_colours
-from rebecsim.clusters.mapreduce.report.stored import SECOND, StoredRuns, values_of
 from rebecsim.report.charts.figures import new_figure, time_axis
 
 if TYPE_CHECKING:

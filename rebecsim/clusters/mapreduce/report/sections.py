@@ -7,13 +7,13 @@ from functools import partial
 from statistics import fmean
 
 from rebecsim.clusters.mapreduce.figures.jobs import JOB_FIGURES, JobColumns
+from rebecsim.clusters.mapreduce.figures.stored import StoredRuns, read_shown
 from rebecsim.clusters.mapreduce.report.charts import (
     devices_figure,
     families_figure,
     shares_figure,
 )
 from rebecsim.clusters.mapreduce.report.gantt import gantt_figure
-from rebecsim.clusters.mapreduce.report.stored import StoredRuns, read_shown
 from rebecsim.report.csv import text_of
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.sections import Picture, Section, TextTable

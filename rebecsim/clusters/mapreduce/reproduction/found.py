@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rebecsim.clusters.mapreduce.reproduction.published import Published
 
@@ -32,18 +32,17 @@ class Found:
     Attributes:
         values: figures of experiments; those that were not run are not there.
         makespans: of the queues of runs of table 5.1, by name (s).
+        validation: of the runs of section 5.2, by their names, figures of `JOB_FIGURES` by name,
+            and `at_once`: the most jobs of a queue that ran at a time.
     """
 
     values: Mapping[Key, float]
     makespans: Mapping[str, tuple[float, ...]]
+    validation: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def of(self, figure: str, experiment: int, family: str = "", queue: str = "") -> float:
         """Give a figure. Raises KeyError for an experiment that was not run."""
         return self.values[Key(figure, experiment, family, queue)]
-
-    def has(self, experiment: int) -> bool:
-        """Whether an experiment was run."""
-        return any(key.experiment == experiment for key in self.values)
 
     def ran(self, *experiments: int) -> tuple[int, ...]:
         """Leave the experiments that were run."""
