@@ -92,6 +92,20 @@ def test_runs_are_those_of_the_semantics(quick: list[Any]) -> None:
 
 
 @settings(max_examples=dear(100))
+@given(quick=rebecs, ends=st.lists(st.integers(0, 40)))
+def test_serving_until_some_times_is_serving_at_once(quick: list[Any], ends: list[int]) -> None:
+    log: list[Any] = []
+    expected: list[Any] = []
+    serve(QueuedSystem(model_of(quick, expected)), NeverClosing())
+    system = QueuedSystem(model_of(quick, log))
+    for end in sorted(ends):
+        serve(system, NeverClosing(), (end, 0, 0))
+        assert log == [each for each in expected if each[0] < end]
+    serve(system, NeverClosing())
+    assert log == expected
+
+
+@settings(max_examples=dear(100))
 @given(quick=rebecs)
 def test_the_messages_under_way_are_those_of_the_bags(quick: list[Any]) -> None:
     def known(waiting: list[queued.Waiting]) -> list[Any]:

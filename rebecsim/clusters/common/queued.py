@@ -8,6 +8,7 @@ all. A step costs nothing for rebecs that have nothing to do, not even the first
 from __future__ import annotations
 
 import gc
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from heapq import heappop, heappush
@@ -75,18 +76,25 @@ class QueuedSystem(System):
         )
 
 
-def serve(system: QueuedSystem, closing: Closing) -> int:
+Until = tuple[Any, ...]
+"""An end of serving: the arrival, the priority and the number of a message."""
+
+_NEVER: Until = math.inf, 0, 0
+
+
+def serve(system: QueuedSystem, closing: Closing, until: Until = _NEVER) -> int:
     """Serve messages until there are none, or something is `closed`; give how many that were.
 
-    Ends also when time stands still, as `simulate` does, if a little later. What a message server
-    raises comes as it is; raises ModelError for one that delays.
+    Those that `until` does not come after are left. Ends also when time stands still, as `simulate`
+    does, if a little later. What a message server raises comes as it is; raises ModelError for one
+    that delays.
     """
     waiting, served = system.waiting, 0
     system.serving = True
     while waiting:
         began = now = waiting[0][0]
         for number in range(MOST_AT_ONE_TIME):
-            if not waiting or closing.closed:
+            if not waiting or closing.closed or waiting[0] >= until:
                 system.serving = False
                 return served + number
             now, _, _, receiver, server, arguments = heappop(waiting)

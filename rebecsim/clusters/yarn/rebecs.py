@@ -236,13 +236,20 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
                 self.submit(application, after=job.start)
 
     def resume(
-        self, running: Iterable[Application], queue: Iterable[Application], closes: bool
+        self,
+        running: Iterable[Application],
+        queue: Iterable[Application],
+        tasks: int,
+        *,
+        closes: bool,
     ) -> None:
         """Take over applications that have been submitted, and those of them in the queue.
 
-        `closes` says that whoever resumes it closes it in time, so that it need not end by itself.
+        `tasks` is as for `ResourceManager`; `closes` says that whoever resumes it closes it in
+        time, so that it need not end by itself.
         """
         self._to_come = int(closes)
+        self.tasks = tasks
         for application in running:
             self.running[application.number] = application
         self.unfinished = len(self.running)

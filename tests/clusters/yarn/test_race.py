@@ -82,3 +82,10 @@ def test_jobs_that_start_together_take_no_longer_than_with_either(classes, confi
         for name in ("REGULAR", "SMARTG", "RACE_LOCKSTEP")
     }
     assert costs["RACE_LOCKSTEP"] == min(costs["REGULAR"], costs["SMARTG"])
+
+
+def test_an_appmaster_that_waits_for_a_task_to_end_is_no_endless_race():
+    """The second job gets nothing before the only task of the first one has ended."""
+    jobs = [job(0, 0, tasks(1, 3900, 60_000)), job(1, 20_000, tasks(3, 2500, 20_000))]
+    race = run("RACE_LOCKSTEP", CHEAP, jobs)
+    assert rows(race) == rows(run("SMARTG", CHEAP, jobs)) != rows(run("REGULAR", CHEAP, jobs))

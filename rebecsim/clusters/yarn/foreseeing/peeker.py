@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from rebecsim.actors import Rebec, known_rebec, message_server
 from rebecsim.clusters.yarn.application import Application
+from rebecsim.clusters.yarn.configuration import Configuration
 from rebecsim.clusters.yarn.foreseeing.foresight import Foresight
 from rebecsim.clusters.yarn.foreseeing.look_ahead import look_ahead
 from rebecsim.clusters.yarn.node import ClusterNode
-from rebecsim.clusters.yarn.rebecs import ResourceManager
+from rebecsim.clusters.yarn.rebecs import SECOND, ResourceManager
 from rebecsim.clusters.yarn.schedulers.peek import Peek
 
 
@@ -21,6 +22,7 @@ class Peeker(Rebec, queue_size=2**31 - 1):
         self._turn = 0
         self._next = 0
         self._told: set[int] = set()
+        self._foresees_all = _foresees_all(self.manager.configuration)
         self.look_again(0)
         self.manager.changed = True
         self._peek.look_ahead = self._with
@@ -65,8 +67,27 @@ class Peeker(Rebec, queue_size=2**31 - 1):
         self.look_again(self._turn, after=self.period)
 
     def _look(self) -> None:
-        self.manager.changed = False
-        self._peek.foresee(look_ahead(self.manager, self._now, self._horizon()))
+        """Look ahead, or further if all has gone as it was foreseen."""
+        manager, peek = self.manager, self._peek
+        manager.changed = False
+        until = self._horizon()
+        foresight = peek.foresight
+        if foresight is not None and self._is_true(foresight, until):
+            foresight.until = until
+        else:
+            foresight = look_ahead(manager, self._now, until)
+        peek.foresee(foresight)
+
+    def _is_true(self, foresight: Foresight, until: int) -> bool:
+        """Whether looking ahead again would show the same, but until another time.
+
+        A look ahead from here would not have the messages that were sent before now at its end, if
+        it were that short.
+        """
+        if not (self._foresees_all and self._peek.as_foreseen):
+            return False
+        reached = foresight.reached
+        return until > self._now + max(self.period, SECOND) and (reached is None or reached < until)
 
     def _with(self, application: Application, node: ClusterNode, memory: int) -> Foresight:
         """Look ahead with one more container."""
@@ -100,3 +121,10 @@ class Peeker(Rebec, queue_size=2**31 - 1):
         }
         self._told |= ending
         return bool(ending)
+
+
+def _foresees_all(configuration: Configuration) -> bool:
+    """Whether a cluster goes on as a copy of it until it gives less memory, or gets another job."""
+    elasticity = configuration.elasticity
+    errs = elasticity.duration_error or elasticity.memory_error or elasticity.bump_error
+    return not (configuration.gaps or configuration.placement is not None or errs)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from rebecsim.actors import Rebec, known_rebec, message_server
+from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import RaceMetric
-from rebecsim.clusters.yarn.foreseeing.foresight import Foresight
 from rebecsim.clusters.yarn.foreseeing.look_ahead import play_out
 from rebecsim.clusters.yarn.rebecs import ResourceManager, StuckError
 from rebecsim.clusters.yarn.schedulers.elastic import SmartGreedy
@@ -44,16 +45,16 @@ class Racer(Rebec, queue_size=2**31 - 1):
     def _cost(self, scheduler: type[Regular]) -> float:
         """Give what it takes until all jobs that run have ended; infinite: they never do."""
         try:
-            foresight = play_out(self.manager, self._now, scheduler)
+            played = play_out(self.manager, self._now, scheduler)
         except StuckError:
             return math.inf
-        return cost(foresight, self.manager.configuration.race_metric)
+        return cost(played.values(), self.manager.configuration.race_metric)
 
 
-def cost(foresight: Foresight, metric: RaceMetric) -> float:
+def cost(applications: Iterable[Application], metric: RaceMetric) -> float:
     """Give the sum of the durations of jobs, or when the last one ends (ms)."""
     total, last = 0, 0
-    for application in foresight.applications.values():
+    for application in applications:
         if application.end is None:
             return math.inf
         total += application.end - application.start

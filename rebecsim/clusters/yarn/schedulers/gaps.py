@@ -42,7 +42,7 @@ def release_time(
         emptier.cores += container.task.cores
         if memory_first and (emptier.memory, emptier.cores) >= (task.memory, task.cores):
             break
-        if scheduler.offer(emptier, application, now):
+        if scheduler.could_offer(emptier, application, now):
             break
     return None if latest == GONE else latest
 

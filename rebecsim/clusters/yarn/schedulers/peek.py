@@ -16,6 +16,9 @@ from rebecsim.clusters.yarn.schedulers.scheduler import Grants, Offer
 LookAhead = Callable[[Application, ClusterNode, int], Foresight]
 """Gives how it goes on if an application gets a container of this memory (MB) on a node now."""
 
+Agrees = Callable[[ClusterNode, Application, Offer, int], bool]
+"""Says whether an application may get less memory on a node at a time."""
+
 
 class Peek(SmartGreedy):
     """A task gets less memory if it then ends before its job would end without such tasks.
@@ -24,7 +27,8 @@ class Peek(SmartGreedy):
     less memory. An application of which nothing has been foreseen yet is given what it asks for.
 
     Attributes:
-        foresight: what the last look ahead has shown.
+        foresight: what the last look ahead has shown; None: there was none.
+        as_foreseen: whether nothing has been decided since that it has not shown.
         considered: numbers of jobs that were in the queue when it was taken.
         look_ahead: takes another one.
     """
@@ -35,10 +39,11 @@ class Peek(SmartGreedy):
         self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants
     ) -> None:
         super().__init__(configuration, nodes, grants)
-        self.foresight = Foresight()
+        self.foresight: Foresight | None = None
+        self.as_foreseen = False
         self.considered: set[int] = set()
         self._unforeseen = GONE if configuration.quirks.unforeseen_gone else NEVER
-        self._agrees = {
+        self._agrees: Agrees = {
             None: self._always,
             "TIMELINE_CHECK_CURRENT_JOB": self._leaves_room,
             "PEEK_EACH_ELASTIC": self._delays_nothing,
@@ -47,7 +52,13 @@ class Peek(SmartGreedy):
     def foresee(self, foresight: Foresight) -> None:
         """Take what a look ahead has shown."""
         self.foresight = foresight
+        self.as_foreseen = True
         self.considered.update(application.number for application in self.queue)
+
+    def submitted(self, application: Application) -> None:
+        """Take an application into the queue, which no look ahead knows of."""
+        super().submitted(application)
+        self.as_foreseen = False
 
     def may_shrink(self, node: ClusterNode, application: Application) -> bool:
         """Whether the application was in the queue at some look ahead."""
@@ -55,24 +66,36 @@ class Peek(SmartGreedy):
 
     def offer(self, node: ClusterNode, application: Application, now: int) -> Offer | None:
         """Offer less only if that ends in time."""
+        return self._agreed(self._agrees, node, application, now)
+
+    def could_offer(self, node: ClusterNode, application: Application, now: int) -> bool:
+        """As in `offer`, but no look ahead is taken with a container on a node that is none."""
+        agrees = self._agrees if self._agrees != self._delays_nothing else self._always
+        return self._agreed(agrees, node, application, now) is not None
+
+    def _agreed(
+        self, agrees: Agrees, node: ClusterNode, application: Application, now: int
+    ) -> Offer | None:
         found = super().offer(node, application, now)
         task = application.head
         if found is None or task is None or found.memory == task.memory:
             return found
-        limit = self.foresight.last_finish(application)
-        if limit is None:
-            return found
-        in_time = now + found.duration <= limit
-        return found if in_time and self._agrees(node, application, found, now) else None
+        assert self.foresight is not None
+        if self.foresight.finishes_before(application, now + found.duration):
+            return None
+        if not agrees(node, application, found, now):
+            return None
+        self.as_foreseen = False
+        return found
 
     def master_end(self, application: Application) -> int:
         """Give when an AppMaster leaves, as foreseen."""
-        end = self.foresight.end(application)
+        end = None if self.foresight is None else self.foresight.end(application)
         return self._unforeseen if end is None else end
 
     def expected_scheduled(self, application: Application) -> int | None:
         """Give when the application has all its containers, as foreseen."""
-        return self.foresight.scheduled(application)
+        return None if self.foresight is None else self.foresight.scheduled(application)
 
     def _always(self, node: ClusterNode, application: Application, offer: Offer, now: int) -> bool:
         return True
@@ -80,11 +103,14 @@ class Peek(SmartGreedy):
     def _leaves_room(
         self, node: ClusterNode, application: Application, offer: Offer, now: int
     ) -> bool:
-        """Whether the containers foreseen on this node for the same job still fit beside it."""
-        foreseen = self.foresight.applications.get(application.number)
-        task = application.head
-        if foreseen is None or foreseen.end is None or task is None:
-            return False
+        """Whether the containers foreseen on this node for the same job still fit beside it.
+
+        They do if the job is not foreseen to end.
+        """
+        assert self.foresight is not None
+        foreseen, task = self.foresight.ended(application), application.head
+        if foreseen is None or task is None:
+            return True
         steps: list[tuple[int, int, int]] = []
         for each in foreseen.containers:
             if each.node.size is node.size and now <= each.scheduled < now + offer.duration:
@@ -103,10 +129,14 @@ class Peek(SmartGreedy):
     def _delays_nothing(
         self, node: ClusterNode, application: Application, offer: Offer, now: int
     ) -> bool:
-        """Whether the job still ends in time with this container."""
-        end = self.look_ahead(application, node, offer.memory).last_finish(application)
+        """Whether the job still ends in time with this container, if it is foreseen to end."""
+        assert self.foresight is not None
         limit = self.foresight.last_finish(application)
-        return end is not None and (limit is None or end <= limit)
+        if limit is None:
+            return True
+        return self.look_ahead(application, node, offer.memory).finishes_before(
+            application, limit + 1
+        )
 
 
 def _sum(first: tuple[int, int], second: tuple[int, int]) -> tuple[int, int]:

@@ -54,6 +54,10 @@ class Regular(Scheduler):
             return Offer(task.memory, task.duration)
         return None
 
+    def could_offer(self, node: ClusterNode, application: Application, now: int) -> bool:
+        """Whether a node would have something if it were as this one is, which is none of them."""
+        return self.offer(node, application, now) is not None
+
     def master_end(self, application: Application) -> int:
         """Give when an AppMaster leaves: nobody knows."""
         return NEVER

@@ -1,0 +1,184 @@
+"""A cluster like another one, with rebecs, nodes, applications and containers of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from heapq import heapify, heappop, heappush
+
+from rebecsim.actors import Instance, Model
+from rebecsim.actors.rebec import Rebec
+from rebecsim.clusters.common.queued import QueuedSystem, Waiting
+from rebecsim.clusters.yarn.accounts import Accounts
+from rebecsim.clusters.yarn.application import Application
+from rebecsim.clusters.yarn.configuration import Configuration, InjectedError
+from rebecsim.clusters.yarn.container import Container
+from rebecsim.clusters.yarn.foreseeing.snapshot import ApplicationThen, NodeThen, Snapshot
+from rebecsim.clusters.yarn.node import ClusterNode, Reservation
+from rebecsim.clusters.yarn.rebecs import AppMaster, NodeManager, ResourceManager
+from rebecsim.clusters.yarn.schedulers.regular import Regular
+
+
+class CopiedCluster:
+    """A cluster as it was, which can go on under a scheduler, with what schedulers can know.
+
+    Messages have to be taken along before it goes on to their arrivals; tasks that ran are on
+    their nodes when the messages that they end have been.
+
+    Attributes:
+        applications: by the numbers of their jobs.
+    """
+
+    def __init__(
+        self, original: Snapshot, now: int, scheduler: type[Regular], *, gaps: bool, closes: bool
+    ) -> None:
+        """Copy a snapshot; `closes` is as for `ResourceManager.resume`."""
+        self._original = original
+        self._now = now
+        self._applications = {each: then.copy for each, then in original.applications.items()}
+        self.applications = {copy.number: copy for copy in self._applications.values()}
+        self._nodes = {node: then.copy for node, then in original.nodes.items()}
+        booked: dict[Container, Container] = {}
+        for node in original.nodes.values():
+            booked.update(self._copy_node(node))
+        for application, of_it in original.applications.items():
+            self._copy_containers(application, of_it, booked)
+        self.system = QueuedSystem(self._model(scheduler, gaps))
+        found = self.system.rebecs[0]
+        assert isinstance(found, ResourceManager)
+        self.manager = found
+        queue = [self._applications[each] for each in original.queue]
+        running = self._applications.values()
+        self.manager.resume(running, queue, original.tasks, closes=closes)
+        self._to_come = self._messages()
+        self._taken = 0
+        self.system.sequence = len(self._to_come)
+
+    def _copy_node(self, then: NodeThen) -> dict[Container, Container]:
+        """Give a node what it has, but for containers that run; give copies of booked ones."""
+        copy, kept = then.copy, then.reservation
+        booked = {each: self._container(own) for each, own in then.booked.items()}
+        for own in booked.values():
+            own.lengthened = 0
+            copy.booked[own] = None
+        copy.done = [self._container(each) for each in then.done]
+        if kept is not None:
+            whose = self._applications.get(kept.application, kept.application)
+            copy.reservation = Reservation(whose, kept.task, kept.start)
+        return booked
+
+    def _copy_containers(
+        self, application: Application, then: ApplicationThen, booked: dict[Container, Container]
+    ) -> None:
+        """Give an application its containers: those that may change are copies."""
+        copy = then.copy
+        copy.containers = application.containers[: then.containers]
+        if then.master_runs:
+            self._run(copy.containers[0])
+        copy.allocated = [booked[each] for each in then.allocated]
+        copy.acquired = [booked[each] for each in then.acquired]
+        copy.released = list(then.released)
+        copy.finished = list(then.finished)
+        for own in (*copy.allocated, *copy.acquired):
+            copy.containers[own.number - 1] = own
+
+    def _container(self, then: Container) -> Container:
+        return then.copied(self._applications.get(then.application), self._nodes[then.node])
+
+    def _run(self, original: Container) -> Container:
+        """Copy a container that runs."""
+        own = self._container(original)
+        own.finished = None
+        own.node.running[own] = None
+        own.application.containers[own.number - 1] = own
+        return own
+
+    def _model(self, scheduler: type[Regular], gaps: bool) -> Model:
+        configuration = _known_of(self._original.configuration, gaps)
+        arguments = (configuration, tuple(self._nodes.values()), scheduler, Accounts())
+        instances = [Instance("manager", ResourceManager, (), arguments)]
+        for node in self._nodes.values():
+            name = f"node_{node.size.number}"
+            instances.append(Instance(name, NodeManager, ("manager",), (node,)))
+        for application in self._applications.values():
+            name = f"master_{application.number}"
+            period = configuration.master_heartbeat
+            instances.append(Instance(name, AppMaster, ("manager",), (application, period)))
+        return Model("foreseen", tuple(instances))
+
+    def _messages(self) -> list[Waiting]:
+        """Give the messages of the original as a heap; tasks end when their durations say."""
+        elasticity = self._original.configuration.elasticity
+        messages = self._original.messages
+        if elasticity.memory_error or elasticity.bump_error or elasticity.duration_error:
+            messages = [
+                (_believed_end(message), *message[1:])
+                if isinstance(message[3], NodeManager)
+                else message
+                for message in messages
+            ]
+        heapify(messages)
+        return messages
+
+    def take_messages(self, before: float) -> None:
+        """Take along the messages that arrive before a time, in their order."""
+        to_come = self._to_come
+        while to_come and to_come[0][0] < before:
+            message = heappop(to_come)
+            self._taken += 1
+            received = self._received(message)
+            if received is not None:
+                receiver, arguments = received
+                arrival, priority, _, _, server, _ = message
+                arrival = max(self._now, arrival)
+                heappush(
+                    self.system.waiting,
+                    (arrival, priority, self._taken, receiver, server, arguments),
+                )
+
+    def _received(self, message: Waiting) -> tuple[Rebec, tuple[object, ...]] | None:
+        """Give who gets a message here, and what about; None: it is not taken along."""
+        _, _, _, receiver, server, arguments = message
+        if isinstance(receiver, NodeManager):
+            (container,) = arguments
+            copy = self._run(container)
+            return copy.node.manager, (copy,)
+        if isinstance(receiver, AppMaster):
+            application = self._applications.get(receiver.application)
+            return None if application is None else (application.master, ())
+        if isinstance(receiver, ResourceManager) and server.name != "submit":
+            (about,) = arguments
+            if isinstance(about, ClusterNode):
+                return self.manager, (self._nodes[about],)
+            return self.manager, (self._applications[about],)
+        return None
+
+    def place(self, application: Application, node: ClusterNode, memory: int) -> None:
+        """Give an application of the original a container of a memory (MB) on a node."""
+        own = self._applications[application]
+        self.system.actor = self.manager
+        self.manager._now = self._now
+        self.manager.allocate(own, self._nodes[node], memory)
+        self.manager.scheduler.freed(own)
+
+
+def _known_of(original: Configuration, gaps: bool) -> Configuration:
+    """Give what schedulers can know of a configuration."""
+    drawn = original.elasticity
+    as_dss = original.quirks.errors_foreseen
+    return replace(
+        original,
+        gaps=gaps,
+        push_back=None,
+        elasticity=replace(
+            drawn,
+            memory_error=InjectedError(),
+            bump_error=InjectedError(),
+            duration_error=drawn.duration_error if as_dss else InjectedError(),
+        ),
+    )
+
+
+def _believed_end(message: Waiting) -> int:
+    (container,) = message[5]
+    end: int = container.launched + container.duration
+    return end
