@@ -109,7 +109,7 @@ def cluster_model(
     made = scheduler([node.slots for node in cluster.nodes])
     network: FlowNetwork[Demand] = FlowNetwork(topology.capacities)
     instances = [
-        Instance("jobtracker", JobTracker, (), (cluster, runs, made)),
+        Instance("jobtracker", JobTracker, ("network",), (cluster, runs, made)),
         Instance("network", Switch, (), (topology, network)),
     ]
     hardware = cluster.configuration.hardware

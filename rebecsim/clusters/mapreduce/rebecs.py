@@ -22,13 +22,14 @@ from random import Random
 
 from rebecsim.actors import Rebec, known_rebec
 from rebecsim.clusters.mapreduce.configuration import SECOND, TimedChange
-from rebecsim.clusters.mapreduce.devices import UNBOUNDED, at_once
+from rebecsim.clusters.mapreduce.devices import UNBOUNDED, Switch, at_once
 from rebecsim.clusters.mapreduce.hdfs import locality_of, place_blocks, replica_for
 from rebecsim.clusters.mapreduce.job import SlotKind
 from rebecsim.clusters.mapreduce.mishaps.speculation import backup_rule
 from rebecsim.clusters.mapreduce.progress import JobInProgress
 from rebecsim.clusters.mapreduce.requirements import StuckJobsError
 from rebecsim.clusters.mapreduce.running import JobRun, MapReduceCluster, WorkerNode
+from rebecsim.clusters.mapreduce.sampler import uses_until
 from rebecsim.clusters.mapreduce.schedulers.scheduler import Assignment, TaskScheduler
 from rebecsim.clusters.mapreduce.tasks.attempt import Attempt, AttemptOutcome, Shuffle
 from rebecsim.clusters.mapreduce.tasks.phases import (
@@ -42,7 +43,7 @@ from rebecsim.clusters.mapreduce.tasks.phases import (
 MAP, REDUCE = SlotKind.MAP, SlotKind.REDUCE
 
 _PATIENCE, _POLLS = 600 * SECOND, 100
-"""For how long, and beside for how many polls, nothing may happen before it never will."""
+"""For how long, and beside for how many polls, nothing is ever waited for in vain."""
 
 
 class Client(Rebec, queue_size=UNBOUNDED):
@@ -62,6 +63,8 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         unfinished: jobs that have not ended and were not rejected; it closes without any.
         closed: whether there are none.
     """
+
+    switch: Switch = known_rebec()
 
     def __init__(
         self, cluster: MapReduceCluster, runs: Sequence[JobRun], scheduler: TaskScheduler
@@ -84,6 +87,9 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
             if configuration.speculation is None
             else backup_rule(configuration.speculation, cluster, self._runs)
         )
+        self._seen: tuple[object, ...] = ()
+        self._patience = _PATIENCE + _POLLS * (scheduler.poll_interval or 0)
+        self.watch(after=self._patience)
         if scheduler.poll_interval is not None:
             self.poll(after=scheduler.poll_interval)
         for change in configuration.changes:
@@ -129,7 +135,6 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
             if not (slots.free(MAP) or slots.free(REDUCE)):
                 return
             if given or self.scheduler.withheld or self._speculation is not None:
-                self._require_progress()
                 self.wake(node, self._now)
                 return
         self._resting[node] = None
@@ -145,7 +150,6 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         """Let the scheduler do what it does now and then."""
         if self.closed:
             return
-        self._require_progress()
         for preempted in self.scheduler.poll(self._now):
             run = self._runs[preempted.job]
             attempt = run.live[preempted.kind][preempted.number][-1]
@@ -183,13 +187,16 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
             return True
         return bool((maps and slots.free(MAP)) or (reduces and slots.free(REDUCE)))
 
-    def _require_progress(self) -> None:
-        """Raise StuckJobsError if jobs have waited for long and nothing is to come."""
-        if self._live > len(self._starving) or self._to_come or self.cluster.repairs:
+    @at_once
+    def watch(self) -> None:
+        """Raise StuckJobsError if nothing has happened since the last look, nor will."""
+        if self.closed:
             return
-        polls = self.scheduler.poll_interval or 0
-        if self._now - self._last > _PATIENCE + _POLLS * polls:
+        use = uses_until(self._now, self.cluster, self.switch)
+        seen, self._seen = self._seen, (self._last, *use[1:])
+        if seen == self._seen and not self._to_come and not self.cluster.repairs:
             raise self.stuck()
+        self.watch(after=self._patience)
 
     def stuck(self) -> StuckJobsError:
         """Say which jobs wait for what will never happen, and why."""

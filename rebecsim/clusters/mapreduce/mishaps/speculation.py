@@ -86,13 +86,19 @@ class BackupRule(ABC):
             return None
         for number in look.numbers:
             attempts = run.live[kind].get(number, ())
-            if len(attempts) == 1 and attempts[0].node.slots is not tracker:
+            if len(attempts) != 1 or number in run.done[kind]:
+                continue  # meanwhile it has a backup, or has ended
+            if not attempts[0].over and attempts[0].node.slots is not tracker:
                 return number
         return None
 
     def _look(self, run: JobRun, kind: SlotKind, now: int) -> _Look:
         """Find tasks of a job for backups, and nodes that should have none."""
-        alone = [attempts[0] for attempts in run.live[kind].values() if len(attempts) == 1]
+        alone = [
+            attempts[0]
+            for number, attempts in run.live[kind].items()
+            if len(attempts) == 1 and number not in run.done[kind]
+        ]
         patience = self.settings.patience
         patient = [each for each in alone if not each.over and now - each.start >= patience]
         if not patient:
