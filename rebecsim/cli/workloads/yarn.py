@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from rebecsim.cli.app import Plugins, console, say, use_plugins
+from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
 from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
 from rebecsim.cli.workloads.node_groups import node_group
@@ -17,6 +19,7 @@ from rebecsim.errors import UserError
 if TYPE_CHECKING:
     from rebecsim.clusters.yarn.inputs import RunSetup
 
+_NO_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 _NODES = "80:memory=64000,cores=16"
 
 
@@ -77,6 +80,43 @@ class AssignmentOptions:
     ] = False
 
 
+@dataclass(frozen=True, kw_only=True)
+class QueueOptions:
+    """Files of Hadoop 3's schedulers."""
+
+    queues: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="A capacity-scheduler.xml or fair-scheduler.xml as a scheduler; repeatable."
+        ),
+    ] = None
+    yarn_site: Annotated[
+        Path | None, typer.Option(help="What these need beside: a yarn-site.xml.")
+    ] = None
+
+    def tables(self) -> list[dict[str, Any]]:
+        """Give them as a scenario has them. Raises UserError for files that are not there."""
+        files = self.queues or []
+        if self.yarn_site is not None and not files:
+            raise UserError("--yarn-site is for --queues FILE")
+        for file in (*files, *filter(None, [self.yarn_site])):
+            if not file.is_file():
+                raise UserError(f"{file}: there is no such file")
+        site = {} if self.yarn_site is None else {"yarn_site": str(self.yarn_site)}
+        return [
+            {"name": name, "queues": str(file), **site}
+            for name, file in zip(_names(files), files, strict=True)
+        ]
+
+
+def _names(files: Sequence[Path]) -> list[str]:
+    """Call files by their names, or by their paths where names are not enough."""
+    names = [file.stem for file in files]
+    if len(set(map(str.lower, names))) < len(names):
+        names = [str(file.with_suffix("")) for file in files]
+    return [_NO_NAME.sub("_", name).strip("_.-") or "queues" for name in names]
+
+
 @app.command()
 @grouped
 def yarn(
@@ -86,8 +126,11 @@ def yarn(
     ],
     scheduler: Annotated[
         list[str] | None,
-        typer.Option(show_default="REGULAR", help="Name of a scheduler; repeatable."),
+        typer.Option(
+            show_default="REGULAR, without --queues", help="Name of a scheduler; repeatable."
+        ),
     ] = None,
+    files: QueueOptions = QueueOptions(),
     on: NodeOptions = NodeOptions(),
     how: AssignmentOptions = AssignmentOptions(),
     penalty: Annotated[
@@ -104,33 +147,39 @@ def yarn(
     plugin: Plugins = None,
 ) -> None:
     """Run a trace of containers on a YARN cluster and show what became of the jobs."""
-    from rebecsim.clusters.yarn.report.text import measures_table, write_tables
+    from rebecsim.clusters.yarn.report.text import measures_table, queues_table, write_tables
 
     use_plugins(plugin)
     setups = _setups(
         trace,
-        tuple(scheduler or ("REGULAR",)),
+        tuple(scheduler or (() if files.queues else ("REGULAR",))),
+        schedulers=files.tables(),
         cluster={**on.table(), **vars(how)},
         elasticity={} if penalty is None else {"penalty": _penalty(penalty)},
         compatibility=like,
         seed=seed,
     )
+    for setup in setups:
+        for warning in () if setup.queues is None else setup.queues.idle:
+            complain(warning)
     measured = {setup.scheduler: setup.measured(0) for setup in setups}
     console().print(measures_table(measured))
+    if (of_queues := queues_table(measured)) is not None:
+        console().print(of_queues)
     if out is not None:
         write_tables(measured, out)
         say(f"tables in {out}")
 
 
-def _setups(trace: Path, schedulers: tuple[str, ...], **values: Any) -> list[RunSetup]:
+def _setups(trace: Path, policies: tuple[str, ...], **values: Any) -> list[RunSetup]:
     """Give what is run. Raises UserError for options that a scenario could not have."""
     from rebecsim.clusters.yarn.inputs import RunSetup
     from rebecsim.clusters.yarn.scenario import YarnScenario
     from rebecsim.studies.scenarios.scenario import validated
 
-    given = {"name": "yarn", "policies": schedulers, "workload": {"trace": str(trace)}, **values}
+    given = {"name": "yarn", "policies": policies, "workload": {"trace": str(trace)}, **values}
     scenario = validated(YarnScenario, "yarn", given, {})
-    return [RunSetup(scenario, Path(), name) for name in scenario.policies]
+    return [RunSetup(scenario, Path(), name) for name in scenario.compared]
 
 
 def _group(text: str) -> dict[str, int]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from rebecsim.actors import Instance, Model, RebecNamed
 from rebecsim.clusters.common.plugin_errors import blaming
@@ -18,7 +18,12 @@ from rebecsim.clusters.yarn.foreseeing.racer import Racer
 from rebecsim.clusters.yarn.monitor import Monitor
 from rebecsim.clusters.yarn.node import ClusterNode, NodeSize
 from rebecsim.clusters.yarn.placement.requirements import require_allowed
-from rebecsim.clusters.yarn.queues.choice import killing_period, normalised, scheduler_of
+from rebecsim.clusters.yarn.queues.choice import (
+    counted_sizes,
+    killing_period,
+    normalised,
+    scheduler_of,
+)
 from rebecsim.clusters.yarn.queues.requirements import require_queues
 from rebecsim.clusters.yarn.rebecs import (
     SECOND,
@@ -32,6 +37,8 @@ from rebecsim.clusters.yarn.sampler import Occupancy, Sampler
 from rebecsim.clusters.yarn.schedulers.peek import Peek
 from rebecsim.clusters.yarn.schedulers.race import RaceInLockstep
 from rebecsim.clusters.yarn.schedulers.registry import yarn_schedulers
+from rebecsim.clusters.yarn.schedulers.scheduler import QueueShare
+from rebecsim.errors import UserError
 from rebecsim.workloads.containers.jobs import ContainerJob
 
 
@@ -41,6 +48,8 @@ class Finished:
 
     Attributes:
         killed: containers that a scheduler chose to kill.
+        queues: what queues should have, and may, if there are some.
+        queue_of: the queue of each job, by its number.
     """
 
     configuration: Configuration
@@ -50,6 +59,13 @@ class Finished:
     occupancy: Sequence[Occupancy]
     messages: int
     killed: Sequence[Killed] = ()
+    queues: Sequence[QueueShare] = ()
+    queue_of: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def served(self) -> Sequence[Application]:
+        """The applications that were let in."""
+        return [each for each in self.applications if not each.refused]
 
 
 def run_cluster(
@@ -60,15 +76,7 @@ def run_cluster(
     Raises UserError, with the file, the line and the job where there is one, for what can never
     run, and StuckError, which is one, when jobs wait for containers that nobody will ever give up.
     """
-    scheduler = scheduler_of(configuration)
-    require_sense(configuration)
-    if configuration.queues is not None:
-        jobs, configuration = normalised(jobs, configuration, sizes)
-        require_queues(jobs, sizes, configuration)
-    require_placeable(jobs, sizes, configuration, elastic=scheduler.elastic)
-    if configuration.placement is not None:
-        masters = configuration.master_memory, configuration.master_cores
-        require_allowed(jobs, sizes, configuration.placement, masters)
+    jobs, configuration = require_runnable(jobs, sizes, configuration)
     applications = applications_of(jobs, configuration)
     nodes = [ClusterNode(size) for size in sizes]
     accounts = Accounts()
@@ -81,8 +89,43 @@ def run_cluster(
         served = serve(system, manager)
     if not manager.closed:
         raise StuckError(list(manager.running.values()))
-    killed = manager.scheduler.killed
-    return Finished(configuration, applications, nodes, accounts, samples, served, killed)
+    if all(application.refused for application in applications):
+        first = applications[0]
+        where = first.job.source or first.job.name
+        raise UserError(f"{where}: {first.job.name} and all others are refused: {first.refused}")
+    ran = manager.scheduler
+    queue_of = {each.number: ran.queue_of(each) for each in applications}
+    return Finished(
+        configuration,
+        applications,
+        nodes,
+        accounts,
+        samples,
+        served,
+        ran.killed,
+        ran.queue_shares(),
+        queue_of,
+    )
+
+
+def require_runnable(
+    jobs: Sequence[ContainerJob], sizes: Sequence[NodeSize], configuration: Configuration
+) -> tuple[Sequence[ContainerJob], Configuration]:
+    """Raise UserError for what can never run; give the jobs as they ask for containers.
+
+    A scheduler of queues gives multiples of some least size, which jobs ask for from the beginning.
+    """
+    require_sense(configuration)
+    scheduler, placeable = scheduler_of(configuration), sizes
+    if (queues := configuration.queues) is not None:
+        jobs, configuration = normalised(jobs, configuration)
+        require_queues(jobs, sizes, configuration)
+        placeable = counted_sizes(sizes, queues)
+    require_placeable(jobs, placeable, configuration, elastic=scheduler.elastic)
+    if configuration.placement is not None:
+        masters = configuration.master_memory, configuration.master_cores
+        require_allowed(jobs, sizes, configuration.placement, masters)
+    return jobs, configuration
 
 
 def cluster_model(

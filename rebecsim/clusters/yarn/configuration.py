@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from rebecsim.clusters.yarn.elasticity.penalties import Penalty
-from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
+from rebecsim.clusters.yarn.queue_files.reading import QueueSettings
 from rebecsim.clusters.yarn.quirks import Quirks
 
 ErrorSign = Literal["MIXED", "POSITIVE", "NEGATIVE"]
@@ -144,4 +144,4 @@ class Configuration:
     pools: tuple[Pool, ...] = ()
     placement: PlacementRules | None = None
     race_metric: RaceMetric = "TOTAL_JRT"
-    queues: CapacitySettings | None = None
+    queues: QueueSettings | None = None

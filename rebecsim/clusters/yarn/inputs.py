@@ -22,6 +22,7 @@ from rebecsim.clusters.yarn.elasticity.penalties import penalty_named
 from rebecsim.clusters.yarn.machines import mega_nodes, node_sizes
 from rebecsim.clusters.yarn.measures import MeasuredRun
 from rebecsim.clusters.yarn.node import NodeSize
+from rebecsim.clusters.yarn.queue_files.reading import QueueSettings, read_queues
 from rebecsim.clusters.yarn.quirks import QUIRKS_OF_DSS, Quirks
 from rebecsim.clusters.yarn.scenario import Between, ErrorTable, GenerateJobs, YarnScenario
 from rebecsim.clusters.yarn.tables import container_columns
@@ -74,9 +75,19 @@ class RunSetup:
             return mega_nodes(racks, memory, cores, last_rack=self.quirks.last_rack)
         return node_sizes(racks, memory, cores)
 
+    @property
+    def queues(self) -> QueueSettings | None:
+        """What the file of the scheduler says. Raises XmlError and OSError."""
+        for each in self.scenario.schedulers:
+            if each.name == self.scheduler:
+                site = None if each.yarn_site is None else self.folder / each.yarn_site
+                return read_queues(self.folder / each.queues, site)
+        return None
+
     def configuration(self, replication: int) -> Configuration:
         """Give how the cluster works. What is random is the same under all schedulers and loads."""
         table, elasticity = self.scenario.cluster, self.scenario.elasticity
+        queues = self.queues
         errors, penalty = self.scenario.errors, elasticity.penalty
         seed = seed_sequence(self.scenario.seed, "errors", replication, size=8)
         return Configuration(
@@ -90,7 +101,8 @@ class RunSetup:
             gaps_for_masters=table.gaps_for_masters,
             assign_multiple=table.assign_multiple,
             push_back=table.push_back,
-            placement=self._placement(),
+            placement=None if queues is not None else self._placement(),
+            queues=queues,
             pools=tuple(Pool(**each.model_dump()) for each in table.pools),
             elasticity=Elasticity(
                 penalty=None if penalty is None else penalty_named(penalty.model, penalty.bump),

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from operator import mul
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.clusters.yarn.cluster import Finished
+from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.tables import ContainerColumns, kept_memory, last_end
 from rebecsim.metrics import Metric
 
@@ -34,13 +36,13 @@ class MeasuredRun:
     @cached_property
     def durations(self) -> NDArray[np.float64]:
         """From the submission to the end of each job (s), shape (jobs,)."""
-        jobs = self.run.applications
+        jobs = self.run.served
         return np.array([(job.end or 0) - job.start for job in jobs]) / _SECOND
 
     @cached_property
     def slowdowns(self) -> NDArray[np.float64]:
         """Durations over those of the longest tasks, 10 s and a factor of 1 at least."""
-        jobs = self.run.applications
+        jobs = self.run.served
         alone = [max(task.duration for task, _ in job.tasks) for job in jobs]
         return np.maximum(self.durations / (np.maximum(alone, _SHORTEST) / _SECOND), 1.0)
 
@@ -67,6 +69,23 @@ class MeasuredRun:
         return float(
             sum(each.integral(end)[0] for each in kept_memory(self.run, self.containers)) / _SECOND
         )
+
+    @cached_property
+    def waits(self) -> NDArray[np.float64]:
+        """From the submission of each job until its AppMaster had a container (s)."""
+        jobs = self.run.served
+        return np.array([job.containers[0].scheduled - job.start for job in jobs]) / _SECOND
+
+    @cached_property
+    def killed(self) -> list[Container]:
+        """The containers that were killed."""
+        return [each for job in self.run.applications for each in job.containers if each.killed]
+
+    @property
+    def wasted(self) -> float:
+        """Memory of these, from their launch until they were killed (MB s)."""
+        spans = ((each.finished or 0) - (each.launched or 0) for each in self.killed)
+        return float(sum(map(mul, spans, (each.memory for each in self.killed)))) / _SECOND
 
     @cached_property
     def looks(self) -> dict[str, int]:
@@ -224,7 +243,42 @@ YARN_MEASURES: tuple[YarnMeasure, ...] = (
 )
 """All figures, in the order of tables."""
 
+QUEUE_MEASURES: tuple[YarnMeasure, ...] = (
+    _measure(
+        "mean_wait",
+        "Waiting",
+        "s",
+        "From submission until the AppMaster has a container, mean over the jobs.",
+        lambda each: float(each.waits.mean()),
+    ),
+    _measure(
+        "killed",
+        "Killed containers",
+        "",
+        "Containers that were killed so that others have their place.",
+        lambda each: len(each.killed),
+        decimals=0,
+    ),
+    _measure(
+        "wasted",
+        "Wasted memory",
+        "GB h",
+        "Memory of killed containers, from launch until then.",
+        lambda each: each.wasted / 1024 / 3600,
+    ),
+    _measure(
+        "refused",
+        "Refused jobs",
+        "",
+        "Jobs that were not let in: their queue is stopped, or has too many already.",
+        lambda each: len(each.run.applications) - len(each.run.served),
+        decimals=0,
+    ),
+)
+"""Those of runs under queues, after the others."""
 
-def run_figures(measured: MeasuredRun) -> dict[str, float]:
-    """Compute the figures of a run, by their names."""
-    return {each.metric.name: each.of(measured) for each in YARN_MEASURES}
+
+def run_figures(measured: MeasuredRun, *, queues: bool = False) -> dict[str, float]:
+    """Compute the figures of a run, by their names; with those of queues, if asked for."""
+    measures = (*YARN_MEASURES, *QUEUE_MEASURES) if queues else YARN_MEASURES
+    return {each.metric.name: each.of(measured) for each in measures}

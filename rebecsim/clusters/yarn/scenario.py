@@ -26,8 +26,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from rebecsim.clusters.yarn.configuration import ErrorMode, ErrorSign, PushBack
-from rebecsim.clusters.yarn.measures import YARN_MEASURES
-from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler
+from rebecsim.clusters.yarn.measures import QUEUE_MEASURES, YARN_MEASURES
+from rebecsim.clusters.yarn.schedulers.registry import SCHEDULERS, yarn_scheduler
 from rebecsim.studies.scenarios.scenario import (
     StudyScenario,
     Table,
@@ -138,6 +138,25 @@ class PoolTable(Table):
         default=0, ge=0, le=_MOST, description="MB that it should have before others get more"
     )
     least_cores: int = Field(default=0, ge=0, le=_MOST, description="likewise, for DRF")
+
+
+class SchedulerTable(Table):
+    """A scheduler of Hadoop 3 as a file of it says."""
+
+    name: str = Field(
+        pattern=r"^[A-Za-z][A-Za-z0-9_.-]*$",
+        max_length=60,
+        description="what tables and charts call it",
+    )
+    queues: str = Field(
+        min_length=1,
+        description="a capacity-scheduler.xml or a fair-scheduler.xml; from the scenario's folder",
+    )
+    yarn_site: str | None = Field(
+        default=None,
+        min_length=1,
+        description="a yarn-site.xml, for what it says of containers and of preemption",
+    )
 
 
 class ClusterTable(Table):
@@ -293,7 +312,10 @@ class YarnScenario(StudyScenario):
         description="how often what is random is drawn: generated jobs, errors, over-estimates",
     )
     policies: Annotated[tuple[str, ...], _List] = Field(
-        min_length=1, description="names of the schedulers to compare"
+        default=(), description="names of the schedulers to compare, of which there is a rule"
+    )
+    schedulers: Annotated[tuple[SchedulerTable, ...], _List] = Field(
+        default=(), description="schedulers to compare of which there is a file of Hadoop's"
     )
     baseline: str | None = Field(
         default=None, description="the scheduler that the others are compared with; the first one"
@@ -323,9 +345,14 @@ class YarnScenario(StudyScenario):
     )
 
     @property
+    def compared(self) -> tuple[str, ...]:
+        """The names of all schedulers."""
+        return (*self.policies, *(each.name for each in self.schedulers))
+
+    @property
     def compared_with(self) -> str:
         """The scheduler that the others are compared with."""
-        return self.baseline or self.policies[0]
+        return self.baseline or self.compared[0]
 
     @property
     def is_random(self) -> bool:
@@ -349,13 +376,14 @@ class YarnScenario(StudyScenario):
     @field_validator("metrics")
     @classmethod
     def _metrics_exist(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        require_metrics(names, [each.metric.name for each in YARN_MEASURES])
+        require_metrics(names, [each.metric.name for each in (*YARN_MEASURES, *QUEUE_MEASURES)])
         return names
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        if self.baseline is not None and self.baseline not in self.policies:
-            raise ValueError(f"baseline = {self.baseline!r} should be one of the policies")
+        self._require_names()
+        if self.schedulers and self.compatibility is not None:
+            raise ValueError("DSS has no files of queues; remove schedulers")
         if self.placement is not None and self.compatibility is not None:
             raise ValueError("DSS places containers wherever they fit; remove placement")
         if self.replications > 1 and not self.is_random:
@@ -367,11 +395,27 @@ class YarnScenario(StudyScenario):
             raise ValueError("error_percents is for an error that does not say its percent")
         if open_errors and not self.error_percents:
             raise ValueError("an error without a percent needs error_percents = [0, 10, 20]")
+        of_queues = {each.metric.name for each in QUEUE_MEASURES}
+        if not self.schedulers and (alone := sorted(of_queues.intersection(self.metrics))):
+            raise ValueError(f"{alone[0]} is a figure of schedulers of a file; there are none")
         self._require_counts()
         return self
 
+    def _require_names(self) -> None:
+        if not self.compared:
+            raise ValueError("give policies, or schedulers, to compare")
+        known = {each.lower(): each for each in SCHEDULERS}
+        for each in self.schedulers:
+            if (other := known.get(each.name.lower())) is not None:
+                raise ValueError(f"two schedulers have one name: {other} and {each.name}")
+            known[each.name.lower()] = each.name
+        if self.baseline is not None and self.baseline not in self.compared:
+            raise ValueError(
+                f"baseline = {self.baseline!r} should be one of the policies, or schedulers"
+            )
+
     def _require_counts(self) -> None:
-        cells = len(self.policies) * len(self.load_factors) * max(len(self.error_percents), 1)
+        cells = len(self.compared) * len(self.load_factors) * max(len(self.error_percents), 1)
         if cells * self.replications > MAX_RUNS:
             raise ValueError(
                 f"{cells * self.replications} runs, at most {MAX_RUNS} are allowed; shorten a list"

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rebecsim.clusters.yarn.cluster import require_runnable
 from rebecsim.clusters.yarn.inputs import RunSetup
-from rebecsim.clusters.yarn.measures import YARN_MEASURES, run_figures
-from rebecsim.clusters.yarn.requirements import require_placeable, require_sense
+from rebecsim.clusters.yarn.measures import QUEUE_MEASURES, YARN_MEASURES, run_figures
+from rebecsim.clusters.yarn.queue_tables import QUEUE_TABLES, queue_tables_of
 from rebecsim.clusters.yarn.scenario import YarnScenario
-from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler
 from rebecsim.clusters.yarn.tables import TABLES, tables_of
 from rebecsim.metrics import Metric
 from rebecsim.native.engines import Engine
@@ -42,7 +42,7 @@ class YarnStudy(Study):
         columns = dict.fromkeys((each.name for each in self.kept(scenario)), "float64")
         is_random = scenario.is_random
         for policy, load_factor, percent in itertools.product(
-            scenario.policies, scenario.load_factors, scenario.error_percents or (None,)
+            scenario.compared, scenario.load_factors, scenario.error_percents or (None,)
         ):
             coordinates: dict[str, float] = {"load_factor": load_factor}
             name = f"{policy.lower()}_load{load_factor:g}"
@@ -62,11 +62,15 @@ class YarnStudy(Study):
         """Run the cluster. Raises what `RunSetup` and `run_cluster` raise."""
         setup: RunSetup = cell.setup
         figures: list[dict[str, float]] = []
-        tables: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
+        kept = QUEUE_TABLES if setup.scenario.schedulers else {}
+        tables: dict[str, list[dict[str, Any]]] = {name: [] for name in (*TABLES, *kept)}
         for replication in replications:
             measured = setup.measured(replication)
-            figures.append(run_figures(measured))
-            for name, columns in tables_of(measured.run, measured.containers).items():
+            figures.append(run_figures(measured, queues=bool(kept)))
+            found = tables_of(measured.run, measured.containers)
+            if kept:
+                found |= queue_tables_of(measured.run, measured.containers)
+            for name, columns in found.items():
                 size = len(next(iter(columns.values())))
                 tables[name].append({REPLICATION: np.full(size, replication), **columns})
         columns = {name: [each[name] for each in figures] for name in figures[0]}
@@ -75,12 +79,14 @@ class YarnStudy(Study):
     def measures(self, scenario: YarnScenario) -> tuple[Metric, ...]:
         """Give the figures that the scenario asks for, or all that say something."""
         known = {each.name: each for each in self.kept(scenario)}
-        telling = [name for name in known if name != "local" or scenario.placement is not None]
+        silent = set() if scenario.placement is not None or scenario.schedulers else {"local"}
+        telling = [name for name in known if name not in silent]
         return tuple(known[name] for name in scenario.metrics or telling)
 
     def kept(self, scenario: YarnScenario) -> tuple[Metric, ...]:
-        """Give all figures."""
-        return tuple(each.metric for each in YARN_MEASURES)
+        """Give all figures, those of queues only where a file has them."""
+        of_queues = QUEUE_MEASURES if scenario.schedulers else ()
+        return tuple(each.metric for each in (*YARN_MEASURES, *of_queues))
 
     def baseline(self, scenario: YarnScenario) -> str:
         """Give the scheduler that the others are compared with."""
@@ -96,29 +102,35 @@ class YarnStudy(Study):
         return None
 
     def tables(self, scenario: YarnScenario, trace: bool) -> Mapping[str, Mapping[str, str]]:
-        """Keep jobs, tasks, decisions, reservations and occupancy of every run."""
-        return TABLES
+        """Keep jobs, tasks, decisions, reservations and occupancy of every run, and queues."""
+        return {**TABLES, **QUEUE_TABLES} if scenario.schedulers else TABLES
 
     def modules(self, engine: Engine) -> tuple[str, ...]:
         """Name what workers that run clusters need."""
         return (__name__,)
 
     def files(self, scenario: YarnScenario) -> Mapping[FieldPath, str]:
-        """Name the trace and the topology."""
-        named = {
+        """Name the trace, the topology, and what schedulers are read from."""
+        named: dict[FieldPath, str | None] = {
             ("workload", "trace"): scenario.workload.trace,
             ("cluster", "topology"): scenario.cluster.topology,
         }
+        for place, each in enumerate(scenario.schedulers):
+            named["schedulers", place, "queues"] = each.queues
+            named["schedulers", place, "yarn_site"] = each.yarn_site
         return {path: name for path, name in named.items() if name is not None}
 
     def prepare(self, plan: Plan, how: How, tell: Callable[[str], None]) -> None:
-        """Read the jobs and the nodes once, and see whether they go together."""
+        """Read files, jobs and nodes once, and see whether they go together."""
+        warned: dict[str, None] = {}
         for cell in plan.cells:
             setup: RunSetup = cell.setup
             configuration = setup.configuration(0)
-            require_sense(configuration)
-            elastic = yarn_scheduler(setup.scheduler).scheduler.elastic
-            require_placeable(setup.jobs(0), setup.nodes(), configuration, elastic=elastic)
+            require_runnable(setup.jobs(0), setup.nodes(), configuration)
+            if configuration.queues is not None:
+                warned |= dict.fromkeys(configuration.queues.idle)
+        for warning in warned:
+            tell(warning)
 
     def sections(
         self, plan: Plan, results: Results, moments: Sequence[CellMoments]

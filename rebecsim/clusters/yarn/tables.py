@@ -160,7 +160,7 @@ def job_table(run: Finished) -> dict[str, Any]:
             sum(count for task, count in each.tasks if not task.is_master),
             max(task.duration for task, _ in each.tasks),
         )
-        for each in run.applications
+        for each in run.served
     ]
     return _columns(JOBS, rows)
 

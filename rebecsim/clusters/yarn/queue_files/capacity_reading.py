@@ -24,8 +24,8 @@ from rebecsim.clusters.yarn.queue_files.capacity_settings import (
     CapacitySettings,
 )
 from rebecsim.clusters.yarn.queue_files.idle_keys import idle_properties
+from rebecsim.clusters.yarn.queue_files.resources import Resources
 from rebecsim.clusters.yarn.queue_files.site import Site, maximum_allocation, minimum_allocation
-from rebecsim.clusters.yarn.resources import Resources
 
 _DEFAULT_CALCULATOR = "org.apache.hadoop.yarn.util.resource.DefaultResourceCalculator"
 _DOMINANT_CALCULATOR = "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from rebecsim.clusters.yarn.queue_files.amounts import Capacity
-from rebecsim.clusters.yarn.resources import Resources
+from rebecsim.clusters.yarn.queue_files.resources import Resources
 
 _ONE = Resources(1024, 1)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rebecsim.clusters.common.hadoop_xml import HadoopProperties
 from rebecsim.clusters.common.safe_xml import XmlError
-from rebecsim.clusters.yarn.resources import Resources
+from rebecsim.clusters.yarn.queue_files.resources import Resources
 
 _MINIMUM = "yarn.scheduler.minimum-allocation"
 _MAXIMUM = "yarn.scheduler.maximum-allocation"

@@ -7,11 +7,14 @@ from dataclasses import replace
 
 from rebecsim.clusters.yarn.configuration import Configuration
 from rebecsim.clusters.yarn.node import NodeSize
+from rebecsim.clusters.yarn.queue_files.reading import QueueSettings
+from rebecsim.clusters.yarn.queue_files.resources import Resources
 from rebecsim.clusters.yarn.queues.capacity.scheduler import CapacityScheduler
-from rebecsim.clusters.yarn.resources import Resources
 from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler
 from rebecsim.clusters.yarn.schedulers.scheduler import Scheduler
 from rebecsim.workloads.containers.jobs import ContainerJob
+
+_ANY = 2**40
 
 
 def scheduler_of(configuration: Configuration) -> type[Scheduler]:
@@ -30,8 +33,15 @@ def killing_period(configuration: Configuration) -> int:
     return queues.preemption.interval
 
 
+def counted_sizes(sizes: Sequence[NodeSize], queues: QueueSettings) -> Sequence[NodeSize]:
+    """Give nodes with as many cores as anybody may ask for, where only memory counts."""
+    if queues.dominant:
+        return sizes
+    return [replace(size, cores=_ANY) for size in sizes]
+
+
 def normalised(
-    jobs: Sequence[ContainerJob], configuration: Configuration, sizes: Sequence[NodeSize]
+    jobs: Sequence[ContainerJob], configuration: Configuration
 ) -> tuple[Sequence[ContainerJob], Configuration]:
     """Let jobs ask for what they are given: multiples of the least that is."""
     queues = configuration.queues

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from rebecsim.clusters.yarn.configuration import Configuration
 from rebecsim.clusters.yarn.node import NodeSize
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityQueue, CapacitySettings
+from rebecsim.clusters.yarn.queue_files.resources import DOMINANT, MEMORY, NONE, Resources
 from rebecsim.clusters.yarn.queues.capacity.effective import Effective, effective
-from rebecsim.clusters.yarn.resources import DOMINANT, MEMORY, NONE, Resources
 from rebecsim.errors import UserError
 from rebecsim.workloads.containers.jobs import ContainerJob
 

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from rebecsim.clusters.yarn.inputs import RunSetup
 from rebecsim.clusters.yarn.report.charts import (
     durations_figure,
     job_durations,
@@ -15,7 +16,9 @@ from rebecsim.clusters.yarn.report.charts import (
     speedups,
 )
 from rebecsim.clusters.yarn.report.gantt import busiest_window, gantt_figure
+from rebecsim.clusters.yarn.report.queues import queue_section
 from rebecsim.clusters.yarn.report.stored import StoredTables, read_shown
+from rebecsim.errors import UserError
 from rebecsim.report.csv import text_of
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.sections import Picture, Section
@@ -38,6 +41,10 @@ def yarn_sections(plan: Plan, results: Results) -> tuple[Section, ...]:
             notes=of_first,
         )
     ]
+    if plan.scenario.schedulers:
+        heading = plan.scenario.heading
+        section = queue_section(list(shown.values()), _idle(plan), heading, of_first)
+        sections.insert(0, section)
     if others:
         sections.insert(
             0,
@@ -50,6 +57,20 @@ def yarn_sections(plan: Plan, results: Results) -> tuple[Section, ...]:
             ),
         )
     return tuple(sections)
+
+
+def _idle(plan: Plan) -> tuple[str, ...]:
+    """Say what of files has no effect."""
+    found: dict[str, None] = {}
+    for cell in plan.cells:
+        setup: RunSetup = cell.setup
+        try:
+            queues = setup.queues
+        except (OSError, UserError):
+            continue  # the file is gone, or is another now: results are shown without it
+        if queues is not None:
+            found |= dict.fromkeys(queues.idle)
+    return tuple(found)
 
 
 def _of_first(plan: Plan) -> tuple[str, ...]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from rebecsim.clusters.yarn.queue_tables import QUEUE_TABLES
 from rebecsim.clusters.yarn.tables import JOBS, NODES, OCCUPANCY, RESERVATIONS, TABLES, TASKS
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.rows import REPLICATION
@@ -26,6 +28,7 @@ class StoredTables:
     Attributes:
         scheduler: what it ran under.
         jobs, tasks, reservations, occupancy, nodes: without the column of the replication.
+        queues: those of queues by name, if schedulers of files are compared.
     """
 
     scheduler: str
@@ -34,23 +37,41 @@ class StoredTables:
     reservations: pa.Table
     occupancy: pa.Table
     nodes: pa.Table
+    queues: Mapping[str, pa.Table] = field(default_factory=dict)
 
 
 def read_shown(plan: Plan, results: Results) -> Mapping[str, StoredTables]:
     """Read a run of each scheduler: of its first cell, the first replication.
 
-    Raises ResultsError for files that are missing or damaged.
+    Jobs that one of them has refused are left out of all. Raises ResultsError for files that are
+    missing or damaged.
     """
+    further = tuple(QUEUE_TABLES) if plan.scenario.schedulers else ()
     shown: dict[str, StoredTables] = {}
     for cell in plan.cells:
         if cell.cell.policy not in shown:
-            shown[cell.cell.policy] = _read(results, cell)
-    return shown
+            shown[cell.cell.policy] = _read(results, cell, further)
+    return _of_all(shown)
 
 
-def _read(results: Results, cell: PlannedCell) -> StoredTables:
-    names = (JOBS, TASKS, RESERVATIONS, OCCUPANCY, NODES)
-    results.require(cell, {name: TABLES[name] for name in names})
+def _of_all(shown: Mapping[str, StoredTables]) -> Mapping[str, StoredTables]:
+    """Keep the jobs that all have run."""
+    jobs = [values_of(each.jobs, "job") for each in shown.values()]
+    common = reduce(np.intersect1d, jobs)
+    if all(len(each) == len(common) for each in jobs):
+        return shown
+    return {
+        name: replace(
+            each, jobs=each.jobs.filter(pa.array(np.isin(values_of(each.jobs, "job"), common)))
+        )
+        for name, each in shown.items()
+    }
+
+
+def _read(results: Results, cell: PlannedCell, further: Sequence[str]) -> StoredTables:
+    names = (JOBS, TASKS, RESERVATIONS, OCCUPANCY, NODES, *further)
+    columns = {**TABLES, **QUEUE_TABLES}
+    results.require(cell, {name: columns[name] for name in names})
     read = []
     for name in names:
         path = results.table(name, cell)
@@ -59,7 +80,10 @@ def _read(results: Results, cell: PlannedCell) -> StoredTables:
         except (OSError, KeyError, ValueError, pa.ArrowException) as error:
             raise ResultsError(f"{path}: cannot be read: {error}; remove it and resume") from error
         read.append(table.drop_columns([REPLICATION]))
-    return StoredTables(cell.cell.policy, *read)
+    count = len(names) - len(further)
+    queues = dict(zip(further, read[count:], strict=True))
+    jobs, tasks, reservations, occupancy, nodes = read[:count]
+    return StoredTables(cell.cell.policy, jobs, tasks, reservations, occupancy, nodes, queues)
 
 
 def values_of(table: pa.Table, name: str) -> NDArray[Any]:

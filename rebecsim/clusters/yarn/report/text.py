@@ -8,7 +8,14 @@ from pathlib import Path
 import numpy as np
 from rich.table import Table
 
-from rebecsim.clusters.yarn.measures import YARN_MEASURES, MeasuredRun
+from rebecsim.clusters.yarn.measures import QUEUE_MEASURES, YARN_MEASURES, MeasuredRun
+from rebecsim.clusters.yarn.queue_tables import queue_tables_of
+from rebecsim.clusters.yarn.report.queue_figures import (
+    FIGURES,
+    QueueFigures,
+    figure_text,
+    queue_figures,
+)
 from rebecsim.clusters.yarn.tables import tables_of
 from rebecsim.errors import UserError
 from rebecsim.files import write_atomically
@@ -23,12 +30,51 @@ def measures_table(runs: Mapping[str, MeasuredRun]) -> Table:
     for name in runs:
         table.add_column(name, justify="right")
     placed = any(each.run.configuration.placement is not None for each in runs.values())
-    for each in YARN_MEASURES:
-        if each.metric.name == "local" and not placed:
+    of_files = _has_queues(runs)
+    for each in (*YARN_MEASURES, *QUEUE_MEASURES) if of_files else YARN_MEASURES:
+        if each.metric.name == "local" and not (placed or _is_near_somewhere(runs)):
             continue
         unit = f" ({each.metric.unit})" if each.metric.unit else ""
         values = [f"{each.of(run):,.{each.metric.decimals}f}" for run in runs.values()]
         table.add_row(f"{each.metric.title}{unit}", *values)
+    return table
+
+
+def _is_near_somewhere(runs: Mapping[str, MeasuredRun]) -> bool:
+    return any(bool(each.containers.locality.any()) for each in runs.values())
+
+
+def _has_queues(runs: Mapping[str, MeasuredRun]) -> bool:
+    return any(each.run.configuration.queues is not None for each in runs.values())
+
+
+def queues_table(runs: Mapping[str, MeasuredRun]) -> Table | None:
+    """Show what queues got, a row for each figure of each leaf; None: no file has queues."""
+    if not _has_queues(runs):
+        return None
+    found = {}
+    for name, run in runs.items():
+        memory = sum(node.size.memory for node in run.run.nodes)
+        found[name] = queue_figures(queue_tables_of(run.run, run.containers), memory)
+    return figures_table(found)
+
+
+def figures_table(found: Mapping[str, Mapping[str, QueueFigures]]) -> Table:
+    """Show figures of queues, by schedulers; what is nothing everywhere is left out."""
+    table = Table()
+    table.add_column("Queue")
+    table.add_column("")
+    for name in found:
+        table.add_column(name, justify="right")
+    for path in dict.fromkeys(path for figures in found.values() for path in figures):
+        of_queue = [figures.get(path) for figures in found.values()]
+        for place, (name, heading, decimals) in enumerate(FIGURES):
+            values = [None if each is None else getattr(each, name) for each in of_queue]
+            if place and not any(values):
+                continue  # nothing is refused, or killed
+            texts = [figure_text(value, decimals) for value in values]
+            table.add_row("" if place else path, heading, *texts)
+        table.add_section()
     return table
 
 
@@ -40,6 +86,9 @@ def write_tables(runs: Mapping[str, MeasuredRun], folder: Path) -> None:
     if not folder.is_dir():
         raise UserError(f"{folder}: there is no such directory")
     tables = {name: tables_of(run.run, run.containers) for name, run in runs.items()}
+    if _has_queues(runs):
+        for name, run in runs.items():
+            tables[name] |= queue_tables_of(run.run, run.containers)
     for table in next(iter(tables.values())):
         header: list[str] = []
         rows: list[list[object]] = []

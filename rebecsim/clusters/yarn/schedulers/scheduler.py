@@ -20,6 +20,20 @@ class Offer(NamedTuple):
     duration: int
 
 
+class QueueShare(NamedTuple):
+    """What a queue should have, and may; MB.
+
+    Attributes:
+        path: from root on, with dots.
+        is_leaf: whether it has applications, and no queues.
+    """
+
+    path: str
+    is_leaf: bool
+    guaranteed: int
+    maximum: int
+
+
 class Grants(Protocol):
     """What the resource manager does for a scheduler."""
 
@@ -92,6 +106,14 @@ class Scheduler(ABC):
 
     def asks_again(self, application: Application) -> None:  # noqa: B027
         """Take note that an application asks for what was killed."""
+
+    def queue_of(self, application: Application) -> str:
+        """Give the queue of an application."""
+        return application.job.queue
+
+    def queue_shares(self) -> Sequence[QueueShare]:
+        """Give what queues should have."""
+        return ()
 
     def to_kill(self, now: int) -> Sequence[Container]:
         """Give the containers that are to be killed now; asked with a period, if at all."""

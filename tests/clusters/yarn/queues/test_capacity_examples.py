@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from rebecsim.clusters.yarn.queue_files.resources import MEMORY, Resources
 from rebecsim.clusters.yarn.queues.capacity.ideal import Ideal, IdealQueue
 from rebecsim.clusters.yarn.queues.capacity.user_limits import (
     UserRules,
@@ -13,7 +14,6 @@ from rebecsim.clusters.yarn.queues.capacity.user_limits import (
     user_limit,
     weighted,
 )
-from rebecsim.clusters.yarn.resources import MEMORY, Resources
 from tests.clusters.yarn.queues.files import (
     MONITOR,
     PREEMPTION,

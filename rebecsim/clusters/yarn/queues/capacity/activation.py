@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityQueue, CapacitySettings
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Calculator, Resources
 from rebecsim.clusters.yarn.queues.capacity.state import (
     ApplicationState,
     LeafState,
@@ -11,7 +12,6 @@ from rebecsim.clusters.yarn.queues.capacity.state import (
     amount,
     minus,
 )
-from rebecsim.clusters.yarn.resources import NONE, Calculator, Resources
 
 
 def most_applications(settings: CapacitySettings, queue: CapacityQueue, share: float) -> int:

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 from rebecsim.clusters.yarn.container import Locality
 from rebecsim.clusters.yarn.node import ClusterNode, NodeSize
 from rebecsim.clusters.yarn.placement.hosts import Hosts
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
 from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of
 from rebecsim.clusters.yarn.queues.capacity.state import (
     ApplicationState,
@@ -22,7 +23,6 @@ from rebecsim.clusters.yarn.queues.capacity.state import (
     minus,
 )
 from rebecsim.clusters.yarn.queues.wishes import Requests
-from rebecsim.clusters.yarn.resources import NONE, Resources
 from rebecsim.clusters.yarn.schedulers.scheduler import Grants
 
 Stop = Literal["", "queue", "application"]

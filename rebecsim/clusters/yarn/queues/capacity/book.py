@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
+from rebecsim.clusters.yarn.queue_files.resources import DOMINANT, MEMORY, NONE, Resources
 from rebecsim.clusters.yarn.queues.capacity.effective import effective
 from rebecsim.clusters.yarn.queues.capacity.state import (
     ApplicationState,
@@ -21,7 +22,6 @@ from rebecsim.clusters.yarn.queues.capacity.user_limits import (
     user_limit,
     weighted,
 )
-from rebecsim.clusters.yarn.resources import DOMINANT, MEMORY, NONE, Resources
 
 
 def label_of(node: ClusterNode) -> str:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rebecsim.clusters.yarn.queue_files.amounts import Amount, Capacity, percent
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityQueue
-from rebecsim.clusters.yarn.resources import NONE, Resources
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
 
 _ALMOST = 1e-6  # what floating-point numbers are short of a whole one
 

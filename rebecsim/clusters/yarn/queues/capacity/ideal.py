@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from rebecsim.clusters.yarn.resources import NONE, Calculator, Resources
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Calculator, Resources
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ from collections.abc import Collection
 
 from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityPreemption
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
 from rebecsim.clusters.yarn.queues.capacity.book import Book
 from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState, amount
 from rebecsim.clusters.yarn.queues.capacity.taking import (
@@ -18,7 +19,6 @@ from rebecsim.clusters.yarn.queues.capacity.taking import (
     newest_first,
     size_of,
 )
-from rebecsim.clusters.yarn.resources import NONE, Resources
 
 INSIDE = "user"
 

@@ -11,6 +11,7 @@ import math
 from rebecsim.clusters.yarn.container import Container, Killed
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityPreemption
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, total_of
 from rebecsim.clusters.yarn.queues.capacity.assigning import Assigning
 from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of
 from rebecsim.clusters.yarn.queues.capacity.ideal import Ideal, IdealQueue
@@ -27,7 +28,6 @@ from rebecsim.clusters.yarn.queues.capacity.taking import (
     newest_first,
     size_of,
 )
-from rebecsim.clusters.yarn.resources import NONE, Resources, total_of
 
 BETWEEN, BALANCING, RESERVED = "queue", "balance", "reservation"
 

@@ -10,6 +10,7 @@ from rebecsim.clusters.yarn.configuration import Configuration
 from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
+from rebecsim.clusters.yarn.queue_files.resources import Resources
 from rebecsim.clusters.yarn.queues.capacity.activation import (
     Activation,
     most_applications,
@@ -19,10 +20,14 @@ from rebecsim.clusters.yarn.queues.capacity.activation import (
 from rebecsim.clusters.yarn.queues.capacity.assigning import Assigning
 from rebecsim.clusters.yarn.queues.capacity.book import Book, label_of
 from rebecsim.clusters.yarn.queues.capacity.monitor import CapacityMonitor
-from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState, LeafState, minus
+from rebecsim.clusters.yarn.queues.capacity.state import (
+    ApplicationState,
+    LeafState,
+    QueueState,
+    minus,
+)
 from rebecsim.clusters.yarn.queues.patience import Patience
-from rebecsim.clusters.yarn.resources import Resources
-from rebecsim.clusters.yarn.schedulers.scheduler import Grants, Scheduler
+from rebecsim.clusters.yarn.schedulers.scheduler import Grants, QueueShare, Scheduler
 
 
 class CapacityScheduler(Scheduler):
@@ -75,6 +80,14 @@ class CapacityScheduler(Scheduler):
             return "applications"
         of_user = self._by_user[leaf.settings.path, application.job.user]
         return "applications of user" if of_user >= most_of_user(queue, most) else ""
+
+    def queue_of(self, application: Application) -> str:
+        """Give the path of its leaf."""
+        return self._leaf(application).settings.path
+
+    def queue_shares(self) -> list[QueueShare]:
+        """Give capacities and maxima over nodes of all labels."""
+        return [_share_of(queue) for queue in self.book.root.below()]
 
     def _share(self, leaf: LeafState) -> float:
         return max(found.share for found in leaf.limits.values())
@@ -212,6 +225,16 @@ class CapacityScheduler(Scheduler):
         found = self._monitor.round(now)
         self.killed += found
         return [each.container for each in found]
+
+
+def _share_of(queue: QueueState) -> QueueShare:
+    limits = queue.limits.values()
+    return QueueShare(
+        queue.settings.path,
+        not queue.children,
+        sum(each.minimum.memory for each in limits),
+        sum(each.maximum.memory for each in limits),
+    )
 
 
 def _is_full(count: int, most: int | None) -> bool:

@@ -9,8 +9,8 @@ from math import log2
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityQueue
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
 from rebecsim.clusters.yarn.queues.capacity.effective import Effective
-from rebecsim.clusters.yarn.resources import NONE, Resources
 
 Label = str
 Amounts = dict[Label, Resources]
@@ -80,6 +80,12 @@ class QueueState(UsedByLabel):
         while queue is not None:
             yield queue
             queue = queue.parent
+
+    def below(self) -> Iterator[QueueState]:
+        """Give the queue and all below it, parents first."""
+        yield self
+        for child in self.children:
+            yield from child.below()
 
     def leaves(self) -> Iterator[LeafState]:
         """Give the leaves below it."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.container import Container
+from rebecsim.clusters.yarn.queue_files.resources import DOMINANT, NONE, Calculator, Resources
 from rebecsim.clusters.yarn.queues.capacity.book import label_of
 from rebecsim.clusters.yarn.queues.capacity.state import ApplicationState
-from rebecsim.clusters.yarn.resources import DOMINANT, NONE, Calculator, Resources
 
 
 class Taker:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from rebecsim.clusters.yarn.resources import NONE, Calculator, Resources
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Calculator, Resources
 
 
 class UserShare(NamedTuple):
