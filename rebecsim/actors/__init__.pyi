@@ -23,7 +23,7 @@ from .kinds import (
     square_root as square_root,
     truncate as truncate,
 )
-from .message import Bag as Bag, Message as Message
+from .message import Bag as Bag, Message as Message, PlainMessage as PlainMessage
 from .operations import (
     assign as assign,
     element as element,
@@ -63,6 +63,7 @@ from .semantics import (
     execute as execute,
     next_time as next_time,
     ready as ready,
+    serve as serve,
     steps as steps,
 )
 from .system import (

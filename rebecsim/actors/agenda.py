@@ -1,46 +1,58 @@
-"""Which rebecs may act next: what `rebecsim.actors.semantics.ready` says, without asking them all.
+"""Which step is next: what `rebecsim.actors.semantics` and a scheduler say, without asking all.
 
 The cost of a step grows neither with the rebecs that there are nor with those that are due. What
 is noted of a rebec is its *moment*, its next time and its urgency in one number, of which the
-smallest is next. The system tells of every message that is sent, and who executes a step tells of
-the rebec that has served one; nothing else changes the moment of a rebec.
+smallest is next. A rebec at work is noted nowhere until it has served its message; the bags of all
+others tell of what is sent to them.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from bisect import bisect_left
-from collections.abc import Iterable
+from bisect import bisect_left, insort
+from collections import deque
+from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
+from typing import Any
 
-from rebecsim.actors.message import Message
+from rebecsim.actors.message import Bag, PlainMessage
 from rebecsim.actors.rebec import MessageServer, Rebec
-from rebecsim.actors.schedulers import FifoScheduler, Scheduler
+from rebecsim.actors.schedulers import FifoScheduler, Pick, RandomScheduler, Scheduler
+from rebecsim.actors.semantics import count_alternatives
 from rebecsim.actors.system import System
 
-_SPARE = 1000  # entries that may be out of date before they are looked for
+_SPARE = 1000  # entries that may get out of date, or as many as rebecs, before all are made anew
 
 
-def agenda_for(system: System, scheduler: Scheduler) -> Agenda:
-    """Make the agenda that gives a scheduler the rebecs among which it decides."""
+def agenda_for(system: System, scheduler: Scheduler, until: int | None = None) -> Agenda:
+    """Make the agenda that takes the steps of a scheduler, at times up to and including `until`."""
     if type(scheduler) is FifoScheduler:
-        return FirstSent(system, scheduler.priorities)
-    return AllDue(system, scheduler.priorities)
+        return FirstSent(system, scheduler.priorities, until)
+    if type(scheduler) is RandomScheduler:
+        return DrawnPlaces(system, scheduler, until)
+    return AllDue(system, scheduler, until)
 
 
 class Agenda(ABC):
     """The rebecs of a system by their moments. Without `priorities` all are equally urgent."""
 
-    def __init__(self, system: System, priorities: bool = True) -> None:
+    time = 0
+    """That of the step that was taken last."""
+
+    def __init__(self, system: System, priorities: bool, until: int | None) -> None:
         self._system = system
         self._ranks = 1  # how many urgencies there are; rank 0 is the most urgent
         self._rank_of_server: dict[MessageServer, int] = {}
         self._rank_of_rebec: list[int] = []
         if priorities:
             self._find_ranks()
+        self._end = None if until is None else (until + 1) * self._ranks
+        self._moments: list[int] = []  # a heap of those that have entries
+        self._entries: dict[int, Any] = {}  # of each of these moments
+        self._spare = 0  # so many entries may still get out of date
         for rebec in system.rebecs:
-            self.served(rebec)
-        system.notice = self.served
+            rebec._bag = NotingBag(rebec, self)
+        self._note_all()
 
     def _find_ranks(self) -> None:
         """Number the urgencies by which `semantics.most_urgent` goes."""
@@ -55,144 +67,304 @@ class Agenda(ABC):
             self._rank_of_rebec = [ranks[rebec._priority] for rebec in rebecs]
         self._ranks = max(len(ranks), 1)
 
-    def _rank(self, rebec: Rebec, head: Message) -> int:
+    def _rank(self, rebec: Rebec, head: PlainMessage) -> int:
         if self._rank_of_server:
-            return self._rank_of_server[head.server]
+            return self._rank_of_server[head[3]]
         return self._rank_of_rebec[rebec._index]
+
+    def _note_all(self) -> None:
+        """Note every rebec, and forget what was noted before."""
+        self._spare = max(len(self._system.rebecs), _SPARE)
+        self._moments.clear()
+        self._entries.clear()
+        for rebec in self._system.rebecs:
+            if rebec._bag.messages:
+                self.note(rebec)
+
+    def outdate(self) -> None:
+        """Note that an entry is out of date from now on."""
+        self._spare -= 1
+        if not self._spare:
+            self._note_all()
 
     @abstractmethod
     def ready(self) -> tuple[int, list[Rebec]]:
-        """Give the current time, and of the rebecs that may act at it those that are looked at.
+        """Give the next time, and of the rebecs that may act at it those that are looked at.
 
-        The list changes with the next step. No rebec: a deadlock, time 0.
+        No rebec: a deadlock, time 0.
         """
 
     @abstractmethod
-    def served(self, rebec: Rebec) -> None:
-        """Take note that the bag or the clock of a rebec has changed."""
+    def steps(self) -> Iterator[Pick]:
+        """Give one step after the other, with its message taken out of the bag.
+
+        Each is to be served before the next one is asked for. Ends when there is none at a time
+        that counts, or the scheduler stops.
+        """
+
+    @abstractmethod
+    def note(self, rebec: Rebec) -> None:
+        """Note when a rebec that has messages is due, and no longer what was noted before."""
+
+
+class NotingBag(Bag):
+    """A bag that tells an agenda when its rebec has another first message than before."""
+
+    __slots__ = ("_agenda", "_rebec")
+
+    def __init__(self, rebec: Rebec, agenda: Agenda) -> None:
+        super().__init__(rebec._bag.capacity)
+        self.messages = rebec._bag.messages
+        self._rebec = rebec
+        self._agenda = agenda
+
+    def put(self, message: PlainMessage, reserved: int = 0) -> None:
+        """Add a message; a rebec at work, which has reserved a place, is noted afterwards."""
+        messages = self.messages
+        if not messages and not reserved:
+            messages.append(message)
+            self._agenda.note(self._rebec)
+            return
+        super().put(message, reserved)
+        if messages[0] is message and not reserved:
+            self._agenda.outdate()
+            self._agenda.note(self._rebec)
 
 
 def _ranks(urgencies: Iterable[int]) -> dict[int, int]:
     return {urgency: rank for rank, urgency in enumerate(sorted(set(urgencies)))}
 
 
-class AllDue(Agenda):
-    """Gives all rebecs that may act, in the order of main."""
-
-    def __init__(self, system: System, priorities: bool = True) -> None:
-        self._noted = [-1] * len(system.rebecs)  # the moment of each; -1: it has no messages
-        self._moments: list[int] = []  # a heap of those that are to come
-        self._later: dict[int, set[int] | _Sorted] = {}  # the rebecs of these, by their indices
-        self._moment = -1  # the one that has come, and the rebecs of it:
-        self._due = _Sorted((), system.rebecs)
-        super().__init__(system, priorities)
-
-    def ready(self) -> tuple[int, list[Rebec]]:
-        """Give the current time, and the rebecs that may act at it."""
-        moments = self._moments
-        while not self._due.rebecs:
-            if not moments:
-                return 0, []
-            self._moment = heappop(moments)
-            later = self._later.pop(self._moment)
-            if isinstance(later, set):
-                later = _Sorted(later, self._system.rebecs)
-            self._due = later
-        return self._moment // self._ranks, self._due.rebecs
-
-    def served(self, rebec: Rebec) -> None:
-        """Note the moment of a rebec."""
-        messages = rebec._bag.messages
-        if messages:
-            head = messages[0]
-            moment = head[0]
-            if rebec._now > moment:
-                moment = rebec._now
-            if self._ranks > 1:
-                moment = moment * self._ranks + self._rank(rebec, head)
-        else:
-            moment = -1
-        index = rebec._index
-        before = self._noted[index]
-        if moment == before:
-            return
-        self._noted[index] = moment
-        if before >= 0:
-            (self._due if before == self._moment else self._later[before]).remove(index)
-        if moment < 0:
-            return
-        if moment in self._later:
-            self._later[moment].add(index)
-        elif moment == self._moment:
-            self._due.add(index)
-        else:
-            if moment < self._moment:
-                self._put_off()
-            self._later[moment] = {index}
-            heappush(self._moments, moment)
-
-    def _put_off(self) -> None:
-        """Go back to before the moment that has come; who is due at it stays sorted."""
-        if self._due.rebecs:
-            self._later[self._moment] = self._due
-            heappush(self._moments, self._moment)
-        self._moment = -1
-        self._due = _Sorted((), self._system.rebecs)
-
-
-class _Sorted:
-    """Rebecs in the order of main, and their indices."""
-
-    __slots__ = ("_all", "_indices", "rebecs")
-
-    def __init__(self, indices: Iterable[int], rebecs: tuple[Rebec, ...]) -> None:
-        self._all = rebecs
-        self._indices = sorted(indices)
-        self.rebecs = [rebecs[index] for index in self._indices]
-
-    def add(self, index: int) -> None:
-        place = bisect_left(self._indices, index)
-        self._indices.insert(place, index)
-        self.rebecs.insert(place, self._all[index])
-
-    def remove(self, index: int) -> None:
-        place = bisect_left(self._indices, index)
-        del self._indices[place]
-        del self.rebecs[place]
+_Entry = tuple[int, Rebec]
 
 
 class FirstSent(Agenda):
-    """Gives the rebec whose first message was sent first, of those that may act."""
+    """Takes the step whose message was sent first, as `FifoScheduler` does.
 
-    def __init__(self, system: System, priorities: bool = True) -> None:
-        self._heap: list[tuple[int, int, Rebec]] = []  # moment, number of the first message
-        self._most = 2 * len(system.rebecs) + _SPARE
-        super().__init__(system, priorities)
+    An entry is the number of a rebec's first message, and the rebec; at a moment the smallest
+    number is next. Most entries come in this order. One is out of date when its message is no
+    longer the first, or the rebec is busy.
+    """
+
+    _entries: dict[int, _Entry | deque[_Entry]]
 
     def ready(self) -> tuple[int, list[Rebec]]:
-        """Give the current time, and the rebec whose first message was sent first."""
-        heap, ranks = self._heap, self._ranks
-        while heap:
-            moment, number, rebec = heap[0]
-            messages = rebec._bag.messages
-            if messages and messages[0][2] == number and rebec._now * ranks <= moment:
-                return moment // ranks, [rebec]
-            heappop(heap)  # it was served since, or has become busy
-        return 0, []
+        """Give the next time, and the rebec whose first message was sent first."""
+        first = self._first()
+        return (0, []) if first is None else (self._moments[0] // self._ranks, [first])
 
-    def served(self, rebec: Rebec) -> None:
-        """Note the first message of a rebec; what was noted before is out of date."""
+    def _first(self) -> Rebec | None:
+        """Give the rebec that is next, and forget the entries before it that are out of date."""
+        while self._moments:
+            moment = self._moments[0]
+            due = self._entries[moment]
+            if isinstance(due, tuple):
+                due = deque((due,))
+            while due:
+                number, rebec = due[0]
+                messages = rebec._bag.messages
+                if messages and messages[0][2] == number and rebec._now * self._ranks <= moment:
+                    return rebec
+                due.popleft()
+            heappop(self._moments)
+            del self._entries[moment]
+        return None
+
+    def steps(self) -> Iterator[Pick]:
+        """Give the steps whose messages were sent first."""
+        moments, entries, end, note = self._moments, self._entries, self._end, self.note
+        current, time = -1, 0
+        while moments:
+            moment = moments[0]
+            if moment != current:
+                if end is not None and moment >= end:
+                    return
+                current, time = moment, moment // self._ranks
+            due = entries[moment]
+            if isinstance(due, tuple):
+                number, rebec = due
+                del entries[heappop(moments)]
+            else:
+                number, rebec = due.popleft()
+                if not due:
+                    del entries[heappop(moments)]
+            messages = rebec._bag.messages
+            if messages and messages[0][2] == number and rebec._now <= time:
+                self.time = time
+                yield rebec, messages.pop(0)
+                if messages:
+                    note(rebec)
+
+    def note(self, rebec: Rebec) -> None:
+        """Note the first message of a rebec."""
         messages = rebec._bag.messages
-        if not messages:
-            return
         head = messages[0]
         moment = head[0]
         if rebec._now > moment:
             moment = rebec._now
         if self._ranks > 1:
             moment = moment * self._ranks + self._rank(rebec, head)
-        heappush(self._heap, (moment, head[2], rebec))
-        if len(self._heap) > self._most:
-            self._heap.clear()
-            for each in self._system.rebecs:
-                self.served(each)
+        entry = head[2], rebec
+        due = self._entries.get(moment)
+        if due is None:
+            self._entries[moment] = entry
+            heappush(self._moments, moment)
+        elif isinstance(due, tuple):
+            self._entries[moment] = deque((due, entry) if due < entry else (entry, due))
+        elif due[-1] < entry:
+            due.append(entry)
+        else:
+            insort(due, entry)
+
+
+class AllDue(Agenda):
+    """Lets a scheduler pick among all rebecs that may act, in the order of main.
+
+    An entry is the index of a rebec. Those of a moment are sorted when it is the first, and exact
+    from then on; before, some may be out of date, of rebecs that have been noted elsewhere since.
+    """
+
+    _entries: dict[int, int | list[int]]
+
+    def __init__(self, system: System, scheduler: Scheduler, until: int | None) -> None:
+        self._scheduler = scheduler
+        self._sorted: dict[int, list[int]] = {}  # of the moments that have been the first
+        self._outdated: set[int] = set()  # moments of which entries are out of date
+        self._noted = [-1] * len(system.rebecs)  # the moment of each; -1: it is at work, or idle
+        super().__init__(system, scheduler.priorities, until)
+
+    def _note_all(self) -> None:
+        """Note every rebec, and forget what was noted before."""
+        self._sorted.clear()
+        self._outdated.clear()
+        self._noted[:] = [-1] * len(self._noted)
+        super()._note_all()
+
+    def ready(self) -> tuple[int, list[Rebec]]:
+        """Give the next time, and the rebecs that may act at it."""
+        due = self._due()
+        if not due:
+            return 0, []
+        rebecs = self._system.rebecs
+        return self._moments[0] // self._ranks, [rebecs[index] for index in due]
+
+    def steps(self) -> Iterator[Pick]:
+        """Give the steps that the scheduler picks."""
+        rebecs = self._system.rebecs
+        while due := self._due():
+            moment = self._moments[0]
+            if self._end is not None and moment >= self._end:
+                return
+            step = self._scheduler.pick([rebecs[index] for index in due])
+            if step is None:
+                return
+            rebec, message = step
+            del due[bisect_left(due, rebec._index)]
+            self._noted[rebec._index] = -1
+            self.time = moment // self._ranks
+            rebec._bag.messages.remove(message)
+            yield step
+            if rebec._bag.messages:
+                self.note(rebec)
+
+    def _due(self) -> list[int]:
+        """Give those who are due at the first moment, sorted; nobody if there is none."""
+        moments, noted = self._moments, self._noted
+        while moments:
+            moment = moments[0]
+            due = self._sorted.get(moment)
+            if due is None:
+                entries = self._entries.pop(moment)
+                due = [entries] if isinstance(entries, int) else entries
+                if moment in self._outdated:
+                    self._outdated.remove(moment)
+                    due = list({index for index in due if noted[index] == moment})
+                due.sort()
+                self._sorted[moment] = due
+            if due:
+                return due
+            heappop(moments)
+            del self._sorted[moment]
+        return []
+
+    def note(self, rebec: Rebec) -> None:
+        """Note the moment of a rebec."""
+        head = rebec._bag.messages[0]
+        moment = head[0]
+        if rebec._now > moment:
+            moment = rebec._now
+        if self._ranks > 1:
+            moment = moment * self._ranks + self._rank(rebec, head)
+        index = rebec._index
+        before = self._noted[index]
+        if moment == before:
+            return
+        self._noted[index] = moment
+        if before >= 0:
+            self._leave(before, index)
+        entries = self._entries.get(moment)
+        if entries is None:
+            due = self._sorted.get(moment)
+            if due is None:
+                self._entries[moment] = index
+                heappush(self._moments, moment)
+            else:
+                insort(due, index)
+        elif isinstance(entries, int):
+            self._entries[moment] = [entries, index]
+        else:
+            entries.append(index)
+
+    def _leave(self, moment: int, index: int) -> None:
+        """Let a rebec not be due at a moment, as it is so earlier."""
+        due = self._sorted.get(moment)
+        if due is None:
+            self._outdated.add(moment)
+        else:
+            del due[bisect_left(due, index)]
+
+
+class DrawnPlaces(AllDue):
+    """The same for a scheduler that draws the places of rebecs and messages unseen."""
+
+    def __init__(self, system: System, scheduler: RandomScheduler, until: int | None) -> None:
+        super().__init__(system, scheduler, until)
+        self._place = scheduler.place
+
+    def steps(self) -> Iterator[Pick]:
+        """Give the steps that the scheduler draws."""
+        moments, entries, sorted_, end = self._moments, self._entries, self._sorted, self._end
+        noted, rebecs, place, note = self._noted, self._system.rebecs, self._place, self.note
+        current = -1
+        while moments:
+            moment = moments[0]
+            if moment != current:
+                if end is not None and moment >= end:
+                    return
+                current = moment
+                self.time = moment // self._ranks
+            due = sorted_.get(moment)
+            if due:
+                count = len(due)
+                if count > 1:
+                    index = due.pop(place(count))
+                else:
+                    index = due[0]
+                    del sorted_[heappop(moments)]
+            else:
+                alone = entries.get(moment)
+                if not isinstance(alone, int) or noted[alone] != moment:
+                    self._due()
+                    current = -1
+                    continue
+                index = alone
+                del entries[heappop(moments)]
+            noted[index] = -1
+            rebec = rebecs[index]
+            messages = rebec._bag.messages
+            if len(messages) == 1:
+                yield rebec, messages.pop()
+            else:
+                yield rebec, messages.pop(place(count_alternatives(rebec)))
+            if messages:
+                note(rebec)

@@ -25,7 +25,8 @@ CHOICE_LAWS: tuple[ChoiceLaw, ...] = get_args(ChoiceLaw)
 ORDER_STREAM = 0
 """The stream that draws the order of messages."""
 
-_BLOCK = 64  # words fetched at a time: a run of a hundred ticks needs a few hundred
+_FEWEST = 64  # words fetched at a time: a run of a hundred ticks needs a few hundred
+_MOST = 4096  # the same in a long run
 
 
 def choice_stream(rebec: int, site: int) -> int:
@@ -36,16 +37,18 @@ def choice_stream(rebec: int, site: int) -> int:
 class Stream:
     """One sequence of random words."""
 
-    __slots__ = ("_generator", "_words")
+    __slots__ = ("_block", "_generator", "_words")
 
     def __init__(self, generator: np.random.Philox) -> None:
         self._generator = generator
         self._words: list[int] = []
+        self._block = _FEWEST
 
     def _word(self) -> int:
         if not self._words:
-            self._words = (self._generator.random_raw(_BLOCK) >> 32).tolist()
-            self._words.reverse()
+            words = self._generator.random_raw(self._block) >> 32
+            self._words = words[::-1].tolist()
+            self._block = min(2 * self._block, _MOST)
         return self._words.pop()
 
     def below(self, count: int) -> int:

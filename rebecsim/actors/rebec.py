@@ -209,23 +209,23 @@ class Rebec:
     @property
     def sender(self) -> Rebec | None:
         """Who sent the message being served; None in a constructor and for `initial`."""
-        return self._system.message.sender
+        return self._system.message[4]
 
     @property
     def current_message_arrival(self) -> int:
         """When the message being served arrived."""
-        return self._system.message.arrival
+        return self._system.message[0]
 
     @property
     def current_message_deadline(self) -> int:
         """Until when the message being served had to be served."""
-        deadline = self._system.message.deadline
+        deadline = self._system.message[6]
         return LATEST_DEADLINE if deadline is None else deadline
 
     @property
     def current_message_waiting_time(self) -> int:
         """How long the message being served has waited in the bag."""
-        return self._system.started - self._system.message.arrival
+        return self._system.started - self._system.message[0]
 
     def delay(self, duration: int) -> None:
         """Compute for `duration` time units; what is sent later is sent at the later time.

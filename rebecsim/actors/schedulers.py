@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from rebecsim.actors.choice import Choice, ReplayError, Run
-from rebecsim.actors.message import Message
+from rebecsim.actors.message import Message, PlainMessage
 from rebecsim.actors.randomness import (
     ORDER_STREAM,
     ChoiceLaw,
@@ -15,9 +15,10 @@ from rebecsim.actors.randomness import (
     law,
 )
 from rebecsim.actors.rebec import Rebec
-from rebecsim.actors.semantics import Step, alternatives, steps
+from rebecsim.actors.semantics import count_alternatives, steps
 
-_new = tuple.__new__  # half the time of calling Step, which does nothing else
+Pick = tuple[Rebec, PlainMessage]
+"""A step, or the same without names, where one is made for each message."""
 
 
 class Scheduler(Protocol):
@@ -25,7 +26,7 @@ class Scheduler(Protocol):
 
     priorities: bool
 
-    def pick(self, rebecs: list[Rebec]) -> Step | None:
+    def pick(self, rebecs: list[Rebec]) -> Pick | None:
         """Give the next step of one of the ready rebecs (at least one), or None to stop."""
 
     def choose(self, rebec: Rebec, alternatives: Sequence[Any], site: int) -> int:
@@ -60,18 +61,14 @@ class RandomScheduler:
     """
 
     def __init__(self, streams: Streams, choice_law: ChoiceLaw = "fair") -> None:
-        self._order = streams[ORDER_STREAM]
+        self.place = streams[ORDER_STREAM].below
         self.priorities = choice_law != "rmc"
         self.choose = RandomValues(streams, choice_law).choose
 
-    def pick(self, rebecs: list[Rebec]) -> Step:
+    def pick(self, rebecs: list[Rebec]) -> Pick:
         """Draw the next step."""
-        rebec = rebecs[self._order.below(len(rebecs))] if len(rebecs) > 1 else rebecs[0]
-        messages = rebec._bag.messages
-        if len(messages) > 1:
-            messages = alternatives(rebec)
-        drawn = self._order.below(len(messages)) if len(messages) > 1 else 0
-        return _new(Step, (rebec, messages[drawn]))
+        rebec = rebecs[self.place(len(rebecs))]
+        return rebec, rebec._bag.messages[self.place(count_alternatives(rebec))]
 
 
 class RankedScheduler(RandomScheduler):
@@ -86,15 +83,15 @@ class RankedScheduler(RandomScheduler):
         super().__init__(streams, choice_law)
         self._rank = rank
 
-    def pick(self, rebecs: list[Rebec]) -> Step:
+    def pick(self, rebecs: list[Rebec]) -> Pick:
         """Draw the next step among those of the lowest rank."""
         possible = steps(rebecs)
         lowest = min(self._rank(step.message) for step in possible)
         first = [step for step in possible if self._rank(step.message) == lowest]
         candidates = list(dict.fromkeys(step.rebec for step in first))
-        rebec = candidates[self._order.below(len(candidates))]
+        rebec = candidates[self.place(len(candidates))]
         own = [step for step in first if step.rebec is rebec]
-        return own[self._order.below(len(own))]
+        return own[self.place(len(own))]
 
 
 class FifoScheduler:
@@ -105,17 +102,17 @@ class FifoScheduler:
     def __init__(self, values: RandomValues | FirstValues | None = None) -> None:
         self.choose = (values or FirstValues()).choose
 
-    def pick(self, rebecs: list[Rebec]) -> Step:
+    def pick(self, rebecs: list[Rebec]) -> Pick:
         """Give the step whose message was sent first.
 
         Of the alternatives of a rebec that is the first one: bags are sorted like that.
         """
         rebec = rebecs[0] if len(rebecs) == 1 else min(rebecs, key=_first_sent)
-        return _new(Step, (rebec, rebec._bag.messages[0]))
+        return rebec, rebec._bag.messages[0]
 
 
 def _first_sent(rebec: Rebec) -> int:
-    return rebec._bag.messages[0].sequence
+    return rebec._bag.messages[0][2]
 
 
 class Recorder:
@@ -131,11 +128,11 @@ class Recorder:
         """The choices so far."""
         return Run(tuple(self._choices), self.priorities)
 
-    def pick(self, rebecs: list[Rebec]) -> Step | None:
+    def pick(self, rebecs: list[Rebec]) -> Pick | None:
         """Let the scheduler pick, and note the step."""
         step = self._scheduler.pick(rebecs)
         if step is not None:
-            possible = steps(rebecs)
+            possible: list[Pick] = [*steps(rebecs)]
             self._choices.append(Choice("step", possible.index(step), len(possible)))
         return step
 
@@ -158,7 +155,7 @@ class ReplayScheduler:
         self._position = 0
         self.priorities = run.priorities
 
-    def pick(self, rebecs: list[Rebec]) -> Step | None:
+    def pick(self, rebecs: list[Rebec]) -> Pick | None:
         """Give the recorded step, or None at the end of the record."""
         if self._position == len(self._choices):
             return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rebecsim.actors.failures import failure_of
-from rebecsim.actors.message import Message
+from rebecsim.actors.message import Message, PlainMessage
 from rebecsim.actors.rebec import Rebec
 from rebecsim.actors.system import System
 from rebecsim.actors.violations import DeadlineMissedError, Violation
@@ -26,13 +26,18 @@ class Step(NamedTuple):
     rebec: Rebec
     message: Message
 
+    @property
+    def start(self) -> int:
+        """When serving the message begins, before it does."""
+        return max(self.rebec._now, self.message.arrival)
+
 
 def next_time(rebec: Rebec) -> int:
     """When the rebec can serve its first message: when it is free and the message is there.
 
     Raises IndexError for a rebec without messages.
     """
-    return max(rebec._now, rebec._bag.messages[0].arrival)
+    return max(rebec._now, rebec._bag.messages[0][0])
 
 
 def ready(system: System, priorities: bool = True) -> tuple[int, list[Rebec]]:
@@ -46,7 +51,7 @@ def ready(system: System, priorities: bool = True) -> tuple[int, list[Rebec]]:
     for rebec in system.rebecs:
         messages = rebec._bag.messages
         if messages:
-            at = messages[0].arrival
+            at = messages[0][0]
             if rebec._now > at:
                 at = rebec._now
             if at == time:
@@ -62,7 +67,7 @@ def ready(system: System, priorities: bool = True) -> tuple[int, list[Rebec]]:
 def most_urgent(system: System, rebecs: list[Rebec]) -> list[Rebec]:
     """Keep the rebecs of the smallest priority number; any global priority replaces all others."""
     if system.uses_global_priority:
-        urgencies = [rebec._bag.messages[0].server.global_priority for rebec in rebecs]
+        urgencies = [rebec._bag.messages[0][3].global_priority for rebec in rebecs]
     else:
         urgencies = [rebec._priority for rebec in rebecs]
     first = min(urgencies)
@@ -75,17 +80,21 @@ def alternatives(rebec: Rebec) -> list[Message]:
     Timed: all with the arrival and priority of the first one, so the oldest of a busy rebec go
     first and only messages of one arrival are a bag. Core: the head of the queue.
     """
+    return [Message(*each) for each in rebec._bag.messages[: count_alternatives(rebec)]]
+
+
+def count_alternatives(rebec: Rebec) -> int:
+    """Count the messages that a ready rebec may serve, which are the first in its bag."""
     messages = rebec._bag.messages
-    head = messages[0]
     if len(messages) == 1 or rebec._system.model.core:
-        return [head]
-    arrival, priority = head.arrival, head.priority
+        return 1
+    arrival, priority, *_ = messages[0]
     count = 1
     for message in messages[1:]:
-        if message.arrival != arrival or message.priority != priority:
+        if message[0] != arrival or message[1] != priority:
             break
         count += 1
-    return messages[:count]
+    return count
 
 
 def enabled(system: System, priorities: bool = True) -> list[Step]:
@@ -98,27 +107,35 @@ def steps(rebecs: list[Rebec]) -> list[Step]:
     return [Step(rebec, message) for rebec in rebecs for message in alternatives(rebec)]
 
 
-def execute(system: System, step: Step, deadlines: bool = True) -> None:
-    """Serve a message: take it out of the bag and run its message server to the end.
+def execute(system: System, step: tuple[Rebec, PlainMessage], deadlines: bool = True) -> None:
+    """Take a message out of its bag, and serve it."""
+    rebec, message = step
+    rebec._bag.messages.remove(message)
+    serve(system, rebec, message, deadlines)
+
+
+def serve(system: System, rebec: Rebec, message: PlainMessage, deadlines: bool = True) -> None:
+    """Run the message server of a message that has been taken out of its bag to the end.
 
     Choices are resolved by `system.choose`. Raises a Violation when the deadline has passed (if
     `deadlines` count), an assertion fails or a queue overflows; the system is then as it was at
     that moment. Raises ModelCodeError for any other exception of the model's own code.
     """
-    rebec, message = step
     start, _, _, server, _, arguments, deadline = message
     if rebec._now > start:
         start = rebec._now
     if deadline is not None and deadlines and deadline < start:
-        raise DeadlineMissedError(message, start)
-    rebec._bag.remove(message)
+        raise DeadlineMissedError(Message(*message), start)
     rebec._now = system.started = start
     system.actor, system.message, system.serving = rebec, message, True
     try:
-        server.handler(rebec, *arguments)
+        if arguments:
+            server.handler(rebec, *arguments)
+        else:
+            server.handler(rebec)
     except (Violation, UserError, MemoryError):
         raise
     except Exception as error:  # whatever a model in Python raises
-        raise failure_of(error, rebec, message, server.handler.__code__) from error
+        raise failure_of(error, rebec, Message(*message), server.handler.__code__) from error
     finally:
         system.serving = False

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rebecsim.actors.failures import failure_of
-from rebecsim.actors.message import Bag, Message
+from rebecsim.actors.message import Bag, Message, PlainMessage
 from rebecsim.actors.rebec import LOWEST_PRIORITY, MessageServer, Rebec
 from rebecsim.actors.violations import NegativeTimeError, Violation
 from rebecsim.actors.watchdog import watching_constructors
@@ -112,9 +112,6 @@ def _refuse_choice(rebec: Rebec, alternatives: Sequence[Any], site: int) -> int:
     raise ModelError(f"{rebec}: a constructor may not draw a choice")
 
 
-_new = tuple.__new__  # half the time of calling Message, which does nothing else
-
-
 def _construction(construct: Callable[..., None]) -> Message:
     """Give what stands for the message being served while a constructor runs."""
     return Message(0, 0, 0, MessageServer("constructor", construct, number=-1), None, (), None)
@@ -132,7 +129,6 @@ class System:
         "constructing",
         "message",
         "model",
-        "notice",
         "rebecs",
         "sequence",
         "serving",
@@ -143,15 +139,12 @@ class System:
     def __init__(self, model: Model, choose: Choose | None = None) -> None:
         self.model = model
         self.choose: Choose = _refuse_choice
-        self.notice: Callable[[Rebec], None] | None = None
-        """Called with the receiver of a message that is the first in its bag now, unless that is
-        who has sent it."""
         self.sequence = 0
         self.started = 0
         self.serving = False
         self.constructing = False
         self.actor: Rebec
-        self.message: Message
+        self.message: PlainMessage
         self.uses_global_priority = model.uses_global_priority
         self.rebecs: tuple[Rebec, ...] = tuple(
             self._make(instance, index) for index, instance in enumerate(model.instances)
@@ -189,13 +182,13 @@ class System:
             rebec._bag.put(Message(0, initial.priority, number, initial, None, arguments, None))
             return
         construct = getattr(rebec, instance.constructor)
-        self.message = _construction(construct)
+        self.message = message = _construction(construct)
         try:
             construct(*arguments)
         except (Violation, UserError, MemoryError):
             raise
         except Exception as error:  # whatever a model in Python raises
-            raise failure_of(error, rebec, self.message, construct.__code__) from error
+            raise failure_of(error, rebec, message, construct.__code__) from error
         rebec._now = 0
 
     def _argument(self, argument: Any) -> Any:
@@ -220,24 +213,17 @@ class System:
         NegativeTimeError for a message that would arrive before it is sent.
         """
         sender = self.actor
-        serving = self.serving
         if after < 0:
             raise NegativeTimeError(f"{receiver}.{server.name}: after({after}) lies in the past")
         now = sender._now
         self.sequence = sequence = self.sequence + 1
-        message = _new(
-            Message,
-            (
-                now + after,
-                server.priority,
-                sequence,
-                server,
-                sender,
-                arguments,
-                None if deadline is None else now + deadline,
-            ),
+        message = (
+            now + after,
+            server.priority,
+            sequence,
+            server,
+            sender,
+            arguments,
+            None if deadline is None else now + deadline,
         )
-        bag = receiver._bag
-        bag.put(message, serving and receiver is sender)
-        if self.notice is not None and receiver is not sender and bag.messages[0] is message:
-            self.notice(receiver)
+        receiver._bag.put(message, self.serving and receiver is sender)

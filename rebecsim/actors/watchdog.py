@@ -16,7 +16,7 @@ from pathlib import PurePath
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Self
 
-from rebecsim.actors.message import Message
+from rebecsim.actors.message import Message, PlainMessage
 from rebecsim.actors.places import SOURCE, line_of_rebeca
 from rebecsim.errors import UserError
 
@@ -62,7 +62,7 @@ class Watchdog:
         self._is_over = is_over
         self._watched = threading.get_ident()
         self._outer: Watchdog | None = None
-        self._last: Message | None = None
+        self._last: PlainMessage | None = None
         self._since = 0.0
         self._raised = False
         self._left = False
@@ -105,7 +105,7 @@ class Watchdog:
             if patience_is_over or self._is_over():
                 self._stop(system, message, patience_is_over)
 
-    def _stop(self, system: System, message: Message, endless: bool) -> None:
+    def _stop(self, system: System, message: PlainMessage, endless: bool) -> None:
         """Stop the message server, if it is still that one."""
         frame = sys._current_frames().get(self._watched)
         with self._raising:
@@ -174,7 +174,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_go_round_anew)
 
 
-def _at_work(system: System | None) -> Message | None:
+def _at_work(system: System | None) -> PlainMessage | None:
     """Give the message that is served, or that stands for a constructor that runs."""
     if system is None or not (system.serving or system.constructing):
         return None
@@ -239,15 +239,15 @@ def _let_come_what_comes_late(this_thread: int) -> None:
 # --- where it is ----------------------------------------------------------------------------------
 
 
-def _doing(system: System, message: Message) -> str:
+def _doing(system: System, message: PlainMessage) -> str:
     if not system.constructing:
-        return f"{system.actor}, serving {message}"
+        return f"{system.actor}, serving {Message(*message)}"
     return f"{system.actor}, in the constructor of {type(system.actor).__name__}"
 
 
-def _place(frame: FrameType | None, message: Message) -> str:
+def _place(frame: FrameType | None, message: PlainMessage) -> str:
     """Say where in the model's text the thread is, innermost place first."""
-    file = message.server.handler.__code__.co_filename
+    file = message[3].handler.__code__.co_filename
     while frame is not None and frame.f_code.co_filename != file:
         frame = frame.f_back
     if frame is None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pykka
 
-from rebecsim.actors import Message, Step, execute
+from rebecsim.actors import Message, serve
 from rebecsim.actors.watchdog import ServerStopped, raise_in
 from rebecsim.live.conductor import Conductor
 from rebecsim.live.view import View
@@ -57,7 +57,7 @@ class RebecActor(pykka.ThreadingActor):
             failure = None
             view.prepare()
             try:
-                execute(view, Step(rebec, message))
+                serve(view, rebec, message)
                 view.attributes.check()
             except Exception as error:  # a violation, or whatever a model in Python raises
                 failure = error

@@ -68,7 +68,7 @@ class _NotingSystem(System):
         """Send a message, and note it."""
         super().send(receiver, server, arguments, after, deadline)
         number = self.sequence
-        message = next(each for each in receiver._bag.messages if each.sequence == number)
+        message = next(each for each in receiver._bag if each.sequence == number)
         self.sent.append(Sent.of(receiver, message))
 
 

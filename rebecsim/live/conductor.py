@@ -178,7 +178,7 @@ class Conductor:
         serving = self._serving
         for place, (bag, kept, *_) in enumerate(view.kept):
             self._sequence = sequence = self._sequence + 1
-            message = Message(kept[0], kept[1], sequence, kept[3], kept[4], kept[5], kept[6])
+            message = (kept[0], kept[1], sequence, kept[3], kept[4], kept[5], kept[6])
             try:
                 bag.admit(message, bag.owner._index in serving)
             except QueueOverflowError as error:

@@ -52,4 +52,4 @@ def served(record: Record, number: int) -> Served:
         drawn=tuple(plain(value) for _, value in choices),
         parameters=message.server.parameters,
     )
-    return Served(event, tuple(Sent.of(bag.owner, each) for bag, each, *_ in sent), late)
+    return Served(event, tuple(Sent.of(bag.owner, Message(*each)) for bag, each, *_ in sent), late)

@@ -1,7 +1,7 @@
 """The system as the thread of one rebec sees it, and what a message server leaves behind.
 
 Message servers of several rebecs run at the same time. Each has a `System` of its own to run in,
-so that `rebecsim.actors.execute` is used as it is; what it sends is kept back until it has ended.
+so that `rebecsim.actors.serve` is used as it is; what it sends is kept back until it has ended.
 """
 
 from __future__ import annotations
@@ -11,7 +11,15 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any
 
-from rebecsim.actors import Array, Message, MessageServer, ModelError, QueueOverflowError, Rebec
+from rebecsim.actors import (
+    Array,
+    Message,
+    MessageServer,
+    ModelError,
+    PlainMessage,
+    QueueOverflowError,
+    Rebec,
+)
 from rebecsim.actors.attributes import Attributes
 from rebecsim.actors.message import Bag
 from rebecsim.actors.system import Choose, System
@@ -21,7 +29,7 @@ Values = tuple[Any, ...]
 Drawn = tuple[int, Any]
 """A choice: the index of the alternative, and the alternative."""
 
-Outgoing = tuple["SharedBag", Message, int, int, Values]
+Outgoing = tuple["SharedBag", PlainMessage, int, int, Values]
 """A message kept back: its bag, the message, and how far its message server was at the sending.
 
 That is the rebec's time, how many choices it had drawn, and its variables. If the message finds no
@@ -43,27 +51,24 @@ class SharedBag(Bag):
         self.owner = owner
         self.messages = owner._bag.messages
 
-    def put(self, message: Message, reserved: int = 0) -> None:
+    def put(self, message: PlainMessage, reserved: int = 0) -> None:
         """Keep a message back.
 
         Raises QueueOverflowError when this message server alone has sent more than fits, which
         ends one that would go on sending for ever.
         """
-        sender = message.sender
+        sender = message[4]
         assert sender is not None, "what is sent during a run is sent by somebody"
         view = sender._system
         assert isinstance(view, View)
         kept = view.kept
         kept.append((self, message, sender._now, len(view.choices), view.read(sender)))
         if len(kept) > self.capacity and sum(each[0] is self for each in kept) > self.capacity:
-            raise QueueOverflowError(message, self.capacity)
+            raise QueueOverflowError(Message(*message), self.capacity)
 
-    def admit(self, message: Message, reserved: int) -> None:
+    def admit(self, message: PlainMessage, reserved: int) -> None:
         """Add a message that was kept back. Raises QueueOverflowError when the bag is full."""
         super().put(message, reserved)
-
-    def remove(self, message: Message) -> None:
-        """Do nothing: the message was taken out when the rebec was given its turn."""
 
 
 class _Serving(threading.local):

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal, get_args
 
 from rebecsim.actors import (
+    Agenda,
+    Message,
     Model,
     Scheduler,
     Step,
     System,
     Violation,
     agenda_for,
-    execute,
+    serve,
 )
 from rebecsim.actors.attributes import Attributes
-from rebecsim.actors.semantics import MOST_AT_ONE_TIME, steps as steps_of
+from rebecsim.actors.semantics import MOST_AT_ONE_TIME
 from rebecsim.actors.watchdog import Watchdog
-from rebecsim.simulation.standstill import Recurrence
+from rebecsim.simulation.standstill import Freedom, Recurrence
 from rebecsim.simulation.trace import Tracer
 
 Outcome = Literal[
@@ -85,47 +88,46 @@ def simulate(
     if watchdog is not None:
         watchdog.system = system
     recurrence = Recurrence(system) if stop_at_repeats and not model.core else None
+    freedom = Freedom(scheduler)
     began = 0  # the messages that had been served when the time advanced last
-    agenda = agenda_for(system, scheduler)
-    look, pick, served = agenda.ready, scheduler.pick, agenda.served
-    while steps != max_steps:
-        start, rebecs = look()
-        if not rebecs:
-            return RunResult("deadlock", steps, time, "", system)
-        if until is not None and start > until:
-            return RunResult("time limit", steps, time, "", system)
-        is_free = recurrence is not None and len(steps_of(rebecs)) > 1
-        step = pick(rebecs)
-        if step is None:
-            return RunResult("end of record", steps, time, "", system)
-        if start > time:
-            began = steps
+    agenda = agenda_for(system, scheduler if recurrence is None else freedom, until)
+    for rebec, message in islice(agenda.steps(), max_steps):
+        if agenda.time > time:
+            began, time = steps, agenda.time
         elif steps - began >= MOST_AT_ONE_TIME and not model.core:
+            rebec._bag.put(message)
             detail = f"{steps - began:,} messages were served at time {time}"
             return RunResult("time stands still", steps, time, detail, system)
-        time = start
         steps += 1
         try:
             if tracer is None:
-                execute(system, step, deadlines)
+                serve(system, rebec, message, deadlines)
             else:
-                _traced(system, step, tracer, deadlines)
-                attributes[step.rebec._index].check()
+                _traced(system, Step(rebec, Message(*message)), tracer, deadlines)
+                attributes[rebec._index].check()
         except Violation as violation:
             return RunResult(violation.verdict, steps, time, str(violation), system)
-        served(step.rebec)
         if recurrence is not None and tracer is not None:
-            was_drawn = is_free or bool(tracer.events[-1].choices)
+            was_drawn = freedom.is_free or bool(tracer.events[-1].choices)
             circle = recurrence.look(steps, time, was_drawn=was_drawn)
             if circle is not None:
                 detail = f"everything is as it was {circle} message{'s'[: circle != 1]} before"
                 return RunResult("time stands still", steps, time, detail, system)
-    return RunResult("step limit", steps, time, "", system)
+    outcome = "step limit" if steps == max_steps else _end(agenda, until)
+    return RunResult(outcome, steps, time, "", system)
+
+
+def _end(agenda: Agenda, until: int | None) -> Outcome:
+    """Say why there are no more steps."""
+    time, rebecs = agenda.ready()
+    if not rebecs:
+        return "deadlock"
+    return "end of record" if until is None or time <= until else "time limit"
 
 
 def _traced(system: System, step: Step, tracer: Tracer, deadlines: bool) -> None:
     tracer.before(step)
     try:
-        execute(system, step, deadlines)
+        serve(system, step.rebec, step.message, deadlines)
     finally:
         tracer.after(step)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rebecsim.actors import System
+from rebecsim.actors import Rebec, Scheduler, System, steps
+from rebecsim.actors.schedulers import Pick
 from rebecsim.simulation.trace import Event, state_of
 
 _MOST = 10_000
@@ -44,9 +45,24 @@ class Recurrence:
         rebec = self._system.rebecs[index]
         bag = [
             (each.arrival, each.server.name, str(each.sender), str(each.arguments), each.deadline)
-            for each in rebec._bag.messages
+            for each in rebec._bag
         ]
         return rebec._now, state_of(rebec), bag
+
+
+class Freedom:
+    """Lets another scheduler pick, and tells whether it could have picked another step."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.is_free = False
+        self.priorities = scheduler.priorities
+        self.choose = scheduler.choose
+        self._scheduler = scheduler
+
+    def pick(self, rebecs: list[Rebec]) -> Pick | None:
+        """Let the scheduler pick."""
+        self.is_free = len(steps(rebecs)) > 1
+        return self._scheduler.pick(rebecs)
 
 
 def may_stand_still(events: Sequence[Event]) -> bool:

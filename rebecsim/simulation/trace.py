@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rebecsim.actors import Rebec, Step, durations, next_time
+from rebecsim.actors import Rebec, Step, durations
 from rebecsim.actors.system import Choose
 from rebecsim.actors.written import call_text, drawn_text
 
@@ -115,7 +115,7 @@ class Tracer:
         """Note what is before a message is served."""
         self._choices.clear()
         self._drawn.clear()
-        self._start = next_time(step.rebec)
+        self._start = step.start
         self._state = state_of(step.rebec, self._start)
 
     def after(self, step: Step) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import cycle, islice
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
+import rebecsim.actors.agenda as agenda_module
 from rebecsim.actors import (
     DeadlineMissedError,
     FifoScheduler,
@@ -30,6 +33,7 @@ from rebecsim.actors import (
     execute,
     message_server,
     ready,
+    serve,
     state_variable,
     steps,
 )
@@ -172,12 +176,14 @@ def by_the_semantics(model: Model, scheduler: Scheduler) -> None:
 
 @pytest.mark.parametrize("name", SCHEDULERS)
 @settings(max_examples=dear(100))
-@given(rebecs=players)
-def test_runs_are_those_of_the_semantics(name: str, rebecs: list[Any]) -> None:
+@given(rebecs=players, spare=st.sampled_from([1, 1000]))
+def test_runs_are_those_of_the_semantics(name: str, rebecs: list[Any], spare: int) -> None:
+    """Also where everything is noted anew again and again."""
     expected: list[Any] = []
     by_the_semantics(model_of(rebecs, expected), SCHEDULERS[name]())
     served: list[Any] = []
-    simulate(model_of(rebecs, served), SCHEDULERS[name](), max_steps=MOST)
+    with patch.object(agenda_module, "_SPARE", spare):
+        simulate(model_of(rebecs, served), SCHEDULERS[name](), max_steps=MOST)
     assert served == expected
 
 
@@ -192,56 +198,85 @@ def test_a_run_is_done_again_from_its_record(rebecs: list[Any]) -> None:
     assert again == first
 
 
-@pytest.mark.parametrize("name", ["fifo", "random", "rmc"])
+class Places(FirstValues):
+    """Takes the enabled steps at these places, over and over."""
+
+    priorities = True
+
+    def __init__(self, places: list[int]) -> None:
+        self.places = cycle(places)
+
+    def pick(self, rebecs: list[Rebec]) -> Step:
+        possible = steps(rebecs)
+        return possible[next(self.places) % len(possible)]
+
+
+@pytest.mark.parametrize("name", ["fifo", "random", "rmc", "places"])
 @settings(max_examples=dear(100))
-@given(rebecs=players, taken=st.lists(st.integers(0, 99), min_size=1, max_size=9))
-def test_it_always_gives_who_is_ready(name: str, rebecs: list[Any], taken: list[int]) -> None:
-    """Whichever step is executed, and with all that are ready in the order of main."""
-    scheduler = SCHEDULERS[name]()
+@given(rebecs=players, places=st.lists(st.integers(0, 99), min_size=1, max_size=9))
+def test_it_always_gives_who_is_ready(name: str, rebecs: list[Any], places: list[int]) -> None:
+    """All that are ready in the order of main, or the one that FIFO takes."""
+    scheduler = Places(places) if name == "places" else SCHEDULERS[name]()
     system = model_of(rebecs, []).start()
     agenda = agenda_for(system, scheduler)
-    for number in range(MOST):
+    taken = agenda.steps()
+    for _ in range(MOST):
         time, candidates = ready(system, scheduler.priorities)
         if name == "fifo" and candidates:
             candidates = [min(candidates, key=_first_sent)]
-        assert agenda.ready() == (time, candidates)
-        assert agenda.ready() == (time, candidates)  # asking changes nothing
-        possible = steps(ready(system, scheduler.priorities)[1])
-        if not possible:
+        step = next(taken, None)
+        if step is None:
+            assert not candidates
+            assert agenda.ready() == (0, [])
             return
-        step = possible[taken[number % len(taken)] % len(possible)]
-        execute(system, step, deadlines=False)
-        agenda.served(step.rebec)
+        rebec, message = step
+        assert rebec in candidates
+        assert agenda.time == time
+        serve(system, rebec, message, deadlines=False)
 
 
 def _first_sent(rebec: Rebec) -> int:
-    return rebec._bag.messages[0].sequence
+    return rebec._bag.messages[0][2]
 
 
 class Waiter(Rebec, queue_size=10):
-    """Is poked again and again while a message for much later waits."""
+    """Is poked again and again, by itself or another one, while a message for much later waits."""
 
-    def __init__(self) -> None:
+    def __init__(self, poked: str) -> None:
         self.late(after=10**6)
-        self.poke(after=1)
+        if str(self) == "one":
+            self.poke(poked, after=1)
 
     @message_server
     def late(self) -> None: ...
 
     @message_server
-    def poke(self) -> None:
-        self.poke(after=1)
+    def poke(self, poked: str) -> None:
+        self._system.rebec(poked).poke(str(self), after=1)
 
 
-@pytest.mark.parametrize("name", ["fifo", "random"])
-def test_what_is_noted_does_not_grow_with_the_run(name: str) -> None:
-    system = Model("waiter", (Instance("waiter", Waiter),)).start()
+@pytest.mark.parametrize("poked", ["one", "other"])
+@pytest.mark.parametrize("name", ["fifo", "random", "lifo"])
+def test_what_is_noted_does_not_grow_with_the_run(name: str, poked: str) -> None:
+    instances = (Instance(each, Waiter, (), (poked,)) for each in ("one", "other"))
+    system = Model("waiters", tuple(instances)).start()
     agenda = agenda_for(system, SCHEDULERS[name]())
-    for _ in range(20_000):
-        (rebec,) = agenda.ready()[1]
-        execute(system, Step(rebec, rebec._bag.messages[0]))
-        agenda.served(rebec)
-    assert sum(len(each) for each in vars(agenda).values() if isinstance(each, list | dict)) < 3000
+    for step in islice(agenda.steps(), 10_000):
+        serve(system, *step)
+    noted = [each for each in vars(agenda).values() if isinstance(each, list | dict | set)]
+    entries = [each for each in agenda._entries.values() if not isinstance(each, int)]
+    assert sum(map(len, noted)) + sum(map(len, entries)) < 3000
+
+
+@pytest.mark.parametrize("name", ["fifo", "random", "lifo"])
+def test_nothing_is_taken_behind_the_last_time(name: str) -> None:
+    log: list[Any] = []
+    model = model_of([(Player, (), first, 1) for first in (4, 5, 6)], log)
+    scheduler = Recorder(SCHEDULERS[name]())
+    result = simulate(model, scheduler, until=5)
+    assert (result.outcome, result.steps, result.time) == ("time limit", 2, 5)
+    assert len(scheduler.run.choices) == 2
+    assert [len(rebec._bag) for rebec in result.system.rebecs] == [0, 0, 1]
 
 
 def test_an_agenda_is_kept_of_messages_sent_from_outside() -> None:

@@ -6,7 +6,7 @@ import re
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rebecsim.actors import RandomScheduler, Step, Streams, execute
+from rebecsim.actors import RandomScheduler, Streams, execute
 from rebecsim.actors.randomness import ORDER_STREAM, choice_stream
 from rebecsim.clusters.common.registry import UnknownNameError
 from rebecsim.clusters.dispatch.configuration import HighPriority
@@ -150,14 +150,14 @@ def after_tick(config: NatjamConfiguration, **state: list[int]):
     for name, values in state.items():
         assert len(getattr(manager, name)) == len(values), name
         getattr(manager, name)[:] = values
-    execute(system, Step(manager, manager._bag.messages[0]))
+    execute(system, (manager, manager._bag.messages[0]))
     return manager
 
 
 def sent(manager) -> list[tuple[int, ...]]:
     """The arguments of the runJob in the bag of each AppMaster; () where there is none."""
-    bags = [rebec._bag.messages for rebec in manager._system.rebecs[1:]]
-    return [messages[0].arguments if messages else () for messages in bags]
+    bags = [rebec._bag for rebec in manager._system.rebecs[1:]]
+    return [next(iter(bag)).arguments if bag else () for bag in bags]
 
 
 QUIET = {"arrivals": UniformArrivals(count=0), "queue_size": 4}

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rebecsim.actors import Rebec, Step, System
-from rebecsim.actors.semantics import next_time
 from rebecsim.actors.system import Choose
 from rebecsim.clusters.model.expressions import Expression
 from rebecsim.clusters.model.scenario import ModelScenario, Observe
@@ -121,7 +120,7 @@ class Watcher(Tracer):
         if self._system is None:
             self._system = step.rebec._system
             self._look()
-        start = next_time(step.rebec)
+        start = step.start
         if start > self._time:
             self._advance(start)
         self._note(step.rebec, step, start)

@@ -40,6 +40,6 @@ class _Hidden:
     def _refused(self, rebec: Rebec) -> ModelError:
         actor = rebec._system.actor
         return ModelError(
-            f"{type(actor).__name__}.{rebec._system.message.server.name} of {actor} uses "
+            f"{type(actor).__name__}.{rebec._system.message[3].name} of {actor} uses "
             f"`{self._name}` of {rebec}: rebecs share nothing, so ask by a message"
         )

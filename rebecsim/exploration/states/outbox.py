@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rebecsim.actors import Bag, Message, QueueOverflowError
+from rebecsim.actors import Bag, Message, PlainMessage, QueueOverflowError
 
-Sent = list[tuple[int, Message]]
+Sent = list[tuple[int, PlainMessage]]
 
 
 class Outbox(Bag):
@@ -23,7 +23,7 @@ class Outbox(Bag):
         self._sent = sent
         self.tried = 0
 
-    def put(self, message: Message, reserved: int = 0) -> None:
+    def put(self, message: PlainMessage, reserved: int = 0) -> None:
         """Note a message; it is to the rebec at work itself if a place is reserved.
 
         Raises QueueOverflowError when such a message finds no place.
@@ -31,8 +31,5 @@ class Outbox(Bag):
         if reserved:
             self.tried += 1
             if self.tried + reserved > self.capacity:
-                raise QueueOverflowError(message, self.capacity)
+                raise QueueOverflowError(Message(*message), self.capacity)
         self._sent.append((self._owner, message))
-
-    def remove(self, message: Message) -> None:
-        """Take out the message to be served, which never lies here."""

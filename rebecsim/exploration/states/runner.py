@@ -1,7 +1,7 @@
 """Running message servers on given states of rebecs, to find out what they do.
 
 The rebecs of one `rebecsim.actors.System` are used again and again: a rebec is given the variables
-of a state, `rebecsim.actors.execute` serves a message, and what has changed is read off. Outboxes
+of a state, `rebecsim.actors.serve` serves a message, and what has changed is read off. Outboxes
 in place of the bags catch what is sent.
 """
 
@@ -18,19 +18,19 @@ from rebecsim.actors import (
     MessageServer,
     Model,
     ModelError,
+    PlainMessage,
     QueueOverflowError,
     Rebec,
-    Step,
     System,
     Timer,
     Violation,
-    execute,
+    serve,
 )
 from rebecsim.actors.attributes import refuse_attributes
 from rebecsim.actors.message import NOBODY
 from rebecsim.exploration.states.isolation import hidden_class
 from rebecsim.exploration.states.local import NEVER, NO_DEADLINE, NOBODY_INDEX, Waiting
-from rebecsim.exploration.states.outbox import Outbox
+from rebecsim.exploration.states.outbox import Outbox, Sent
 from rebecsim.exploration.states.outcome import Breach, Effect, Sending
 from rebecsim.exploration.states.suspension import (
     Recipe,
@@ -129,8 +129,8 @@ class Runner:
         self._same: list[dict[tuple[Any, ...], tuple[Any, ...]]] = [{} for _ in self.rebecs]
         self._sendings: dict[tuple[int, Waiting], Sending] = {}
         self._orders: dict[tuple[Any, ...], tuple[Any, ...]] = {}
-        self.initial_bags = tuple(tuple(rebec._bag.messages) for rebec in self.rebecs)
-        self._sent: list[tuple[int, Message]] = []
+        self.initial_bags = tuple(tuple(rebec._bag) for rebec in self.rebecs)
+        self._sent: Sent = []
         self._outboxes = tuple(Outbox(rebec._index, NEVER, self._sent) for rebec in self.rebecs)
         system.choose = self._choose
         # of the message server that runs:
@@ -164,7 +164,7 @@ class Runner:
         served = self._decode(owner, message, 0, began)
         breach, refused = None, ""
         try:
-            execute(self.system, Step(rebec, served), self._rules.deadlines)
+            serve(self.system, rebec, served, self._rules.deadlines)
         except Suspended:
             pass
         except QueueOverflowError as violation:
@@ -240,7 +240,7 @@ class Runner:
         run. What the parts before that one have sent is dropped: it was sent when they were run.
         """
         is_last = self._delays == recipe.delays
-        system, message = self.system, self.system.message
+        system, message = self.system, Message(*self.system.message)
         units = (self._start.time if is_last else recipe.times[self._delays]) - rebec._now
         rebec._now += units
         system.started += units
@@ -266,11 +266,11 @@ class Runner:
             variables, before = suspended.recipe.variables, suspended.recipe.times
         elapsed = rebec._now - self.system.started
         recipe = Recipe(variables, tuple(self._taken), (*before, time), elapsed)
-        place = place_of(caller, execute.__code__, held, self.values)
+        place = place_of(caller, serve.__code__, held, self.values)
         timed = (suspended is None or suspended.timed) and (
             place is None
             or (owner, message.number) in self._rules.times_matter
-            or not may_wait_again(caller, execute.__code__)
+            or not may_wait_again(caller, serve.__code__)
         )
         if place is None:
             place = recipe  # its whole history tells it apart, if nothing less can
@@ -351,25 +351,26 @@ class Runner:
         except UnsuitableValueError as error:
             raise ModelError(f"{self.rebecs[owner]}: `{name}`: {error}") from error
 
-    def encode(self, message: Message, time: int) -> Waiting:
+    def encode(self, message: PlainMessage, time: int) -> Waiting:
         """Give a message as part of a state at that time."""
+        arrival, priority, _, server, sender, values, deadline = message
         arguments: tuple[Any, ...] = ()
         order: tuple[Any, ...] = ()
-        if message.arguments:
+        if values:
             try:
-                arguments = tuple(map(self.values.encode, message.arguments))
+                arguments = tuple(map(self.values.encode, values))
             except UnsuitableValueError as error:
-                raise ModelError(f"an argument of {message}: {error}") from error
+                raise ModelError(f"an argument of {Message(*message)}: {error}") from error
             known = self._orders.get(arguments)
             if known is None:
                 known = self._orders[arguments] = tuple(map(rank, arguments))
             order = known
         return Waiting(
-            message.arrival - time,
-            message.priority,
-            self._numbers[message.server],
-            NOBODY_INDEX if message.sender is None else message.sender._index,
-            NO_DEADLINE if message.deadline is None else message.deadline - time,
+            arrival - time,
+            priority,
+            self._numbers[server],
+            NOBODY_INDEX if sender is None else sender._index,
+            NO_DEADLINE if deadline is None else deadline - time,
             order,
             arguments,
         )
