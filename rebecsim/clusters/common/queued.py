@@ -100,7 +100,10 @@ def serve(system: QueuedSystem, closing: Closing, until: Until = _NEVER) -> int:
             now, _, _, receiver, server, arguments = heappop(waiting)
             receiver._now = now
             system.actor = receiver
-            server.handler(receiver, *arguments)
+            if len(arguments) == 1:  # half the time of the general way
+                server.handler(receiver, arguments[0])
+            else:
+                server.handler(receiver, *arguments)
             if receiver._now != now:
                 raise ModelError(f"{receiver}.{server.name}: a delay is not possible here")
         served += MOST_AT_ONE_TIME
