@@ -2,8 +2,8 @@
 
 Each has a page in docs/models. `ping_pong`, `philosophers`, `philosophers_deadlock`,
 `leader_election`, `producer_consumer`, `sensor_network`, `train_crossing`, `token_ring`,
-`yarn_fifo2`, `natjam_race` (of models/races) and `yarn_reservations`, which is written by hand,
-have a global `model`; solutions/ are the solutions of the exercises.
+`yarn_fifo2`, `natjam_race` (of models/races), and `yarn_reservations` and `capacity_queues`, which
+are written by hand, have a global `model`; solutions/ are the solutions of the exercises.
 """
 
 __all__: list[str] = []

@@ -137,7 +137,10 @@ def test_after_a_deadlock_it_cannot_happen_again() -> None:
 
 def test_all_models_of_the_folder_are_tested() -> None:
     assert {each.file for each in ALL} >= set(TEACHING.glob("**/*.rebeca"))
-    by_hand = {TEACHING / "yarn_reservations.py"}  # see test_reservations
+    by_hand = {  # see test_reservations and test_capacity_queues
+        TEACHING / "yarn_reservations.py",
+        TEACHING / "capacity_queues.py",
+    }
     assert {each.module for each in LESSONS} | by_hand >= set(TEACHING.glob("[!_]*.py"))
 
 

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from rebecsim.actors import Instance, Model, RandomScheduler, Rebec, ReplayScheduler, Streams
 from rebecsim.clusters.yarn import rebecs as yarn
 from rebecsim.exploration import Checks, Mode, Result, explore
-from rebecsim.exploration.checks import pose
-from rebecsim.exploration.graphs.space import StateSpace, state_space
 from rebecsim.generate.load import load_model
 from rebecsim.lang import parse_property_file
 from rebecsim.live import LiveLimits, check_log, run_live
 from rebecsim.native.engines import Engine
 from rebecsim.simulation import Tracer, simulate
 from tests.conftest import Run
+from tests.models import by_hand
+from tests.models.by_hand import Changes, Rebecs, changed_model
 from tests.models.lessons import MODELS, TEACHING
 from tests.models.walks import ends_of
 from tests.on_demand import OnDemand
@@ -29,24 +27,12 @@ FILE = TEACHING / "yarn_reservations.py"
 PROPERTIES = FILE.with_suffix(".property")
 STATES, TRANSITIONS = 5972, 12573
 
-Changes = tuple[tuple[str, str], ...]
-Rebecs = dict[str, dict[str, Any]]
 FORGOTTEN: Changes = (("GIVES_UP = True", "GIVES_UP = False"),)
 LARGE: Changes = (("MASTER, TASK = 1, 2", "MASTER, TASK = 1, 3"),)
 
 
-@cache
 def cluster(changes: Changes = ()) -> Model:
-    """The model, or what it becomes when some lines are others."""
-    text = FILE.read_text("utf-8")
-    for old, new in changes:
-        assert text.count(old) == 1, f"{old!r} is not there once"
-        text = text.replace(old, new)
-    names: dict[str, Any] = {"__name__": "changed"}
-    exec(compile(text, str(FILE), "exec", dont_inherit=True), names)
-    model = names["model"]
-    assert isinstance(model, Model)
-    return model
+    return changed_model(FILE, changes)
 
 
 def checks() -> Checks:
@@ -57,34 +43,9 @@ def explored(changes: Changes = (), engine: Engine = "python", mode: Mode = "FTT
     return explore(cluster(changes), checks=checks(), engine=engine, mode=mode)
 
 
-@cache
-def space_of(changes: Changes = ()) -> tuple[StateSpace, list[Rebecs]]:
-    """The graph of all states, and the variables of each rebec in each of them."""
-    space = state_space(pose(cluster(changes)))
-    assert space.complete
-    numbers = range(len(space.states))
-    return space, [{each.rebec: each.variables for each in space.rebecs(n)} for n in numbers]
-
-
 def for_ever(changes: Changes, holding: Callable[[Rebecs], Iterable[Hashable]]) -> set[int]:
-    """The states from which something can go on: on a way that never ends, or at an end.
-
-    `holding` gives what holds in a state; it must be the same thing all the way.
-    """
-    space, variables = space_of(changes)
-    later: dict[int, set[int]] = {}
-    for edge in space.edges:
-        later.setdefault(edge.source, set()).add(edge.target)
-    stay = {(number, it) for number, each in enumerate(variables) for it in holding(each)}
-    while True:
-        left = {
-            (number, it)
-            for number, it in stay
-            if number not in later or any((other, it) in stay for other in later[number])
-        }
-        if left == stay:
-            return {number for number, _ in stay}
-        stay = left
+    """The states from which something can go on for ever."""
+    return {number for number, _ in by_hand.for_ever(FILE, changes, holding)}
 
 
 def reservations(rebecs: Rebecs) -> Iterator[Hashable]:
