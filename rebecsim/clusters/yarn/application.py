@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,9 +25,9 @@ def hundreds(memory: int) -> int:
     return -(-memory // LEAST_MEMORY) * LEAST_MEMORY
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """What all tasks of a class have in common. Memories are MB, durations milliseconds.
+    """What all tasks of a class of a job have in common. Memories are MB, durations milliseconds.
 
     Attributes:
         kind: what they are for.
@@ -37,6 +37,7 @@ class Task:
         ideal: the memory that they need, which is less than they ask for if that is too much.
         penalty: how much longer they run in less; None: they do not.
         host: where they would rather run; see `Hosts`.
+        is_master: whether this is an AppMaster.
     """
 
     kind: Kind
@@ -46,11 +47,10 @@ class Task:
     ideal: int
     penalty: Penalty | None = None
     host: str = ""
+    is_master: bool = field(init=False)
 
-    @property
-    def is_master(self) -> bool:
-        """Whether this is an AppMaster."""
-        return self.kind == "master"
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_master", self.kind == "master")
 
     @property
     def least(self) -> int:

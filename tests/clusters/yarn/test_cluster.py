@@ -9,6 +9,7 @@ from hypothesis import given, settings
 
 from rebecsim.actors import FifoScheduler
 from rebecsim.clusters.yarn.accounts import Accounts
+from rebecsim.clusters.yarn.application import Decisions
 from rebecsim.clusters.yarn.cluster import Finished, cluster_model, run_cluster
 from rebecsim.clusters.yarn.configuration import Configuration, Elasticity, InjectedError
 from rebecsim.clusters.yarn.elasticity.durations import applications_of
@@ -16,6 +17,7 @@ from rebecsim.clusters.yarn.elasticity.penalties import penalty_named
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.rebecs import StuckError
 from rebecsim.clusters.yarn.schedulers.registry import SCHEDULERS
+from rebecsim.clusters.yarn.schedulers.regular import Regular
 from rebecsim.errors import UserError
 from rebecsim.simulation import simulate
 from tests.clusters.yarn.clusters import (
@@ -123,6 +125,22 @@ def test_every_look_at_a_task_has_one_result_where_nobody_looks_for_gaps(jobs, c
         assert looks.total == looks.accepted + looks.rejected + looks.reserved
         assert looks.accepted == len(application.containers)
         assert looks.elastic == sum(each.is_elastic for each in application.containers)
+
+
+@settings(max_examples=dear(200))
+@given(jobs=workloads(), configuration=configurations("REGULAR", "GREEDY", "SMARTG", "FAIR"))
+def test_refusing_all_at_once_is_refusing_one_after_the_other(jobs, configuration):
+    run = finished(jobs, nodes(2), configuration)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Regular, "_is_too_small", lambda *_: False)
+        slow = finished(jobs, nodes(2), configuration)
+    assert rows(slow) == rows(run)
+    for each, other in zip(run.applications, slow.applications, strict=True):
+        assert counted(each.decisions) == counted(other.decisions)
+
+
+def counted(looks: Decisions) -> list[int]:
+    return [getattr(looks, name) for name in Decisions.__slots__]
 
 
 @settings(max_examples=dear(120))

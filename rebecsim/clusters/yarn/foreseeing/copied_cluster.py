@@ -157,8 +157,9 @@ class CopiedCluster:
         own = self._applications[application]
         self.system.actor = self.manager
         self.manager._now = self._now
-        self.manager.allocate(own, self._nodes[node], memory)
-        self.manager.scheduler.freed(own)
+        scheduler = self.manager.scheduler
+        assert isinstance(scheduler, Regular)
+        scheduler.give(own, self._nodes[node], memory)
 
 
 def _known_of(original: Configuration, gaps: bool) -> Configuration:

@@ -46,8 +46,11 @@ class Elastic(Regular):
         """Whether the next task could be given a container, in less memory if need be."""
         task = application.head
         assert task is not None
-        least = task.memory if task.penalty is None else min(task.least, task.memory)
-        return least <= node.memory and task.cores <= node.cores
+        return self.least_memory(task) <= node.memory and task.cores <= node.cores
+
+    def least_memory(self, task: Task) -> int:
+        """Give the least memory that a task may be given (MB)."""
+        return task.memory if task.penalty is None else min(task.least, task.memory)
 
     def may_shrink(self, node: ClusterNode, application: Application) -> bool:
         """Whether this node may give this application less memory than it asks for."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rebecsim.clusters.yarn.application import Application
+from rebecsim.clusters.yarn.application import Application, Task
 from rebecsim.clusters.yarn.configuration import Configuration
 from rebecsim.clusters.yarn.node import ClusterNode, Reservation
 from rebecsim.clusters.yarn.schedulers.fair_queue import FairQueue, Queue
@@ -23,6 +23,10 @@ class Regular(Scheduler):
     ) -> None:
         super().__init__(configuration, nodes, grants)
         self.queue = self.make_queue()
+        self._offers_plainly = type(self).offer is Regular.offer
+        self._least: tuple[int, int] | None = None  # MB and cores that a next task has to have
+        self._refusals = 0  # how often all in the queue were refused, for want of that
+        self._refusals_before: dict[Application, int] = {}
         self._looks_for_gaps = configuration.gaps
 
     def make_queue(self) -> Queue:
@@ -41,6 +45,8 @@ class Regular(Scheduler):
     def submitted(self, application: Application) -> None:
         """Take an application into the queue."""
         self.queue.add(application)
+        self._refusals_before[application] = self._refusals
+        self._least = None
 
     def freed(self, application: Application) -> None:
         """Move an application forward in the queue."""
@@ -53,6 +59,10 @@ class Regular(Scheduler):
         if task.memory <= node.memory and task.cores <= node.cores:
             return Offer(task.memory, task.duration)
         return None
+
+    def least_memory(self, task: Task) -> int:
+        """Give the least memory that a task may be given (MB)."""
+        return task.memory
 
     def could_offer(self, node: ClusterNode, application: Application, now: int) -> bool:
         """Whether a node would have something if it were as this one is, which is none of them."""
@@ -107,31 +117,56 @@ class Regular(Scheduler):
 
     def _scan(self, node: ClusterNode, now: int) -> bool:
         """Look at the queue; say whether the heartbeat is over with a container given."""
-        multiple = self.configuration.assign_multiple
-        reserves, placement = self.configuration.reservations, self.placement
-        looking = iter(self.queue)
-        while (application := next(looking, None)) is not None:
+        if not self.configuration.assign_multiple:
+            return self._gives(node, now)
+        while self._gives(node, now):
+            pass
+        return False
+
+    def _gives(self, node: ClusterNode, now: int) -> bool:
+        """Give a container to the first in the queue who can have one; say whether one could."""
+        plainly, placement = self._offers_plainly, self.placement
+        reserves = self.configuration.reservations
+        if not reserves and self._is_too_small(node):
+            self._refusals += 1
+            return False
+        for application in self.queue:
             decisions, task = application.decisions, application.head
+            assert task is not None
             decisions.total += 1
-            if not application.launched and task is not None and not task.is_master:
+            if not (application.launched or task.is_master):
                 decisions.rejected += 1
                 continue
             if placement is not None and not placement.may_place(node, application):
                 decisions.rejected += 1
                 continue
-            offer = self.offer(node, application, now)
+            if plainly and (task.memory > node.memory or task.cores > node.cores):
+                offer = None
+            else:
+                offer = self.offer(node, application, now)
             if offer is not None:
                 self._accept(node, application, offer)
-                if not multiple:
-                    return True
-                looking = iter(self.queue)
-            elif reserves:
+                return True
+            if reserves:
                 decisions.reserved += 1
                 self.grants.reserve(application, node)
                 return False
-            else:
-                decisions.rejected += 1
+            decisions.rejected += 1
         return False
+
+    def _is_too_small(self, node: ClusterNode) -> bool:
+        """Whether no next task in the queue can be given what is free on a node."""
+        least = self._least
+        if least is None:
+            least = self._least = self._least_of_all()
+        return node.memory < least[0] or node.cores < least[1]
+
+    def _least_of_all(self) -> tuple[int, int]:
+        """Give the least MB and the least cores that a next task in the queue has to have."""
+        tasks = [each.head for each in self.queue if each.head is not None]
+        if not (tasks and (self._offers_plainly or self.elastic)):
+            return 0, 0
+        return min(map(self.least_memory, tasks)), min(task.cores for task in tasks)
 
     def _fill(self, node: ClusterNode, now: int, kept: Application, until: int) -> bool:
         """Give what ends before the node is needed; as `_scan`."""
@@ -163,8 +198,20 @@ class Regular(Scheduler):
         decisions.accepted += 1
         if offer.memory != task.memory:
             decisions.elastic += 1
-        self.grants.allocate(application, node, offer.memory)
+        self.give(application, node, offer.memory)
+
+    def give(self, application: Application, node: ClusterNode, memory: int) -> None:
+        """Give the application's next task a container of this memory (MB), and move it."""
+        task = application.head
+        self.grants.allocate(application, node, memory)
         self.queue.update(application)
+        if application.head is task:
+            return
+        self._least = None
+        if application.head is None:
+            refusals = self._refusals - self._refusals_before.pop(application)
+            application.decisions.total += refusals
+            application.decisions.rejected += refusals
 
     def _gap(self, node: ClusterNode, reservation: Reservation, now: int) -> int | None:
         """Give until when a reserved node has room for others; None: that is not known."""
