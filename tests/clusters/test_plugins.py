@@ -246,7 +246,12 @@ def test_a_file_that_raises_or_has_no_plugin(complaint, text, message):
     )
 
 
-PRELUDE = "from rebecsim.clusters import DispatchPolicy, EvictionPolicy, Plugin, UniformArrivals\n"
+PRELUDE = """
+from rebecsim.clusters import DispatchPolicy, EvictionPolicy, Plugin, UniformArrivals
+from rebecsim.clusters.mapreduce.schedulers.fifo import JobQueueTaskScheduler
+from rebecsim.clusters.mapreduce.schedulers.registry import SlotScheduler
+from rebecsim.clusters.mapreduce.schedulers.scheduler import TaskScheduler
+"""
 
 
 @pytest.mark.parametrize(
@@ -258,6 +263,20 @@ PRELUDE = "from rebecsim.clusters import DispatchPolicy, EvictionPolicy, Plugin,
         (
             'Plugin(dispatch_policies=(EvictionPolicy("A", "a", "a", "x"),))',
             "is no DispatchPolicy",
+        ),
+        ("Plugin(yarn_schedulers=(3,))", "3 is no YarnScheduler"),
+        ("Plugin(slot_schedulers=(3,))", "3 is no SlotScheduler"),
+        (
+            'Plugin(slot_schedulers=(SlotScheduler("A", "a", "a", int),))',
+            "policy A: the scheduler <class 'int'> is no subclass of TaskScheduler",
+        ),
+        (
+            'Plugin(slot_schedulers=(SlotScheduler("A", "a", "a", TaskScheduler),))',
+            "policy A: TaskScheduler does not define assign, completed, ended, submit",
+        ),
+        (
+            'Plugin(slot_schedulers=(SlotScheduler("FAIR", "a", "a", JobQueueTaskScheduler),))',
+            "MapReduce scheduler FAIR is there already, from rebecsim itself",
         ),
         ('Plugin(fragments={"a": 1})', "fragments must map names of templates to their texts"),
         (

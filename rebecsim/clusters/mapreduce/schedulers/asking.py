@@ -23,7 +23,7 @@ def map_of(
     if backup is None:
         return None
     job.start_backup(SlotKind.MAP)
-    return Assignment(job, SlotKind.MAP, backup, Locality.OFF_SWITCH, True)
+    return Assignment(job, SlotKind.MAP, backup, None, True)
 
 
 def reduce_of(job: JobInProgress, tracker: TrackerSlots, now: int) -> Assignment | None:

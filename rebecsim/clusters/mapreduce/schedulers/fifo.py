@@ -121,7 +121,7 @@ class JobQueueTaskScheduler(TaskScheduler):
             if found is None:
                 return
             given.append(found)
-            if found.locality is Locality.OFF_SWITCH:
+            if found.is_far:
                 return
 
     def _find_map(self, tracker: TrackerSlots, now: int) -> Assignment | None:

@@ -16,13 +16,18 @@ from rebecsim.errors import UserError
 
 
 class Assignment(NamedTuple):
-    """A task that is given a slot; `locality` is of maps only."""
+    """A task that is given a slot; `locality` is of maps only, and of backups not known."""
 
     job: JobInProgress
     kind: SlotKind
     number: int
     locality: Locality | None
     speculative: bool = False
+
+    @property
+    def is_far(self) -> bool:
+        """Whether it is a map from another rack, or a backup, which may be anywhere."""
+        return self.speculative or self.locality is Locality.OFF_SWITCH
 
 
 class Preemption(NamedTuple):

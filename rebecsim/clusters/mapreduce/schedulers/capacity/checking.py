@@ -121,7 +121,7 @@ class _Checker:
             self._check_step(beat, each, furthest)
             if furthest is not near:
                 after += 1
-            if each.locality is Locality.OFF_SWITCH:
+            if each.is_far:
                 if furthest is not near:
                     self._say(f"node {beat.node} got a second map from another rack at once")
                 furthest = Locality.RACK
@@ -233,7 +233,7 @@ class _Checker:
         job = self._jobs[given.job]
         job.running[given.kind] += 1
         job.waiting[given.kind].discard(given.number)
-        if given.kind is SlotKind.MAP and given.locality is not Locality.OFF_SWITCH:
+        if given.kind is SlotKind.MAP and not given.is_far:
             job.chances = 0
 
     def _queue_may(self, queue: str, kind: SlotKind) -> bool:

@@ -49,7 +49,7 @@ class Delay:
         job.opportunities += 1
         level = self._allowed(job, furthest)
         found = map_of(job, tracker, level, now)
-        if found is not None and found.locality is not Locality.OFF_SWITCH:
+        if found is not None and not found.is_far:
             job.opportunities = 0
         return found
 

@@ -144,7 +144,7 @@ class CapacityTaskScheduler(TaskScheduler):
             if found is None:
                 return
             given.append(found)
-            if found.locality is Locality.OFF_SWITCH:
+            if found.is_far:
                 furthest = Locality.RACK
             if furthest is Locality.RACK:
                 if not left:
