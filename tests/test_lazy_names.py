@@ -9,6 +9,7 @@ PACKAGES = [
         "actors",
         "clusters",
         "clusters.batch",
+        "clusters.mapreduce",
         "clusters.yarn",
         "exploration",
         "exploration.races",

@@ -48,14 +48,14 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
     @at_once
     def served(self, demand: Demand) -> None:
         """Go on with what a device has done something for."""
-        if demand.over:
-            return
-        if isinstance(demand, Attempt):
-            demand.times[demand.steps[demand.place - 1].phase] += self._now - demand.began
-            self._go_on(demand)
-        elif isinstance(demand, Fetch):
-            self._read_or_arrived(demand)
-        else:
+        if isinstance(demand, Fetch):
+            if not demand.dropped and demand.attempt.end is None:
+                self._read_or_arrived(demand)
+        elif isinstance(demand, Attempt):
+            if demand.end is None:
+                demand.times[demand.steps[demand.place - 1].phase] += self._now - demand.began
+                self._go_on(demand)
+        elif demand.attempt.end is None:
             self._merge_on(demand)
 
     @at_once

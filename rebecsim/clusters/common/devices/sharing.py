@@ -34,7 +34,17 @@ class SharedServer(Generic[Item]):
         now: the time up to which demands have been served (microseconds).
     """
 
-    __slots__ = ("_heap", "_number", "_served", "busy", "now", "rate", "servers")
+    __slots__ = (
+        "_at_work",
+        "_each",
+        "_heap",
+        "_number",
+        "_served",
+        "busy",
+        "now",
+        "rate",
+        "servers",
+    )
 
     def __init__(self, servers: int, rate: float) -> None:
         self.servers = servers
@@ -44,6 +54,8 @@ class SharedServer(Generic[Item]):
         self._served = 0.0  # of each demand, since there was none (units)
         self._number = 0
         self._heap: list[tuple[float, int, Item]] = []
+        self._each = rate  # at what rate each demand is served now
+        self._at_work = 0  # servers
 
     def __len__(self) -> int:
         return len(self._heap)
@@ -54,20 +66,21 @@ class SharedServer(Generic[Item]):
             self._pass(now)
         self._number += 1
         heappush(self._heap, (self._served + size, self._number, item))
+        self._share()
 
     def remove(self, item: Item, now: int) -> None:
         """Serve a demand no more; nothing happens if there is none of this name."""
         self._pass(now)
         self._heap = [entry for entry in self._heap if entry[2] is not item]
         heapify(self._heap)
-        self._rest_if_idle()
+        self._share()
 
     def clear(self, now: int) -> list[Item]:
         """Serve nothing more; give what was being served, in the order of arrival."""
         self._pass(now)
         present = sorted(self._heap, key=_number_of)
         self._heap = []
-        self._rest_if_idle()
+        self._share()
         return [item for _, _, item in present]
 
     def advance(self, now: int) -> list[Item]:
@@ -75,40 +88,45 @@ class SharedServer(Generic[Item]):
         if now != self.now:
             self._pass(now)
         heap, done = self._heap, []
-        if heap:
-            enough = self._served + self._share() * INSTANT
-            while heap and heap[0][0] <= enough:
-                done.append(heappop(heap)[2])
-            self._rest_if_idle()
+        enough = self._served + self._each * INSTANT
+        while heap and heap[0][0] <= enough:
+            done.append(heappop(heap)[2])
+        if done:
+            self._share()
         return done
 
     def next_completion(self) -> int | None:
         """Give when the next demand will be done if none arrives or leaves; None: there is none."""
         if not self._heap:
             return None
-        missing = (self._heap[0][0] - self._served) / self._share()
+        missing = (self._heap[0][0] - self._served) / self._each
         return self.now + max(ceil(missing - INSTANT), 0)
 
     def busy_until(self, now: int) -> float:
         """Give `busy` as it will be at a time before the next completion."""
-        return self.busy + (now - self.now) * min(len(self._heap), self.servers)
-
-    def _share(self) -> float:
-        """Give at what rate each demand is served now."""
-        present = len(self._heap)
-        return self.rate if present <= self.servers else self.rate * self.servers / present
+        return self.busy + (now - self.now) * self._at_work
 
     def _pass(self, now: int) -> None:
         """Let time pass."""
         elapsed, self.now = now - self.now, now
-        if self._heap:
-            self._served += elapsed * self._share()
-            self.busy += elapsed * min(len(self._heap), self.servers)
+        if self._at_work:
+            self._served += elapsed * self._each
+            self.busy += elapsed * self._at_work
 
-    def _rest_if_idle(self) -> None:
-        """Begin to count anew when there is nothing to do, so that nothing is lost to rounding."""
-        if not self._heap:
-            self._served = 0.0
+    def _share(self) -> None:
+        """Share the servers anew, after demands have come or gone.
+
+        Without any, what each has been served counts from 0 again: so nothing is lost to rounding.
+        """
+        present, servers = len(self._heap), self.servers
+        if present <= servers:
+            self._at_work = present
+            self._each = self.rate
+            if not present:
+                self._served = 0.0
+        else:
+            self._at_work = servers
+            self._each = self.rate * servers / present
 
 
 def _number_of(entry: tuple[float, int, object]) -> int:

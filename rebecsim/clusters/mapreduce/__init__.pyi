@@ -1,0 +1,38 @@
+from .cluster import (
+    cluster_model as cluster_model,
+    make_cluster as make_cluster,
+    run_mapreduce as run_mapreduce,
+)
+from .configuration import (
+    ClusterConfiguration as ClusterConfiguration,
+    Failures as Failures,
+    FileSystem as FileSystem,
+    HadoopSettings as HadoopSettings,
+    Hardware as Hardware,
+    Outage as Outage,
+    Speculation as Speculation,
+    TimedChange as TimedChange,
+    Variation as Variation,
+)
+from .job import (
+    JobCosts as JobCosts,
+    JobPriority as JobPriority,
+    MapReduceJob as MapReduceJob,
+    SlotKind as SlotKind,
+)
+from .progress import JobInProgress as JobInProgress, Locality as Locality
+from .records import (
+    AttemptRecord as AttemptRecord,
+    DeviceUse as DeviceUse,
+    FinishedRun as FinishedRun,
+    JobRecord as JobRecord,
+)
+from .requirements import StuckJobsError as StuckJobsError
+from .schedulers.capacity.scheduler import CapacityTaskScheduler as CapacityTaskScheduler
+from .schedulers.fair.scheduler import FairTaskScheduler as FairTaskScheduler
+from .schedulers.fifo import JobQueueTaskScheduler as JobQueueTaskScheduler
+from .schedulers.registry import SLOT_SCHEDULERS as SLOT_SCHEDULERS
+from .schedulers.scheduler import Assignment as Assignment, TaskScheduler as TaskScheduler
+from .tasks.attempt import AttemptOutcome as AttemptOutcome
+from .tasks.phases import Phase as Phase
+from .tracker import TrackerSlots as TrackerSlots
