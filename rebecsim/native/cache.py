@@ -90,6 +90,11 @@ def cache_folders() -> list[CacheFolder]:
     return found
 
 
+def is_anything_compiled() -> bool:
+    """Tell whether there is a compiled function in the cache, of any version. Raises OSError."""
+    return any(any(path.glob(f"*{_SUFFIX}")) for path, _ in _folders())
+
+
 def clear_cache() -> None:
     """Delete all compiled code, kept models and grammar tables, of every version; nothing else.
 

@@ -84,10 +84,10 @@ def simulation_modules(engine: Engine) -> tuple[str, ...]:
 
 
 def _has_compiled_code() -> bool:
-    from rebecsim.native.cache import cache_folders
+    from rebecsim.native.cache import is_anything_compiled
 
     try:
-        return bool(cache_folders())
+        return is_anything_compiled()
     except OSError:
         return False
 

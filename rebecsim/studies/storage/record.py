@@ -12,6 +12,7 @@ import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,12 @@ _PACKAGES = ("rebecsim", "numpy", "scipy", "jinja2", "lark", "pyarrow")
 
 def versions() -> dict[str, str]:
     """Give the versions of Python and of the packages that results depend on."""
+    return dict(_versions())
+
+
+@cache
+def _versions() -> Mapping[str, str]:
+    """Read them once: it takes milliseconds, and each run and each task's luggage has them."""
     found = {"python": platform.python_version()}
     for package in _PACKAGES:
         found[package] = metadata.version(package)
