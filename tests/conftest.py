@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from rebecsim.clusters import loading
 from rebecsim.lang.checking import checker
 from rebecsim.simulation import task
 from tests.examples import QUICK, register_profiles
@@ -42,9 +43,11 @@ def run() -> Run:
 def remembered_models() -> Iterator[None]:
     """Read a text once for all tests of a process: most tests have it from the same files.
 
-    And make a model once of what comparisons run: most of the tests have the same.
+    And make a model once of what comparisons run: most of the tests have the same; and look once
+    for plug-ins of installed packages, as a process does.
     """
     with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(loading, "entry_points", lru_cache(loading.entry_points))
         patched.setattr(checker, "parse_model", lru_cache(300)(checker.parse_model))
         patched.setattr(task, "_model", lru_cache(200)(task._model.__wrapped__))
         yield

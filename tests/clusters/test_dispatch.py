@@ -59,10 +59,9 @@ def choices(source: str) -> list[str]:
     return re.findall(r"\?\(([^)]*)\)", source)
 
 
-@pytest.mark.parametrize("policy", DISPATCH_POLICIES)
-@pytest.mark.parametrize("arrivals", ARRIVALS, ids=lambda pattern: pattern.slug)
-def test_every_policy_renders_a_model_that_checks_with_every_workload(policy, arrivals):
-    sources = {  # mostly one for both lengths of jobs of high priority
+def sources_of(policy, arrivals, every_length):
+    """Models with these workloads; mostly one for both lengths of jobs of high priority."""
+    return {
         rebeca_source(
             configuration(
                 policy=policy,
@@ -71,9 +70,34 @@ def test_every_policy_renders_a_model_that_checks_with_every_workload(policy, ar
                 high_priority=HighPriority(probability=30, length=high_length),
             )
         )
-        for lengths, high_length in itertools.product(LENGTHS, (0, 9))
+        for lengths, high_length in itertools.product(every_length, (0, 9))
     }
-    for source in sources:
+
+
+def lengths_with(policy, arrivals):
+    """Some lengths, so that all policies together have every pair of arrivals and lengths.
+
+    And each policy has every length.
+    """
+    first = list(DISPATCH_POLICIES).index(policy) + ARRIVALS.index(arrivals)
+    return [LENGTHS[(first + step) % len(LENGTHS)] for step in (0, 3)]
+
+
+def test_all_pairs_of_arrivals_and_lengths_are_among_those_below():
+    chosen = [
+        (policy, arrivals.slug, lengths.slug)
+        for policy in DISPATCH_POLICIES
+        for arrivals in ARRIVALS
+        for lengths in lengths_with(policy, arrivals)
+    ]
+    assert len({each[1:] for each in chosen}) == len(ARRIVALS) * len(LENGTHS)
+    assert len({each[::2] for each in chosen}) == len(DISPATCH_POLICIES) * len(LENGTHS)
+
+
+@pytest.mark.parametrize("policy", DISPATCH_POLICIES)
+@pytest.mark.parametrize("arrivals", ARRIVALS, ids=lambda pattern: pattern.slug)
+def test_every_policy_renders_a_model_that_checks_with_every_workload(policy, arrivals):
+    for source in sources_of(policy, arrivals, lengths_with(policy, arrivals)):
         check_source(source, "model.rebeca")
         assert "{{" not in source
         assert "{%" not in source

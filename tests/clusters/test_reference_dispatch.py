@@ -66,7 +66,7 @@ def pooled(outcomes: list[Outcome]) -> tuple[float, float, float]:
     ids=lambda table: table.scenario,
 )
 def test_the_reference_gives_the_misses_measured_with_the_original_tools(table):
-    count = 200 if table.scenario == "for_edf" else 60
+    count = 100 if table.scenario == "for_edf" else 40
     for row in table.rows:
         outcomes = [
             outcome for size in SIZES for outcome in runs(table.scenario, row.policy, size, count)

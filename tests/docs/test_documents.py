@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import nullcontext
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
 
+from rebecsim.studies.running import simulated
 from tests.docs.markdown import DOCUMENTS, ROOT, read_document
 from tests.docs.pictures import IMAGES, pictures_of
 from tests.docs.session import Run, Session
@@ -27,6 +30,14 @@ SLOW = {
 
 OWN_CHARTS = {"docs/guides/extend.md"}
 """Documents whose programs bring charts of their own, which only they draw."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def remembered_runs() -> Iterator[None]:
+    """Run once what several commands run: the README compares what it reproduces."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(simulated, "run_task", lru_cache(100)(simulated.run_task))
+        yield
 
 
 @pytest.mark.parametrize(

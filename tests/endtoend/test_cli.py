@@ -96,6 +96,7 @@ def test_an_existing_run_is_kept_unless_resumed(run, compared):
     assert (resumed.returncode, resumed.stdout) == (0, first.stdout)
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_ctrl_c_keeps_finished_cells_and_resume_goes_on(run, tmp_path):
     held.fill(tmp_path)
     with held.start(tmp_path, "--workers", 2) as process:
@@ -191,12 +192,12 @@ def test_scenarios_lists_those_of_the_package(run):
 
 
 def test_reproduce_puts_published_figures_beside_ours(run, tmp_path):
-    done = run("reproduce", "for_edf", "--replications", 5, "--out", tmp_path / "out")
+    done = run("reproduce", "for_edf", "--replications", 2, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     for figure in ("25.96", "70.37", "77.20", "31.16", "99.89"):
         assert figure in done.stdout
     assert names(tmp_path / "out")[0] == "for_edf_fair"
-    again = run("reproduce", "for_edf", "--replications", 5, "--out", tmp_path / "out")
+    again = run("reproduce", "for_edf", "--replications", 2, "--out", tmp_path / "out")
     assert again.stdout == done.stdout
 
 

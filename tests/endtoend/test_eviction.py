@@ -6,7 +6,6 @@ import json
 import pytest
 
 from tests.endtoend.test_cli import SCENARIO, names
-from tests.program import undrawn
 
 EVICTION = SCENARIO.replace('["EDF", "FIFO"]', '["MDF", "MLF"]').replace(
     "[[arrivals]]", "[eviction]\ncheckpoint_overhead = 1\n\n[[arrivals]]"
@@ -20,6 +19,7 @@ def scenario(tmp_path):
     return path
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_eviction_is_compared_like_dispatch(run, scenario, tmp_path):
     done = run("compare", scenario, "--out", "out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -34,8 +34,7 @@ def test_eviction_is_compared_like_dispatch(run, scenario, tmp_path):
         "ticks-first",
         "fifo",
     }
-    with undrawn():
-        again = run("report", "out", cwd=tmp_path)
+    again = run("report", "out", cwd=tmp_path)
     table = done.stdout.partition("report  ")[0]
     assert again.stdout.startswith(table)
     generated = run("generate", scenario, "--out", tmp_path / "models")

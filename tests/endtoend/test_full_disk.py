@@ -55,12 +55,12 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(monkeypatch, arguments):
+def ended(monkeypatch, arguments):
     monkeypatch.setattr(sys, "argv", ["rebecsim", *map(str, arguments)])
     try:
         main()
-    except SystemExit as ended:
-        return ended.code
+    except SystemExit as end:
+        return end.code
     return 0
 
 
@@ -79,7 +79,7 @@ def files_of_at_most(size):
 def test_what_cannot_be_written_is_not_there(name, here, monkeypatch, capsys):
     command = COMMANDS[name]
     out = Path(command[-1])
-    wrote = run(monkeypatch, command)
+    wrote = ended(monkeypatch, command)
     assert wrote in (0, ExitCode.VIOLATED)
     whole = out.read_bytes()
     assert len(whole) > 100
@@ -88,7 +88,7 @@ def test_what_cannot_be_written_is_not_there(name, here, monkeypatch, capsys):
         before = sorted(here.iterdir())
         capsys.readouterr()
         with files_of_at_most(100):
-            assert run(monkeypatch, command) == ExitCode.NOT_WRITTEN
+            assert ended(monkeypatch, command) == ExitCode.NOT_WRITTEN
         complaint = capsys.readouterr().err.splitlines()[-1]
         assert complaint.startswith(f"{out}: File too large; it is not written.")
         assert sorted(here.iterdir()) == before
@@ -98,18 +98,19 @@ def test_what_cannot_be_written_is_not_there(name, here, monkeypatch, capsys):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 def test_a_device_stays_a_device(here, monkeypatch, capsys):
     Path("full.swf").symlink_to("/dev/full")
-    assert run(monkeypatch, ["batch", "jobs.swf", "--out", "full.swf"]) == ExitCode.NOT_WRITTEN
+    assert ended(monkeypatch, ["batch", "jobs.swf", "--out", "full.swf"]) == ExitCode.NOT_WRITTEN
     assert "full.swf: No space left on device" in capsys.readouterr().err
     assert Path("full.swf").is_symlink()
     assert Path("/dev/full").is_char_device()
     for path in ("/dev/full", "/dev/null"):
-        run(monkeypatch, ["batch", "jobs.swf", "--out", path])
+        ended(monkeypatch, ["batch", "jobs.swf", "--out", path])
         assert Path(path).is_char_device()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a file system of its own")
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can mount")
-def test_a_comparison_on_a_full_disk_goes_on_when_there_is_room(tmp_path):
+@pytest.mark.usefixtures("without_charts")
+def test_a_comparison_on_a_full_disk_goes_on_when_there_is_room(run, tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = subprocess.run(
@@ -119,18 +120,15 @@ def test_a_comparison_on_a_full_disk_goes_on_when_there_is_room(tmp_path):
         pytest.skip("file systems cannot be mounted here")
     try:
         (tmp_path / "tiny.toml").write_text(SCENARIO)
-        command = [sys.executable, "-m", "rebecsim", "compare", "tiny.toml", "--out", disk / "out"]
-        command += ["--no-orders", "--workers", "1", "--resume"]
-        first = subprocess.run(
-            [*command[:-1]], capture_output=True, text=True, check=False, cwd=tmp_path
-        )
+        command = ("compare", "tiny.toml", "--out", disk / "out", "--no-orders")
+        first = run(*command, cwd=tmp_path)
         assert first.returncode == ExitCode.NOT_WRITTEN, first.stderr
         (line,) = first.stderr.splitlines()
         assert "No space left on device" in line
         assert str(disk) in line
         assert not list(disk.rglob("*.tmp"))
         subprocess.run(["mount", "-o", "remount,size=40m", disk], check=True)
-        again = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+        again = run(*command, "--resume", cwd=tmp_path)
         assert again.returncode == 0, again.stderr
     finally:
         subprocess.run(["umount", disk], check=True)

@@ -38,6 +38,7 @@ def rows(capsys, sql: str, run: object) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(out)))
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_a_study_from_scenario_to_sql(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     path, run = written(tmp_path), tmp_path / "run"

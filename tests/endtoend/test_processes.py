@@ -30,6 +30,20 @@ MANIFEST = """\
     {"mode": "FTTS", "verdict": "satisfied", "states": 8028, "transitions": 15715}]}]}
 """
 
+STUDY = """\
+kind = "model"
+name = "waiting"
+model = "tickets.rebeca"
+until = 20
+replications = 4
+
+[sweep]
+"ann.start" = [0, 3]
+
+[[observe]]
+value = "office.left"
+"""
+
 RACKS = '{"rack": "default-rack", "nodes": [{"node": "node1"}, {"node": "node2"}]}'
 
 USES = {
@@ -43,7 +57,7 @@ USES = {
     "replay": (1, "replay ready/found.json tickets.rebeca"),
     "draw": (0, "draw tickets.rebeca --out drawn.svg"),
     "scenarios": (0, "scenarios"),
-    "compare": (0, "compare tiny.toml --out compared --no-orders --engine python --workers 1"),
+    "compare": (0, "compare study.toml --out compared --no-orders --engine python --workers 1"),
     "reproduce": (0, "reproduce against_mdf --replications 2 --engine python --workers 1"),
     "live": (0, "live tickets.rebeca --until 20 --speed 0 --seed 1 --quiet"),
     "check": (2, "check tickets.rebeca missing.rebeca"),
@@ -61,7 +75,7 @@ USES = {
 
 WORDS = {
     "NEVER": "ann.tickets == 0",
-    "QUESTION": "select policy, sum(drops) as dropped from replications group by all order by all",
+    "QUESTION": "select policy, sum(office_left) as s from replications group by all order by all",
 }
 
 
@@ -70,8 +84,9 @@ def filled(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with something for every command."""
     place = tmp_path_factory.mktemp("filled")
     shutil.copy(TICKETS, place / "tickets.rebeca")
-    texts = (("tiny.toml", SCENARIO), ("log.swf", LOG), ("manifest.json", MANIFEST))
-    for name, text in (*texts, ("jobs.json", TRACE), ("racks.json", RACKS)):
+    texts = (("tiny.toml", SCENARIO), ("study.toml", STUDY), ("log.swf", LOG))
+    others = (("manifest.json", MANIFEST), ("jobs.json", TRACE), ("racks.json", RACKS))
+    for name, text in (*texts, *others):
         (place / name).write_text(text)
     (place / "ready").mkdir()
     for name in ("batch", "explore", "compare"):

@@ -9,6 +9,7 @@ import pytest
 
 from tests.clusters.yarn.scenarios import DRAWN, SCENARIO, TRACE, written
 from tests.conftest import Run
+from tests.program import undrawn
 
 ROOT = Path(__file__).parents[2]
 TOPOLOGY = '{"rack": "default-rack", "nodes": [{"node": "node1"}, {"node": "node2"}]}\n'
@@ -55,7 +56,8 @@ def test_from_the_scenario_to_the_questions(run: Run, folder: Path) -> None:
 
 @pytest.mark.large
 def test_workers_and_resuming_leave_the_bytes_as_they_are(run: Run, folder: Path) -> None:
-    one = run("compare", "drawn.toml", "--out", "a", "--workers", 1, cwd=folder)
+    with undrawn():
+        one = run("compare", "drawn.toml", "--out", "a", "--workers", 1, cwd=folder)
     two = run("compare", "drawn.toml", "--out", "b", "--workers", 2, cwd=folder)
     assert (one.returncode, two.returncode) == (0, 0), one.stderr + two.stderr
     parts = sorted(path.relative_to(folder / "a") for path in (folder / "a").rglob("*.parquet"))
@@ -64,7 +66,8 @@ def test_workers_and_resuming_leave_the_bytes_as_they_are(run: Run, folder: Path
     assert content == {part: (folder / "b" / part).read_bytes() for part in parts}
     for part in parts[::3]:  # as if it had been killed
         (folder / "b" / part).unlink()
-    resumed = run("compare", "drawn.toml", "--out", "b", "--resume", cwd=folder)
+    with undrawn():
+        resumed = run("compare", "drawn.toml", "--out", "b", "--resume", cwd=folder)
     assert resumed.returncode == 0, resumed.stderr
     assert content == {part: (folder / "b" / part).read_bytes() for part in parts}
 

@@ -51,7 +51,7 @@ def compare(model: Model, modes: tuple[str, ...] = ()) -> int:
 @pytest.mark.parametrize(
     "start",
     [
-        pytest.param(start, marks=[] if start < 3 * TOGETHER else pytest.mark.slow)
+        pytest.param(start, marks=[] if start < 2 * TOGETHER else pytest.mark.slow)
         for start in range(0, 1000, TOGETHER)
     ],
 )

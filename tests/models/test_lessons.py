@@ -9,6 +9,7 @@ from rebecsim.exploration import Mode, explore
 from rebecsim.generate.load import load_model
 from rebecsim.lang import parse_model, print_model
 from rebecsim.live import LiveLimits, check_log, run_live
+from tests.examples import dear
 from tests.models.lessons import (
     LESSONS,
     MODELS,
@@ -24,7 +25,7 @@ from tests.models.walks import ends_of, simulated, space_of, states_without_hope
 
 ALL = (*LESSONS, *VARIANTS, *SOLUTIONS)
 VIOLATIONS_OF_A_RUN = ("deadline missed", "queue overflow", "assertion failed")
-RUNS = 20
+RUNS = dear(40)
 STEPS = 80
 
 

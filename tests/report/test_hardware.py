@@ -17,7 +17,7 @@ from rebecsim.clusters.dispatch.report.utilisation import (
 )
 from rebecsim.clusters.dispatch.traced import UtilisationOverTime
 from rebecsim.report import report_view, write_report
-from rebecsim.report.charts.figures import render_figure
+from rebecsim.report.charts.figures import FORMS, render_figure
 from rebecsim.studies.cell import Cell
 from rebecsim.studies.statistics.moments import CellMoments
 
@@ -181,11 +181,18 @@ def test_equal_speeds_are_not_shown_and_one_run_is_no_mean():
         assert chart.caption == "1 run, in windows of 1 time unit."
 
 
-@pytest.mark.parametrize("app_masters", [1, 3, 60])
-def test_pictures_are_the_same_each_time(app_masters):
-    chart = utilisation_charts(over_time(app_masters), HARDWARE)[0]
-    draw = partial(utilisation_figure, chart, "$not$ mathematics")
-    drawn = render_figure(draw)
+@pytest.mark.parametrize("app_masters", [1, 60])
+def test_clusters_of_all_sizes_are_drawn(app_masters):
+    assert b"</svg>" in rendered(app_masters, (".svg",))[".svg"]
+
+
+def test_pictures_are_the_same_each_time():
+    drawn = rendered(3, FORMS)
     assert drawn[".png"].startswith(b"\x89PNG")
     assert b"</svg>" in drawn[".svg"]
-    assert drawn == render_figure(draw)
+    assert drawn == rendered(3, FORMS)
+
+
+def rendered(app_masters, forms):
+    chart = utilisation_charts(over_time(app_masters), HARDWARE)[0]
+    return render_figure(partial(utilisation_figure, chart, "$not$ mathematics"), forms)

@@ -99,8 +99,8 @@ def test_maps_of_different_windows_are_not_compared(schedules, maps):
 @pytest.mark.filterwarnings("error")
 def test_pictures_are_the_same_each_time(maps, metrics, tmp_path):
     for name in ("a.svg", "b.svg"):
-        write_overdue_chart(maps, tmp_path / f"map_{name}")
-        write_user_boxes(metrics, tmp_path / f"box_{name}")
+        write_overdue_chart(maps[:1], tmp_path / f"map_{name}")
+        write_user_boxes(metrics[:1], tmp_path / f"box_{name}")
     for kind in ("map", "box"):
         one, other = (tmp_path / f"{kind}_{name}.svg" for name in "ab")
         assert one.read_bytes() == other.read_bytes()

@@ -21,6 +21,7 @@ FILES = {
 }
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_a_report_is_these_files_and_nothing_else(make_report, tmp_path: Path) -> None:
     out = tmp_path / "new" / "directory"
     written = write_report(make_report(), out)

@@ -16,7 +16,7 @@ SMALL = {
 }
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def small() -> Scenario:
     """Two policies, two cluster sizes, six short runs each."""
     return Scenario.model_validate(SMALL)

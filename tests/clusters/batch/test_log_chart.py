@@ -20,8 +20,13 @@ def workload() -> Workload:
     return generate(3000, 64, seed=1, users=9)
 
 
-def test_the_picture_has_six_charts(workload):
-    assert list(panels(workload)) == [
+@pytest.fixture(scope="module")
+def charts(workload):
+    return panels(workload)
+
+
+def test_the_picture_has_six_charts(charts):
+    assert list(charts) == [
         "Run times",
         "Sizes",
         "Arrivals over the day",
@@ -31,19 +36,19 @@ def test_the_picture_has_six_charts(workload):
     ]
 
 
-def test_bars_are_shares_of_jobs_and_of_work(workload):
-    bars = panels(workload)["Sizes"].containers
+def test_bars_are_shares_of_jobs_and_of_work(workload, charts):
+    bars = charts["Sizes"].containers
     heights = [[bar.get_height() for bar in container] for container in bars]
     assert [sum(each) for each in heights] == pytest.approx([100, 100])
     assert heights[0][0] == pytest.approx(100 * (workload.processors == 1).mean())
     three_or_four = np.isin(workload.processors, (3, 4))
     assert heights[0][2] == pytest.approx(100 * three_or_four.mean())
-    names = [text.get_text() for text in panels(workload)["Sizes"].get_xticklabels()]
+    names = [text.get_text() for text in charts["Sizes"].get_xticklabels()]
     assert names == ["1", "2", "3-4", "5-8", "9-16", "17-32", "33-64"]
 
 
-def test_run_times_reach_all_jobs(workload):
-    (line,) = panels(workload)["Run times"].lines
+def test_run_times_reach_all_jobs(workload, charts):
+    (line,) = charts["Run times"].lines
     assert line.get_ydata()[0] == 0
     assert line.get_ydata()[-1] == pytest.approx(100)
     places, shares = line.get_data()
@@ -51,8 +56,8 @@ def test_run_times_reach_all_jobs(workload):
     assert median == pytest.approx(np.median(workload.run), rel=0.01)
 
 
-def test_windows_of_load_add_up_to_the_work(workload):
-    data = panels(workload)["Offered load over time"].patches[0].get_data()
+def test_windows_of_load_add_up_to_the_work(workload, charts):
+    data = charts["Offered load over time"].patches[0].get_data()
     lengths = np.diff(data.edges) * 86_400 * workload.capacity
     assert (data.values * lengths).sum() == pytest.approx(workload.area.sum())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from typing import Any
 
 import pytest
@@ -31,7 +32,7 @@ from tests.exploration.random_models import Drawn, models
 
 pytestmark = pytest.mark.large
 
-STATES = 1500
+STATES = dear(2_000)
 
 
 WITH_STATES = ("standstill", "standstill_decided")
@@ -102,7 +103,7 @@ def test_random_models_are_of_all_kinds() -> None:
     verdicts: Counter[str] = Counter()
     sizes: list[int] = []
 
-    @settings(max_examples=150, database=None, derandomize=True)
+    @settings(max_examples=100, database=None, derandomize=True)
     @given(drawn=models())
     def look(drawn: Drawn) -> None:
         if len(verdicts) >= 4 and sum(size > 20 for size in sizes) > 20:
@@ -134,16 +135,20 @@ def test_options(mode: Any, options: dict[str, Any]) -> None:
     assert assert_same(ticket_service.model, mode=mode, **options).states > 10
 
 
+@cache
+def whole(mode: Any) -> dict[str, Any]:
+    return everything(explore(ticket_service.model, mode=mode, engine="python"))
+
+
 @pytest.mark.parametrize("mode", ["FTTS", "TTS"])
 @pytest.mark.parametrize("at", [1, 2, 50, 1000])
 def test_a_search_that_is_handed_over_goes_on_where_it_was(
     monkeypatch: pytest.MonkeyPatch, mode: Any, at: int
 ) -> None:
     monkeypatch.setattr(thresholds, "SEARCH_LOADS", at)
-    whole = explore(ticket_service.model, mode=mode, engine="python")
     found = explore(ticket_service.model, mode=mode)
     assert found.engine == "native"
-    assert everything(found) == everything(whole)
+    assert everything(found) == whole(mode)
 
 
 def test_a_small_search_stays_in_python() -> None:

@@ -21,7 +21,7 @@ from tests.exploration.random_models import Drawn, models
 
 pytestmark = pytest.mark.large
 
-STATES = 1500
+STATES = dear(2_000)
 
 
 @pytest.fixture(autouse=True)

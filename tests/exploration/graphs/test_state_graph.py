@@ -26,7 +26,7 @@ from tests.exploration.random_models import Drawn, models
 
 pytestmark = pytest.mark.large
 
-STATES = 1500
+STATES = dear(2_000)
 
 
 def everything(graph: StateGraph) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from rebecsim.exploration.races import Races
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from rebecsim.report.models.race_text import race_lines
+from tests.examples import dear
 from tests.exploration.conformance import entries, load
 from tests.exploration.races.first_come import FIRST_COME, kinds_of, races_of
 
@@ -366,7 +367,7 @@ def test_all_that_can_go_wrong_is_explained_or_named(entry: dict[str, Any]) -> N
     if any(result["verdict"] == "compile error" for result in entry["results"]):
         pytest.skip("no model")
     checked, model = load(entry["file"], entry["language"])
-    limits = Limits(states=1_000)
+    limits = Limits(states=dear(2_000))
     found = explore(model, checked=checked, limits=limits, stop_at="all")
     races = find_races(model, checked=checked, limits=limits)
     if races.bounds:

@@ -1,5 +1,6 @@
 """SQL over runs: the views, and everything that it must not do."""
 
+import shutil
 from datetime import UTC, datetime
 
 import pyarrow.parquet as pq
@@ -13,19 +14,25 @@ from rebecsim.studies.storage.query import QueryError, query, views
 from tests.plans import run_plan
 
 
-@pytest.fixture
-def runs(small, tmp_path):
+@pytest.fixture(scope="module")
+def made(small, tmp_path_factory):
     """Two runs: one complete, one of which a cell is missing."""
-    stored = []
+    place = tmp_path_factory.mktemp("made")
     for name, law in (("fair", "fair"), ("rmc's", "rmc")):
-        scenario = small.replace(choice_law=law)
-        plan = plan_scenario(scenario)
-        results = Results.create(tmp_path / name, plan)
+        plan = plan_scenario(small.replace(choice_law=law))
+        results = Results.create(place / name, plan)
         run_plan(plan, results)
         if law == "rmc":
             results.part(plan.cells[3]).unlink()
-        stored.append(open_run(results.directory, name))
-    return stored
+    return place
+
+
+@pytest.fixture
+def runs(made, tmp_path):
+    """Copies of these runs, to be asked and damaged."""
+    return [
+        open_run(shutil.copytree(made / name, tmp_path / name), name) for name in ("fair", "rmc's")
+    ]
 
 
 def ask(sql, runs):
