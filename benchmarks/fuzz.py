@@ -102,20 +102,19 @@ def _simulated(checked: Any, name: str) -> Any:
 
 
 def _use_property(source: Source, file: Path) -> None:
-    from rebecsim.exploration import Checks, Limits, UnsupportedPropertyError, explore
+    from rebecsim.exploration import Checks, Limits, explore
     from rebecsim.lang import check_property, parse_property_file
 
     checked, model = _model_of(source)
     properties = check_property(parse_property_file(file), checked)
     limits = Limits(states=60, seconds=2)
-    with suppress(UnsupportedPropertyError):  # its names and types are right
-        explore(
-            model,
-            checked=checked,
-            checks=Checks(properties=properties),
-            limits=limits,
-            engine="python",
-        )
+    explore(
+        model,
+        checked=checked,
+        checks=Checks(properties=properties),
+        limits=limits,
+        engine="python",
+    )
 
 
 @cache

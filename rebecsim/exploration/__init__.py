@@ -13,8 +13,7 @@ is wrong at its end is a `Breach`.
 Races: `find_races` and its `Races`, `RaceGroup`, `RaceKind`, `Contender`;
 `rebecsim.exploration.races.cures` tries changes that may take one away.
 
-`UnsupportedPropertyError` and `AbstractedVariableError` are raised for properties that cannot be
-checked.
+`AbstractedVariableError` is raised for properties that cannot be checked.
 
 They are loaded when they are asked for: exploring a small model takes less time than importing all
 that there is.

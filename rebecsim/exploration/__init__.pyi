@@ -11,7 +11,6 @@ from .paths.recorded import (
     save_recorded as save_recorded,
 )
 from .predicates import AbstractedVariableError as AbstractedVariableError
-from .properties import UnsupportedPropertyError as UnsupportedPropertyError
 from .races import (
     Contender as Contender,
     RaceGroup as RaceGroup,

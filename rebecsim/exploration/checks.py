@@ -13,11 +13,11 @@ from rebecsim.exploration.properties import (
     Properties,
     Property,
     abstraction,
-    not_evaluated,
 )
 from rebecsim.exploration.reduction import reduced
 from rebecsim.exploration.states.outcome import Breach
 from rebecsim.exploration.states.transitions import Mode, State, TransitionSystem
+from rebecsim.exploration.temporal.formulas import PosedFormula
 from rebecsim.exploration.vocabulary import vocabulary
 from rebecsim.lang import CheckedModel, CheckedProperties, PropertyFile, parse_expression, syntax
 from rebecsim.lang.traversal import walk
@@ -39,7 +39,8 @@ class Checks:
     without this check queues have no bounds. `deadlock`: a state without any message, unless one
     of the expressions `terminal` is true in it. `invariants`: expressions over the variables of
     rebecs, `rebec.variable`, that must be true in every state but the initial one.
-    `properties`: a property file, of which the `Assertion` sections are checked.
+    `properties`: a property file; `only` some of its names, if they are given. `fair`: formulas of
+    LTL are about runs in which every rebec that could always act does so in the end.
     """
 
     deadlines: bool = True
@@ -48,6 +49,15 @@ class Checks:
     terminal: Sequence[str] = ()
     invariants: Sequence[str] = ()
     properties: PropertyFile | CheckedProperties | None = None
+    only: Sequence[str] = ()
+    fair: bool = True
+
+    @property
+    def asks_for_runs(self) -> bool:
+        """Whether there are formulas of LTL or TCTL."""
+        file = self.properties
+        tree = file.tree if isinstance(file, CheckedProperties) else file
+        return tree is not None and bool(tree.ltl or tree.tctl)
 
     def names(self) -> set[str]:
         """Give every name in the properties."""
@@ -66,7 +76,8 @@ class Problem:
 
     `deadlock` tells whether a state without transitions is a breach, unless a predicate of
     `terminal` allows it. `left_out` names the variables that are left out of the state, `deciding`
-    those of them that decide something nevertheless.
+    those of them that decide something nevertheless. `formulas` are about runs; `fair` ones, see
+    `Checks`.
     """
 
     system: TransitionSystem
@@ -75,7 +86,8 @@ class Problem:
     deadlock: bool = True
     left_out: tuple[str, ...] = ()
     deciding: tuple[Deciding, ...] = ()
-    not_evaluated: tuple[str, ...] = ()
+    formulas: tuple[PosedFormula, ...] = ()
+    fair: bool = True
 
     def broken_in(self, state: State) -> list[Breach]:
         """Give the breaches of the properties that do not hold in a state."""
@@ -124,8 +136,11 @@ def pose(
     )
     names = Properties(system, checked or vocabulary(model), left_out)
     properties = [names.invariant(text) for text in wanted.invariants]
+    formulas: tuple[PosedFormula, ...] = ()
     if wanted.properties is not None:
-        properties += names.assertions(wanted.properties)
+        file = names.checked(wanted.properties, wanted.only)
+        properties += names.assertions(file)
+        formulas = tuple(names.formulas(file))
     terminal = tuple(names.condition(text, "<terminal>") for text in wanted.terminal)
     if reduce:
         system = reduced(system, wanted.names(), checked, left_out.written)
@@ -136,5 +151,6 @@ def pose(
         wanted.deadlock,
         left_out.written,
         decided_by(model, left_out),
-        not_evaluated(wanted.properties),
+        formulas,
+        wanted.fair,
     )

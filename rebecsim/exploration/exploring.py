@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 from rebecsim.actors import Model, Violation
 from rebecsim.actors.watchdog import ServerStopped, Watchdog
@@ -20,8 +22,13 @@ from rebecsim.exploration.search import Finding, Progress, Search, StopAt
 from rebecsim.exploration.states.outcome import Breach, Verdict
 from rebecsim.exploration.states.transitions import Mode, TransitionSystem
 from rebecsim.exploration.strategies import BreadthFirst, Strategy
+from rebecsim.exploration.temporal.formulas import PosedFormula
+from rebecsim.exploration.temporal.verdicts import judge_formulas, with_formulas
 from rebecsim.lang import CheckedModel
 from rebecsim.native.engines import FINGERPRINT_BITS, Engine
+
+if TYPE_CHECKING:
+    from rebecsim.exploration.graphs.state_graph import StateGraph
 
 
 def explore(
@@ -54,21 +61,25 @@ def explore(
     Raises UserError or RebecaError for a model, property or name that does not fit, EndlessError
     for a message server or constructor that does not end.
     """
+    if checks is not None and checks.asks_for_runs:
+        from rebecsim.exploration.temporal import judging  # noqa: F401 - takes longer than judging
     bounds = limits or Limits()
     meter = Meter(bounds)
     dog = Watchdog(patience=bounds.patience, is_over=lambda: meter.exceeded() is not None)
+    posed = partial(
+        pose,
+        model,
+        mode=mode,
+        checks=checks,
+        checked=checked,
+        abstract=abstract,
+        absolute=bounds.horizon is not None,
+        reduce=reduce,
+        strict=strict,
+    )
     try:
         with dog:
-            problem = pose(
-                model,
-                mode=mode,
-                checks=checks,
-                checked=checked,
-                abstract=abstract,
-                absolute=bounds.horizon is not None,
-                reduce=reduce,
-                strict=strict,
-            )
+            problem = posed()
     except Violation as violation:
         breach = in_constructor(violation)
         result = _without_states(model, mode, meter, abstract, breach)
@@ -79,16 +90,47 @@ def explore(
         return replace(_without_states(model, mode, meter, abstract, found), bounds=(bound,))
     chosen = strategy or BreadthFirst()
 
-    search = run_search(
-        lambda: Search(problem, limits=bounds, meter=meter, stop_at=stop_at, progress=progress),
-        chosen,
-        engine,
-        checked,
-    )
+    def build(asked: Problem) -> StateGraph:
+        from rebecsim.exploration.graphs.state_graph import build_graph
+
+        return build_graph(
+            asked, checked=checked, limits=bounds, meter=meter, engine=engine, progress=progress
+        )
+
+    judges = bool(problem.formulas) and _can_judge(problem, chosen)
+    graph = build(problem) if judges and _asks_for_graph(problem) else None
+    if graph is None or graph.keys:
+        search = run_search(
+            lambda: Search(problem, limits=bounds, meter=meter, stop_at=stop_at, progress=progress),
+            chosen,
+            engine,
+            checked,
+        )
+    else:
+        search = graph.search
     problem.system.runner.finish()
     if progress is not None:
         progress(search.progress())
-    return _result(problem, search, chosen)
+    result = _result(problem, search, chosen)
+    if not judges:
+        return replace(result, not_evaluated=tuple(_named(each) for each in problem.formulas))
+    timed = partial(posed, mode="TTS", reduce=False)
+    return with_formulas(result, problem, judge_formulas(problem, graph, timed, build))
+
+
+def _can_judge(problem: Problem, strategy: Strategy) -> bool:
+    """Whether all states are kept apart, and with all that follows each of them."""
+    is_plain = isinstance(strategy, BreadthFirst) and not strategy.compact
+    return is_plain and not isinstance(problem.system, SymmetricSystem)
+
+
+def _asks_for_graph(problem: Problem) -> bool:
+    """Whether formulas are judged on these states; those of TCTL are not on floating ones."""
+    return problem.system.mode == "TTS" or any(each.kind == "ltl" for each in problem.formulas)
+
+
+def _named(formula: PosedFormula) -> str:
+    return f"{formula.place}: {formula.kind.upper()} {formula.name}"
 
 
 def _result(problem: Problem, search: Search, strategy: Strategy) -> Result:
@@ -122,7 +164,6 @@ def _result(problem: Problem, search: Search, strategy: Strategy) -> Result:
         bounds=tuple(search.bounds),
         abstraction=problem.left_out,
         deciding=problem.deciding,
-        not_evaluated=problem.not_evaluated,
         absolute_time=_why_absolute(system),
         symmetries=len(system.group) if isinstance(system, SymmetricSystem) else 1,
         growing=growing(search) if not compact and _ENDED_BY.intersection(search.bounds) else (),

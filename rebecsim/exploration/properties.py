@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rebecsim.actors import Model
 from rebecsim.close_names import suggestion
@@ -11,6 +11,7 @@ from rebecsim.errors import UserError
 from rebecsim.exploration.predicates import PredicateCompiler
 from rebecsim.exploration.states.outcome import Breach
 from rebecsim.exploration.states.transitions import State, TransitionSystem
+from rebecsim.exploration.temporal.formulas import PosedFormula, posed_formulas
 from rebecsim.lang import (
     CheckedModel,
     CheckedProperties,
@@ -22,10 +23,6 @@ from rebecsim.lang import (
 from rebecsim.lang.properties.syntax import AssertionProperty, TemporalProperty
 
 Predicate = Callable[[State], bool]
-
-
-class UnsupportedPropertyError(UserError):
-    """A property that can be written but not checked yet."""
 
 
 @dataclass(frozen=True)
@@ -91,18 +88,29 @@ def _variables_there_are(wanted: str, model: Model) -> str:
     return suggestion(wanted, names, f"the state variables are {', '.join(names)}")
 
 
-def _formulas(tree: PropertyFile) -> list[tuple[str, TemporalProperty]]:
+def written_formulas(tree: PropertyFile) -> list[tuple[str, TemporalProperty]]:
     """Give the temporal formulas in a property file, each with its kind."""
     return [("LTL", each) for each in tree.ltl] + [("TCTL", each) for each in tree.tctl]
 
 
-def not_evaluated(properties: PropertyFile | CheckedProperties | None) -> tuple[str, ...]:
-    """Say of which formulas of a property file a verdict says nothing."""
-    if properties is None:
-        return ()
-    tree = properties if isinstance(properties, PropertyFile) else properties.tree
-    return tuple(
-        f"{each.span.file}:{each.span.line}: {kind} {each.name}" for kind, each in _formulas(tree)
+def chosen_properties(tree: PropertyFile, names: Sequence[str]) -> PropertyFile:
+    """Keep the assertions and formulas of these names.
+
+    Raises UserError, naming those there are, for one that does not exist.
+    """
+    known = [each.name for each in tree.assertions]
+    known += [each.name for _, each in written_formulas(tree)]
+    for name in names:
+        if name not in known:
+            raise UserError(
+                f"{tree.span.file}: there is no property {name!r}; "
+                + suggestion(name, known, f"the properties are {', '.join(known)}")
+            )
+    return replace(
+        tree,
+        assertions=tuple(each for each in tree.assertions if each.name in names),
+        ltl=tuple(each for each in tree.ltl if each.name in names),
+        tctl=tuple(each for each in tree.tctl if each.name in names),
     )
 
 
@@ -140,24 +148,27 @@ class Properties:
         holds = compiler.compile(expression)
         return Property(holds, Breach("property violated", text), frozenset(compiler.reads))
 
-    def assertions(self, properties: PropertyFile | CheckedProperties) -> list[Property]:
-        """Make properties of the `Assertion` sections of a property file.
+    def checked(
+        self, properties: PropertyFile | CheckedProperties, only: Sequence[str]
+    ) -> CheckedProperties:
+        """Check a property file, of which `only` some names are asked for, if any are given.
 
-        Formulas of LTL and TCTL are left aside, see `not_evaluated`. Raises RebecaError for a file
-        that does not fit the model, UnsupportedPropertyError for one with such formulas only.
+        Raises RebecaError for a file that does not fit the model, UserError for an unknown name.
         """
         checked = properties
         if isinstance(checked, PropertyFile):
             checked = check_property(checked, self._checked)
-        tree = checked.tree
-        for kind, formula in _formulas(tree):
-            if not tree.assertions:
-                span = formula.span
-                raise UnsupportedPropertyError(
-                    f"{span.file}:{span.line}:{span.column}: {kind} formulas are not supported; "
-                    "take the section out, or write what must hold in every state as an Assertion"
-                )
-        return [self._assertion(each, checked) for each in tree.assertions]
+        if not only:
+            return checked
+        return replace(checked, tree=chosen_properties(checked.tree, only))
+
+    def assertions(self, checked: CheckedProperties) -> list[Property]:
+        """Make properties of the `Assertion` sections of a property file."""
+        return [self._assertion(each, checked) for each in checked.tree.assertions]
+
+    def formulas(self, checked: CheckedProperties) -> list[PosedFormula]:
+        """Compile the `LTL` and `TCTL` sections of a property file."""
+        return list(posed_formulas(checked, self._system, self._left_out.attributes))
 
     def _assertion(self, assertion: AssertionProperty, checked: CheckedProperties) -> Property:
         compiler = self._compiler(checked)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from rebecsim.exploration.analysis.ignoring import Deciding
-from rebecsim.exploration.graphs.standstill import Standstill
 from rebecsim.exploration.limits import Bound
 from rebecsim.exploration.paths.path import Path
 from rebecsim.exploration.states.outcome import Verdict
 from rebecsim.exploration.states.transitions import Mode
+from rebecsim.exploration.temporal.verdict import PropertyVerdict
 from rebecsim.native.engines import EngineUsed
 
 
@@ -43,7 +43,7 @@ class Result:
     expanded; None if there is none, or if that is not decided. `engine` is "native" if compiled
     code did the search, or went on with it. `omission` bounds the probability that hash compaction
     missed states; it is 0 without. `not_evaluated` names formulas of the property file that the
-    verdict says nothing of.
+    verdict says nothing of, `properties` are the verdicts on all the others of the file.
     """
 
     model: str
@@ -64,17 +64,19 @@ class Result:
     absolute_time: str | None = None
     symmetries: int = 1
     growing: tuple[str, ...] = ()
-    standstill: Standstill | None = None
+    standstill: Path | None = None
     standstill_decided: bool = True
     engine: EngineUsed = "python"
     omission: float = 0.0
     deciding: tuple[Deciding, ...] = ()
     not_evaluated: tuple[str, ...] = ()
+    properties: tuple[PropertyVerdict, ...] = ()
 
     @property
     def has_reservation(self) -> bool:
         """Whether nothing is wrong as far as was asked, but something left aside may be."""
-        return self.verdict == "satisfied" and bool(self.deciding or self.not_evaluated)
+        standing = any(each.standing for each in self.properties)
+        return self.verdict == "satisfied" and bool(self.deciding or self.not_evaluated or standing)
 
     @property
     def is_violation(self) -> bool:

@@ -367,9 +367,6 @@ PROPERTIES = {
         "there is no section `{name}`", "sections are define, Assertion, LTL and TCTL"
     ),
     "property-separator": Template("`{found}` after `{name}` should be `{expected}`"),
-    "property-ltl-timed": Template(
-        "LTL formulas are for Core Rebeca, this model is timed", "use Assertion or TCTL"
-    ),
     "property-tctl-core": Template(
         "TCTL formulas are for Timed Rebeca, this model is Core Rebeca", "use Assertion or LTL"
     ),
@@ -389,7 +386,7 @@ PROPERTIES = {
         "a temporal formula can only be combined by `!`, `&&` and `||`",
         "compare inside of the temporal operators",
     ),
-    "property-limit": Template("the time limit must be a constant int"),
+    "property-limit": Template("the time limit must be a constant int, 0 or more"),
     "property-bound": Template(
         "the bound of `{name}` must read `time <= constant`", "as in `{name}(time <= 10, e)`"
     ),

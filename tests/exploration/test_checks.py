@@ -1,10 +1,8 @@
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from models import ticket_service
 from rebecsim.actors import (
@@ -17,13 +15,11 @@ from rebecsim.actors import (
     message_server,
     state_variable,
 )
-from rebecsim.cli.commands import app
 from rebecsim.errors import UserError
-from rebecsim.exit_codes import ExitCode
 from rebecsim.exploration import (
     AbstractedVariableError,
     Checks,
-    UnsupportedPropertyError,
+    DepthFirst,
     explore,
 )
 from rebecsim.generate import build_model
@@ -109,42 +105,27 @@ def test_python_models_have_names_too() -> None:
         explore(ticket_service.model, checks=Checks(invariants=["ann.money > 1"]))
 
 
-def test_temporal_formulas_are_refused_after_their_names_are_checked() -> None:
-    formula = "property {{ define {{ top = {rebec}.n == 3; }} TCTL {{ Top: AF(top); }} }}"
-    good = Checks(properties=parse_property(formula.format(rebec="a"), "f.property"))
-    with pytest.raises(UnsupportedPropertyError, match=r"f\.property:1:\d+: TCTL"):
-        explore(MODEL, checked=CHECKED, checks=good)
-    bad = Checks(properties=parse_property(formula.format(rebec="nobody"), "f.property"))
+def test_names_in_temporal_formulas_are_checked() -> None:
+    formula = "property { define { top = nobody.n == 3; } TCTL { Top: AF(top); } }"
+    bad = Checks(properties=parse_property(formula, "f.property"))
     with pytest.raises(RebecaCheckError, match=r"f\.property:1:\d+: "):
         explore(MODEL, checked=CHECKED, checks=bad)
 
 
 @pytest.mark.parametrize("kind", ["LTL { Top: G(F(top)); }", "TCTL { Top: AF(top); }"])
 @pytest.mark.parametrize(("bound", "verdict"), [(3, "satisfied"), (2, "assertion failed")])
-def test_assertions_are_checked_beside_formulas_that_are_not(
+def test_a_search_that_is_reduced_does_not_claim_what_was_not_evaluated(
     kind: str, bound: int, verdict: str
 ) -> None:
     text = (
         f"property {{ define {{ top = a.n == 3; }}\n{kind} Assertion {{ Low: a.n <= {bound}; }} }}"
     )
-    found = explore(
-        MODEL, checked=CHECKED, checks=Checks(properties=parse_property(text, "f.property"))
-    )
+    checks = Checks(properties=parse_property(text, "f.property"))
+    found = explore(MODEL, checked=CHECKED, checks=checks, strategy=DepthFirst())
     assert found.verdict == verdict
     assert found.not_evaluated == (f"f.property:2: {kind.split()[0]} Top",)
     assert found.to_json()["not_evaluated"] == list(found.not_evaluated)
-
-
-def test_a_verdict_does_not_claim_what_was_not_evaluated(tmp_path: Path) -> None:
-    model, properties = tmp_path / "a.rebeca", tmp_path / "a.property"
-    model.write_text(
-        "reactiveclass A(2) { statevars { int n; } A() { self.go(); } "
-        "msgsrv go() { self.go() after(1); } } main { A a():(); }"
-    )
-    properties.write_text("property { Assertion { Zero: a.n == 0; } LTL { Up: F(a.n > 0); } }")
-    result = CliRunner().invoke(app, ["explore", str(model), "--property", str(properties)])
-    assert result.exit_code == ExitCode.RESERVATION
-    assert f"not evaluated, so nothing is said of it: {properties}:1: LTL Up" in result.output
+    assert found.has_reservation is (verdict == "satisfied")
 
 
 # --- abstraction ----------------------------------------------------------------------------------

@@ -39,7 +39,8 @@ class QuestionOptions:
     core: Core = False
     tts: Tts = False
     property: Annotated[
-        Path | None, typer.Option(help="A property file; its `Assertion` sections are checked.")
+        Path | None,
+        typer.Option(help="A property file: assertions, and for `explore` LTL and TCTL."),
     ] = None
     invariant: Annotated[
         list[str] | None,

@@ -90,6 +90,25 @@ class SearchOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FormulaOptions:
+    """Which properties of a file are looked at, and on which runs."""
+
+    formula: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this property of the file, by its name; repeatable."),
+    ] = None
+    fair: Annotated[
+        bool, typer.Option(help="LTL: a rebec that could always act does so in the end.")
+    ] = True
+
+    def narrowed(self, question: Question) -> Question:
+        """Ask for these properties only."""
+        if self.formula and not question.file:
+            raise typer.BadParameter("`--property FILE` has to say where", param_hint="--formula")
+        return replace(question, only=tuple(self.formula or ()), fair=self.fair)
+
+
+@dataclass(frozen=True, kw_only=True)
 class ExploreOutputOptions(WrittenTests):
     """What is written of a search."""
 
@@ -117,6 +136,7 @@ class ExploreOutputOptions(WrittenTests):
 def explore(
     model: ModelFile,
     asked: QuestionOptions,
+    formulas: FormulaOptions,
     search: SearchOptions,
     bounds: LimitOptions,
     stop_at: Annotated[
@@ -138,9 +158,9 @@ def explore(
     """Try all orders of messages and all choices of a model.
 
     Exit code 0: satisfied. 1: something is violated, or a deadlock. 2: bad input. 3: out of
-    bounds, nothing wrong was found but not everything was seen. 5: satisfied, but the property
-    file has formulas that were not evaluated, a variable left out decides something, or time
-    need not advance and `--time-advances` asks for it.
+    bounds, nothing wrong was found but not everything was seen. 5: satisfied, but a formula was
+    not evaluated or does not hold where time stands still, a variable left out decides something,
+    or time need not advance and `--time-advances` asks for it.
     """
     from rebecsim.exploration import explore as look
 
@@ -149,7 +169,7 @@ def explore(
     if time_advances and built.core:
         raise typer.BadParameter("a core model has no time", param_hint="--time-advances")
     hint_at_core(checked)
-    question = asked.of(built)
+    question = formulas.narrowed(asked.of(built))
     limits = replace(bounds.limits(asked.horizon), patience=patience)
     strategy = search.chosen()
     with noting_interrupts() as interrupt, showing_progress() as progress:
@@ -273,6 +293,8 @@ def replay(
                 _wait_for_enter()
     else:
         console().print(path_table(path))
+    if path.loop is not None:
+        say(path.loop_text)
     tail = f": {recorded.breach.text}" if recorded.breach.text else ""
     say(f"{recorded.breach.verdict}{tail}")
     if svg is not None:

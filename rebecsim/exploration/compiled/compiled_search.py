@@ -75,6 +75,13 @@ class PackedStates(Sequence[State]):
             return [self._search.state(each) for each in range(*number.indices(len(self)))]
         return self._search.state(range(len(self))[number])
 
+    def alike(self, rebecs: frozenset[int]) -> tuple[Integers, Integers]:
+        """Group the states by the variables of these rebecs.
+
+        Gives a state of each group, and the group of each state.
+        """
+        return self._search.groups(sorted(rebecs))
+
 
 class CompiledSearch:
     """Takes over a search that expands states in the order of being found."""
@@ -178,6 +185,22 @@ class CompiledSearch:
     def state(self, number: int) -> State:
         """Unpack a state; with hash compaction, one that has not been expanded yet."""
         return self._collapsed.state_of(self.store.words_at(number), self.store.layout)
+
+    def groups(self, rebecs: Sequence[int]) -> tuple[Integers, Integers]:
+        """Group the states by the variables of these rebecs; see `PackedStates.alike`."""
+        store = self.store
+        assert isinstance(store, ExactStore), "fingerprints do not say what variables are"
+        states = int(self.control[at.STATES])
+        group = np.zeros(states, np.int64)
+        for word, mask in enumerate(self._collapsed.mask_of(rebecs, store.layout).tolist()):
+            if mask:
+                column = store.table[store.order[:states], word] & mask
+                _, numbers = np.unique(column, return_inverse=True)
+                _, group = np.unique(
+                    group * (int(numbers.max()) + 1) + numbers, return_inverse=True
+                )
+        _, first = np.unique(group, return_index=True)
+        return first, group
 
     # --- the loop ------------------------------------------------------------------------------
 

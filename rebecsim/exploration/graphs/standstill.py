@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from rebecsim.exploration.graphs.components import on_cycles
-from rebecsim.exploration.paths.path import Path, PathStep, path_along
+from rebecsim.exploration.paths.path import Path, path_along
 from rebecsim.exploration.reduction import SymmetricSystem
 from rebecsim.exploration.search import Search, StillEdges
 from rebecsim.exploration.states.remembering import Place
@@ -34,22 +34,10 @@ Adjacency = dict[int, list[tuple[int, int]]]
 """(Target, ordinal) of the transitions without time of each state."""
 
 
-class Standstill(NamedTuple):
-    """A cycle without time: the path once around it, of which `before` steps lead to it."""
-
-    path: Path
-    before: int
-
-    @property
-    def steps(self) -> tuple[PathStep, ...]:
-        """The steps of the cycle."""
-        return self.path.steps[self.before :]
-
-
 class Verdict(NamedTuple):
-    """What was found, and whether all states that were expanded have been looked at."""
+    """A path that goes round without time, and whether all that was expanded has been looked at."""
 
-    found: Standstill | None
+    found: Path | None
     is_decided: bool
 
 
@@ -70,10 +58,10 @@ def find_standstill(search: Search) -> Verdict:
     return Verdict(_shown(system, ordinals, len(way)), is_decided=True)
 
 
-def _shown(system: TransitionSystem, ordinals: tuple[int, ...], before: int) -> Standstill:
+def _shown(system: TransitionSystem, ordinals: tuple[int, ...], before: int) -> Path:
     if isinstance(system, SymmetricSystem):
         ordinals, system = system.unfolded(ordinals), system.full
-    return Standstill(path_along(system, ordinals), before)
+    return path_along(system, ordinals, loop=before)
 
 
 def _has_cycle(pairs: Iterable[tuple[Place, Place]]) -> bool:

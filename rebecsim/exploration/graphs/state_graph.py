@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rebecsim.exploration.checks import Problem
 from rebecsim.exploration.engines import run_search
-from rebecsim.exploration.limits import Limits
+from rebecsim.exploration.limits import Limits, Meter
 from rebecsim.exploration.recording import NO_SERVICE, Recording, Service
 from rebecsim.exploration.search import Progress, Search
 from rebecsim.exploration.states.breach_key import BreachKey, key_of_state, key_of_step
@@ -60,16 +60,19 @@ def build_graph(
     *,
     checked: CheckedModel | None = None,
     limits: Limits | None = None,
+    meter: Meter | None = None,
     engine: Engine = "auto",
     progress: Callable[[Progress], None] | None = None,
 ) -> StateGraph:
     """Expand every state within the limits; the arguments are those of `explore`.
 
+    The `meter` may have been running before.
+
     Unlike a search for violations this goes on behind states in which a property does not hold.
     Raises EndlessError for a message server that does not end.
     """
     search = run_search(
-        lambda: _GraphSearch(problem, limits, progress), BreadthFirst(), engine, checked
+        lambda: _GraphSearch(problem, limits, meter, progress), BreadthFirst(), engine, checked
     )
     return _graph_of(search)
 
@@ -81,9 +84,10 @@ class _GraphSearch(Search):
         self,
         problem: Problem,
         limits: Limits | None,
+        meter: Meter | None,
         progress: Callable[[Progress], None] | None,
     ) -> None:
-        super().__init__(problem, limits=limits, stop_at="all", progress=progress)
+        super().__init__(problem, limits=limits, meter=meter, stop_at="all", progress=progress)
         self.recording = self.written = Recording()
         self.wrong: dict[int, list[Breach]] = {}
         self._services: dict[Effect, int] = {}

@@ -12,7 +12,7 @@ from rebecsim.actors.written import call_text, drawn_text, value_text
 from rebecsim.exploration.paths.origins import Origins
 from rebecsim.exploration.states.local import NO_DEADLINE, Local, Waiting
 from rebecsim.exploration.states.outcome import Breach, Effect, Outcome
-from rebecsim.exploration.states.transitions import Cause, State, TransitionSystem
+from rebecsim.exploration.states.transitions import Cause, Mode, State, TransitionSystem
 from rebecsim.exploration.states.values import OddFloat, Reference
 
 StepKind = Literal["message", "resume", "time"]
@@ -73,33 +73,62 @@ class Path:
 
     `ordinals` is the transition taken in each state, `start` the time of the initial state. `run`
     does the same in simulation; it is None in the timed transition system, where message servers
-    are interrupted, and where abstraction has left out what the run depends on.
+    are interrupted, and where abstraction has left out what the run depends on. With `loop`, the
+    steps from this place on are gone round for ever; if there are none, the last state stays.
     """
 
     model: str
-    mode: str
+    mode: Mode
     start: int
     ordinals: tuple[int, ...]
     steps: tuple[PathStep, ...]
     breach: Breach | None
     run: Run | None
+    loop: int | None = None
 
     def __len__(self) -> int:
         return len(self.steps)
 
     def __str__(self) -> str:
         lines = [str(step) for step in self.steps]
+        if self.loop is not None:
+            lines.append(f"        {self.loop_text}")
         if self.breach is not None:
             lines.append(f"        {self.breach.verdict}: {self.breach.text}")
         return "\n".join(lines)
 
+    @property
+    def repeated(self) -> tuple[PathStep, ...]:
+        """The steps that are gone round for ever."""
+        return () if self.loop is None else self.steps[self.loop :]
+
+    @property
+    def goes_wrong_at_last(self) -> bool:
+        """Whether it is the last step that shows what is wrong, and not the run without end."""
+        return self.breach is not None and self.loop is None
+
+    @property
+    def loop_text(self) -> str:
+        """How it goes on for ever; nothing if it does not."""
+        if self.loop is None:
+            return ""
+        first, last = self.loop + 1, len(self)
+        if first > last:
+            return "nothing happens any more: the last state stays for ever"
+        steps = f"step {first}" if first == last else f"steps {first} to {last}"
+        return f"and so on for ever: round {steps}"
+
 
 def path_along(
-    system: TransitionSystem, ordinals: Sequence[int], breach: Breach | None = None
+    system: TransitionSystem,
+    ordinals: Sequence[int],
+    breach: Breach | None = None,
+    loop: int | None = None,
 ) -> Path:
     """Follow transitions by their ordinals from the initial state.
 
-    `breach` is what is wrong with the last state; one of the last transition is found here.
+    `breach` is what is wrong with the last state, or with the run that goes round from `loop` on;
+    one of the last transition is found here.
     Raises ValueError for a transition that does not exist.
     """
     steps: list[PathStep] = []
@@ -135,6 +164,7 @@ def path_along(
         steps=tuple(steps),
         breach=breach,
         run=None if done is None else done.run,
+        loop=loop,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any, get_args
 
@@ -33,6 +33,8 @@ class Question:
     properties: str = ""
     abstract: tuple[str, ...] = ()
     absolute: bool = False
+    only: tuple[str, ...] = ()
+    fair: bool = True
 
     def checks(self) -> Checks:
         """Give the checks. Raises RebecaError for a property file that is wrong."""
@@ -43,6 +45,8 @@ class Question:
             terminal=self.terminal,
             invariants=self.invariants,
             properties=parse_property(self.properties, self.file) if self.file else None,
+            only=self.only,
+            fair=self.fair,
         )
 
     def problem(self, model: Model, checked: CheckedModel | None = None) -> Problem:
@@ -65,7 +69,7 @@ class Recorded:
     """A run that violates something: what was asked, which way it goes, what it shows.
 
     `ordinals` is the transition taken in each state. `steps` describes each of them in plain
-    values, by which a model that has changed is recognised.
+    values, by which a model that has changed is recognised. `loop` as in a `Path`.
     """
 
     model: str
@@ -74,6 +78,7 @@ class Recorded:
     ordinals: tuple[int, ...]
     steps: tuple[dict[str, Any], ...]
     run: Run | None
+    loop: int | None = None
 
     @classmethod
     def of(cls, path: Path, question: Question) -> Recorded:
@@ -81,7 +86,8 @@ class Recorded:
         if path.breach is None:
             raise ValueError("a path on which nothing is violated is no counterexample")
         steps = tuple(map(step_to_json, path.steps))
-        return cls(path.model, question, path.breach, path.ordinals, steps, path.run)
+        question = replace(question, mode=path.mode)  # formulas of TCTL are judged in another one
+        return cls(path.model, question, path.breach, path.ordinals, steps, path.run, path.loop)
 
     def to_json(self) -> dict[str, Any]:
         """Give plain values.
@@ -96,11 +102,13 @@ class Recorded:
                 "terminal": list(self.question.terminal),
                 "invariants": list(self.question.invariants),
                 "abstract": list(self.question.abstract),
+                "only": list(self.question.only),
             },
             "verdict": self.breach.verdict,
             "message": self.breach.text,
             "ordinals": list(self.ordinals),
             "steps": list(self.steps),
+            "loop": self.loop,
             **({} if self.run is None else self.run.to_json()),
         }
 
@@ -134,6 +142,9 @@ class Recorded:
         for place, (ordinal, step) in enumerate(zip(ordinals, steps, strict=True), 1):
             if type(ordinal) is not int or ordinal < 0 or not isinstance(step, dict):
                 raise ReplayError(f"step {place}: is not a number of a transition and an object")
+        loop = data.get("loop") if isinstance(data, dict) else None
+        if loop is not None and (type(loop) is not int or not 0 <= loop <= len(steps)):
+            raise ReplayError("`loop`: is not the number of a step")
         run = Run.from_json(data) if isinstance(data, dict) and "choices" in data else None
         return cls(
             model,
@@ -142,6 +153,7 @@ class Recorded:
             tuple(ordinals),
             tuple(steps),
             run,
+            loop,
         )
 
 
@@ -202,7 +214,10 @@ def replay(recorded: Recorded, model: Model, checked: CheckedModel | None = None
     """
     problem = recorded.question.problem(model, checked)
     breach = _follow(recorded, problem)
-    path = path_along(problem.system, recorded.ordinals, breach)
+    if breach is None and _is_of_formula(recorded, problem):
+        _go_round(recorded, problem)
+        breach = _judged_again(recorded, model, checked)
+    path = path_along(problem.system, recorded.ordinals, breach, recorded.loop)
     if path.breach != recorded.breach:
         found = "nothing" if path.breach is None else _shown(path.breach)
         raise ReplayError(
@@ -218,10 +233,13 @@ def recurring(
     """Serve the recorded messages in a model that may have changed, and give what goes wrong.
 
     The same messages are served in the same order, with the same choices, whatever else has
-    become of them; None if that is no longer possible, or violates something else or nothing.
+    become of them; a formula is judged again on all runs. None if that is no longer possible, or
+    violates something else or nothing.
     Raises UserError or RebecaError if the question does not fit the model any more.
     """
     problem = recorded.question.problem(model, checked)
+    if _is_of_formula(recorded, problem):
+        return _judged_again(recorded, model, checked)
     system = problem.system
     states = {system.initial}
     for place, step in enumerate(recorded.steps, 1):
@@ -274,6 +292,42 @@ def _follow(recorded: Recorded, problem: Problem) -> Breach | None:
     if recorded.breach in wrong:
         return recorded.breach
     return wrong[0] if wrong else None
+
+
+def _is_of_formula(recorded: Recorded, problem: Problem) -> bool:
+    """Whether it is a formula that does not hold on the recorded run."""
+    of_formula = any(each.name == recorded.breach.text for each in problem.formulas)
+    return recorded.breach.verdict == "property violated" and of_formula
+
+
+def _go_round(recorded: Recorded, problem: Problem) -> None:
+    """See that a run ends where it begins to go round. Raises ReplayError if it does not."""
+    system, loop = problem.system, recorded.loop
+    states = [system.initial]
+    for ordinal in recorded.ordinals:
+        target = system.expand(states[-1])[ordinal][1]
+        assert not isinstance(target, Breach), "it has been followed to its end"
+        states.append(target)
+    if loop is not None and states[loop] != states[-1]:
+        raise ReplayError(
+            f"after step {len(recorded.steps)}, the last one: the model is not as it was before "
+            f"step {loop + 1}, where the record goes on; has it been changed?"
+        )
+
+
+def _judged_again(recorded: Recorded, model: Model, checked: CheckedModel | None) -> Breach | None:
+    """Judge the formula of a run again; give the breach if it still does not hold."""
+    from rebecsim.exploration.exploring import explore
+
+    question = replace(recorded.question, only=(recorded.breach.text,))
+    result = explore(
+        model,
+        mode=question.mode,
+        checks=question.checks(),
+        checked=checked,
+        abstract=question.abstract,
+    )
+    return recorded.breach if result.properties[-1].verdict == "violated" else None
 
 
 def _same(recorded: dict[str, Any], found: dict[str, Any], place: int, steps: int) -> None:

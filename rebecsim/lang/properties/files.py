@@ -38,11 +38,11 @@ from rebecsim.lang.types import RebecType, Type
 
 Section = Literal["LTL", "TCTL"]
 _OPERATORS: dict[Section, dict[str, int]] = {
-    "LTL": {"G": 1, "F": 1, "X": 1, "U": 2},
-    "TCTL": {"AG": 1, "AF": 1, "EG": 1, "EF": 1, "AU": 2, "EU": 2},
+    "LTL": {"G": 1, "F": 1, "X": 1, "U": 2, "W": 2, "LeadsTo": 2, "Precedes": 2, "Recurs": 1},
+    "TCTL": {"AG": 1, "AF": 1, "EG": 1, "EF": 1, "AU": 2, "EU": 2, "LeadsTo": 2, "Recurs": 1},
 }
-"""The temporal operators and how many formulas each takes, not counting a bound."""
-_BOUNDS = ("<=", "<", ">=", ">")
+"""The temporal operators and named forms, and how many formulas each takes, bounds not counted."""
+_BOUNDS = ("<=", "<", ">=", ">", "==")
 _SEPARATORS = {"define": "=", "Assertion": ":", "LTL": ":", "TCTL": ":"}
 
 
@@ -185,7 +185,7 @@ def _bound(node: Expression, name: str) -> Bound:
         and node.operator in _BOUNDS
         and node.left == syntax.Name("time")
     ):
-        operator = cast(Literal["<=", "<", ">=", ">"], node.operator)
+        operator = cast(Literal["<=", "<", ">=", ">", "=="], node.operator)
         return Bound(operator, node.right, span=node.span)
     raise syntax_error("property-bound", node.span, name=name)
 
@@ -234,8 +234,6 @@ def _check_sections(findings: Findings, properties: PropertyFile) -> None:
     if properties.assertions:
         return
     for keyword, span in properties.sections:
-        if keyword == "LTL" and findings.dialect == "timed":
-            findings.report("property-ltl-timed", span)
         if keyword == "TCTL" and findings.dialect == "core":
             findings.report("property-tctl-core", span)
 
@@ -282,6 +280,7 @@ def _check_formula(
         if isinstance(node, Proposition):
             checker.condition(node.expression, scope)
         elif isinstance(node, Bound):
-            found = checker.value(node.limit, Scope())
-            if found is not None and findings.whole_number(node.limit) is None:
+            found = checker.value(node.limit, scope)
+            limit = findings.whole_number(node.limit)
+            if found is not None and (limit is None or limit < 0):
                 findings.report("property-limit", node.limit.span)

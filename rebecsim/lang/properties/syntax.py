@@ -42,9 +42,9 @@ class Connective(Node):
 
 
 class Bound(Node):
-    """`time <= limit`, `time < limit`, `time >= limit` or `time > limit` of a TCTL operator."""
+    """`time <= limit` of a TCTL operator; also with `<`, `>=`, `>` or `==`."""
 
-    operator: Literal["<=", "<", ">=", ">"]
+    operator: Literal["<=", "<", ">=", ">", "=="]
     limit: Expression
 
 

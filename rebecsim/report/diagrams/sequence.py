@@ -77,7 +77,7 @@ def sequence_diagram(path: Path, *, last: int = MOST_STEPS, title: str = "") -> 
     title = title or f"{path.model} ({path.mode})"
     if shortens:
         title += f", the last {len(steps):,} of {len(path):,} steps"
-    wrong = len(steps) - 1 if path.breach is not None else -1
+    wrong = len(steps) - 1 if path.goes_wrong_at_last else -1
     content = [text(title, x=14, y=22, font_weight="600")]
     content += _violation_band(layout, wrong)
     content += _time_axis(layout, steps)
@@ -87,6 +87,7 @@ def sequence_diagram(path: Path, *, last: int = MOST_STEPS, title: str = "") -> 
         if step.kind != "time":
             content += _message(layout, steps, number, left_out, number == wrong)
         content += _notes(layout, step, number, number == wrong)
+    content += _loop(layout, path, left_out)
     content += _breach(layout, path)
     width = layout.notes + _NOTES
     return document(width, layout.bottom + 74.0, _STYLE, title, content)
@@ -306,6 +307,21 @@ def _violation_band(layout: _Layout, wrong: int) -> list[str]:
         return []
     y, width = layout.rows[wrong] - 15.0, layout.notes + _NOTES - 16.0
     return [element("rect", class_="band", x=8, y=y, width=width, height=_ROW - 2.0, rx=4)]
+
+
+def _loop(layout: _Layout, path: Path, left_out: int) -> list[str]:
+    """Draw a bracket beside the steps that are gone round for ever."""
+    if path.loop is None:
+        return []
+    y = layout.bottom + 2.0
+    drawn = [text(path.loop_text, class_="note", x=_AXIS - 44, y=y)]
+    rows = layout.rows[max(path.loop - left_out, 0) :]
+    if path.loop < len(path) and rows:
+        top, end, x = rows[0] - 12.0, rows[-1] + 14.0, _AXIS - 50
+        bracket = f"M{x + 8} {top:g} h-8 V{end:g} h8"
+        drawn.append(element("path", class_="axis", fill="none", d=bracket))
+        drawn.append(text("↻", class_="label", x=x - 9, y=(top + end) / 2 + 5))
+    return drawn
 
 
 def _breach(layout: _Layout, path: Path) -> list[str]:

@@ -11,8 +11,8 @@ from rich.text import Text
 from rebecsim.actors.written import changes_text
 from rebecsim.counted import counted
 from rebecsim.exploration import Path, PathStep, Result
-from rebecsim.exploration.graphs.standstill import Standstill
 from rebecsim.exploration.paths.recorded import step_to_json
+from rebecsim.exploration.temporal.verdict import PropertyVerdict
 from rebecsim.report.models.message_table import MessageTable
 
 _MOST_NAMES = 5
@@ -28,7 +28,9 @@ def result_parts(result: Result) -> Iterator[str | Table]:
         yield ""
         yield f"{violated.verdict}{message}{times}"
         if violated.path is not None:
-            yield path_table(violated.path)
+            yield path_table(violated.path) if violated.path.steps else "in the initial state"
+            if violated.path.loop is not None:
+                yield violated.path.loop_text
     yield from standstill_lines(result)
 
 
@@ -38,6 +40,10 @@ def result_to_json(result: Result) -> dict[str, Any]:
         **result.to_json(),
         "standstill": standstill_to_json(result.standstill),
         "transitions_counted_as": "edges explored, and one for the initial state",
+        "properties": [
+            each.to_json() | {"run": None if each.run is None else path_to_json(each.run)}
+            for each in result.properties
+        ],
         "violations": [
             {
                 "verdict": violated.verdict,
@@ -65,6 +71,7 @@ def result_lines(result: Result) -> list[str]:
     if result.is_violation and result.frontier:
         left = f"{counted(result.frontier, 'state')} {'was' if result.frontier == 1 else 'were'}"
         lines.append(f"the search stopped there; {left} not expanded")
+    lines += map(_property_line, formulas(result))
     lines += [f"not evaluated, so nothing is said of it: {each}" for each in result.not_evaluated]
     if result.omission:
         lines.append(
@@ -78,6 +85,16 @@ def result_lines(result: Result) -> list[str]:
     if result.growing:
         lines.append(_growth(result))
     return lines
+
+
+def formulas(result: Result) -> list[PropertyVerdict]:
+    """Give the verdicts on formulas."""
+    return [each for each in result.properties if each.kind != "assertion"]
+
+
+def _property_line(each: PropertyVerdict) -> str:
+    line = f"{each.kind.upper()} {each.name} ({each.mode}): {each.verdict}"
+    return f"{line}: {each.note}" if each.note else line
 
 
 def _growth(result: Result) -> str:
@@ -102,9 +119,10 @@ def standstill_lines(result: Result) -> list[str]:
             return []
         why = "fingerprints cannot tell" if result.omission else "a limit was reached before"
         return [f"whether time always advances is not decided: {why}"]
-    steps = found.steps
+    before = found.loop or 0
+    steps = found.repeated
     who = ", ".join(dict.fromkeys(f"{step.rebec}.{step.server}" for step in steps))
-    begins = f"after {_transitions(found.before)}" if found.before else "in the initial state"
+    begins = f"after {_transitions(before)}" if before else "in the initial state"
     return [
         f"warning: time need not advance: {who} can go on for ever at one time, round a cycle of "
         f"{_transitions(len(steps))} that begins {begins}:",
@@ -117,9 +135,9 @@ def _transitions(number: int) -> str:
     return counted(number, "transition")
 
 
-def standstill_to_json(found: Standstill | None) -> dict[str, Any] | None:
+def standstill_to_json(found: Path | None) -> dict[str, Any] | None:
     """Give a cycle without time as plain values: the path once around it; where it begins."""
-    return None if found is None else {"before": found.before, "path": path_to_json(found.path)}
+    return None if found is None else {"before": found.loop, "path": path_to_json(found)}
 
 
 def path_table(path: Path) -> Table:
@@ -127,7 +145,7 @@ def path_table(path: Path) -> Table:
     rows = list(map(_cells, path.steps))
     table = MessageTable(["Step", "Time"], [message for _, _, message, *_ in rows])
     for number, cells in enumerate(rows, 1):
-        last = number == len(path) and path.breach is not None
+        last = number == len(path) and path.goes_wrong_at_last
         table.add_row(*map(Text, (str(number), *cells)), style="bold red" if last else None)
     return table
 
@@ -154,6 +172,7 @@ def path_to_json(path: Path) -> dict[str, Any]:
     return {
         "start": path.start,
         "steps": [step_to_json(step) | {"drawn": list(step.drawn)} for step in path.steps],
+        "loop": path.loop,
         "breach": None
         if path.breach is None
         else {"verdict": path.breach.verdict, "message": path.breach.text},

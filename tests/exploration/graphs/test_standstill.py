@@ -70,7 +70,7 @@ def test_a_cycle_without_time_is_found_and_changes_no_verdict(mode: Mode, engine
     assert (found.verdict, found.states) == ("satisfied", 2)
     assert found.standstill is not None
     assert found.standstill_decided
-    assert [step.changed for step in found.standstill.steps] == [(("n", 1),), (("n", 0),)]
+    assert [step.changed for step in found.standstill.repeated] == [(("n", 1),), (("n", 0),)]
 
 
 @pytest.mark.parametrize("engine", ["python", "native"])
@@ -91,10 +91,10 @@ def test_the_shortest_cycle_is_shown_with_the_way_to_it(
         assert found.standstill is None
         return
     assert found.standstill is not None
-    cycle = found.standstill.steps
+    cycle = found.standstill.repeated
     assert [(step.rebec, step.server) for step in cycle] == [("q", "ball"), ("p", "ball")]
     assert {step.time for step in cycle} == {cycle[0].time}
-    assert found.standstill.path.steps[found.standstill.before - 1].server == "serve"
+    assert found.standstill.steps[found.standstill.loop - 1].server == "serve"
 
 
 def test_core_models_have_no_time() -> None:
@@ -142,7 +142,7 @@ def test_a_delay_of_no_time_needs_no_message_to_go_on(engine: Any) -> None:
     assert shown[1].standstill_decided
     found = shown[0].standstill
     assert found is not None
-    assert [(step.kind, step.server) for step in found.steps] == [("resume", "go")]
+    assert [(step.kind, step.server) for step in found.repeated] == [("resume", "go")]
 
 
 def test_engines_see_the_same_of_a_search_that_is_cut_off() -> None:

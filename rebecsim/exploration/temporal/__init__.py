@@ -1,0 +1,1 @@
+"""Temporal properties: formulas of LTL and TCTL over the graph of all states."""

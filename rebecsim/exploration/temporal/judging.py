@@ -1,0 +1,111 @@
+"""Verdicts on temporal formulas, each with a run that shows it where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rebecsim.exploration.graphs.state_graph import StateGraph
+from rebecsim.exploration.paths.path import Path, path_along
+from rebecsim.exploration.states.outcome import Breach
+from rebecsim.exploration.temporal.automaton import automaton_of
+from rebecsim.exploration.temporal.branching import Evaluation
+from rebecsim.exploration.temporal.formulas import PosedFormula
+from rebecsim.exploration.temporal.labelled import STAYS, endless
+from rebecsim.exploration.temporal.labelling import Labels, labels_of
+from rebecsim.exploration.temporal.lasso import stem_and_loop
+from rebecsim.exploration.temporal.ltl import normal
+from rebecsim.exploration.temporal.moments import TooManyMomentsError, moments_of
+from rebecsim.exploration.temporal.product import Product, accepting_component, product_of
+from rebecsim.exploration.temporal.verdict import PropertyVerdict, PropertyWord
+
+
+class TemporalJudge:
+    """Judges formulas on one graph of all states, which is labelled once for all of them."""
+
+    def __init__(
+        self, graph: StateGraph, formulas: Sequence[PosedFormula], fair: bool = True
+    ) -> None:
+        self._graph = graph
+        self._system = graph.search.system
+        self._endless = endless(graph)
+        self._fair = fair
+        self._labels: dict[str, Labels] = {}
+        for each in formulas:
+            self._labels[each.name] = labels_of(graph.search.states, each.conditions)
+
+    def judge(self, formula: PosedFormula) -> PropertyVerdict:
+        """Judge one formula."""
+        labels = self._labels[formula.name]
+        return (
+            self._linear(formula, labels) if formula.kind == "ltl" else self._timed(formula, labels)
+        )
+
+    # --- LTL -----------------------------------------------------------------------------------
+
+    def _linear(self, formula: PosedFormula, labels: Labels) -> PropertyVerdict:
+        negated = normal(formula.formula, formula.number_of, negated=True)
+        automaton = automaton_of(negated)
+        product = product_of(self._endless, labels, automaton)
+        wanted = ((1 << automaton.untils) - 1) << product.shift
+        if self._fair:
+            wanted |= self._endless.fair
+        mode = self._system.mode
+        advancing = wanted if mode == "core" else wanted | self._endless.advancing
+        breach = Breach("property violated", formula.name)
+        run = self._accepted(product, advancing, breach)
+        if run is not None:
+            return PropertyVerdict(formula.name, "ltl", "violated", mode, run)
+        if product.reaches_cut:
+            return PropertyVerdict(formula.name, "ltl", "unknown", mode, note=_CUT)
+        run = None if mode == "core" else self._accepted(product, wanted, breach)
+        if run is not None:
+            return PropertyVerdict(formula.name, "ltl", "unknown", mode, run, True, _STANDS)
+        return PropertyVerdict(formula.name, "ltl", "satisfied", mode)
+
+    def _accepted(self, product: Product, wanted: int, breach: Breach) -> Path | None:
+        component = accepting_component(product, wanted)
+        if component is None:
+            return None
+        stem, loop = stem_and_loop(product, component, wanted)
+        return self._path([int(product.at[place]) for place in (*stem, *loop)], len(stem), breach)
+
+    def _path(self, places: Sequence[int], loop: int | None, breach: Breach | None) -> Path:
+        """Go along transitions of the endless graph; a state that stays has no step."""
+        edges = [int(self._endless.edge[place]) for place in places]
+        steps = [each for each in edges if each != STAYS]
+        if loop is not None:
+            loop = sum(each != STAYS for each in edges[:loop])
+        return path_along(self._system, self._ordinals(steps), breach, loop)
+
+    def _ordinals(self, edges: Sequence[int]) -> tuple[int, ...]:
+        first, source = self._graph.first, self._graph.source
+        return tuple([edge - int(first[source[edge]]) for edge in edges])
+
+    # --- TCTL ----------------------------------------------------------------------------------
+
+    def _timed(self, formula: PosedFormula, labels: Labels) -> PropertyVerdict:
+        mode = self._system.mode
+        if self._graph.cut.any():
+            return PropertyVerdict(formula.name, "tctl", "unknown", mode, note=_CUT)
+        graph = self._endless
+        lasting = np.where(graph.edge == STAYS, 1, self._graph.duration[graph.edge])
+        try:
+            moments = moments_of(graph, lasting)
+        except TooManyMomentsError:
+            return PropertyVerdict(formula.name, "tctl", "unknown", mode, note=_MOMENTS)
+        evaluation = Evaluation(formula, moments, labels)
+        holds = bool(evaluation.truth(formula.formula)[0])
+        verdict: PropertyWord = "satisfied" if holds else "violated"
+        shown = evaluation.shown(formula.formula, holds)
+        run = None
+        if shown is not None:
+            breach = None if holds else Breach("property violated", formula.name)
+            run = self._path(shown.edges, shown.before, breach)
+        return PropertyVerdict(formula.name, "tctl", verdict, mode, run)
+
+
+_STANDS = "it holds as long as time advances, and not on a run in which time stands still"
+_CUT = "a limit was reached before all states were seen"
+_MOMENTS = "so much time passes at a time that there are too many moments to look at"

@@ -1,0 +1,86 @@
+"""Verdicts on all properties of a file: the assertions by the search, the formulas by graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rebecsim.exploration.checks import Problem
+from rebecsim.exploration.result import Result, Violated
+from rebecsim.exploration.temporal.verdict import PropertyVerdict, PropertyWord
+
+if TYPE_CHECKING:
+    from rebecsim.exploration.graphs.state_graph import StateGraph
+
+
+def judge_formulas(
+    problem: Problem,
+    graph: StateGraph | None,
+    timed: Callable[[], Problem],
+    build: Callable[[Problem], StateGraph],
+) -> list[PropertyVerdict]:
+    """Judge the formulas of a problem.
+
+    `graph` is that of its states, if there are formulas of LTL or it is a timed transition system;
+    `timed` poses the same problem in the timed transition system, where formulas of TCTL are
+    judged, and `build` gives the graph of a problem.
+    """
+    if not problem.formulas:
+        return []
+    from rebecsim.exploration.temporal.judging import TemporalJudge
+
+    linear = [each for each in problem.formulas if each.kind == "ltl"]
+    branching = [each for each in problem.formulas if each.kind == "tctl"]
+    found: list[PropertyVerdict] = []
+    if linear:
+        assert graph is not None
+        judge = TemporalJudge(graph, linear, problem.fair)
+        found += map(judge.judge, linear)
+    if branching and problem.system.mode != "TTS":
+        problem = timed()
+        graph = build(problem)
+        branching = [each for each in problem.formulas if each.kind == "tctl"]
+    if branching:
+        assert graph is not None
+        judge = TemporalJudge(graph, branching)
+        found += map(judge.judge, branching)
+    return found
+
+
+def with_formulas(result: Result, problem: Problem, judged: Sequence[PropertyVerdict]) -> Result:
+    """Add the verdicts on all properties to a result, and make them part of its own."""
+    assertions = [
+        _of_assertion(each.breach.text, result)
+        for each in problem.properties
+        if each.breach.verdict == "assertion failed"
+    ]
+    result = replace(result, properties=(*assertions, *judged))
+    violated = [each for each in judged if each.verdict == "violated"]
+    unknown = [each for each in judged if each.verdict == "unknown" and not each.standing]
+    if violated:
+        more = tuple(map(_violation, violated))
+        result = replace(result, violations=(*result.violations, *more))
+    if result.verdict in ("satisfied", "out of bounds") and violated:
+        first = result.violations[0]
+        return replace(result, verdict=first.verdict, message=first.message, path=first.path)
+    if result.verdict == "satisfied" and unknown:
+        return replace(
+            result, verdict="out of bounds", message=f"{unknown[0].name}: {unknown[0].note}"
+        )
+    return result
+
+
+def _violation(verdict: PropertyVerdict) -> Violated:
+    return Violated("property violated", verdict.name, verdict.run, 1)
+
+
+def _of_assertion(name: str, result: Result) -> PropertyVerdict:
+    word: PropertyWord = "satisfied"
+    if any(
+        (each.verdict, each.message) == ("assertion failed", name) for each in result.violations
+    ):
+        word = "violated"
+    elif result.bounds or result.frontier:
+        word = "unknown"
+    return PropertyVerdict(name, "assertion", word, result.mode)

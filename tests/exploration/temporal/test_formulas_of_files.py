@@ -1,0 +1,145 @@
+"""Formulas of property files, judged on models: verdicts, runs, limits, files."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rebecsim.actors import ReplayError
+from rebecsim.errors import UserError
+from rebecsim.exploration import Checks, Limits, Question, Recorded, explore, recurring, replay
+from rebecsim.generate import build_model
+from rebecsim.lang import check_source, parse_property
+
+COUNTER = """
+env int TOP = 3;
+reactiveclass Counter(3) {{
+    statevars {{ int n; }}
+    Counter() {{ self.step(); }}
+    msgsrv step() {{ {step} }}
+}}
+main {{ Counter c():(); }}
+"""
+ROUND = "n = (n + 1) % TOP; self.step() after(2);"
+ONCE = "n = n + 1; if (n < TOP) self.step() after(2);"
+DEFINED = "define { zero = c.n == 0; two = c.n == 2; }"
+
+
+def asked(step, formulas, **options):
+    model, checked = built(step)
+    properties = parse_property(f"property {{ {DEFINED} {formulas} }}", "f.property")
+    mode = options.pop("mode", None)
+    limits = options.pop("limits", None)
+    engine = options.pop("engine", "auto")
+    checks = Checks(properties=properties, deadlock=False, **options)
+    return explore(model, mode=mode, checks=checks, checked=checked, limits=limits, engine=engine)
+
+
+def built(step):
+    checked = check_source(COUNTER.format(step=step), "timed")
+    return build_model(checked), checked
+
+
+def verdicts(result):
+    return {each.name: each.verdict for each in result.properties}
+
+
+LINEAR = "LTL { A: G(F(two)); B: G(F(c.n > 2)); C: F(G(zero)); D: Precedes(c.n == 1, two); }"
+TIMED = """TCTL {
+    A: AF(time == 4, two); B: AF(time < 4, two); C: AG(LeadsTo(time <= 2, zero, !zero));
+    D: EF(time >= 100, two); E: AU(time <= 5, !two, two); F: EG(time <= 3, !two);
+    G: AG(time <= TOP, !two); H: Recurs(time <= 5, two); I: !EF(two) || AG(zero);
+}"""
+
+
+@pytest.mark.parametrize("mode", ["FTTS", "TTS"])
+@pytest.mark.parametrize("engine", ["python", "native"])
+def test_formulas_of_a_counter_that_goes_round(mode, engine):
+    found = asked(ROUND, LINEAR, mode=mode, engine=engine)
+    expected = {"A": "satisfied", "B": "violated", "C": "violated", "D": "satisfied"}
+    assert verdicts(found) == expected
+    assert (found.verdict, found.message) == ("property violated", "B")
+
+
+def test_formulas_with_bounds_count_time_from_the_state_on():
+    found = asked(ROUND, TIMED)
+    assert verdicts(found) == {
+        "A": "satisfied",  # two holds from 2 on, and still when the message of 4 has arrived
+        "B": "satisfied",
+        "C": "satisfied",
+        "D": "satisfied",
+        "E": "satisfied",
+        "F": "violated",
+        "G": "violated",
+        "H": "satisfied",
+        "I": "violated",
+    }
+    assert {each.mode for each in found.properties} == {"TTS"}
+
+
+def test_a_state_in_which_nothing_happens_any_more_repeats_itself():
+    found = asked(ONCE, "LTL { Stays: F(G(c.n == 3)); Back: G(F(zero)); }")
+    assert verdicts(found) == {"Stays": "satisfied", "Back": "violated"}
+    (violated,) = found.violations
+    assert violated.path.loop == len(violated.path)
+    assert "nothing happens any more" in violated.path.loop_text
+
+
+def test_what_a_limit_has_cut_off_is_unknown():
+    found = asked(ROUND, "LTL { A: G(F(two)); } TCTL { B: AF(two); }", limits=Limits(states=2))
+    assert verdicts(found) == {"A": "unknown", "B": "unknown"}
+    assert found.verdict == "out of bounds"
+
+
+def test_a_run_found_within_a_limit_is_a_violation_all_the_same():
+    stuck = "n = n + 1; self.step() after(1);"
+    found = asked(stuck, "LTL { Low: G(c.n < 3); }", limits=Limits(states=10))
+    assert verdicts(found) == {"Low": "unknown"}  # no run without end is known
+    found = asked(ROUND, "LTL { Low: G(!two); }", limits=Limits(states=10))
+    assert verdicts(found) == {"Low": "violated"}
+
+
+def test_properties_can_be_asked_for_by_name():
+    formulas = f"Assertion {{ Low: c.n < 3; }} {LINEAR}"
+    found = asked(ROUND, formulas, only=("A", "Low"))
+    assert verdicts(found) == {"Low": "satisfied", "A": "satisfied"}
+    assert found.verdict == "satisfied"
+    with pytest.raises(UserError, match=r"f.property: there is no property 'a'; did you mean A"):
+        asked(ROUND, formulas, only=("a",))
+
+
+@pytest.mark.parametrize("name", ["B", "C"])
+def test_a_recorded_run_is_gone_again_and_its_formula_judged_again(name):
+    text = f"property {{ {DEFINED} {LINEAR} }}"
+    question = Question("FTTS", deadlock=False, file="f.property", properties=text, only=(name,))
+    model, checked = built(ROUND)
+    found = explore(model, checks=question.checks(), checked=checked)
+    recorded = Recorded.of(found.path, question)
+    again = Recorded.from_json(json.loads(json.dumps(recorded.to_json())))
+    assert again == recorded
+    assert replay(again, model, checked).loop == found.path.loop
+    assert recurring(again, model, checked) == recorded.breach
+    changed, tree = built("n = 3 - n; self.step() after(2);")
+    with pytest.raises(ReplayError):
+        replay(again, changed, tree)
+
+
+def test_the_loop_of_a_record_has_to_close():
+    text = f"property {{ {DEFINED} {LINEAR} }}"
+    question = Question("FTTS", deadlock=False, file="f.property", properties=text, only=("B",))
+    model, checked = built(ROUND)
+    found = explore(model, checks=question.checks(), checked=checked)
+    data = Recorded.of(found.path, question).to_json()
+    data["loop"] = len(data["steps"]) - 1
+    with pytest.raises(ReplayError, match="is not as it was before step"):
+        replay(Recorded.from_json(data), model, checked)
+    data["loop"] = 99
+    with pytest.raises(ReplayError, match="`loop`"):
+        Recorded.from_json(data)
+
+
+def test_assertions_that_fail_are_shown_beside_formulas():
+    found = asked(ROUND, "Assertion { Low: c.n < 2; } LTL { A: G(F(two)); }")
+    assert verdicts(found) == {"Low": "violated", "A": "satisfied"}
+    assert found.verdict == "assertion failed"

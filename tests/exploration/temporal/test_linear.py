@@ -1,0 +1,66 @@
+"""LTL: verdicts and runs are what the definition says, on random graphs and formulas."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from rebecsim.exploration.temporal.automaton import automaton_of
+from rebecsim.exploration.temporal.lasso import stem_and_loop
+from rebecsim.exploration.temporal.ltl import normal
+from rebecsim.exploration.temporal.product import accepting_component, product_of
+from tests.examples import dear
+from tests.exploration.temporal.formulas_at_random import (
+    formula_at_random,
+    graph_at_random,
+    holds_on,
+    lassos,
+    posed,
+)
+
+_REBECS = 2
+_LONGEST = 6
+
+
+@settings(max_examples=dear(1200))
+@given(seed=st.integers(0, 2**32), is_fair=st.booleans())
+def test_a_formula_is_violated_exactly_if_some_run_does_not_meet_it(seed, is_fair):
+    draw = random.Random(seed)
+    graph, labels = graph_at_random(draw, draw.randint(1, 4), _REBECS)
+    formula = formula_at_random(draw, "ltl", 2)
+    asked = posed(formula, "ltl")
+    automaton = automaton_of(normal(asked.formula, asked.number_of, negated=True))
+    product = product_of(graph, labels, automaton)
+    wanted = ((1 << automaton.untils) - 1) << product.shift
+    if is_fair:
+        wanted |= graph.fair
+    component = accepting_component(product, wanted)
+    if component is not None:
+        stem, loop = stem_and_loop(product, component, wanted)
+        edges = [int(product.at[place]) for place in (*stem, *loop)]
+        states = [0, *(int(graph.target[each]) for each in edges)]
+        assert states.pop() == states[len(stem)]
+        assert not holds_on(formula, [int(labels[each]) for each in states], len(stem))
+        assert not is_fair or _bits(graph, edges[len(stem) :]) & graph.fair == graph.fair
+        return
+    for states, edges, first in lassos(graph, _LONGEST):
+        if not is_fair or _bits(graph, edges[first:]) & graph.fair == graph.fair:
+            assert holds_on(formula, [int(labels[each]) for each in states], first)
+
+
+def _bits(graph, edges):
+    found = 0
+    for each in edges:
+        found |= int(graph.marks[each])
+    return found
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_automata_of_small_formulas_are_small(depth):
+    draw = random.Random(depth)
+    for _ in range(50):
+        asked = posed(formula_at_random(draw, "ltl", depth), "ltl")
+        automaton = automaton_of(normal(asked.formula, asked.number_of))
+        assert len(automaton.moves) <= 4 ** (2 * depth)
