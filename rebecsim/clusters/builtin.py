@@ -19,6 +19,7 @@ from rebecsim.clusters.dispatch.patterns.steps import (
 from rebecsim.clusters.dispatch.policies import BUILTIN_DISPATCH_POLICIES
 from rebecsim.clusters.mapreduce.schedulers.registry import BUILTIN_SLOT_SCHEDULERS
 from rebecsim.clusters.plugin import Plugin
+from rebecsim.clusters.stages.managers.registry import BUILTIN_STAGES_POLICIES
 from rebecsim.clusters.yarn.schedulers.registry import BUILTIN_YARN_SCHEDULERS
 
 _FOR_BOTH = (Nondet, Wave, Ascending, Descending, Sine, Spline)
@@ -29,6 +30,7 @@ BUILTIN = Plugin(
     batch_policies=BUILTIN_BATCH_POLICIES,
     yarn_schedulers=BUILTIN_YARN_SCHEDULERS,
     slot_schedulers=BUILTIN_SLOT_SCHEDULERS,
+    stages_policies=BUILTIN_STAGES_POLICIES,
     arrival_patterns=(UniformArrivals, Bursty, *_FOR_BOTH),
     length_patterns=(UniformLengths, Linear, Geometric, *_FOR_BOTH),
 )

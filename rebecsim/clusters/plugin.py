@@ -24,6 +24,8 @@ from rebecsim.clusters.dispatch.policies import DispatchPolicy, dispatch_policie
 from rebecsim.clusters.kinds import kinds
 from rebecsim.clusters.mapreduce.schedulers.registry import SlotScheduler, slot_schedulers
 from rebecsim.clusters.mapreduce.schedulers.scheduler import TaskScheduler
+from rebecsim.clusters.stages.managers.manager import StageManager
+from rebecsim.clusters.stages.managers.registry import StagesPolicy, stages_policies
 from rebecsim.clusters.yarn.schedulers.registry import YarnScheduler, yarn_schedulers
 from rebecsim.clusters.yarn.schedulers.scheduler import Scheduler
 from rebecsim.generate.environment import add_templates, has_template, remove_templates
@@ -33,12 +35,15 @@ from rebecsim.studies.study import Study
 _POLICY_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,39}")
 _PATTERN_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
+_WithClasses = BatchPolicy | SlotScheduler | StagesPolicy | YarnScheduler
+
 _ATTRIBUTES = (
     "dispatch_policies",
     "eviction_policies",
     "batch_policies",
     "yarn_schedulers",
     "slot_schedulers",
+    "stages_policies",
     "arrival_patterns",
     "length_patterns",
     "kinds",
@@ -49,6 +54,7 @@ _REGISTRIES: tuple[Registry[Any], ...] = (
     batch_policies,
     yarn_schedulers,
     slot_schedulers,
+    stages_policies,
     arrivals,
     lengths,
     kinds,
@@ -73,6 +79,9 @@ class Plugin:
 
     slot_schedulers: tuple[SlotScheduler, ...] = ()
     """Ways to share the map and reduce slots of a cluster of Hadoop 1."""
+
+    stages_policies: tuple[StagesPolicy, ...] = ()
+    """Ways to plan jobs of several stages with deadlines."""
 
     arrival_patterns: tuple[type[WorkloadPattern], ...] = ()
     """Classes of patterns that may stand under `arrivals`."""
@@ -131,6 +140,9 @@ def _entries(plugin: Plugin) -> Iterator[tuple[Registry[Any], str, Any]]:
     for policy in _sequence(plugin, "slot_schedulers"):
         _require_scheduler(policy, SlotScheduler, TaskScheduler)
         yield slot_schedulers, policy.name, policy
+    for policy in _sequence(plugin, "stages_policies"):
+        _require_stages_policy(policy)
+        yield stages_policies, policy.name, policy
     for registry, attribute in ((arrivals, "arrival_patterns"), (lengths, "length_patterns")):
         for pattern in _sequence(plugin, attribute):
             _require_pattern(pattern)
@@ -184,9 +196,14 @@ def _require_scheduler(
     _require_class(policy, "scheduler", base)
 
 
-def _require_class(
-    policy: BatchPolicy | YarnScheduler | SlotScheduler, attribute: str, base: type
-) -> None:
+def _require_stages_policy(policy: object) -> None:
+    if not isinstance(policy, StagesPolicy):
+        raise TypeError(f"{policy!r} is no StagesPolicy")
+    _require_texts_of(policy)
+    _require_class(policy, "manager", StageManager)
+
+
+def _require_class(policy: _WithClasses, attribute: str, base: type) -> None:
     given: Any = getattr(policy, attribute)
     if not isinstance(given, type) or not issubclass(given, base):
         kind = f"subclass of {base.__name__}"
@@ -199,9 +216,7 @@ def _left(abstract: Any) -> str:
     return ", ".join(sorted(abstract.__abstractmethods__))
 
 
-def _require_texts_of(
-    policy: DispatchPolicy | EvictionPolicy | BatchPolicy | YarnScheduler | SlotScheduler,
-) -> None:
+def _require_texts_of(policy: DispatchPolicy | EvictionPolicy | _WithClasses) -> None:
     if not isinstance(policy.name, str) or not _POLICY_NAME.fullmatch(policy.name):
         raise ValueError(
             f"a policy cannot be called {policy.name!r}; "

@@ -6,6 +6,7 @@ All times are whole milliseconds.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
@@ -101,10 +102,7 @@ class StageJob:
                 f"{self.name}: starts at {self.start} ms, before it arrives at {self.arrival} ms"
             )
         if self.deadline < self.start:
-            raise BrokenJobError(
-                f"{self.name}: its deadline, {self.deadline} ms, is before its earliest start, "
-                f"{self.start} ms"
-            )
+            raise self._due_too_early(self.deadline)
         if all(task.is_dummy for task in self.tasks):
             raise BrokenJobError(f"{self.name}: no task of it takes any time")
         for place, task in enumerate(self.tasks):
@@ -118,6 +116,20 @@ class StageJob:
     def name(self) -> str:
         """What tables call it."""
         return f"job_{self.number}"
+
+    def due(self, deadline: int) -> StageJob:
+        """Give this job with another deadline; what is known of its tasks is kept."""
+        if deadline < self.start:
+            raise self._due_too_early(deadline)
+        found = copy(self)
+        object.__setattr__(found, "deadline", deadline)
+        return found
+
+    def _due_too_early(self, deadline: int) -> BrokenJobError:
+        return BrokenJobError(
+            f"{self.name}: its deadline, {deadline} ms, is before its earliest start, "
+            f"{self.start} ms"
+        )
 
     @cached_property
     def order(self) -> tuple[int, ...]:
@@ -161,13 +173,16 @@ def topological_order(parents: Sequence[Sequence[int]]) -> tuple[int, ...]:
 
 
 def _require_sound(job: StageJob, task: StageTask, place: int) -> None:
-    name = f"{job.name}, {task.name or f'task {task.number}'}"
     if task.number != place:
-        raise BrokenJobError(f"{name}: is task {place} of its job, and says {task.number}")
+        raise _broken(job, task, f"is task {place} of its job, and says {task.number}")
     if task.duration < 0 or task.expected < 0:
-        raise BrokenJobError(f"{name}: runs for less than 0 ms")
+        raise _broken(job, task, "runs for less than 0 ms")
     if task.is_dummy != (task.expected == 0):
-        raise BrokenJobError(f"{name}: a task that takes time is expected to take some, and back")
+        raise _broken(job, task, "a task that takes time is expected to take some, and back")
     for parent in task.parents:
         if not 0 <= parent < len(job.tasks):
-            raise BrokenJobError(f"{name}: waits for task {parent}, which is not there")
+            raise _broken(job, task, f"waits for task {parent}, which is not there")
+
+
+def _broken(job: StageJob, task: StageTask, problem: str) -> BrokenJobError:
+    return BrokenJobError(f"{job.name}, {task.name or f'task {task.number}'}: {problem}")

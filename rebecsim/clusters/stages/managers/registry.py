@@ -1,0 +1,102 @@
+"""The resource managers of stages by name; plug-ins can add some."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from rebecsim.clusters.common.registry import Registry
+from rebecsim.clusters.stages.managers.dispatching import EarliestDeadlineFirst, FirstInFirstOut
+from rebecsim.clusters.stages.managers.least_laxity import MinimumLaxityFirst
+from rebecsim.clusters.stages.managers.manager import StageManager
+from rebecsim.clusters.stages.managers.minimum_slots import MinimumSlots
+from rebecsim.clusters.stages.managers.wfbb.budget import BudgetRule
+from rebecsim.clusters.stages.managers.wfbb.manager import WorkflowBudgets
+
+
+@dataclass(frozen=True, slots=True)
+class StagesPolicy:
+    """A way to plan jobs of several stages.
+
+    Attributes:
+        name: what commands and scenarios call it.
+        title: the name in words.
+        description: the rule in one line.
+        manager: what does it.
+    """
+
+    name: str
+    title: str
+    description: str
+    manager: type[StageManager]
+
+
+stages_policies: Registry[StagesPolicy] = Registry("resource manager")
+
+STAGES_POLICIES = stages_policies.entries
+"""The resource managers by name, in the order of tables and charts; plug-ins come last."""
+
+_RULES = {
+    BudgetRule.PROPORTIONAL: ("Proportional", "laxity is divided in proportion to the sample run"),
+    BudgetRule.EVEN: ("Even", "every phase gets as much of the laxity"),
+}
+_LAXITIES = {
+    "SL": ("sample laxity", "that of free resources"),
+    "TL": ("true laxity", "that beside all that is planned"),
+}
+_PLACES = {
+    "TSP1": ("early", "tasks begin as early as they can"),
+    "TSP2": ("late", "tasks end just before their sub-deadlines"),
+}
+
+
+def _budgets() -> Iterator[StagesPolicy]:
+    """Give WFBB-RM in its configurations."""
+    for rule, laxity, place in product(_RULES, _LAXITIES, _PLACES):
+        name = f"WFBB_{rule}_{laxity}_{place}"
+        manager = type(
+            name,
+            (WorkflowBudgets,),
+            {
+                "rule": rule,
+                "true_laxity": laxity == "TL",
+                "late_as_possible": place == "TSP2",
+                "__doc__": f"WFBB-RM as {rule}-{laxity}-{place}.",
+            },
+        )
+        titles = _RULES[rule][0], _LAXITIES[laxity][0], _PLACES[place][0]
+        rules = _RULES[rule][1], _LAXITIES[laxity][1], _PLACES[place][1]
+        yield StagesPolicy(name, ", ".join(titles), "; ".join(rules), manager)
+
+
+BUILTIN_STAGES_POLICIES = (
+    *_budgets(),
+    StagesPolicy(
+        "EDF",
+        "Earliest deadline first",
+        "a free slot goes to the job with the earliest deadline that has a task for it",
+        EarliestDeadlineFirst,
+    ),
+    StagesPolicy(
+        "MINEDF_WC",
+        "Minimum slots by deadlines",
+        "as EDF, but jobs first get the least slots that they are expected to need, then the rest",
+        MinimumSlots,
+    ),
+    StagesPolicy(
+        "MLF",
+        "Minimum laxity first",
+        "as EDF, but by the time that is left until the deadline beside what the job still takes",
+        MinimumLaxityFirst,
+    ),
+    StagesPolicy(
+        "FIFO",
+        "First in, first out",
+        "a free slot goes to the job that arrived first",
+        FirstInFirstOut,
+    ),
+)
+
+stages_policy = stages_policies.find
+"""Return the resource manager of a name. Raises UnknownNameError when there is none."""

@@ -1,0 +1,81 @@
+"""Deadline budgets of workflows: every task gets a share of its job's laxity, and a sub-deadline.
+
+All times are ms.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rebecsim.clusters.stages.job import StageJob
+from rebecsim.clusters.stages.laxity import SampleRun
+
+
+class BudgetRule(StrEnum):
+    """How laxity is divided."""
+
+    PROPORTIONAL = "PD"
+    EVEN = "ED"
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What the deadline leaves a job, and its tasks.
+
+    Attributes:
+        laxity: what is left of the time until its deadline; negative where that is too short.
+        sub_deadlines: by when each task should have ended.
+    """
+
+    laxity: int
+    sub_deadlines: tuple[int, ...]
+
+
+def budget_of(job: StageJob, sample: SampleRun, rule: BudgetRule) -> Budget:
+    """Divide the laxity of a job by its sample run.
+
+    Proportionally, a task gets as much as its completion is far in the sample run; evenly, all
+    phases get as much. Parents for which nothing else waits get until the sub-deadline
+    of the last one.
+    """
+    time = sample.duration
+    laxity = job.deadline - job.start - time
+    if rule is BudgetRule.PROPORTIONAL:
+        shares = [(each - job.start) * laxity // time for each in sample.completions]
+    else:
+        shares = _even_shares(job, sample, laxity)
+    deadlines = [end + share for end, share in zip(sample.completions, shares, strict=True)]
+    for number in job.order:
+        if len(job.tasks[number].parents) > 1:
+            _raise_parents(job, number, deadlines)
+    return Budget(laxity, tuple(deadlines))
+
+
+def _even_shares(job: StageJob, sample: SampleRun, laxity: int) -> list[int]:
+    """Give what the phases up to that of a task have together."""
+    phases = sorted({task.phase for task in job.tasks})
+    place = {phase: number for number, phase in enumerate(phases, 1)}
+    shares = [0] * len(job.tasks)
+    for number in job.order:
+        task = job.tasks[number]
+        if not task.is_dummy:
+            shares[number] = place[task.phase] * laxity // len(phases)
+        elif task.parents:  # that of the parent that ends last
+            last = max(task.parents, key=lambda parent: sample.completions[parent])
+            shares[number] = shares[last]
+    return shares
+
+
+def _raise_parents(job: StageJob, number: int, deadlines: list[int]) -> None:
+    """Give the parents of a task until the latest sub-deadline of them, that of a dummy until its.
+
+    Not those for which others wait, too: these would be left with less than their share.
+    """
+    task = job.tasks[number]
+    latest = deadlines[number]
+    if not task.is_dummy:
+        latest = max(deadlines[parent] for parent in task.parents)
+    for parent in task.parents:
+        if len(job.children[parent]) == 1:
+            deadlines[parent] = latest

@@ -1,0 +1,66 @@
+"""WFBB-RM in its eight configurations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import ClassVar
+
+from rebecsim.clusters.stages.job import StageJob, TaskKey
+from rebecsim.clusters.stages.laxity import planned_run, sample_run
+from rebecsim.clusters.stages.managers.manager import StageManager
+from rebecsim.clusters.stages.managers.wfbb.budget import BudgetRule, budget_of
+from rebecsim.clusters.stages.managers.wfbb.mapped_job import NOWHERE, MappedJob
+from rebecsim.clusters.stages.managers.wfbb.mapping import JobMapper
+from rebecsim.clusters.stages.resources import StageResource
+from rebecsim.clusters.stages.schedule import Assignment
+
+
+class WorkflowBudgets(StageManager):
+    """Divides the laxity of each job between its tasks, maps it, and remaps others if it is late.
+
+    Attributes:
+        rule: how laxity is divided.
+        true_laxity: laxity is what is left beside all that is planned (TL); otherwise what would be
+            left on free resources (SL).
+        late_as_possible: tasks end just before their sub-deadlines (TSP2); otherwise they begin as
+            early as they can (TSP1).
+    """
+
+    one_job_at_a_time: ClassVar[bool] = True
+    rule: ClassVar[BudgetRule] = BudgetRule.PROPORTIONAL
+    true_laxity: ClassVar[bool] = False
+    late_as_possible: ClassVar[bool] = False
+
+    def __init__(self, resources: Sequence[StageResource]) -> None:
+        super().__init__(resources)
+        self._mapper = JobMapper(resources)
+
+    def plan(
+        self,
+        now: int,
+        arrived: Sequence[StageJob],
+        running: Mapping[TaskKey, Assignment],
+        scheduled: Mapping[TaskKey, Assignment],
+    ) -> Sequence[Assignment]:
+        """Map the job that has arrived."""
+        (job,) = arrived
+        alone = sample_run(job, self.resources)
+        sample = planned_run(job, self._mapper.timelines, now) if self.true_laxity else alone
+        mapped = MappedJob(job, budget_of(job, sample, self.rule), alone.duration)
+        self._mapper.map_job(mapped, now, late_as_possible=self.late_as_possible)
+        return list(_changes(self._mapper.touched.values(), scheduled))
+
+
+def _changes(
+    jobs: Iterable[MappedJob], scheduled: Mapping[TaskKey, Assignment]
+) -> Iterator[Assignment]:
+    """Give where tasks are that have no place yet, or another one."""
+    for each in jobs:
+        for number in each.movable:
+            resource = each.resources[number]
+            if resource != NOWHERE:
+                key = TaskKey(each.number, number)
+                before = scheduled.get(key)
+                start = each.starts[number]
+                if before is None or before.start != start or before.resource != resource:
+                    yield Assignment(key, resource, start, each.ends[number])

@@ -1,0 +1,113 @@
+"""Every resource manager keeps the rules, and each does what it is for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import rebecsim.clusters  # noqa: F401 - registers what is built in
+from rebecsim.clusters.stages.checking import require_sound_schedule
+from rebecsim.clusters.stages.cluster import run_stages
+from rebecsim.clusters.stages.decisions import ChargedBy, DecisionCost
+from rebecsim.clusters.stages.job import StageJob, TaskKey, TaskKind
+from rebecsim.clusters.stages.managers.minimum_slots import PhaseWork, least_slots
+from rebecsim.clusters.stages.managers.registry import BUILTIN_STAGES_POLICIES, StagesPolicy
+from rebecsim.clusters.stages.resources import StageResource, alike, typed_alike
+from tests.clusters.stages.jobs import (
+    generic_resources,
+    job,
+    job_lists,
+    map_reduce,
+    map_reduces,
+    task,
+    typed_resources,
+)
+
+FREE = DecisionCost(ChargedBy.NOTHING)
+POLICIES = {each.name: each for each in BUILTIN_STAGES_POLICIES}
+policies = pytest.mark.parametrize("policy", BUILTIN_STAGES_POLICIES, ids=lambda each: each.name)
+
+
+@policies
+@settings(max_examples=8)
+@given(jobs=job_lists(), resources=generic_resources, cost=st.sampled_from([FREE, DecisionCost()]))
+def test_every_schedule_of_workflows_keeps_the_rules(
+    policy: StagesPolicy,
+    jobs: Sequence[StageJob],
+    resources: Sequence[StageResource],
+    cost: DecisionCost,
+) -> None:
+    run = run_stages(jobs, resources, policy.manager, cost)
+    require_sound_schedule(jobs, resources, run.ran.values())
+    assert set(run.completed) == {each.number for each in jobs}
+
+
+@policies
+@settings(max_examples=8)
+@given(jobs=job_lists(map_reduces()), resources=typed_resources)
+def test_every_schedule_on_typed_slots_keeps_the_rules(
+    policy: StagesPolicy, jobs: Sequence[StageJob], resources: Sequence[StageResource]
+) -> None:
+    run = run_stages(jobs, resources, policy.manager)
+    require_sound_schedule(jobs, resources, run.ran.values())
+
+
+def test_the_least_laxity_goes_first() -> None:
+    """The first job has the earlier deadline, the second one less time to lose."""
+    jobs = [job(0, 0, 30, task(0, 5)), job(1, 0, 32, task(0, 5), task(1, 25, 0))]
+    ends = {
+        name: run_stages(jobs, alike(1, 1), POLICIES[name].manager, FREE).completed
+        for name in ("EDF", "MLF")
+    }
+    assert ends == {"EDF": {0: 5, 1: 35}, "MLF": {0: 35, 1: 30}}
+
+
+def test_the_least_slots_are_those_whose_bounds_meet_the_deadline() -> None:
+    """4 maps of 10 and 2 reduces of 20: 35 / s + 5 and 30 / t + 10, until 50: 35 are left."""
+    phases = [PhaseWork(TaskKind.MAP, 4, 40, 10), PhaseWork(TaskKind.REDUCE, 2, 40, 20)]
+    assert least_slots(phases, 50) == {TaskKind.MAP: 2, TaskKind.REDUCE: 2}
+    assert least_slots(phases[:1], 40) == {TaskKind.MAP: 1}
+    assert least_slots(phases[:1], 39) == {TaskKind.MAP: 2}
+    assert least_slots(phases, 15) == {TaskKind.MAP: float("inf"), TaskKind.REDUCE: float("inf")}
+
+
+def test_a_job_with_time_leaves_slots_to_others() -> None:
+    """EDF gives both slots to the first job, which needs one of them."""
+    jobs = [
+        job(0, 0, 100, *map_reduce([10] * 4, [])),
+        job(1, 0, 101, *map_reduce([10] * 2, [])),
+    ]
+    resources = typed_alike(2, 1, 1)
+    ran = {
+        name: run_stages(jobs, resources, POLICIES[name].manager, FREE).completed
+        for name in ("EDF", "MINEDF_WC")
+    }
+    assert ran == {"EDF": {0: 20, 1: 30}, "MINEDF_WC": {0: 30, 1: 20}}
+
+
+def test_late_places_are_those_before_the_sub_deadlines() -> None:
+    jobs = [job(0, 0, 40, task(0, 5), task(1, 5, 0, phase=2))]
+    starts = {}
+    for name in ("WFBB_PD_SL_TSP1", "WFBB_PD_SL_TSP2", "WFBB_ED_SL_TSP2"):
+        ran = run_stages(jobs, alike(1, 1), POLICIES[name].manager, FREE).ran
+        starts[name] = [ran[TaskKey(0, each)].start for each in range(2)]
+    assert starts["WFBB_PD_SL_TSP1"] == [0, 5]
+    assert starts["WFBB_PD_SL_TSP2"] == [15, 35]
+    assert starts["WFBB_ED_SL_TSP2"] == [15, 35]
+
+
+def test_a_job_that_would_be_late_makes_others_move() -> None:
+    """The second job fits only if the first one, which has time, goes behind it."""
+    jobs = [job(0, 10, 60, task(0, 10)), job(1, 10, 21, task(0, 10), arrival=1)]
+    jobs[0] = StageJob(0, 0, 10, 60, jobs[0].tasks)
+    run = run_stages(jobs, alike(1, 1), POLICIES["WFBB_PD_SL_TSP1"].manager, FREE)
+    assert run.completed == {0: 30, 1: 20}
+    assert [each.moved for each in run.decisions] == [0, 1]
+
+
+def test_what_cannot_be_in_time_is_placed_where_nobody_else_is_late_for_it() -> None:
+    jobs = [job(0, 0, 12, task(0, 10)), job(1, 0, 13, task(0, 10))]
+    run = run_stages(jobs, alike(1, 1), POLICIES["WFBB_PD_SL_TSP1"].manager, FREE)
+    assert run.completed == {0: 10, 1: 20}

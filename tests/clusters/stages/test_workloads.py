@@ -1,0 +1,100 @@
+"""Workflows are as those of the literature, in structure and in means."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rebecsim.clusters.stages.job import SECOND, StageJob
+from rebecsim.clusters.stages.laxity import sample_run, sequential_time, shortest_time
+from rebecsim.clusters.stages.resources import alike
+from rebecsim.clusters.stages.workloads.scientific import SIZES, WORKFLOWS, truncated_normal
+from rebecsim.clusters.stages.workloads.stream import JobDraws, SampleTime, Stream, stream_of
+
+COUNTS = {
+    "cybershake": {30: {30}, 50: {50}, 100: {100}},
+    "ligo": {30: {28, 30}, 50: {48, 50}, 100: {98, 100}},
+    "genome": {30: {28}, 50: {47}, 100: {100}},
+}
+PHASES = {"cybershake": {5}, "ligo": {6}, "genome": {8, 9}}
+SUMS = {"cybershake": 1551, "ligo": 13_300, "genome": 160_213}  # s, of published experiments
+SHORTEST = {"cybershake": 232, "ligo": 1346, "genome": 17_544}  # turnaround where nothing waits
+
+
+def drawn(family: str, count: int) -> list[StageJob]:
+    draws = np.random.default_rng(8)
+    return [
+        StageJob(number, 0, 0, 0, WORKFLOWS[family](draws).tasks(draws, size))
+        for size in SIZES
+        for number in range(count)
+    ]
+
+
+@pytest.mark.parametrize("family", WORKFLOWS)
+def test_structures_are_those_that_are_published(family: str) -> None:
+    draws = np.random.default_rng(3)
+    for size in SIZES:
+        jobs = [
+            StageJob(0, 0, 0, 0, WORKFLOWS[family](draws).tasks(draws, size)) for _ in range(30)
+        ]
+        assert {len(each.tasks) for each in jobs} == COUNTS[family][size]
+        assert {max(task.phase for task in each.tasks) for each in jobs} <= PHASES[family]
+        for each in jobs:
+            assert all(
+                each.tasks[parent].phase < task.phase
+                for task in each.tasks
+                for parent in task.parents
+            )
+
+
+@pytest.mark.parametrize("family", WORKFLOWS)
+def test_means_are_near_to_those_that_are_published(family: str) -> None:
+    """Within 7 %: what is drawn once for a run makes single means of Epigenomics uncertain."""
+    jobs = drawn(family, 60)
+    sums = np.mean([sequential_time(each) for each in jobs]) / SECOND
+    assert sums == pytest.approx(SUMS[family], rel=0.07)
+    shortest = np.mean([shortest_time(each) for each in jobs]) / SECOND
+    assert shortest == pytest.approx(SHORTEST[family], rel=0.07)
+
+
+def test_a_normal_law_that_is_cut_stays_within_half_of_its_mean() -> None:
+    values = truncated_normal(np.random.default_rng(1), 100, 900, 20_000)
+    assert 50 <= values.min() < values.max() <= 150
+    assert values.mean() == pytest.approx(100, abs=0.6)
+    assert values.std() == pytest.approx(23.9, abs=0.4)  # 30, were it not cut
+
+
+def jobs_of(stream: Stream, seed: int = 2) -> list[StageJob]:
+    draws = JobDraws.of(np.random.SeedSequence(seed))
+    family = WORKFLOWS["cybershake"](draws.tasks)
+    drawer = [("small", lambda each: family.tasks(each, 30))]
+    return list(stream_of(stream, drawer, alike(50, 2), draws))
+
+
+def test_what_is_drawn_for_one_purpose_leaves_the_others() -> None:
+    jobs = jobs_of(Stream(30, 0.1))
+    faster = jobs_of(Stream(30, 0.2, reserved_ahead=9, multiplier=2.0))
+    assert [each.tasks for each in jobs] == [each.tasks for each in faster]
+    assert [round(each.arrival / 2, -1) for each in jobs] == pytest.approx(
+        [round(each.arrival, -1) for each in faster], abs=10
+    )
+    assert jobs == jobs_of(Stream(30, 0.1))
+    assert jobs != jobs_of(Stream(30, 0.1), seed=3)
+
+
+def test_starts_and_deadlines_lie_where_they_should() -> None:
+    jobs = jobs_of(Stream(300, 0.1, reserved=0.5, reserved_ahead=400, multiplier=3.0))
+    later = [each for each in jobs if each.start > each.arrival]
+    assert 110 < len(later) < 190
+    assert all(1000 <= each.start - each.arrival <= 400_000 for each in later)
+    for each in jobs:
+        alone = sample_run(each, alike(50, 2)).duration
+        assert each.deadline % SECOND == 0
+        assert alone <= each.deadline - each.start < 3 * alone + SECOND
+    gaps = np.diff([each.arrival for each in jobs])
+    assert gaps.mean() == pytest.approx(10_000, rel=0.15)
+
+
+def test_deadlines_may_be_by_the_sum_of_all_tasks() -> None:
+    (one,) = jobs_of(Stream(1, 1.0, reserved=0, multiplier=1.0, sample=SampleTime.SEQUENTIAL))
+    assert 0 <= one.deadline - one.start - sequential_time(one) < SECOND
