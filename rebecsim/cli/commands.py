@@ -28,6 +28,10 @@ COMMANDS = {
         "workloads.yarn",
         "Run a trace of containers on a YARN cluster and show what became of the jobs.",
     ),
+    "mapreduce": Listed(
+        "workloads.mapreduce",
+        "Run jobs on map and reduce slots, as Hadoop 1 has them, and show what became of them.",
+    ),
     "dss": Listed(
         "workloads.dss",
         "Run a trace as the YARN simulator DSS does, and write its files, byte for byte.",

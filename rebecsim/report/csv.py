@@ -6,9 +6,15 @@ import csv
 import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
+import numpy as np
+
+from rebecsim.errors import UserError
+from rebecsim.files import write_atomically
 from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.cell import Condition
+from rebecsim.studies.rows import Coded, Column
 from rebecsim.studies.statistics.differences import PairDifference
 from rebecsim.studies.statistics.estimates import Estimate
 from rebecsim.studies.statistics.order_sensitivity import OrderEnvelope
@@ -143,3 +149,29 @@ def text_of(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     writer.writerow(header)
     writer.writerows(rows)
     return buffer.getvalue()
+
+
+def write_stacked(
+    heading: str, runs: Mapping[str, Mapping[str, Mapping[str, Column]]], folder: Path
+) -> None:
+    """Write the tables of some runs, each a CSV file with the name of the run in the first column.
+
+    `heading` is that of this column; of each run there are columns by table. Raises UserError for
+    a folder that is not there, OSError when a file cannot be written.
+    """
+    if not folder.is_dir():
+        raise UserError(f"{folder}: there is no such directory")
+    for table, columns in next(iter(runs.values())).items():
+        rows = (
+            [name, *row]
+            for name, tables in runs.items()
+            for row in zip(*map(_plain, tables[table].values()), strict=True)
+        )
+        write_atomically(folder / f"{table}.csv", text_of([heading, *columns], rows).encode())
+
+
+def _plain(column: Column) -> list[object]:
+    if isinstance(column, Coded):
+        return [column.words[code] for code in column.codes]
+    found: list[object] = np.asarray(column, dtype=object).tolist()
+    return ["" if each is None else each for each in found]

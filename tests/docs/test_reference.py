@@ -29,6 +29,11 @@ from rebecsim.clusters.batch.scenario import (
 )
 from rebecsim.clusters.dispatch.policies import BUILTIN_DISPATCH_POLICIES
 from rebecsim.clusters.dispatch.scenario import Scenario
+from rebecsim.clusters.mapreduce import cluster_tables, scenario as mapreduce
+from rebecsim.clusters.mapreduce.figures.measures import MAPREDUCE_MEASURES
+from rebecsim.clusters.mapreduce.figures.tables import TABLES as MAPREDUCE_TABLES
+from rebecsim.clusters.mapreduce.schedulers.registry import BUILTIN_SLOT_SCHEDULERS
+from rebecsim.clusters.mapreduce.workloads import tables as workload_tables
 from rebecsim.clusters.model.scenario import ModelScenario, Observe
 from rebecsim.clusters.yarn import scenario as yarn
 from rebecsim.clusters.yarn.measures import YARN_MEASURES
@@ -51,6 +56,7 @@ from tests.docs.tables import (
 SCENARIO = ROOT / "docs/reference/scenario.md"
 WORKLOAD_SCENARIO = ROOT / "docs/reference/workload-scenario.md"
 MODEL_SCENARIO = ROOT / "docs/reference/model-scenario.md"
+MAPREDUCE_SCENARIO = ROOT / "docs/reference/mapreduce-scenario.md"
 YARN_SCENARIO = ROOT / "docs/reference/yarn-scenario.md"
 PATTERNS = list(dict.fromkeys((*ARRIVAL_PATTERNS.values(), *LENGTH_PATTERNS.values())))
 
@@ -114,6 +120,31 @@ def test_every_key_of_a_model_scenario_is_there(model: type[BaseModel]) -> None:
 )
 def test_every_key_of_a_yarn_scenario_is_there(model: type[BaseModel]) -> None:
     require_table(YARN_SCENARIO.read_text("utf-8"), keys_table(model), YARN_SCENARIO)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        each
+        for module in (mapreduce, cluster_tables, workload_tables)
+        for each in vars(module).values()
+        if isinstance(each, type) and issubclass(each, Table) and each.__module__ == module.__name__
+    ],
+)
+def test_every_key_of_a_mapreduce_scenario_is_there(model: type[BaseModel]) -> None:
+    require_table(MAPREDUCE_SCENARIO.read_text("utf-8"), keys_table(model), MAPREDUCE_SCENARIO)
+
+
+def test_schedulers_figures_and_tables_of_mapreduce_clusters_are_there() -> None:
+    text = MAPREDUCE_SCENARIO.read_text("utf-8")
+    for scheduler in BUILTIN_SLOT_SCHEDULERS:
+        assert f"| `{scheduler.name}` | {scheduler.description} |\n" in text
+    for each in MAPREDUCE_MEASURES:
+        metric = each.metric
+        assert f"| `{metric.name}` | {metric.unit or 'none'} | {metric.note} |\n" in text
+    for name, columns in MAPREDUCE_TABLES.items():
+        listed = ", ".join(f"`{column}`" for column in columns if column != REPLICATION)
+        assert f"| `{name}` | {listed} |" in text
 
 
 def test_every_quirk_of_dss_is_there() -> None:

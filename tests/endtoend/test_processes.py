@@ -50,6 +50,10 @@ USES = {
     "batch": (0, "batch log.swf --policy EASY --out schedule.swf"),
     "validate": (0, "validate ready/schedule.swf --easy"),
     "yarn": (0, "yarn jobs.json --nodes 2:memory=4000,cores=4 --master-memory 500 --out ."),
+    "mapreduce": (
+        0,
+        "mapreduce --jobs small:count=3,maps=2 --scheduler FIFO --scheduler FAIR --nodes 3 --out .",
+    ),
     "dss": (0, "dss jobs.json racks.json 4000 4 1000 1000 500 1"),
     "cache": (0, "cache"),
     "conformance": (0, "conformance ."),

@@ -33,7 +33,7 @@ _JITTER, _REDUCE_JITTER = Variation().jitter, Variation().reduce_jitter
 Count = Annotated[int, Field(ge=1, le=10**5)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Milliseconds = Annotated[int, Field(ge=0, le=10**9)]
-Rate = Annotated[float, Field(gt=0, le=1e9)]
+Rate = Annotated[float, Field(ge=0.001, le=1e9)]
 Slowdown = Annotated[float, Field(ge=1, le=1000)]
 ParameterValue = str | int | float | bool
 
@@ -48,7 +48,9 @@ class ClusterTable(Table):
     cores: Annotated[int, Field(ge=1, le=10_000)] = Field(
         default=8, description="of a node; a task uses one at a time"
     )
-    clock: Annotated[float, Field(gt=0, le=1000)] = Field(default=2.5, description="of a core, GHz")
+    clock: Annotated[float, Field(ge=0.001, le=1000)] = Field(
+        default=2.5, description="of a core, GHz"
+    )
     disks: Annotated[int, Field(ge=1, le=1000)] = Field(
         default=1, description="of a node; a task uses one at a time"
     )
@@ -96,7 +98,7 @@ class ClusterTable(Table):
     merge_outputs: Count = Field(
         default=100, description="outputs of maps after which it does, too"
     )
-    expiry: Annotated[float, Field(gt=0, le=1e9)] = Field(
+    expiry: Annotated[float, Field(ge=0.001, le=1e9)] = Field(
         default=600.0, description="after what time without heartbeats a node is lost, seconds"
     )
 
@@ -185,10 +187,10 @@ class FailuresTable(Table):
     outages: Annotated[tuple[OutageTable, ...], _List] = Field(
         default=(), description="at given times"
     )
-    mean_time_between: Annotated[float, Field(gt=0, le=1e9)] | None = Field(
+    mean_time_between: Annotated[float, Field(ge=0.001, le=1e9)] | None = Field(
         default=None, description="of the random failures of one node, seconds; without it none"
     )
-    repair: Annotated[float, Field(gt=0, le=1e9)] = Field(
+    repair: Annotated[float, Field(ge=0.001, le=1e9)] = Field(
         default=300.0, description="how long such a node does not work, seconds"
     )
 

@@ -117,7 +117,7 @@ class JobsTable(Table):
         default=None, description="whose costs tasks have where costs says none; TeraSort's without"
     )
     count: Count = Field(default=1, description="how many such jobs")
-    input: Annotated[float, Field(gt=0, le=1e9)] | None = Field(
+    input: Annotated[float, Field(ge=0.001, le=1e9)] | None = Field(
         default=None, description="bytes that each reads, MiB; one map for each block"
     )
     maps: Count | None = Field(

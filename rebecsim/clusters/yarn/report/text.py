@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
 from rich.table import Table
 
 from rebecsim.clusters.yarn.measures import QUEUE_MEASURES, YARN_MEASURES, MeasuredRun
@@ -17,10 +16,7 @@ from rebecsim.clusters.yarn.report.queue_figures import (
     queue_figures,
 )
 from rebecsim.clusters.yarn.tables import tables_of
-from rebecsim.errors import UserError
-from rebecsim.files import write_atomically
-from rebecsim.report.csv import text_of
-from rebecsim.studies.rows import Coded
+from rebecsim.report.csv import write_stacked
 
 
 def measures_table(runs: Mapping[str, MeasuredRun]) -> Table:
@@ -83,24 +79,8 @@ def write_tables(runs: Mapping[str, MeasuredRun], folder: Path) -> None:
 
     Raises UserError for a folder that is not there, OSError when a file cannot be written.
     """
-    if not folder.is_dir():
-        raise UserError(f"{folder}: there is no such directory")
     tables = {name: tables_of(run.run, run.containers) for name, run in runs.items()}
     if _has_queues(runs):
         for name, run in runs.items():
             tables[name] |= queue_tables_of(run.run, run.containers)
-    for table in next(iter(tables.values())):
-        header: list[str] = []
-        rows: list[list[object]] = []
-        for scheduler, found in tables.items():
-            header = ["scheduler", *found[table]]
-            columns = [_plain(column) for column in found[table].values()]
-            rows += [[scheduler, *row] for row in zip(*columns, strict=True)]
-        write_atomically(folder / f"{table}.csv", text_of(header, rows).encode())
-
-
-def _plain(column: object) -> list[object]:
-    if isinstance(column, Coded):
-        return [column.words[code] for code in column.codes]
-    found: list[object] = np.asarray(column, dtype=object).tolist()
-    return ["" if each is None else each for each in found]
+    write_stacked("scheduler", tables, folder)

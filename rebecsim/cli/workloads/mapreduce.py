@@ -1,0 +1,188 @@
+"""The command `mapreduce`: jobs on map and reduce slots, under one scheduler or several."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
+from rebecsim.cli.commands import app
+from rebecsim.cli.option_groups import grouped
+from rebecsim.errors import UserError
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.mapreduce.inputs import RunSetup
+
+_JOBS = "FAMILY:count=4,maps=40,reduces=2,queue=NAME"
+_NUMBERS = ("count", "maps", "reduces")
+_WORDS = ("queue", "user", "priority", "program")
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobOptions:
+    """The jobs, where there is no trace of them."""
+
+    jobs: Annotated[
+        list[str] | None, typer.Option(help=f"As {_JOBS}; repeatable for other jobs.")
+    ] = None
+    mix: Annotated[
+        Literal["separated", "interleaved", "apart"] | None,
+        typer.Option(help="50 jobs of the published mix for each queue, in this order."),
+    ] = None
+    queue: Annotated[
+        list[str] | None,
+        typer.Option(help="Where jobs of a mix or a trace go; apart: first those of small jobs."),
+    ] = None
+
+    def table(self, trace: Path | None) -> dict[str, Any]:
+        """Give them as a scenario has them. Raises UserError for jobs that cannot be read."""
+        queues = self.queue or ["default"]
+        found: dict[str, Any] = {}
+        if trace is not None:
+            found["swim"] = {"trace": str(trace), "queues": queues}
+        if self.mix is not None:
+            found["mix"] = _mix(self.mix, queues)
+        if self.jobs:
+            found["jobs"] = [_group(text) for text in self.jobs]
+        if not found:
+            raise UserError(
+                f"say which jobs there are: a trace, --mix separated, or --jobs {_JOBS}"
+            )
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterOptions:
+    """The nodes of the cluster."""
+
+    nodes: Annotated[int, typer.Option(min=1, help="How many run tasks.")] = 30
+    racks: Annotated[int, typer.Option(min=1, help="Over which they are dealt.")] = 1
+    map_slots: Annotated[int, typer.Option(min=1, help="Of a node.")] = 4
+    reduce_slots: Annotated[int, typer.Option(min=0, help="Of a node.")] = 4
+    cores: Annotated[int, typer.Option(min=1, help="Of a node.")] = 8
+    disks: Annotated[int, typer.Option(min=1, help="Of a node.")] = 1
+    disk_read: Annotated[float, typer.Option(min=0.001, help="Of a disk, MiB/s.")] = 280.0
+    disk_write: Annotated[float, typer.Option(min=0.001, help="The same.")] = 75.0
+    link: Annotated[float, typer.Option(min=0.001, help="Of a node, Gbit/s.")] = 1.0
+    replication: Annotated[int, typer.Option(min=1, help="Of blocks of the inputs.")] = 3
+
+
+@app.command()
+@grouped
+def mapreduce(
+    trace: Annotated[
+        Path | None, typer.Argument(help="Jobs: SWIM (.tsv, also .gz).", show_default=False)
+    ] = None,
+    scheduler: Annotated[
+        list[str] | None,
+        typer.Option(show_default="FIFO", help="Name, or NAME=FILE with its settings; repeatable."),
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="Of CAPACITY without a file; repeatable."),
+    ] = None,
+    of: JobOptions = JobOptions(),
+    on: ClusterOptions = ClusterOptions(),
+    seed: Annotated[int, typer.Option(min=0, help="Of what is random.")] = 2015,
+    out: Annotated[
+        Path | None, typer.Option(help="Directory to write tables to, as CSV files.")
+    ] = None,
+    plugin: Plugins = None,
+) -> None:
+    """Run jobs on map and reduce slots, as Hadoop 1 has them, and show what became of them."""
+    from rebecsim.clusters.mapreduce.figures.tables import tables_of
+    from rebecsim.clusters.mapreduce.report.text import run_tables
+    from rebecsim.report.csv import write_stacked
+
+    use_plugins(plugin)
+    setups = _setups(
+        variants=_variants(scheduler or ["FIFO"], _settings(setting or ())),
+        workload=of.table(trace),
+        cluster=vars(on),
+        seed=seed,
+    )
+    for setup in setups:
+        for line in setup.require_sense():
+            complain(line)
+    runs = {setup.name: setup.recorded(0) for setup in setups}
+    for table in run_tables({name: run.measured for name, run in runs.items()}):
+        console().print(table)
+    if out is not None:
+        write_stacked("variant", {name: tables_of(run) for name, run in runs.items()}, out)
+        say(f"tables in {out}")
+
+
+def _setups(**values: Any) -> list[RunSetup]:
+    """Give what is run. Raises UserError for options that a scenario could not have."""
+    from rebecsim.clusters.mapreduce.inputs import RunSetup
+    from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
+    from rebecsim.studies.scenarios.scenario import validated
+
+    scenario = validated(MapReduceScenario, "mapreduce", {"name": "mapreduce", **values}, {})
+    for name in scenario.names:
+        file = scenario.variant(name).file
+        if file is not None and not Path(file).is_file():
+            raise UserError(f"--scheduler: there is no file {file}")
+    return [RunSetup(scenario, Path(), name) for name in scenario.names]
+
+
+def _variants(given: Sequence[str], settings: dict[str, str]) -> list[dict[str, Any]]:
+    """Name each scheduler by its file, or else by itself."""
+    found: list[dict[str, Any]] = []
+    for text in given:
+        name, _, file = text.partition("=")
+        variant: dict[str, Any] = {"scheduler": name.upper()}
+        if file:
+            variant |= {"name": _identifier(Path(file)), "file": file}
+        else:
+            variant["name"] = name.upper()
+            if variant["scheduler"] == "CAPACITY":
+                variant["settings"] = settings
+        found.append(variant)
+    if settings and not any("settings" in each for each in found):
+        raise UserError("--setting is of CAPACITY without a file; add --scheduler CAPACITY")
+    return found
+
+
+def _identifier(file: Path) -> str:
+    name = re.sub(r"[^A-Za-z0-9]+", "_", file.name.removesuffix(".xml")).strip("_")
+    return name if name[:1].isalpha() else f"file_{name}"
+
+
+def _settings(given: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip() or not value.strip():
+            raise UserError(f"--setting {text}: write it as queue.NAME.capacity=60")
+        found[key.strip()] = value.strip()
+    return found
+
+
+def _mix(pattern: str, queues: Sequence[str]) -> dict[str, Any]:
+    if pattern != "apart":
+        return {"pattern": pattern, "queues": list(queues)}
+    half = len(queues) // 2
+    if len(queues) % 2:
+        raise UserError("--mix apart: give queues in pairs, first those of small jobs")
+    return {"pattern": pattern, "small_queues": list(queues[:half]), "queues": list(queues[half:])}
+
+
+def _group(text: str) -> dict[str, Any]:
+    family, colon, rest = text.partition(":")
+    found: dict[str, Any] = {"family": family.strip()}
+    for part in rest.split(",") if colon else ():
+        name, equals, value = (each.strip() for each in part.partition("="))
+        if not equals or name not in (*_NUMBERS, *_WORDS):
+            raise UserError(f"--jobs {text}: write it as {_JOBS}; {part!r} is none of these")
+        if name in _NUMBERS and not value.isdecimal():
+            raise UserError(f"--jobs {text}: {name} should be a whole number, not {value!r}")
+        found[name] = int(value) if name in _NUMBERS else value
+    if not found["family"] or "maps" not in found:
+        raise UserError(f"--jobs {text}: write it as {_JOBS}, with maps at least")
+    return found
