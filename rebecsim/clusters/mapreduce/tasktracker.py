@@ -41,7 +41,11 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
 
     @at_once
     def launch(self, attempt: Attempt) -> None:
-        """Begin an attempt."""
+        """Begin an attempt, unless the node has failed just now."""
+        if not self.node.works:
+            attempt.end = self._now
+            attempt.outcome = AttemptOutcome.LOST
+            return
         self.node.running[attempt] = None
         self._go_on(attempt)
 

@@ -99,6 +99,16 @@ def test_maps_run_again_whose_output_is_lost_while_somebody_needs_it() -> None:
     assert makespan(finished) > makespan(without)
 
 
+def test_an_attempt_is_lost_that_is_given_to_a_node_when_it_fails() -> None:
+    given = next(each for each in run(cluster()).attempts if each.node == 2)
+    failures = Failures((Outage(2, given.start, given.start + 7 * SECOND),))
+    finished = run(replace(cluster(), failures=failures))
+    require_complete(finished)
+    (lost,) = [each for each in finished.attempts if each.outcome is LOST]
+    assert lost[:3] == given[:3]
+    assert lost.end == lost.start == given.start
+
+
 def test_outputs_that_nobody_needs_are_not_made_again() -> None:
     only_maps = [job(1, 20, 0)]
     without = run(cluster(), only_maps)

@@ -1,0 +1,275 @@
+"""What tasks ask for and how long it takes, where blocks are, and what cannot run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from rebecsim.actors import FifoScheduler
+from rebecsim.clusters.mapreduce.cluster import (
+    cluster_model,
+    make_cluster,
+    run_mapreduce,
+    topology_of,
+)
+from rebecsim.clusters.mapreduce.configuration import (
+    ClusterConfiguration,
+    Failures,
+    FileSystem,
+    HadoopSettings,
+    Outage,
+    Speculation,
+    TimedChange,
+    Variation,
+)
+from rebecsim.clusters.mapreduce.hdfs import locality_of, place_blocks, racks_of, replica_for
+from rebecsim.clusters.mapreduce.job import JobCosts, MapReduceJob
+from rebecsim.clusters.mapreduce.records import AttemptRecord, record_of_attempt
+from rebecsim.clusters.mapreduce.running import JobRun
+from rebecsim.clusters.mapreduce.tasks.phases import (
+    DeviceKind,
+    Rates,
+    TaskDraws,
+    map_steps,
+    reduce_steps,
+)
+from rebecsim.errors import UserError
+from rebecsim.simulation import simulate
+from tests.clusters.mapreduce.simple import (
+    EXACT,
+    MAP,
+    NOTHING,
+    REDUCE,
+    ROUND,
+    FirstComeFirstServed,
+    cluster,
+    job,
+)
+
+AT_ONCE = HadoopSettings(heartbeat=1, first_heartbeats=1, sort_buffer=1000)
+COSTS = replace(NOTHING, start=10.0, map=2.0, map_ratio=0.5, sort=4.0)
+RATES = Rates(cycles=1.0, read=1.0, link=1.0, written=2.0)
+
+
+def only_attempt(job: MapReduceJob, hadoop: HadoopSettings = AT_ONCE) -> AttemptRecord:
+    """Run a job on one node where a cycle and a byte take a microsecond; give its first map."""
+    configuration = ClusterConfiguration(
+        replace(ROUND, nodes=1), hadoop, FileSystem(1), EXACT, sampling=0
+    )
+    return run_mapreduce([job], configuration, FirstComeFirstServed, 1).attempts[0]
+
+
+@pytest.mark.parametrize(
+    ("reduces", "buffer", "costs", "times"),
+    [
+        # 100 bytes read; 2 cycles each, 4 for each of the 50 that come out, which are written
+        (1, 50, COSTS, (10, 100, 400, 50, 0, 0)),
+        (1, 20, COSTS, (10, 100, 400, 50, 100, 0)),  # three pieces, merged
+        (1, 50, replace(COSTS, combine_ratio=0.1), (10, 100, 400, 5, 0, 0)),
+        (0, 20, COSTS, (10, 100, 200, 50, 0, 0)),  # nothing is sorted or merged
+        (1, 50, replace(COSTS, map_ratio=0.0), (10, 100, 200, 0, 0, 0)),
+    ],
+)
+def test_a_map_takes_what_its_steps_take(
+    reduces: int, buffer: int, costs: JobCosts, times: tuple[int, ...]
+) -> None:
+    one = MapReduceJob(1, "one", "user", "queue", 0, (100,), reduces, costs)
+    found = only_attempt(one, replace(AT_ONCE, sort_buffer=buffer))
+    assert found.times == times
+    assert found.end - found.start == sum(times)
+
+
+def test_a_reduce_takes_what_its_steps_take() -> None:
+    costs = replace(NOTHING, start=10.0, merge=7.0, reduce_sort=30.0, reduce=2.0, reduce_ratio=0.5)
+    one = MapReduceJob(1, "one", "user", "queue", 0, (100, 100), 1, costs)
+    hadoop = replace(AT_ONCE, slow_start=1.0, merge_buffer=150)
+    configuration = ClusterConfiguration(
+        replace(ROUND, nodes=1), hadoop, FileSystem(1), EXACT, sampling=0
+    )
+    run = run_mapreduce([one], configuration, FirstComeFirstServed, 1)
+    (found,) = [each for each in run.attempts if each.kind is REDUCE]
+    # both are fetched at once from the one disk; 200 bytes are merged, sorted, read and reduced
+    assert found.times == (10, 200, 400, 100, 7 + 200 + 30, 200)
+
+
+def test_what_is_far_is_read_and_sent_and_drawn_alike() -> None:
+    def drawn(is_local: bool) -> list[Any]:
+        draws = TaskDraws(1, 2, MAP, 3, 0, Variation())
+        return map_steps(300, COSTS, 50, is_local, RATES, draws.jitter)
+
+    near, far = drawn(True), drawn(False)
+    network = [each for each in far if each.device is DeviceKind.NETWORK]
+    assert sum(each.size for each in network) == 300
+    rest = [each for each in far if each.device is not DeviceKind.NETWORK]
+    assert [each.size for each in rest] == [each.size for each in near]
+    assert [each.device for each in near if each.phase == 1] == [DeviceKind.DISK] * 3
+    assert [each.device for each in rest if each.phase == 1] == [DeviceKind.SOURCE_DISK] * 3
+    assert drawn(True) == near
+
+
+def test_draws_belong_to_an_attempt() -> None:
+    def factors(seed: int, attempt: int) -> Any:
+        return TaskDraws(seed, 2, REDUCE, 3, attempt, Variation()).reduce_factors()
+
+    assert factors(1, 0) == factors(1, 0)
+    assert len({factors(1, 0), factors(1, 1), factors(2, 0)}) == 3
+    steps = reduce_steps(100.0, COSTS, RATES, factors(1, 0))
+    assert [RATES.alone(each) for each in steps] == [each.size for each in steps]
+
+
+def test_devices_are_used_for_what_is_asked_of_them() -> None:
+    jobs = [job(1, 12, 3), job(2, 4, 0)]
+    run = run_mapreduce(jobs, cluster(nodes=5, racks=2), FirstComeFirstServed, 1)
+    costs, size, maps = jobs[0].costs, 64 * 2**20, 12
+    cycles = maps * (costs.start + size * (costs.map + costs.sort))
+    cycles += 3 * (costs.start + costs.reduce_sort) + maps * size * costs.reduce
+    cycles += 4 * (costs.start + size * costs.map)
+    last = run.uses[-1]
+    merges = round((sum(last.processors) * 2500 - cycles) / costs.merge)
+    assert 3 <= merges <= 12
+    assert sum(last.processors) * 2500 == pytest.approx(cycles + merges * costs.merge, rel=1e-6)
+    ups, downs = last.links[:5], last.links[5:10]
+    assert sum(ups) == pytest.approx(sum(downs))
+    assert sum(last.links[10:12]) == pytest.approx(sum(last.links[12:]))
+    assert 0 < sum(last.links[10:12]) <= sum(ups)
+    times = [each.time for each in run.uses]
+    assert times[:-1] == list(range(0, times[-1], 10_000_000))
+    for one, other in zip(run.uses, run.uses[1:], strict=False):
+        elapsed = other.time - one.time
+        for before, after in zip(one.disks, other.disks, strict=True):
+            assert 0.0 <= after - before <= elapsed
+        for before, after, most in zip(one.links, other.links, run.capacities, strict=True):
+            assert after - before <= elapsed * most * (1 + 1e-9)
+
+
+def test_localities_are_those_of_blocks() -> None:
+    run = run_mapreduce([job(1, 40, 1)], cluster(nodes=6, racks=3), FirstComeFirstServed, 1)
+    hosts = run.jobs[0].hosts
+    for each in run.attempts:
+        if each.kind is MAP:
+            near = min(locality_of(host, each.node, run.racks) for host in hosts[each.number])
+            assert each.locality == near
+
+
+def test_runs_are_those_of_the_semantics() -> None:
+    jobs = [job(1, 6, 2), job(2, 2, 0, submit=3_000_000)]
+    configuration = cluster(nodes=3, racks=2, variation=Variation())
+    expected = run_mapreduce(jobs, configuration, FirstComeFirstServed, 1)
+    made = make_cluster(configuration, 1)
+    model = cluster_model(
+        made, [JobRun(each) for each in jobs], topology_of(configuration), FirstComeFirstServed, []
+    )
+    simulate(model, FifoScheduler(), until=expected.attempts[-1].end + 400_000)
+    found = [record_of_attempt(each, 0) for each in made.attempts]
+    assert found == list(expected.attempts)
+
+
+@given(
+    nodes=st.integers(1, 12),
+    racks=st.integers(1, 4),
+    replication=st.integers(1, 5),
+    placement=st.sampled_from(["random", "hadoop"]),
+)
+def test_replicas_are_on_different_nodes(
+    nodes: int, racks: int, replication: int, placement: Any
+) -> None:
+    where = racks_of(nodes, min(racks, nodes))
+    files = FileSystem(min(replication, nodes), placement)
+    for hosts in place_blocks(5, where, files, Random(1)):
+        assert len(set(hosts)) == len(hosts) == files.replication
+        if placement == "hadoop" and files.replication > 1 and len(set(where)) > 1:
+            assert where[hosts[0]] != where[hosts[1]]
+            if files.replication > 2 and where.count(where[hosts[1]]) > 1:
+                assert where[hosts[1]] == where[hosts[2]]
+
+
+def test_racks_are_filled_evenly() -> None:
+    assert racks_of(7, 3) == [0, 0, 0, 1, 1, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("hosts", "drawn", "chosen"),
+    [
+        ((5, 2, 0), 0.9, 0),  # here
+        ((5, 1, 2), 0.0, 1),  # the one in the rack
+        ((2, 3), 0.0, 2),
+        ((2, 3), 0.9, 3),
+        ((), 0.5, None),
+    ],
+)
+def test_the_nearest_replica_is_read(
+    hosts: tuple[int, ...], drawn: float, chosen: int | None
+) -> None:
+    assert replica_for(hosts, 0, [0, 0, 1, 1, 2, 2], drawn) == chosen
+
+
+def _with(section: str, **changes: Any) -> Callable[[ClusterConfiguration], ClusterConfiguration]:
+    return lambda given: replace(given, **{section: replace(getattr(given, section), **changes)})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_with("hardware", nodes=0), r"hardware\.nodes: should be more than 0, not 0"),
+        (_with("hardware", racks=9), r"hardware\.racks: there are more racks \(9\) than nodes"),
+        (_with("hardware", link=0.0), r"hardware\.link: should be more than 0"),
+        (_with("hardware", disk_read=float("nan")), r"hardware\.disk_read: should be more than 0"),
+        (_with("hardware", latency=-1), r"hardware\.latency: should be 0 at least, not -1"),
+        (_with("hadoop", map_slots=0), r"hadoop\.map_slots: job_1 has maps, and there is no slot"),
+        (_with("hadoop", reduce_slots=0), r"hadoop\.reduce_slots: job_1 has reduces"),
+        (_with("hadoop", heartbeat=0), r"hadoop\.heartbeat: should be more than 0"),
+        (_with("hadoop", slow_start=1.5), r"hadoop\.slow_start: should be from 0 to 1, not 1\.5"),
+        (_with("files", replication=0), r"files\.replication: blocks without replicas"),
+        (_with("files", replication=5), r"files\.replication: 5 replicas need as many nodes"),
+        (_with("variation", slow_nodes=2.0), r"variation\.slow_nodes: should be from 0 to 1"),
+        (_with("variation", node_slowdown=0.0), r"variation\.node_slowdown: should be more than"),
+        (_with("variation", jitter=-1.0), r"variation\.jitter: should be 0 at least"),
+        (_with("failures", outages=(Outage(7, 0),)), r"failures\.outages: there is no node 7"),
+        (_with("failures", outages=(Outage(1, 5, 5),)), "node 1 should fail at 0 or later, and"),
+        (_with("failures", repair=0), r"failures\.repair: should be more than 0"),
+        (lambda given: replace(given, sampling=-1), "sampling: should be 0 at least"),
+        (
+            lambda given: replace(given, failures=Failures(mean_time_between=0)),
+            r"failures\.mean_time_between: should be more than 0",
+        ),
+        (
+            lambda given: replace(given, speculation=Speculation(cap=2.0)),
+            r"speculation\.cap: should be from 0 to 1",
+        ),
+        (
+            lambda given: replace(given, speculation=Speculation("luck")),
+            r"speculation\.rule: should be hadoop or late, not 'luck'",
+        ),
+        (
+            lambda given: replace(given, changes=(TimedChange(-1, {}),)),
+            "changes: at should be 0 at least, not -1",
+        ),
+    ],
+)
+def test_clusters_that_make_no_sense_are_errors(
+    change: Callable[[ClusterConfiguration], ClusterConfiguration], message: str
+) -> None:
+    with pytest.raises(UserError, match=message):
+        run_mapreduce([job(1, 1)], change(cluster()), FirstComeFirstServed, 1)
+
+
+@pytest.mark.parametrize(
+    ("jobs", "message"),
+    [
+        ([], "jobs: there is none"),
+        ([job(1, 1), job(1, 2)], "jobs: two of them have the same number"),
+        ([job(1, 0)], "job_1: has no maps, and so nothing to do; splits is empty"),
+        ([job(1, 1, -1)], "job_1: reduces should be 0 at least, not -1"),
+        ([job(1, 1, size=-1)], "job_1: splits should have 0 bytes at least, not -1"),
+        ([job(1, 1, submit=-5)], "job_1: submit should be 0 at least, not -5"),
+        ([job(1, 1, map_ratio=-0.5)], r"job_1: costs\.map_ratio should be 0 at least, not -0\.5"),
+    ],
+)
+def test_jobs_that_make_no_sense_are_errors(jobs: list[MapReduceJob], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        run_mapreduce(jobs, cluster(), FirstComeFirstServed, 1)
