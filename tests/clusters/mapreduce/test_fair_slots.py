@@ -222,6 +222,8 @@ def test_settings_change_while_it_runs() -> None:
     assert shares(cluster) == {"a": 3}
     cluster.scheduler.change({"pool.a.maxMaps": 5}, 0)
     assert shares(cluster) == {"a": 5}
+    with pytest.raises(FairSettingsError, match="preemption: cannot change while the cluster"):
+        cluster.scheduler.change({"preemption": True}, 0)
 
 
 @pytest.mark.parametrize(

@@ -271,5 +271,7 @@ def test_schedulers_by_name() -> None:
     assert FairTaskScheduler.with_parameters({}).queues is None
     queues = {"queue.a.capacity": 40, "queue.b.capacity": 60, "queue.b.supports-priority": True}
     assert CapacityTaskScheduler.with_parameters(queues).queues == ("a", "b")
+    idle = CapacityTaskScheduler.with_parameters({"init-worker-threads": 2})
+    assert idle.without_effect == ("init-worker-threads has no effect",)
     with pytest.raises(UserError, match=r"queue.a.capacty: queues have no such parameter"):
         CapacityTaskScheduler.with_parameters({"queue.a.capacty": 40})

@@ -31,8 +31,7 @@ _DEFAULTS = {
     "default-maximum-active-tasks-per-user": "maximum-initialized-active-tasks-per-user",
     "default-init-accept-jobs-factor": "init-accept-jobs-factor",
 }
-WITHOUT_EFFECT = (f"{PREFIX}init-worker-threads",)
-"""Parameters that are read and checked, and change nothing."""
+_IDLE = "init-worker-threads"  # read and checked, and without effect
 _ALL = 100  # percent
 _TASKS = "maximum-initialized-active-tasks"
 _TASKS_OF_USER = "maximum-initialized-active-tasks-per-user"
@@ -88,6 +87,11 @@ def changed(settings: CapacitySettings, values: Mapping[str, object]) -> Capacit
             of = _OF_QUEUE[parameter]
             queues[queue] = replace(queues[queue], **{of.name: _value(of, PREFIX + key, text)})
     return replace(settings, queues=queues, **of_scheduler)
+
+
+def is_idle(key: str) -> bool:
+    """Whether a parameter changes nothing here."""
+    return key.removeprefix(PREFIX) == _IDLE
 
 
 def is_known(key: str) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rebecsim.clusters.common.hadoop_xml import read_properties
 from rebecsim.clusters.mapreduce.schedulers.capacity.parameters import (
-    WITHOUT_EFFECT,
+    is_idle,
     is_known,
     settings_from,
 )
@@ -31,6 +31,6 @@ def read_capacity_settings(path: Path, name: str = "") -> tuple[CapacitySettings
         raise properties.wrong(error.key, error.problem) from error
     idle = tuple(
         f"{properties.file}:{each.line}: {each.name} has no effect"
-        for each in properties.unused(WITHOUT_EFFECT)
+        for each in properties.unused(filter(is_idle, properties.by_name))
     )
     return settings, idle

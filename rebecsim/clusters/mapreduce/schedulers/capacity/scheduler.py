@@ -13,7 +13,11 @@ from rebecsim.clusters.mapreduce.progress import JobInProgress, Locality
 from rebecsim.clusters.mapreduce.schedulers.asking import reduce_of
 from rebecsim.clusters.mapreduce.schedulers.capacity.delay import Delay
 from rebecsim.clusters.mapreduce.schedulers.capacity.limits import require_slots
-from rebecsim.clusters.mapreduce.schedulers.capacity.parameters import changed, settings_from
+from rebecsim.clusters.mapreduce.schedulers.capacity.parameters import (
+    changed,
+    is_idle,
+    settings_from,
+)
 from rebecsim.clusters.mapreduce.schedulers.capacity.queue import CapacityQueue
 from rebecsim.clusters.mapreduce.schedulers.capacity.reading import read_capacity_settings
 from rebecsim.clusters.mapreduce.schedulers.capacity.settings import CapacitySettings
@@ -57,7 +61,8 @@ class CapacityTaskScheduler(TaskScheduler):
     @classmethod
     def with_parameters(cls, parameters: Mapping[str, object]) -> SchedulerSetup:
         """Set the scheduler up with parameters by their names in the file."""
-        return _set_up(settings_from(parameters))
+        idle = tuple(f"{key} has no effect" for key in parameters if is_idle(key))
+        return replace(_set_up(settings_from(parameters)), without_effect=idle)
 
     @classmethod
     def from_file(cls, path: Path, name: str = "") -> SchedulerSetup:

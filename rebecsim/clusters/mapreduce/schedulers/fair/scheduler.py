@@ -20,7 +20,11 @@ from rebecsim.clusters.mapreduce.schedulers.fair.preempting import (
     to_kill,
 )
 from rebecsim.clusters.mapreduce.schedulers.fair.reading import read_fair_settings
-from rebecsim.clusters.mapreduce.schedulers.fair.settings import FairSettings, changed
+from rebecsim.clusters.mapreduce.schedulers.fair.settings import (
+    FairSettings,
+    FairSettingsError,
+    changed,
+)
 from rebecsim.clusters.mapreduce.schedulers.offering import by_priority
 from rebecsim.clusters.mapreduce.schedulers.scheduler import (
     Assignment,
@@ -149,8 +153,14 @@ class FairTaskScheduler(TaskScheduler):
         return killed
 
     def change(self, parameters: Mapping[str, object], now: int) -> None:
-        """Go on with other settings, by their names in the files. Raises FairSettingsError."""
-        self.settings = changed(self.settings, parameters)
+        """Go on with other settings, by their names in the files.
+
+        Raises FairSettingsError, also for preemption: who is asked to poll is asked from the start.
+        """
+        settings = changed(self.settings, parameters)
+        if settings.preemption is not self.settings.preemption:
+            raise FairSettingsError("preemption", "cannot change while the cluster runs")
+        self.settings = settings
         for pools in self.pools:
             for name, pool in pools.items():
                 pool.change(self.settings.pool(name))
