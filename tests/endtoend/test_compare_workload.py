@@ -38,7 +38,7 @@ load_factors = [1.0, 1.1, 1.2, 1.3, 1.4, 1.5]
 replications = 2
 
 [workload]
-generate = { jobs = 2000, processors = 64, users = 5 }
+generate = { jobs = 500, processors = 64, users = 5 }
 load = 0.6
 """
 

@@ -9,6 +9,7 @@ import pytest
 import rebecsim as rs
 from rebecsim.studies.scenarios.scenario_errors import ScenarioError
 from rebecsim.studies.storage.query import QueryError
+from tests.endtoend.test_cli import SCENARIO
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +54,11 @@ def test_it_is_drawn(comparison):
 
 
 def test_results_are_kept_where_they_are_wanted_only(tmp_path):
-    kept = rs.compare("for_edf", tmp_path / "a", replications=2, orders=False, progress=False)
+    scenario = tmp_path / "tiny.toml"
+    scenario.write_text(SCENARIO)
+    kept = rs.compare(scenario, tmp_path / "a", orders=False, progress=False)
     assert kept.directory == tmp_path / "a"
-    lost = rs.compare("for_edf", replications=2, orders=False, progress=False)
+    lost = rs.compare(scenario, orders=False, progress=False)
     assert lost.to_arrow() == kept.to_arrow()
     directory = lost.directory
     assert directory.is_dir()

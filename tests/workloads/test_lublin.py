@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy  # loads its parts when they are used
 
 from rebecsim.workloads import (
     LublinModel,
@@ -31,12 +31,12 @@ def sample(shared_data) -> Workload:
 
 @pytest.mark.parametrize("column", ["run", "processors"])
 def test_run_times_and_sizes_are_distributed_as_in_the_sample(drawn, sample, column):
-    test = stats.ks_2samp(getattr(drawn, column), getattr(sample, column))
+    test = scipy.stats.ks_2samp(getattr(drawn, column), getattr(sample, column))
     assert test.pvalue > 0.01
 
 
 def test_times_between_arrivals_are_distributed_as_in_the_sample(drawn, sample):
-    assert stats.ks_2samp(np.diff(drawn.submit), np.diff(sample.submit)).pvalue > 0.01
+    assert scipy.stats.ks_2samp(np.diff(drawn.submit), np.diff(sample.submit)).pvalue > 0.01
 
 
 def test_the_day_is_that_of_the_sample(drawn, sample):

@@ -166,7 +166,7 @@ def test_the_mean_wait_of_a_queue_with_known_answer(tmp_path):
     The recursion that starts empty is a little below; so is nothing after 3,000 time units.
     """
     scenario = SCENARIO.replace("until = 60", "until = 3000").replace("[1, 3]", "[2, 3]")
-    plan, results = run_of(tmp_path, scenario, replications=40)
+    plan, results = run_of(tmp_path, scenario, replications=25)
     (waits,) = (each for each in plan.metrics if each.name == "wait_desk_serve")
     for moments, known in zip(results.moments(plan), (0.5, 3.0), strict=True):
         found = estimate(waits, [moments])

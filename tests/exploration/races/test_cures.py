@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -22,9 +23,17 @@ def _asked(source: str, asked: Asked, dialect: Any = "timed") -> tuple[Races, Cu
     return found, try_cures(checked, found, asked)
 
 
-def _of(source: str, *, dialect: Any = "timed", checks: Checks = QUIET) -> RaceCures:
+@cache
+def _cures(source: str, dialect: Any) -> Cures:
+    return _asked(source, Asked(checks=QUIET), dialect)[1]
+
+
+def _of(source: str, *, dialect: Any = "timed", checks: Checks | None = None) -> RaceCures:
     """Try the cures of a model with one kind of harmful race."""
-    _, cures = _asked(source, Asked(checks=checks), dialect)
+    if checks is None:
+        cures = _cures(source, dialect)
+    else:
+        _, cures = _asked(source, Asked(checks=checks), dialect)
     (only,) = cures.of_races
     return only
 
@@ -40,8 +49,8 @@ def _one(cures: RaceCures, name: str) -> Tried:
 
 def _anywhere(source: str, name: str, *, dialect: Any = "timed") -> Tried:
     """Give what came of a cure for the first race that it was tried for."""
-    _, cures = _asked(source, Asked(checks=QUIET), dialect)
-    return next(each for race in cures.of_races for each in race.tried if each.id == name)
+    races = _cures(source, dialect).of_races
+    return next(each for race in races for each in race.tried if each.id == name)
 
 
 def _plain(source: str) -> str:

@@ -2,8 +2,8 @@ import math
 
 import numpy as np
 import pytest
+import scipy  # loads its parts when they are used
 from hypothesis import given, settings, strategies as st
-from scipy import stats
 
 from rebecsim.metrics import Metric
 from rebecsim.studies.cell import Cell
@@ -37,7 +37,7 @@ def alone(policy: str, runs: np.ndarray) -> CellMoments:
 def test_one_cell_is_the_paired_t_test_of_scipy() -> None:
     edf, mdf = raw(25, 1), raw(25, 2)
     (found,) = pairwise_differences([MEAN], paired({"EDF": edf, "MDF": mdf}), 0.9)
-    expected = stats.ttest_rel(edf[:, 0], mdf[:, 0])
+    expected = scipy.stats.ttest_rel(edf[:, 0], mdf[:, 0])
     interval = expected.confidence_interval(0.9)
     assert found.p_value == pytest.approx(expected.pvalue, rel=1e-12)
     assert found.estimate.degrees_of_freedom == pytest.approx(expected.df, rel=1e-12)
@@ -52,7 +52,7 @@ def test_cells_are_pooled_with_equal_weight_and_welchs_degrees_of_freedom() -> N
     cells = [(raw(9, 1), raw(9, 2)), (raw(30, 3), raw(30, 4))]
     found = difference(MEAN, paired(*({"EDF": a, "MDF": b} for a, b in cells)), "EDF", "MDF")
     first, second = (a[:, 0] - b[:, 0] for a, b in cells)
-    welch = stats.ttest_ind(first, -second, equal_var=False).confidence_interval(0.95)
+    welch = scipy.stats.ttest_ind(first, -second, equal_var=False).confidence_interval(0.95)
     assert (found.low, found.high) == pytest.approx((welch.low / 2, welch.high / 2), rel=1e-12)
 
 

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy  # loads its parts when they are used
 
 from rebecsim.metrics import Metric
 from rebecsim.studies.statistics.differences import pairwise_differences
@@ -15,9 +15,10 @@ MEAN = Metric("mean", "Mean", "jobs", "lower", {"y": 1})
 def power_of(difference: float, spread: float, runs: int, significance: float) -> float:
     """Exact power of the paired t-test, from the noncentral t distribution."""
     shift = abs(difference) * math.sqrt(runs) / spread
-    critical = stats.t.ppf(1 - significance / 2, runs - 1)
+    critical = scipy.stats.t.ppf(1 - significance / 2, runs - 1)
     return float(
-        stats.nct.sf(critical, runs - 1, shift) + stats.nct.cdf(-critical, runs - 1, shift)
+        scipy.stats.nct.sf(critical, runs - 1, shift)
+        + scipy.stats.nct.cdf(-critical, runs - 1, shift)
     )
 
 

@@ -3,8 +3,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+import scipy  # loads its parts when they are used
 from hypothesis import given, settings, strategies as st
-from scipy import stats
 
 from rebecsim.metrics import Metric
 from rebecsim.studies.cell import Cell
@@ -50,7 +50,7 @@ def test_one_cell_gives_the_interval_of_scipy() -> None:
     raw = np.random.default_rng(1).integers(0, 90, size=(25, 2))
     found = estimate(MEAN, cells(raw)[:1], 0.9)
     y = raw[:, 0]
-    expected = stats.t.interval(0.9, len(y) - 1, y.mean(), stats.sem(y))
+    expected = scipy.stats.t.interval(0.9, len(y) - 1, y.mean(), scipy.stats.sem(y))
     assert (found.low, found.high) == pytest.approx(expected, rel=1e-12)
     assert found.value == pytest.approx(y.mean(), rel=1e-14)
     assert found.degrees_of_freedom == pytest.approx(24, rel=1e-14)
@@ -59,7 +59,7 @@ def test_one_cell_gives_the_interval_of_scipy() -> None:
 
 def test_the_quantile_is_that_of_scipy() -> None:
     for level, degrees in ((0.95, 99.0), (0.99, 3.7), (0.5, 1e6)):
-        expected = stats.t.ppf((1 + level) / 2, degrees)
+        expected = scipy.stats.t.ppf((1 + level) / 2, degrees)
         assert student_quantile(level, degrees) == pytest.approx(expected, rel=1e-12)
     for level in (0, 1, 95):
         with pytest.raises(ValueError, match="between 0 and 1"):
@@ -71,7 +71,7 @@ def test_two_cells_have_the_degrees_of_freedom_of_welchs_test() -> None:
     a, b = rng.integers(0, 10, size=(8, 2)), rng.integers(0, 60, size=(21, 2))
     found = estimate(MEAN, cells(a, b))
     # The pooled mean is half a sum, Welch's statistic a difference: the same variance up to 1/4.
-    welch = stats.ttest_ind(a[:, 0], -b[:, 0], equal_var=False).confidence_interval(0.95)
+    welch = scipy.stats.ttest_ind(a[:, 0], -b[:, 0], equal_var=False).confidence_interval(0.95)
     assert found.low == pytest.approx(welch.low / 2, rel=1e-12)
     assert found.high == pytest.approx(welch.high / 2, rel=1e-12)
 
@@ -170,7 +170,7 @@ def test_the_interval_of_a_share_stays_between_0_and_1_and_holds_the_value(group
 def test_clipping_changes_the_ends_but_not_the_standard_error() -> None:
     found = student_estimate(0.99, 0.05, 10, within=(0, 1))
     assert found.high == 1
-    assert found.low == pytest.approx(0.99 - stats.t.ppf(0.975, 10) * 0.05)
+    assert found.low == pytest.approx(0.99 - scipy.stats.t.ppf(0.975, 10) * 0.05)
     assert found.standard_error == 0.05
 
 
