@@ -89,11 +89,12 @@ def require_placeable(
         if not _fits(sizes, *master):
             where = f"{job.source}: {job.name}" if job.source else job.name
             raise UserError(f"{_asking(f'{where}, its AppMaster', *master)}; {_largest(sizes)}")
+    is_peek = configuration.scheduler == "PEEK" and configuration.queues is None
     for job in jobs:
         for place, each in enumerate(job.classes, start=1):
             penalty = _penalty(each, configuration)
             where = f"{job.source}: {job.name}" if job.source else job.name
-            if configuration.scheduler == "PEEK" and not (penalty and penalty.has_bump):
+            if is_peek and not (penalty and penalty.has_bump):
                 raise UserError(
                     f"{where}, task {place}: PEEK has to know the longest that a task can take: "
                     "it needs a penalty with a bump, as STEP, SAWTOOTH or SPARKWC"

@@ -27,7 +27,7 @@ from pydantic import Field, field_validator, model_validator
 
 from rebecsim.clusters.yarn.configuration import ErrorMode, ErrorSign, PushBack
 from rebecsim.clusters.yarn.measures import QUEUE_MEASURES, YARN_MEASURES
-from rebecsim.clusters.yarn.schedulers.registry import SCHEDULERS, yarn_scheduler
+from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler
 from rebecsim.studies.scenarios.scenario import (
     StudyScenario,
     Table,
@@ -404,7 +404,7 @@ class YarnScenario(StudyScenario):
     def _require_names(self) -> None:
         if not self.compared:
             raise ValueError("give policies, or schedulers, to compare")
-        known = {each.lower(): each for each in SCHEDULERS}
+        known = {each.lower(): each for each in self.policies}
         for each in self.schedulers:
             if (other := known.get(each.name.lower())) is not None:
                 raise ValueError(f"two schedulers have one name: {other} and {each.name}")

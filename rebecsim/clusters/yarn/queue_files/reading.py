@@ -10,8 +10,10 @@ from rebecsim.clusters.common.hadoop_xml import properties_of, read_properties
 from rebecsim.clusters.common.safe_xml import read_xml
 from rebecsim.clusters.yarn.queue_files.capacity_reading import read_capacity_settings
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
+from rebecsim.clusters.yarn.queue_files.fair_reading import read_fair_settings
+from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
 
-QueueSettings = CapacitySettings
+QueueSettings = CapacitySettings | FairSettings
 
 
 def read_queues(path: Path, yarn_site: Path | None = None) -> QueueSettings:
@@ -31,6 +33,8 @@ def _read(
 ) -> QueueSettings:
     root = read_xml(path, name)
     of_site = None if site is None else read_properties(site, site_name)
+    if root.tag == "allocations":
+        return read_fair_settings(root, of_site)
     if root.tag != "configuration":
         raise root.wrong(
             "neither a capacity-scheduler.xml, which is a <configuration>, nor a "

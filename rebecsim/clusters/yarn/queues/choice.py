@@ -7,9 +7,11 @@ from dataclasses import replace
 
 from rebecsim.clusters.yarn.configuration import Configuration
 from rebecsim.clusters.yarn.node import NodeSize
+from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
 from rebecsim.clusters.yarn.queue_files.reading import QueueSettings
 from rebecsim.clusters.yarn.queue_files.resources import Resources
 from rebecsim.clusters.yarn.queues.capacity.scheduler import CapacityScheduler
+from rebecsim.clusters.yarn.queues.fair.scheduler import HadoopFairScheduler
 from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler
 from rebecsim.clusters.yarn.schedulers.scheduler import Scheduler
 from rebecsim.workloads.containers.jobs import ContainerJob
@@ -22,7 +24,7 @@ def scheduler_of(configuration: Configuration) -> type[Scheduler]:
     queues = configuration.queues
     if queues is None:
         return yarn_scheduler(configuration.scheduler).scheduler
-    return CapacityScheduler
+    return CapacityScheduler if isinstance(queues, CapacitySettings) else HadoopFairScheduler
 
 
 def killing_period(configuration: Configuration) -> int:
@@ -55,7 +57,10 @@ def normalised(
             memory, cores = given(Resources(each.memory, each.cores))
             classes.append(replace(each, memory=memory, cores=cores))
         memory, cores = given(
-            Resources(job.master_memory or master.memory, job.master_cores or master.cores)
+            Resources(
+                master.memory if job.master_memory is None else job.master_memory,
+                master.cores if job.master_cores is None else job.master_cores,
+            )
         )
         own.append(replace(job, classes=tuple(classes), master_memory=memory, master_cores=cores))
     return own, replace(configuration, master_memory=master.memory, master_cores=master.cores)

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from rebecsim.clusters.yarn.configuration import Configuration
 from rebecsim.clusters.yarn.node import NodeSize
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityQueue, CapacitySettings
-from rebecsim.clusters.yarn.queue_files.resources import DOMINANT, MEMORY, NONE, Resources
+from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
+from rebecsim.clusters.yarn.queue_files.resources import DOMINANT, MEMORY, NONE, Resources, total_of
 from rebecsim.clusters.yarn.queues.capacity.effective import Effective, effective
 from rebecsim.errors import UserError
 from rebecsim.workloads.containers.jobs import ContainerJob
@@ -19,6 +20,9 @@ def require_queues(
     """Raise UserError for jobs that name no queue of the file, or could never run in theirs."""
     settings = configuration.queues
     assert settings is not None
+    if isinstance(settings, FairSettings):
+        _require_fair(jobs, settings, total_of(totals_of(sizes, labels=False).values()))
+        return
     totals = totals_of(sizes)
     for job in jobs:
         queue = settings.leaf(job.queue)
@@ -30,11 +34,45 @@ def require_queues(
         _require_containers(job, queue, settings, sizes, totals)
 
 
-def totals_of(sizes: Sequence[NodeSize]) -> dict[str, Resources]:
+def _require_fair(jobs: Sequence[ContainerJob], settings: FairSettings, total: Resources) -> None:
+    """Raise UserError for jobs that ask for more than their queues may have."""
+    for job in jobs:
+        if job.label:
+            raise UserError(f"{_where(job)}: the Fair Scheduler knows no labels, as {job.label}")
+        queue = settings.queue_for(job)
+        if queue is None:
+            continue  # it is refused
+        inside = f"{queue.path}."
+        above = [each for each in settings.root.below() if inside.startswith(f"{each.path}.")]
+        for what, asked in _asked(job):
+            for limit, whose in (
+                (settings.allocations.maximum, "the cluster"),
+                (queue.largest, queue.path),
+            ):
+                if limit is not None and not asked.within(limit):
+                    raise UserError(
+                        f"{_where(job)}, {what} asks for {_text(asked)}; the maximum allocation of "
+                        f"{whose} in {settings.file} is {_text(limit)}"
+                    )
+            for each in (queue, *above):
+                most = each.maximum_of(total)
+                if not asked.within(most):
+                    raise UserError(
+                        f"{_where(job)}, {what} asks for {_text(asked)}, and the queue {each.path} "
+                        f"of {settings.file} may have {_text(most)} at most"
+                    )
+            if any(each.most_running == 0 for each in (queue, *above)):
+                raise UserError(
+                    f"{_where(job)} is for {queue.path} of {settings.file}, where no application "
+                    "may run (maxRunningApps 0)"
+                )
+
+
+def totals_of(sizes: Sequence[NodeSize], *, labels: bool = True) -> dict[str, Resources]:
     """Give what the nodes of each label have. Raises UserError for nodes of several labels."""
     found: dict[str, Resources] = {"": NONE}
     for size in sizes:
-        if len(size.labels) > 1:
+        if labels and len(size.labels) > 1:
             names = ", ".join(each.name for each in size.labels)
             raise UserError(f"node {size.name}: in YARN a node has one label, not {names}")
         label = size.labels[0].name if size.labels else ""

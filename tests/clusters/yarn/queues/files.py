@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from rebecsim.clusters.common.hadoop_xml import HadoopProperties, Property
+from rebecsim.clusters.common.safe_xml import read_xml
 from rebecsim.clusters.yarn.cluster import Finished, run_cluster
 from rebecsim.clusters.yarn.configuration import Configuration
 from rebecsim.clusters.yarn.node import NodeSize
 from rebecsim.clusters.yarn.queue_files.capacity_reading import read_capacity_settings
 from rebecsim.clusters.yarn.queue_files.capacity_settings import PREFIX, CapacitySettings
+from rebecsim.clusters.yarn.queue_files.fair_reading import read_fair_settings
+from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
+from rebecsim.clusters.yarn.queue_files.reading import QueueSettings
 from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass
 from rebecsim.workloads.containers.topology import NodeLabel
 
@@ -40,6 +46,16 @@ def capacity(values: Mapping[str, str]) -> CapacitySettings:
     return read_capacity_settings(properties(values))
 
 
+def fair(text: str, site: Mapping[str, str] | None = None) -> FairSettings:
+    """Read a fair-scheduler.xml, with a yarn-site.xml of some keys."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "fair.xml"
+        path.write_text(text)
+        return read_fair_settings(
+            read_xml(path, "fair.xml"), None if site is None else properties(site, "site.xml")
+        )
+
+
 def nodes(count: int, memory: int = 10_240, cores: int = 16, label: str = "") -> list[NodeSize]:
     labels = (NodeLabel(label, exclusive=False),) if label else ()
     return [
@@ -57,7 +73,7 @@ def job(number: int, queue: str, *classes: TaskClass, at: float = 0, **more: Any
 
 
 def run(
-    settings: CapacitySettings, jobs: list[ContainerJob], sizes: list[NodeSize], **more: Any
+    settings: QueueSettings, jobs: list[ContainerJob], sizes: list[NodeSize], **more: Any
 ) -> Finished:
     return run_cluster(jobs, sizes, Configuration(queues=settings, **more))
 

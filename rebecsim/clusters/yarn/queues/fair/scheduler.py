@@ -1,0 +1,429 @@
+"""The Fair Scheduler of Hadoop 3, as its file says."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from rebecsim.clusters.yarn.application import Application
+from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.container import Container, Locality
+from rebecsim.clusters.yarn.node import ClusterNode
+from rebecsim.clusters.yarn.placement.hosts import Hosts
+from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, total_of
+from rebecsim.clusters.yarn.queues.fair.policies import fits_masters, in_order, is_below
+from rebecsim.clusters.yarn.queues.fair.starving import Starving
+from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
+from rebecsim.clusters.yarn.queues.patience import Patience
+from rebecsim.clusters.yarn.queues.wishes import Requests
+from rebecsim.clusters.yarn.schedulers.scheduler import Grants, QueueShare, Scheduler
+
+_NODE, _RACK, _ANY = 0, 1, 2
+
+
+class HadoopFairScheduler(Scheduler):
+    """Shares a cluster between nested queues by weights, and within them by their policies.
+
+    Attributes:
+        settings: what the file says.
+        root: the queues.
+        total: what all nodes have.
+        states: applications that have been submitted.
+    """
+
+    def __init__(
+        self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants
+    ) -> None:
+        super().__init__(configuration, nodes, grants)
+        settings = configuration.queues
+        assert isinstance(settings, FairSettings)
+        self.settings = settings
+        self.total = total_of(Resources(node.size.memory, node.size.cores) for node in nodes)
+        self.root = FairQueueState(settings.root, None, self.total)
+        self.root.share = self.root.steady = self.total
+        self._queues = {queue.settings.path: queue for queue in self.root.below()}
+        self.states: dict[Application, FairApplicationState] = {}
+        self._asking: dict[FairApplicationState, None] = {}
+        self._held: dict[FairApplicationState, None] = {}
+        self._keepers: dict[ClusterNode, FairApplicationState] = {}
+        self._running: Counter[str] = Counter()
+        self._requests = Requests(Hosts(node.size for node in nodes))
+        self._patience = Patience(len(nodes))
+        self._updated: int | None = None
+        self._stale = True
+        self._let_pass = False
+        self._starving: Starving | None = None
+        if settings.preemption is not None:
+            self._starving = Starving(settings.preemption, self.root, self.states, nodes)
+        self.root.update_steady()
+
+    @property
+    def first(self) -> Application | None:
+        """Some application that waits for containers, or keeps a node."""
+        for each in self._asking:
+            return each.application
+        for each in self._keepers.values():
+            return each.application
+        return None
+
+    def waiting(self) -> Iterable[Application]:
+        """Give those that ask for containers."""
+        return (each.application for each in self._asking)
+
+    def refusal(self, application: Application) -> str:
+        """Say why an application is not let in: no rule has a queue for it."""
+        return "" if self.settings.queue_for(application.job) else "no queue"
+
+    def queue_of(self, application: Application) -> str:
+        """Give the path of its leaf."""
+        found = self.settings.queue_for(application.job)
+        return application.job.queue if found is None else found.path
+
+    def queue_shares(self) -> list[QueueShare]:
+        """Give steady fair shares, and maxima."""
+        return [
+            QueueShare(
+                queue.settings.path,
+                not queue.settings.is_parent,
+                queue.steady.memory,
+                min(queue.maximum.memory, self.total.memory),
+            )
+            for queue in self.root.below()
+        ]
+
+    def submitted(self, application: Application) -> None:
+        """Take an application in, which runs as soon as it may."""
+        leaf = self._leaf(application)
+        each = FairApplicationState(application, leaf, application.start)
+        self.states[application] = each
+        self._held[each] = None
+        self._let_run()
+
+    def _leaf(self, application: Application) -> FairQueueState:
+        """Give the leaf of an application, which may have to be made, with its parents."""
+        found = self.settings.queue_for(application.job)
+        assert found is not None
+        if found.path not in self._queues:
+            above = found.path.rpartition(".")[0]
+            self._make(above).children.append(
+                FairQueueState(found, self._queues[above], self.total)
+            )
+            self._queues[found.path] = self._queues[above].children[-1]
+            self.root.update_steady()
+        return self._queues[found.path]
+
+    def _make(self, path: str) -> FairQueueState:
+        if path not in self._queues:
+            parent = self._make(path.rpartition(".")[0])
+            made = FairQueueState(self.settings.above(path), parent, self.total)
+            parent.children.append(made)
+            self._queues[path] = made
+        return self._queues[path]
+
+    def _let_run(self) -> None:
+        """Let those run who may, in the order of their start."""
+        for each in list(self._held):
+            most = self.settings.most_by_user.get(each.user, self.settings.most_of_user)
+            if most is not None and self._running[each.user] >= most:
+                continue
+            if any(_is_full(queue) for queue in each.leaf):
+                continue
+            del self._held[each]
+            each.runs = True
+            each.leaf.applications[each] = None
+            self._running[each.user] += 1
+            for queue in each.leaf:
+                queue.running += 1
+            self._refresh(each)
+        self._changed()
+
+    def _refresh(self, each: FairApplicationState) -> None:
+        """Take note of whether an application asks for containers."""
+        head = each.application.head
+        asks = each.runs and head is not None and (head.is_master or each.application.launched)
+        self._stale = True
+        if asks == each.asks:
+            return
+        each.asks = asks
+        for queue in each.leaf:
+            queue.asking += 1 if asks else -1
+        if asks:
+            self._asking[each] = None
+        else:
+            del self._asking[each]
+
+    def freed(self, application: Application) -> None:
+        """Do nothing: containers count one by one; see `released`."""
+
+    def released(self, container: Container) -> None:
+        """Count a container no more."""
+        each = self.states[container.application]
+        each.count(container, -1)
+        if self._starving is not None:
+            self._starving.released(container)
+        self._changed()
+
+    def began(self, application: Application) -> None:
+        """Let it ask for containers of tasks."""
+        self._refresh(self.states[application])
+        self._patience.hope()
+
+    def asks_again(self, application: Application) -> None:
+        """Let it ask for what was killed."""
+        self._refresh(self.states[application])
+        self._patience.hope()
+
+    def starts_over(self, application: Application) -> None:
+        """Let it ask for an AppMaster again."""
+        each = self.states[application]
+        self._let_go(each)
+        self._count_master(each, -1)
+        self._refresh(each)
+        self._changed()
+
+    def left(self, application: Application) -> None:
+        """Count an application no more, and let others run."""
+        each = self.states[application]
+        self._let_go(each)
+        self._count_master(each, -1)
+        each.runs = False
+        self._refresh(each)
+        del each.leaf.applications[each]
+        self._running[each.user] -= 1
+        for queue in each.leaf:
+            queue.running -= 1
+        self._let_run()
+
+    def _count_master(self, each: FairApplicationState, sign: int) -> None:
+        if each.has_master == (sign > 0):
+            return
+        each.has_master = sign > 0
+        master = each.application.tasks[0][0]
+        size = Resources(sign * master.memory, sign * master.cores)
+        each.leaf.masters = each.leaf.masters.plus(size)
+
+    def _let_go(self, each: FairApplicationState) -> None:
+        for node in list(each.kept):
+            self._unreserve(node)
+
+    def _unreserve(self, node: ClusterNode) -> None:
+        reservation = node.reservation
+        assert reservation is not None
+        each = self._keepers.pop(node)
+        del each.kept[node]
+        self.grants.give_up(node, reservation)
+        self.grants.wake(node)
+
+    def _changed(self) -> None:
+        """Look again at nodes with room, as limits and orders may be others now."""
+        self._stale = True
+        self._patience.hope()
+        if self._asking:
+            for node in self.nodes:
+                if not node.awake and node.memory > 0:
+                    self.grants.wake(node)
+
+    def update(self, now: int) -> None:
+        """Compute demands and shares, if they are old enough."""
+        if self._stale and (self._updated is None or now >= self._updated + self.settings.update):
+            self._stale, self._updated = False, now
+            self.root.update_demand(by_size=self.settings.by_size)
+            self.root.update_shares()
+
+    def schedule(self, node: ClusterNode, now: int) -> bool:
+        """Give what the node has free."""
+        self.update(now)
+        self._let_pass = False
+        given = self._serve(node)
+        if given:
+            self._patience.hope()
+            return True
+        return (self._let_pass or node.reservation is not None) and self._patience.is_left()
+
+    def _serve(self, node: ClusterNode) -> bool:
+        settings, count = self.settings, 0
+        if self._starving is not None:
+            for each in self._starving.first_on(node):
+                while each.asks and self._application(each, node, reserves=False):
+                    count += 1
+        if node.reservation is not None:
+            served = self._serve_reserved(node)
+            if served is not None:
+                return served or count > 0
+        half = Resources(node.memory // 2, node.cores // 2)
+        given = NONE
+        while node.reservation is None:
+            got = self._queue(self.root, node)
+            if got is None:
+                break
+            count += 1
+            given = given.plus(got)
+            if not settings.multiple or node.reservation is not None:
+                break
+            if settings.half and not given.within(half):
+                break
+            if not settings.half and 0 < settings.most_containers <= count:
+                break
+        return count > 0
+
+    def _serve_reserved(self, node: ClusterNode) -> bool | None:
+        """Give a node to whom it is kept for; None: nobody needs it any more."""
+        each = self._keepers[node]
+        if not each.asks or each.request != each.kept[node] or not self._has_room(each):
+            self._unreserve(node)
+            return None
+        if not each.request.within(_free(node)):
+            each.application.decisions.total += 1
+            each.application.decisions.rejected += 1
+            return False
+        near = self._requests.of(each.application).nearest(node.size)
+        self._unreserve(node)
+        self._give(each, node, near)
+        return True
+
+    def _has_room(self, each: FairApplicationState) -> bool:
+        """Whether all its queues, and the limit of AppMasters, have room for what it asks for."""
+        size = each.request
+        if any(not queue.used.plus(size).within(queue.maximum) for queue in each.leaf):
+            return False
+        task = each.application.head
+        return task is None or not task.is_master or self._lets_master_in(each)
+
+    def _lets_master_in(self, each: FairApplicationState) -> bool:
+        """Whether the AppMasters of a leaf leave room for another one."""
+        leaf = each.leaf
+        if leaf.settings.master_share == -1:
+            return True
+        share = leaf.share
+        if not share.memory or not share.cores:
+            free = self.total.minus(self.root.used).not_negative().least(leaf.maximum)
+            share = Resources(share.memory or free.memory, share.cores or free.cores)
+        limit = Resources(*(math.ceil(leaf.settings.master_share * have) for have in share))
+        return fits_masters(leaf.settings.policy, leaf.masters.plus(each.request), limit)
+
+    def _queue(self, queue: FairQueueState, node: ClusterNode) -> Resources | None:
+        """Give a container to someone of a queue; give its size."""
+        if not queue.asking or not queue.used.within(queue.maximum):
+            return None
+        policy = queue.settings.policy
+        if queue.settings.is_parent:
+            for child in in_order(policy, queue.children, self.total):
+                found = self._queue(child, node)
+                if found is not None:
+                    return found
+            return None
+        asking = [each for each in queue.applications if each.asks]
+        for each in in_order(policy, asking, self.total):
+            found = self._application(each, node)
+            if found is not None:
+                return found
+        return None
+
+    def _application(
+        self, each: FairApplicationState, node: ClusterNode, *, reserves: bool = True
+    ) -> Resources | None:
+        """Give an application a container, or reserve the node for it; give its size."""
+        decisions, size = each.application.decisions, each.request
+        decisions.total += 1
+        whole = Resources(node.size.memory, node.size.cores)
+        if size.within(whole) and self._has_room(each):
+            near = self._near(each, node)
+            if near is not None:
+                if size.within(_free(node)):
+                    self._give(each, node, near)
+                    return size
+                if reserves and self._may_reserve(each, near, node):
+                    each.kept[node] = size
+                    self._keepers[node] = each
+                    decisions.reserved += 1
+                    self.grants.reserve(each.application, node)
+                    return size
+        decisions.rejected += 1
+        return None
+
+    def _near(self, each: FairApplicationState, node: ClusterNode) -> Locality | None:
+        """Say how near a node is to where a task would rather run; None: it lets it pass."""
+        wishes = self._requests.of(each.application)
+        if not wishes.racks:
+            return "any"
+        near, level = wishes.nearest(node.size), self._level(each)
+        if near == "node" or (near == "rack" and level >= _RACK) or level == _ANY:
+            return near
+        self._let_pass = True
+        return None
+
+    def _level(self, each: FairApplicationState) -> int:
+        """Give how far from where it would rather it runs tasks, after another opportunity."""
+        thresholds = self.settings.node_threshold, self.settings.rack_threshold
+        if min(thresholds) < 0:
+            return _ANY
+        each.missed += 1
+        if each.level < _ANY and each.missed > len(self.nodes) * thresholds[each.level]:
+            each.level += 1
+            each.missed = 0
+        return each.level
+
+    def _may_reserve(self, each: FairApplicationState, near: Locality, node: ClusterNode) -> bool:
+        """Whether an application keeps a node: it has too little, and asks for much."""
+        policy, step = each.leaf.settings.policy, self.settings.allocations.step
+        if not is_below(policy, each.used, each.share, self.total):
+            return False
+        size = each.request
+        is_large = size.memory >= 2 * step.memory
+        if policy == "drf":
+            is_large = is_large or size.cores >= 2 * step.cores
+        if not is_large:
+            return False
+        if near == "node":
+            return True
+        rack = node.size.rack
+        among = sum(near == "any" or other.size.rack == rack for other in self.nodes)
+        kept = sum(near == "any" or other.size.rack == rack for other in each.kept)
+        return kept < math.ceil(among * self.settings.reservable)
+
+    def _give(self, each: FairApplicationState, node: ClusterNode, near: Locality) -> None:
+        application, size = each.application, each.request
+        wishes = self._requests.of(application)
+        asked_where = bool(wishes.racks)
+        self._requests.bring_forward(application, node.size, near)
+        application.decisions.accepted += 1
+        task = application.head
+        assert task is not None
+        if task.is_master:
+            self._count_master(each, 1)
+        self.grants.allocate(application, node, size.memory)
+        container = application.containers[-1]
+        if asked_where:
+            container.locality = near
+            if near == "node" or (near == "rack" and each.level == _ANY):
+                each.level = _NODE if near == "node" else _RACK
+                each.missed = 0
+        each.count(container, 1)
+        if self._starving is not None:
+            self._starving.given(each, node, size)
+        self._refresh(each)
+
+    @property
+    def will_kill(self) -> bool:  # type: ignore[override]
+        """Whether containers are chosen that will be killed."""
+        return self._starving is not None and self._starving.has_chosen
+
+    def to_kill(self, now: int) -> list[Container]:
+        """Give the containers whose time has come."""
+        if self._starving is None:
+            return []
+        self.update(now)
+        found = self._starving.round(now)
+        self.killed += found
+        return [each.container for each in found]
+
+
+def _is_full(queue: FairQueueState) -> bool:
+    most = queue.settings.most_running
+    return most is not None and queue.running >= most
+
+
+def _free(node: ClusterNode) -> Resources:
+    return Resources(node.memory, node.cores)
