@@ -15,9 +15,10 @@ from rebecsim.clusters.mapreduce.reproduction.published import ExperimentTable, 
 from rebecsim.clusters.mapreduce.reproduction.running import Extent
 from rebecsim.clusters.mapreduce.reproduction.small_targets import SMALL_TARGETS
 from rebecsim.clusters.mapreduce.reproduction.targets import TARGETS, Checked, checked
+from rebecsim.counted import counted
 from rebecsim.report.numbers import DASH
 
-_UNITS = {"rack_local": " (%)", "makespan": " (s)"}
+_UNITS = {"rack_local": ", in %", "makespan": ", in s"}
 _DECIMALS = {"rack_local": 1, "makespan": 0, "response_ratio": 2, "variation": 2}
 _OURS, _PUBLISHED = "ours", "published"
 
@@ -89,7 +90,7 @@ def _of_small_runs(found: Found, tables: Published) -> ComparedTable:
         if name in found.makespans
     )
     columns = tuple(f"queue {number}" for number in range(1, most + 1))
-    return ComparedTable("Table 5.1: makespan (s)", columns, tuple(rows))
+    return ComparedTable("Table 5.1: makespan, in s", columns, tuple(rows))
 
 
 def all_checked(found: Found) -> list[Checked]:
@@ -128,10 +129,10 @@ def summary_view(outcomes: Sequence[Checked]) -> Group:
     block.add_column("figure")
     for each in outcomes:
         block.add_row(each.target.name, each.verdict, Text(each.figure))
-    return Group(Text("What the thesis says", style="bold"), block, Text(counted(outcomes)))
+    return Group(Text("What the thesis says", style="bold"), block, Text(verdict_counts(outcomes)))
 
 
-def counted(outcomes: Sequence[Checked]) -> str:
+def verdict_counts(outcomes: Sequence[Checked]) -> str:
     """Say how many targets hold, are missed, and are open."""
     count = Counter(each.verdict for each in outcomes)
     return f"{count['holds']} hold, {count['missed']} are missed, {count['open']} are open."
@@ -145,9 +146,9 @@ def reproduction_markdown(found: Found, tables: Published, extent: Extent) -> st
         "again. -->",
         "# Hadoop's Capacity Scheduler: published figures and ours",
         f"Figures of Chauhan, thesis, University of Saskatchewan, 2013, beside ours: "
-        f"{extent.runs} replications of each experiment. What "
+        f"{counted(extent.runs, 'replication')} of each experiment. What "
         "they are of, how the model was set up, and why some differ, is said in "
-        "[The Capacity Scheduler, again](guides/capacity.md).",
+        "[The Capacity Scheduler, again](background/capacity.md).",
         "## What the thesis says",
         _markdown(
             ("", "In words", "Tables", "", "Ours"),
@@ -156,7 +157,7 @@ def reproduction_markdown(found: Found, tables: Published, extent: Extent) -> st
                 for each in outcomes
             ],
         ),
-        counted(outcomes),
+        verdict_counts(outcomes),
         *(part for table in compared_tables(found, tables) for part in _section(table)),
     ]
     return "\n\n".join(parts) + "\n"
