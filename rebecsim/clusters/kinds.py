@@ -13,7 +13,7 @@ from typing import Any
 from rebecsim.clusters.common.registry import Registry
 from rebecsim.studies.study import Study
 
-_FOLDERS = ("dispatch", "batch", "model", "yarn", "mapreduce")
+_FOLDERS = ("dispatch", "batch", "model", "yarn", "mapreduce", "stages")
 
 kinds: Registry[Callable[[], Study]] = Registry("kind of cluster")
 """What gives each kind; those of this package are imported when they are asked for."""

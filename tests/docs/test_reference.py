@@ -35,6 +35,10 @@ from rebecsim.clusters.mapreduce.figures.tables import TABLES as MAPREDUCE_TABLE
 from rebecsim.clusters.mapreduce.schedulers.registry import BUILTIN_SLOT_SCHEDULERS
 from rebecsim.clusters.mapreduce.workloads import tables as workload_tables
 from rebecsim.clusters.model.scenario import ModelScenario, Observe
+from rebecsim.clusters.stages import scenario as stages
+from rebecsim.clusters.stages.managers.registry import BUILTIN_STAGES_POLICIES
+from rebecsim.clusters.stages.measures import STAGES_MEASURES
+from rebecsim.clusters.stages.tables import TABLES as STAGES_TABLES
 from rebecsim.clusters.yarn import scenario as yarn
 from rebecsim.clusters.yarn.measures import YARN_MEASURES
 from rebecsim.clusters.yarn.quirks import Quirks
@@ -57,6 +61,7 @@ SCENARIO = ROOT / "docs/reference/scenario.md"
 WORKLOAD_SCENARIO = ROOT / "docs/reference/workload-scenario.md"
 MODEL_SCENARIO = ROOT / "docs/reference/model-scenario.md"
 MAPREDUCE_SCENARIO = ROOT / "docs/reference/mapreduce-scenario.md"
+STAGES_SCENARIO = ROOT / "docs/reference/stages-scenario.md"
 YARN_SCENARIO = ROOT / "docs/reference/yarn-scenario.md"
 PATTERNS = list(dict.fromkeys((*ARRIVAL_PATTERNS.values(), *LENGTH_PATTERNS.values())))
 
@@ -143,6 +148,30 @@ def test_schedulers_figures_and_tables_of_mapreduce_clusters_are_there() -> None
         metric = each.metric
         assert f"| `{metric.name}` | {metric.unit or 'none'} | {metric.note} |\n" in text
     for name, columns in MAPREDUCE_TABLES.items():
+        listed = ", ".join(f"`{column}`" for column in columns if column != REPLICATION)
+        assert f"| `{name}` | {listed} |" in text
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        each
+        for each in vars(stages).values()
+        if isinstance(each, type) and issubclass(each, Table) and each.__module__ == stages.__name__
+    ],
+)
+def test_every_key_of_a_stages_scenario_is_there(model: type[BaseModel]) -> None:
+    require_table(STAGES_SCENARIO.read_text("utf-8"), keys_table(model), STAGES_SCENARIO)
+
+
+def test_managers_figures_and_tables_of_jobs_of_stages_are_there() -> None:
+    text = STAGES_SCENARIO.read_text("utf-8")
+    for policy in BUILTIN_STAGES_POLICIES:
+        assert f"| `{policy.name}` | {policy.description} |\n" in text
+    for each in STAGES_MEASURES:
+        metric = each.metric
+        assert f"| `{metric.name}` | {metric.unit or 'none'} | {metric.note} |\n" in text
+    for name, columns in STAGES_TABLES.items():
         listed = ", ".join(f"`{column}`" for column in columns if column != REPLICATION)
         assert f"| `{name}` | {listed} |" in text
 

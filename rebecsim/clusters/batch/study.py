@@ -185,8 +185,8 @@ class BatchStudy(Study):
         return schedule_changes(first, second)
 
     def is_of(self, values: Mapping[str, Any]) -> bool:
-        """Whether a file without a kind has a workload."""
-        return "workload" in values and "cluster" not in values
+        """Whether a file without a kind has a workload, and nothing that other kinds have."""
+        return "workload" in values and not {"cluster", "resources"} & values.keys()
 
 
 def _variants(scenario: BatchScenario) -> Iterator[tuple[str, bool]]:

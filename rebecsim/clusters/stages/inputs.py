@@ -1,0 +1,88 @@
+"""What a run of a scenario starts from: its jobs, its resources and what decisions cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+from rebecsim.clusters.common.plugin_errors import blaming
+from rebecsim.clusters.stages.cluster import run_stages
+from rebecsim.clusters.stages.decisions import DecisionCost
+from rebecsim.clusters.stages.job import StageJob
+from rebecsim.clusters.stages.managers.registry import stages_policies, stages_policy
+from rebecsim.clusters.stages.measures import MeasuredStages
+from rebecsim.clusters.stages.resources import StageResource, alike, typed_alike
+from rebecsim.clusters.stages.scenario import StagesScenario, StagesWorkload
+from rebecsim.clusters.stages.workloads.map_reduce import SyntheticMapReduce
+from rebecsim.clusters.stages.workloads.scientific import SIZES, WORKFLOWS
+from rebecsim.clusters.stages.workloads.stream import JobDraws, Stream, TaskDrawer, stream_of
+from rebecsim.studies.study import seed_sequence
+
+_SIZES = dict(zip(("small", "medium", "large"), SIZES, strict=True))
+
+
+@dataclass(frozen=True)
+class StagesSetup:
+    """Under what a run is made.
+
+    Attributes:
+        scenario: which jobs, on what resources.
+        policy: the name of the resource manager.
+        load_factor: how many times as fast jobs arrive.
+    """
+
+    scenario: StagesScenario
+    policy: str
+    load_factor: float = 1.0
+
+    def jobs(self, replication: int) -> tuple[StageJob, ...]:
+        """Draw the jobs; they are the same under all managers, and but for times at all loads."""
+        scenario = self.scenario
+        return _drawn(
+            scenario.workload, self.resources(), scenario.seed, replication, self.load_factor
+        )
+
+    def resources(self) -> tuple[StageResource, ...]:
+        """Give the resources."""
+        table = self.scenario.resources
+        if table.slots is not None:
+            return alike(table.count, table.slots)
+        return typed_alike(table.count, table.map_slots or 0, table.reduce_slots or 0)
+
+    def measured(self, replication: int) -> MeasuredStages:
+        """Run the jobs. Raises what `run_stages` raises."""
+        table = self.scenario.decisions
+        cost = DecisionCost(table.by, table.constant, table.per_task)
+        manager = stages_policy(self.policy).manager
+        with blaming(*stages_policies.suspects(self.policy)):
+            run = run_stages(self.jobs(replication), self.resources(), manager, cost)
+        return MeasuredStages(run, self.scenario.warm_up)
+
+
+@lru_cache(maxsize=4)  # the managers of a load come one after the other
+def _drawn(
+    workload: StagesWorkload,
+    resources: tuple[StageResource, ...],
+    seed: int,
+    replication: int,
+    load_factor: float,
+) -> tuple[StageJob, ...]:
+    draws = JobDraws.of(seed_sequence(seed, "jobs of stages", replication, size=8))
+    stream = Stream(
+        workload.jobs,
+        workload.rate * load_factor,
+        workload.reserved,
+        workload.reserved_ahead,
+        workload.multiplier,
+    )
+    return tuple(stream_of(stream, list(_drawers(workload, draws)), resources, draws))
+
+
+def _drawers(workload: StagesWorkload, draws: JobDraws) -> Iterator[tuple[str, TaskDrawer]]:
+    if workload.map_reduce is not None:
+        yield "map_reduce", SyntheticMapReduce(**workload.map_reduce.model_dump()).tasks
+    for name in workload.workflows:
+        family = WORKFLOWS[name](draws.tasks)
+        for size in workload.sizes:
+            yield f"{name}_{size}", partial(family.tasks, size=_SIZES[size])

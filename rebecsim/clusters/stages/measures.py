@@ -1,0 +1,218 @@
+"""What runs of jobs of several stages are compared by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebecsim.clusters.stages.cluster import FinishedStages
+from rebecsim.clusters.stages.job import SECOND
+from rebecsim.metrics import Metric
+
+_BATCH = 5
+
+
+def mser_warm_up(values: NDArray[np.float64]) -> int:
+    """Give how many values at the beginning are best left out, by MSER-5.
+
+    White (1997): means of batches of 5 values; the cut is where the variance of what is left,
+    divided by how many there are, is the least. It is looked for in the first half.
+    """
+    batches = values[: len(values) // _BATCH * _BATCH].reshape(-1, _BATCH).mean(axis=1)
+    count = len(batches)
+    if count < 2:
+        return 0
+    errors = [batches[cut:].var() / (count - cut) for cut in range(count // 2 + 1)]
+    return int(np.argmin(errors)) * _BATCH
+
+
+@dataclass(frozen=True)
+class MeasuredStages:
+    """A run, and what figures are computed from.
+
+    Attributes:
+        run: the run.
+        warm_up: the share of jobs, by arrival, that do not count; or the rule that says it.
+    """
+
+    run: FinishedStages
+    warm_up: float | Literal["mser5"] = 0.0
+
+    @cached_property
+    def all_turnarounds(self) -> NDArray[np.float64]:
+        """From the earliest start to the end of each job (s), shape (jobs,)."""
+        completed = self.run.completed
+        spans = [completed[job.number] - job.start for job in self.run.jobs]
+        return np.array(spans, dtype=np.float64) / SECOND
+
+    @cached_property
+    def first(self) -> int:
+        """The place of the first job that counts."""
+        if self.warm_up == "mser5":
+            return mser_warm_up(self.all_turnarounds)
+        return int(float(self.warm_up) * len(self.run.jobs))
+
+    @cached_property
+    def turnarounds(self) -> NDArray[np.float64]:
+        """Those of the jobs that count (s)."""
+        return self.all_turnarounds[self.first :]
+
+    @cached_property
+    def lateness(self) -> NDArray[np.float64]:
+        """By how much the jobs that count ended after their deadlines (s); negative: before."""
+        jobs, completed = self.run.jobs[self.first :], self.run.completed
+        spans = [completed[job.number] - job.deadline for job in jobs]
+        return np.array(spans, dtype=np.float64) / SECOND
+
+    @property
+    def late(self) -> int:
+        """How many jobs ended after their deadlines."""
+        return int((self.lateness > 0).sum())
+
+    def per_job(self, name: str) -> float:
+        """Give a number of decisions, summed up, for each job."""
+        return float(sum(getattr(each, name) for each in self.run.decisions) / len(self.run.jobs))
+
+    @property
+    def completion(self) -> float:
+        """From the first arrival until the last job ended (s)."""
+        first = min(job.arrival for job in self.run.jobs)
+        return (max(self.run.completed.values()) - first) / SECOND
+
+    @property
+    def utilisation(self) -> float:
+        """The part of all slots that was taken, until the last job ended (%)."""
+        slots = sum(each.slots + each.map_slots + each.reduce_slots for each in self.run.resources)
+        work = sum(each.end - each.start for each in self.run.ran.values()) / SECOND
+        return 100 * work / (slots * self.completion)
+
+
+@dataclass(frozen=True, slots=True)
+class StagesMeasure:
+    """One figure of a run.
+
+    Attributes:
+        metric: what it is; each run has one value of it.
+        of: gives the value.
+        is_clock: whether it is of the wall clock, and not repeatable.
+    """
+
+    metric: Metric
+    of: Callable[[MeasuredStages], float]
+    is_clock: bool = False
+
+
+def _measure(
+    name: str,
+    title: str,
+    unit: str,
+    note: str,
+    of: Callable[[MeasuredStages], float],
+    better: Literal["lower", "higher", "neither"] = "lower",
+    *,
+    decimals: int = 1,
+    is_clock: bool = False,
+) -> StagesMeasure:
+    metric = Metric(
+        name, title, unit, better, {name: 1}, note=note, decimals=decimals, measured=True
+    )
+    return StagesMeasure(metric, of, is_clock)
+
+
+STAGES_MEASURES: tuple[StagesMeasure, ...] = (
+    _measure(
+        "late",
+        "Late jobs",
+        "%",
+        "Jobs that ended after their deadlines, of all jobs that count: P.",
+        lambda each: 100 * each.late / len(each.lateness),
+        decimals=3,
+    ),
+    _measure(
+        "turnaround",
+        "Turnaround",
+        "s",
+        "From the earliest start of a job to its end, mean over the jobs that count: T.",
+        lambda each: float(each.turnarounds.mean()),
+        decimals=2,
+    ),
+    _measure(
+        "late_jobs",
+        "Number of late jobs",
+        "jobs",
+        "The same as late, as a number: N.",
+        lambda each: float(each.late),
+    ),
+    _measure(
+        "tardiness",
+        "Tardiness",
+        "s",
+        "By how much a job ended after its deadline, 0 if before; mean over the jobs that count.",
+        lambda each: float(np.maximum(each.lateness, 0).mean()),
+        decimals=2,
+    ),
+    _measure(
+        "completion",
+        "Completion of all jobs",
+        "s",
+        "From the first arrival until the last job ended: C.",
+        lambda each: each.completion,
+    ),
+    _measure(
+        "utilisation",
+        "Slots used",
+        "%",
+        "The part of all slots that ran tasks, until the last job ended.",
+        lambda each: each.utilisation,
+        "neither",
+    ),
+    _measure(
+        "moved",
+        "Tasks moved",
+        "tasks per job",
+        "Tasks that had a place and were given another one, for each job.",
+        lambda each: each.per_job("moved"),
+        "neither",
+        decimals=2,
+    ),
+    _measure(
+        "charged",
+        "Decision time charged",
+        "ms per job",
+        "For how long the resource manager was busy on the clock of the cluster, for each job.",
+        lambda each: each.per_job("charged"),
+    ),
+    _measure(
+        "limited",
+        "Decisions cut short",
+        "per job",
+        "Decisions that ran into a limit of time and used the best that had been found.",
+        lambda each: each.per_job("limited"),
+        decimals=3,
+    ),
+    _measure(
+        "processing",
+        "Processing time",
+        "ms per job",
+        "What decisions took by the wall clock, for each job: O. Not repeatable; kept where "
+        "decisions are measured.",
+        lambda each: 1000 * each.per_job("clock"),
+        decimals=3,
+        is_clock=True,
+    ),
+)
+"""All figures, in the order of tables."""
+
+
+def run_figures(measured: MeasuredStages, *, with_clock: bool) -> dict[str, float]:
+    """Compute the figures of a run, by their names."""
+    return {
+        each.metric.name: each.of(measured)
+        for each in STAGES_MEASURES
+        if with_clock or not each.is_clock
+    }

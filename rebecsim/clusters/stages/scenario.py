@@ -1,0 +1,216 @@
+"""Scenarios of the kind `stages`: which resource managers to compare, on which jobs.
+
+A small one is
+
+    kind = "stages"
+    name = "small"
+    policies = ["WFBB_PD_SL_TSP1", "EDF"]
+
+    [workload]
+    jobs = 100
+    rate = 0.03
+    workflows = ["cybershake"]
+
+    [resources]
+    count = 50
+    slots = 2
+
+Every key stands below with its meaning. Times are seconds, where nothing else is said.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from rebecsim.clusters.stages.decisions import ChargedBy
+from rebecsim.clusters.stages.managers.registry import stages_policy
+from rebecsim.clusters.stages.measures import STAGES_MEASURES
+from rebecsim.studies.scenarios.scenario import (
+    StudyScenario,
+    Table,
+    require_known,
+    require_metrics,
+    without_duplicates,
+)
+
+MAX_RUNS = 10_000
+"""Most runs of one scenario."""
+
+_List = Field(strict=False)
+"""TOML and JSON give a list, the scenario keeps a tuple; the entries are not converted."""
+
+Load = Annotated[float, Field(ge=0.001, le=1000)]
+FamilyName = Literal["cybershake", "ligo", "genome"]
+SizeName = Literal["small", "medium", "large"]
+
+
+class SyntheticTable(Table):
+    """Synthetic MapReduce jobs."""
+
+    maps: int = Field(
+        default=100,
+        ge=1,
+        le=10**5,
+        description="the most of a job; reduces are as many at most",
+    )
+    longest_map: int = Field(default=50, ge=1, le=10**6, description="the longest map")
+    reduce_extra: int = Field(
+        default=10,
+        ge=1,
+        le=10**6,
+        description="the most that a reduce takes beyond its share of three times all maps",
+    )
+
+
+class StagesWorkload(Table):
+    """How jobs come, and what they are."""
+
+    jobs: int = Field(ge=1, le=10**6, description="how many in a run")
+    rate: float = Field(ge=1e-9, le=1e6, description="of arrivals, a Poisson process (1/s)")
+    workflows: Annotated[tuple[FamilyName, ...], _List] = Field(
+        default=(), description="families of scientific workflows, which are as likely"
+    )
+    sizes: Annotated[tuple[SizeName, ...], _List] = Field(
+        default=("small", "medium", "large"),
+        min_length=1,
+        description="of them: about 30, 50 or 100 tasks, which are as likely",
+    )
+    map_reduce: SyntheticTable | None = Field(
+        default=None, description="synthetic MapReduce jobs instead of workflows"
+    )
+    reserved: float = Field(
+        default=0.5,
+        ge=0,
+        le=1,
+        description="the probability that a job may not start when it arrives, but later",
+    )
+    reserved_ahead: int = Field(
+        default=50_000, ge=1, le=10**9, description="by how much at most; drawn from 1 second on"
+    )
+    multiplier: float = Field(
+        default=5.0,
+        ge=1,
+        le=10**6,
+        description="a job has until its earliest start and the time that it takes alone, as many "
+        "times as drawn between 1 and this",
+    )
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if bool(self.workflows) == (self.map_reduce is not None):
+            raise ValueError('give one of workflows = ["cybershake"] and map_reduce = {}')
+        return self
+
+
+class ResourcesTable(Table):
+    """What jobs run on: resources that are alike."""
+
+    count: int = Field(ge=1, le=10**5, description="how many")
+    slots: Annotated[int, Field(ge=1, le=10**4)] | None = Field(
+        default=None, description="tasks that each runs at a time"
+    )
+    map_slots: Annotated[int, Field(ge=1, le=10**4)] | None = Field(
+        default=None, description="instead: maps that each runs at a time"
+    )
+    reduce_slots: Annotated[int, Field(ge=1, le=10**4)] | None = Field(
+        default=None, description="likewise, reduces"
+    )
+
+    @model_validator(mode="after")
+    def _one_sort(self) -> Self:
+        typed = self.map_slots is not None, self.reduce_slots is not None
+        if any(typed) != all(typed) or all(typed) == (self.slots is not None):
+            raise ValueError("give one of slots, and map_slots with reduce_slots")
+        return self
+
+
+class DecisionTable(Table):
+    """What decisions cost, and whether their time is measured."""
+
+    charged_by: Literal["rate", "clock", "nothing"] = Field(
+        default="rate",
+        description="how long a manager is busy with a decision: by rate, by the wall clock (such "
+        "runs are not repeatable), or not at all",
+    )
+    constant: float = Field(default=1.0, ge=0, le=10**9, description="of each, by rate, ms")
+    per_task: float = Field(
+        default=0.1, ge=0, le=10**9, description="for each task of jobs that have arrived, ms"
+    )
+    measured: bool = Field(
+        default=False,
+        description="keep what decisions take by the wall clock; these figures are not repeatable",
+    )
+
+    @property
+    def by(self) -> ChargedBy:
+        """What they are charged by."""
+        return ChargedBy(self.charged_by)
+
+    @property
+    def keeps_clock(self) -> bool:
+        """Whether what they take by the wall clock is kept."""
+        return self.measured or self.charged_by == "clock"
+
+
+class StagesScenario(StudyScenario):
+    """A comparison of resource managers of jobs of several stages, as read from a file."""
+
+    kind: Literal["stages"] = Field(default="stages", description="the kind of cluster")
+    replications: int = Field(
+        default=1,
+        ge=1,
+        le=10_000,
+        description="how often jobs are drawn, for all managers",
+    )
+    policies: Annotated[tuple[str, ...], _List] = Field(
+        min_length=1, description="names of the resource managers to compare"
+    )
+    baseline: str | None = Field(
+        default=None, description="the manager that the others are compared with; the first one"
+    )
+    workload: StagesWorkload = Field(description="how jobs come, and what they are")
+    resources: ResourcesTable = Field(description="what they run on")
+    decisions: DecisionTable = Field(default=DecisionTable(), description="what decisions cost")
+    load_factors: Annotated[tuple[Load, ...], _List] = Field(
+        default=(1.0,), min_length=1, description="submit jobs so many times as fast"
+    )
+    warm_up: Annotated[float, Field(ge=0, le=0.9)] | Literal["mser5"] = Field(
+        default=0.0,
+        description="the share of jobs that arrive first and do not count in figures; mser5: as "
+        "many as that rule says, by the turnaround of each",
+    )
+    metrics: Annotated[tuple[str, ...], _List] = Field(
+        default=(), description="columns of the table, by name; all of them without this key"
+    )
+
+    @property
+    def compared_with(self) -> str:
+        """The manager that the others are compared with."""
+        return self.baseline or self.policies[0]
+
+    @field_validator("policies")
+    @classmethod
+    def _policies_exist(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        require_known(names, stages_policy)
+        return names
+
+    _no_duplicates = field_validator("policies", "load_factors", "metrics")(without_duplicates)
+
+    @field_validator("metrics")
+    @classmethod
+    def _metrics_exist(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        require_metrics(names, [each.metric.name for each in STAGES_MEASURES])
+        return names
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.baseline is not None and self.baseline not in self.policies:
+            raise ValueError(f"baseline = {self.baseline!r} should be one of the policies")
+        if "processing" in self.metrics and not self.decisions.keeps_clock:
+            raise ValueError("processing is measured only with measured = true in [decisions]")
+        runs = len(self.policies) * len(self.load_factors) * self.replications
+        if runs > MAX_RUNS:
+            raise ValueError(f"{runs} runs, at most {MAX_RUNS} are allowed; shorten a list")
+        return self

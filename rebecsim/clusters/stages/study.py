@@ -1,0 +1,102 @@
+"""The kind `stages` as a study: runs of jobs on resources, their figures, jobs and decisions."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rebecsim.clusters.stages.inputs import StagesSetup
+from rebecsim.clusters.stages.measures import STAGES_MEASURES, run_figures
+from rebecsim.clusters.stages.scenario import StagesScenario
+from rebecsim.clusters.stages.tables import TABLES, tables_of
+from rebecsim.metrics import Metric
+from rebecsim.native.engines import Engine
+from rebecsim.studies.cell import Cell, Compared
+from rebecsim.studies.rows import REPLICATION, Column, Rows
+from rebecsim.studies.scenarios.scenario import StudyScenario
+from rebecsim.studies.study import Axis, PlannedCell, Study
+
+
+class StagesStudy(Study):
+    """Resource managers of jobs of several stages with deadlines, compared."""
+
+    kind: ClassVar[str] = "stages"
+    scenario: ClassVar[type[StudyScenario]] = StagesScenario
+    apart: ClassVar[tuple[str, ...]] = ("load_factor",)
+    compared: ClassVar[Compared] = Compared("manager", "managers")
+    replications_per_task: ClassVar[int] = 1
+
+    def cells(self, scenario: StagesScenario, folder: Path) -> Iterator[PlannedCell]:
+        """Lay out the cells: load factor x manager, since managers of a load share their jobs."""
+        columns = dict.fromkeys((each.name for each in self.kept(scenario)), "float64")
+        for policy, load_factor in itertools.product(scenario.policies, scenario.load_factors):
+            yield PlannedCell(
+                cell=Cell.of(policy, load_factor=load_factor),
+                name=f"{policy.lower()}_load{load_factor:g}",
+                columns=columns,
+                setup=StagesSetup(scenario, policy, load_factor),
+            )
+
+    def run(self, cell: PlannedCell, replications: range) -> Rows:
+        """Run the jobs. Raises what `run_stages` raises."""
+        setup: StagesSetup = cell.setup
+        with_clock = setup.scenario.decisions.keeps_clock
+        figures: list[dict[str, float]] = []
+        tables: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
+        for replication in replications:
+            measured = setup.measured(replication)
+            figures.append(run_figures(measured, with_clock=with_clock))
+            for name, columns in tables_of(measured.run).items():
+                size = len(next(iter(columns.values())))
+                tables[name].append({REPLICATION: np.full(size, replication), **columns})
+        columns = {name: [each[name] for each in figures] for name in figures[0]}
+        return Rows(columns, {name: _joined(parts) for name, parts in tables.items()})
+
+    def measures(self, scenario: StagesScenario) -> tuple[Metric, ...]:
+        """Give the figures that the scenario asks for, or all."""
+        known = {each.name: each for each in self.kept(scenario)}
+        return tuple(known[name] for name in scenario.metrics or known)
+
+    def kept(self, scenario: StagesScenario) -> tuple[Metric, ...]:
+        """Give all figures; those of the wall clock where it is measured."""
+        with_clock = scenario.decisions.keeps_clock
+        return tuple(each.metric for each in STAGES_MEASURES if with_clock or not each.is_clock)
+
+    def baseline(self, scenario: StagesScenario) -> str:
+        """Give the manager that the others are compared with."""
+        return scenario.compared_with
+
+    def axis(self, scenario: StagesScenario) -> Axis | None:
+        """Charts go by the load factor, where there are several."""
+        if len(scenario.load_factors) > 1:
+            return Axis("load_factor", "load_factor", "Load factor", "load factor")
+        return None
+
+    def tables(self, scenario: StagesScenario, trace: bool) -> Mapping[str, Mapping[str, str]]:
+        """Keep jobs, tasks and decisions of every run."""
+        return TABLES
+
+    def modules(self, engine: Engine) -> tuple[str, ...]:
+        """Name what workers need."""
+        return (__name__,)
+
+    def is_of(self, values: Mapping[str, Any]) -> bool:
+        """Whether a file without a kind has resources and a workload."""
+        return "resources" in values and "workload" in values
+
+
+def _joined(parts: list[dict[str, Any]]) -> dict[str, Column]:
+    """Put the rows of several runs one below the other."""
+    return {
+        name: np.concatenate([part[name] for part in parts])
+        if isinstance(parts[0][name], np.ndarray)
+        else list(itertools.chain.from_iterable(part[name] for part in parts))
+        for name in parts[0]
+    }
+
+
+STUDY = StagesStudy()

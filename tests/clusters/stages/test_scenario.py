@@ -1,0 +1,149 @@
+"""Scenario files of the kind `stages`: what is read, what is refused, and what runs give."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rebecsim.clusters.scenarios import load, load_scenario
+from rebecsim.clusters.stages.decisions import ChargedBy
+from rebecsim.clusters.stages.inputs import StagesSetup
+from rebecsim.clusters.stages.measures import STAGES_MEASURES, mser_warm_up
+from rebecsim.clusters.stages.resources import typed_alike
+from rebecsim.clusters.stages.scenario import StagesScenario
+from rebecsim.clusters.stages.study import STUDY
+from rebecsim.clusters.stages.tables import TABLES
+from rebecsim.studies.rows import REPLICATION, Rows
+from rebecsim.studies.scenarios.scenario_errors import ScenarioError
+
+SCENARIO = """
+kind = "stages"
+name = "small"
+policies = ["WFBB_PD_SL_TSP1", "EDF"]
+load_factors = [1.0, 2.0]
+
+[workload]
+jobs = 6
+rate = 0.02
+workflows = ["cybershake"]
+sizes = ["small"]
+reserved_ahead = 100
+multiplier = 2
+
+[resources]
+count = 4
+slots = 2
+"""
+
+
+def written(folder: Path, text: str = SCENARIO) -> Path:
+    path = folder / "small.toml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Rows]:
+    plan = load(written(tmp_path_factory.mktemp("stages"))).plan()
+    return {cell.name: STUDY.run(cell, range(2)) for cell in plan.cells}
+
+
+def test_all_managers_see_the_same_jobs(tmp_path: Path) -> None:
+    cells = load(written(tmp_path)).plan().cells
+    assert [cell.name for cell in cells] == [
+        *("wfbb_pd_sl_tsp1_load1", "wfbb_pd_sl_tsp1_load2", "edf_load1", "edf_load2")
+    ]
+    setups = [cell.setup for cell in cells]
+    assert setups[0].jobs(1) == setups[2].jobs(1) != setups[0].jobs(0)
+    slow, fast = setups[0].jobs(1), setups[1].jobs(1)
+    assert [job.tasks for job in slow] == [job.tasks for job in fast]
+    assert [job.arrival / 2 for job in slow] == pytest.approx([job.arrival for job in fast], abs=1)
+
+
+def test_what_a_run_keeps_belongs_together(rows: dict[str, Rows]) -> None:
+    for each in rows.values():
+        jobs, tasks, decisions = (each.tables[name] for name in TABLES)
+        assert set(jobs) == set(TABLES["jobs"])
+        assert len(jobs["job"]) == 2 * 6
+        first = np.asarray(tasks[REPLICATION]) == 0
+        for job in range(6):
+            mine = first & (np.asarray(tasks["job"]) == job)
+            assert np.asarray(tasks["end"])[mine].max() == jobs["end"][job]
+            assert np.asarray(tasks["start"])[mine].min() >= jobs["start"][job]
+            assert mine.sum() == jobs["tasks"][job]
+        late = (jobs["end"] > jobs["deadline"])[:6].sum()
+        assert each.columns["late"][0] == pytest.approx(100 * late / 6)
+        assert each.columns["late_jobs"][0] == late
+        spans = (jobs["end"] - jobs["start"])[:6] / 1000
+        assert each.columns["turnaround"][0] == pytest.approx(spans.mean())
+        of_first = np.asarray(decisions[REPLICATION]) == 0
+        charged = np.asarray(decisions["charged"])[of_first].sum() / 6
+        assert each.columns["charged"][0] == pytest.approx(charged)
+        assert "processing" not in each.columns
+
+
+def test_runs_are_repeated_exactly(rows: dict[str, Rows], tmp_path: Path) -> None:
+    cell = load(written(tmp_path)).plan().cells[1]
+    assert STUDY.run(cell, range(1, 2)).columns == {
+        name: values[1:] for name, values in rows[cell.name].columns.items()
+    }
+
+
+def test_the_wall_clock_is_kept_where_it_is_asked_for(tmp_path: Path) -> None:
+    text = SCENARIO + "[decisions]\nmeasured = true\n"
+    loaded = load(written(tmp_path, text))
+    scenario = loaded.scenario
+    assert isinstance(scenario, StagesScenario)
+    assert scenario.decisions.by is ChargedBy.RATE
+    cell = loaded.plan().cells[2]
+    assert STUDY.run(cell, range(1)).columns["processing"][0] > 0
+    assert [each.name for each in STUDY.measures(scenario)] == [
+        each.metric.name for each in STAGES_MEASURES
+    ]
+
+
+def test_map_reduce_runs_on_typed_slots(tmp_path: Path) -> None:
+    text = SCENARIO.replace('workflows = ["cybershake"]', "map_reduce = { maps = 4 }")
+    text = text.replace("slots = 2", "map_slots = 1\nreduce_slots = 2")
+    setup = load(written(tmp_path, text)).plan().cells[0].setup
+    assert isinstance(setup, StagesSetup)
+    assert setup.resources() == typed_alike(4, 1, 2)
+    assert len(setup.measured(0).run.completed) == 6
+
+
+def test_what_comes_first_may_not_count(tmp_path: Path) -> None:
+    path = written(tmp_path, SCENARIO.replace("load_factors", "warm_up = 0.5\nload_factors"))
+    measured = load(path).plan().cells[0].setup.measured(0)
+    assert len(measured.turnarounds) == 3
+    values = np.concatenate([np.linspace(100, 10, 20), np.full(80, 10.0)])
+    assert mser_warm_up(values + np.tile([0.1, -0.1], 50)) == 20
+    assert mser_warm_up(np.full(7, 3.0)) == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"EDF"]', '"EDFF"]', "no resource manager is called 'EDFF'; did you mean EDF"),
+        ("slots = 2", "map_slots = 2", "give one of slots, and map_slots with reduce_slots"),
+        ('workflows = ["cybershake"]\n', "", "give one of workflows = "),
+        ("jobs = 6", "jobs = 0", "workload.jobs"),
+        ("rate = 0.02", "rate = -1", "workload.rate"),
+        ("multiplier = 2", "multiplier = 0.5", "workload.multiplier"),
+        ('name = "small"', 'name = "small"\nwarm_up = 0.95', "warm_up"),
+        ('name = "small"', 'name = "small"\nbaseline = "FIFO"', "should be one of the policies"),
+        ('name = "small"', 'name = "small"\nmetrics = ["processing"]', "measured = true"),
+        ('name = "small"', 'name = "small"\nreplications = 9999', "at most 10000 are allowed"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert old in SCENARIO
+    with pytest.raises(ScenarioError, match=message):
+        load_scenario(written(tmp_path, SCENARIO.replace(old, new)))
+
+
+def test_a_file_without_a_kind_is_told_which_one_it_looks_like(tmp_path: Path) -> None:
+    bare = SCENARIO.replace('kind = "stages"\n', "")
+    with pytest.raises(ScenarioError, match=r'kind: is missing .*; add kind = "stages"'):
+        load(written(tmp_path, bare))
