@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from heapq import heapify, heappop, heappush
+from heapq import heappush
 
 from rebecsim.actors import Instance, Model
 from rebecsim.actors.rebec import Rebec
@@ -106,7 +106,7 @@ class CopiedCluster:
         return Model("foreseen", tuple(instances))
 
     def _messages(self) -> list[Waiting]:
-        """Give the messages of the original as a heap; tasks end when their durations say."""
+        """Give the messages of the original, last one first; tasks end when their durations say."""
         elasticity = self._original.configuration.elasticity
         messages = self._original.messages
         if elasticity.memory_error or elasticity.bump_error or elasticity.duration_error:
@@ -116,14 +116,13 @@ class CopiedCluster:
                 else message
                 for message in messages
             ]
-        heapify(messages)
-        return messages
+        return sorted(messages, reverse=True)
 
     def take_messages(self, before: float) -> None:
         """Take along the messages that arrive before a time, in their order."""
         to_come = self._to_come
-        while to_come and to_come[0][0] < before:
-            message = heappop(to_come)
+        while to_come and to_come[-1][0] < before:
+            message = to_come.pop()
             self._taken += 1
             received = self._received(message)
             if received is not None:

@@ -91,7 +91,7 @@ class Regular(Scheduler):
                 offer = self.offer(node, kept, now)
                 if offer is not None:
                     self.grants.give_up(node, reservation)
-                    self._accept(node, kept, offer)
+                    self._accept(node, kept, offer.memory)
                     kept = None
                     if not self.configuration.assign_multiple:
                         return True
@@ -140,12 +140,14 @@ class Regular(Scheduler):
             if placement is not None and not placement.may_place(node, application):
                 decisions.rejected += 1
                 continue
-            if plainly and (task.memory > node.memory or task.cores > node.cores):
-                offer = None
-            else:
+            given: int | None = None
+            if not plainly:
                 offer = self.offer(node, application, now)
-            if offer is not None:
-                self._accept(node, application, offer)
+                given = None if offer is None else offer.memory
+            elif task.memory <= node.memory and task.cores <= node.cores:
+                given = task.memory
+            if given is not None:
+                self._accept(node, application, given)
                 return True
             if reserves:
                 decisions.reserved += 1
@@ -184,7 +186,7 @@ class Regular(Scheduler):
             if may_have_any and self.may_place(node, application):
                 offer = self.offer(node, application, now)
             if offer is not None and offer.duration <= latest:
-                self._accept(node, application, offer)
+                self._accept(node, application, offer.memory)
                 if not multiple:
                     return True
                 looking = iter(self.queue)
@@ -192,13 +194,13 @@ class Regular(Scheduler):
                 decisions.rejected += 1
         return False
 
-    def _accept(self, node: ClusterNode, application: Application, offer: Offer) -> None:
+    def _accept(self, node: ClusterNode, application: Application, memory: int) -> None:
         task, decisions = application.head, application.decisions
         assert task is not None
         decisions.accepted += 1
-        if offer.memory != task.memory:
+        if memory != task.memory:
             decisions.elastic += 1
-        self.give(application, node, offer.memory)
+        self.give(application, node, memory)
 
     def give(self, application: Application, node: ClusterNode, memory: int) -> None:
         """Give the application's next task a container of this memory (MB), and move it."""
