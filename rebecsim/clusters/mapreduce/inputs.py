@@ -12,13 +12,15 @@ import numpy as np
 from rebecsim.carried_files import carried
 from rebecsim.clusters.mapreduce.cluster import run_mapreduce
 from rebecsim.clusters.mapreduce.configuration import ClusterConfiguration
-from rebecsim.clusters.mapreduce.figures.recording import recorded
+from rebecsim.clusters.mapreduce.figures.recording import built, recorded
 from rebecsim.clusters.mapreduce.figures.tables import RecordedRun
 from rebecsim.clusters.mapreduce.job import MapReduceJob
+from rebecsim.clusters.mapreduce.requirements import require_runnable
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario, VariantTable
 from rebecsim.clusters.mapreduce.schedulers.registry import slot_scheduler
 from rebecsim.clusters.mapreduce.schedulers.scheduler import SchedulerSetup
 from rebecsim.clusters.mapreduce.workloads.jobs import workload_jobs
+from rebecsim.errors import UserError
 from rebecsim.studies.study import seed_sequence
 
 
@@ -76,5 +78,13 @@ class RunSetup:
 
     def require_sense(self) -> Iterator[str]:
         """Refuse what cannot go together; give what has no effect, in words. Raises UserError."""
-        self.scheduler.require_queues(dict.fromkeys(job.queue for job in self.jobs(0)))
+        jobs, configuration = self.jobs(0), self.configuration
+        self.scheduler.require_queues(dict.fromkeys(job.queue for job in jobs))
+        require_runnable(jobs, configuration)
+        made = built(self.scheduler, configuration)
+        for change in sorted(configuration.changes, key=lambda each: each.at):
+            try:
+                made.change(change.parameters, change.at)
+            except UserError as error:
+                raise UserError(f"{self.name}: changes: {error}") from error
         yield from self.scheduler.without_effect

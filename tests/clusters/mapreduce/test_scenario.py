@@ -100,6 +100,35 @@ def test_a_queue_that_jobs_name_and_nobody_defines_is_refused(load):
         list(RunSetup(scenario, Path(), "even").require_sense())
 
 
+@pytest.mark.parametrize(
+    ("more", "complaint"),
+    [
+        (
+            '[[variants.changes]]\nat = 5.0\nsettings = { "queue.one.maximum-capacity" = 20 }\n',
+            "changes: .*maximum-capacity: 20 is below the capacity",
+        ),
+        (
+            '[[variants.changes]]\nat = 5.0\nsettings = { "queue.onne.maximum-capacity" = 80 }\n',
+            "changes: .*queue.onne.maximum-capacity",
+        ),
+        ("[cluster]\nreduce_slots = 0\n", "reduce"),
+    ],
+)
+def test_what_would_go_wrong_later_is_said_before_the_first_run(load, more, complaint):
+    with pytest.raises(UserError, match=complaint):
+        list(RunSetup(load(GOOD + more), Path(), "even").require_sense())
+
+
+def test_settings_can_change_while_the_cluster_runs(load):
+    later = (
+        "[[variants.changes]]\nat = 5.0\n"
+        'settings = { "queue.one.minimum-user-limit-percent" = 25 }\n'
+    )
+    setup = RunSetup(load(GOOD + later), Path(), "even")
+    assert list(setup.require_sense()) == []
+    assert [each.at for each in setup.configuration.changes] == [5_000_000]
+
+
 def test_a_file_of_settings_is_read_and_what_has_no_effect_is_named(load, tmp_path):
     (tmp_path / "a.xml").write_text(
         "<configuration>\n"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rebecsim.clusters.mapreduce.configuration import ClusterConfiguration
 from rebecsim.clusters.mapreduce.figures.attempts import (
     NODE_LOCAL,
     RACK_LOCAL,
@@ -18,11 +19,12 @@ from rebecsim.clusters.mapreduce.figures.attempts import (
 from rebecsim.clusters.mapreduce.figures.jobs import JobColumns
 from rebecsim.clusters.mapreduce.figures.measures import MeasuredRun
 from rebecsim.clusters.mapreduce.figures.tables import DEVICE_COLUMNS, QueueCapacity, RecordedRun
+from rebecsim.clusters.mapreduce.hdfs import racks_of
 from rebecsim.clusters.mapreduce.job import JobPriority
 from rebecsim.clusters.mapreduce.records import AttemptRecord, DeviceUse, FinishedRun, JobRecord
 from rebecsim.clusters.mapreduce.schedulers.capacity.scheduler import CapacityTaskScheduler
 from rebecsim.clusters.mapreduce.schedulers.capacity.settings import NO_MAXIMUM
-from rebecsim.clusters.mapreduce.schedulers.scheduler import SchedulerSetup
+from rebecsim.clusters.mapreduce.schedulers.scheduler import SchedulerSetup, TaskScheduler
 from rebecsim.clusters.mapreduce.tracker import TrackerSlots
 
 _ALL = 100.0  # percent
@@ -62,7 +64,7 @@ def recorded(run: FinishedRun, scheduler: SchedulerSetup) -> RecordedRun:
             )
             for each in rejected
         ],
-        capacities=queue_capacities(scheduler, run),
+        capacities=queue_capacities(scheduler, run.configuration),
         devices={name: values[:-1] for name, values in devices.items()},
     )
 
@@ -163,14 +165,11 @@ def _means(devices: Mapping[str, NDArray[Any]]) -> dict[str, float]:
     }
 
 
-def queue_capacities(scheduler: SchedulerSetup, run: FinishedRun) -> dict[str, QueueCapacity]:
+def queue_capacities(
+    scheduler: SchedulerSetup, configuration: ClusterConfiguration
+) -> dict[str, QueueCapacity]:
     """Give what queues are sure of, where the scheduler is one with capacities."""
-    hadoop = run.configuration.hadoop
-    slots = [
-        TrackerSlots(number, rack, hadoop.map_slots, hadoop.reduce_slots)
-        for number, rack in enumerate(run.racks)
-    ]
-    made = scheduler.build(slots)
+    made = built(scheduler, configuration)
     if not isinstance(made, CapacityTaskScheduler):
         return {}
     return {
@@ -179,3 +178,14 @@ def queue_capacities(scheduler: SchedulerSetup, run: FinishedRun) -> dict[str, Q
         )
         for name, each in made.settings.queues.items()
     }
+
+
+def built(scheduler: SchedulerSetup, configuration: ClusterConfiguration) -> TaskScheduler:
+    """Make a scheduler for a cluster on which nothing runs. Raises UserError where it cannot be."""
+    hardware, hadoop = configuration.hardware, configuration.hadoop
+    return scheduler.build(
+        [
+            TrackerSlots(number, rack, hadoop.map_slots, hadoop.reduce_slots)
+            for number, rack in enumerate(racks_of(hardware.nodes, hardware.racks))
+        ]
+    )
