@@ -91,6 +91,7 @@ class Application:
         missed_at: the number of the node that it has let pass last, and when (ms).
         before: how many of the containers are those of AppMasters that were killed.
         losses: containers that were killed, whose tasks are not asked for again yet.
+        requests: how often what it asks for has changed.
         refused: why it was not let in when it was submitted; empty: it was.
     """
 
@@ -124,6 +125,7 @@ class Application:
         "refused",
         "regular_draws",
         "released",
+        "requests",
         "start",
         "tasks",
     )
@@ -154,6 +156,7 @@ class Application:
         self.missed_at: tuple[int, int] | None = None
         self.before = 0
         self.losses: list[Container] = []
+        self.requests = 0
         self.refused = ""
         self.decisions = Decisions()
         self.master: AppMaster
@@ -213,6 +216,7 @@ class Application:
         self.consumption += container.memory
         self.consumed_cores += container.task.cores
         self._served += 1
+        self.requests += 1
         if self._served == self._left[-1][1]:
             del self._left[-1]
             self._served = 0
@@ -246,6 +250,7 @@ class Application:
     def _ask_for(self, left: Sequence[tuple[Task, int]]) -> None:
         self._left = list(reversed(left))
         self._served = 0
+        self.requests += 1
         self.head = left[0][0] if left else None
 
     def copied(self) -> Application:

@@ -51,22 +51,15 @@ class Requests:
 
     def __init__(self, hosts: Hosts) -> None:
         self._hosts = hosts
-        self._known: dict[Application, tuple[Task, int, Wishes]] = {}
+        self._known: dict[Application, tuple[int, Wishes]] = {}
 
     def of(self, application: Application) -> Wishes:
         """Give where the next tasks of an application would rather run."""
-        task = application.head
-        assert task is not None
-        asked = application.asked
         known = self._known.get(application)
-        if known is not None and known[0] is task and known[1] == asked:
-            return known[2]
-        if known is not None and known[0] is task and not known[2].racks and not task.host:
-            known[2].count -= known[1] - asked
-            self._known[application] = (task, asked, known[2])
-            return known[2]
+        if known is not None and known[0] == application.requests:
+            return known[1]
         found = Wishes(application.alike(), self._hosts)
-        self._known[application] = (task, asked, found)
+        self._known[application] = application.requests, found
         return found
 
     def bring_forward(self, application: Application, size: NodeSize, near: Locality) -> None:
