@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -45,9 +45,9 @@ class MachineOptions:
     ] = None
     placement: Annotated[Fit, typer.Option(help="Which nodes a job gets.")] = "first-fit"
 
-    def machine(self) -> Machine | None:
+    def machine(self) -> Machine[Any] | None:
         """Give it, if one is asked for. Raises UserError for options that exclude each other."""
-        from rebecsim.clusters.batch import Nodes, Pool
+        from rebecsim.clusters.batch import Pool, machine_of
 
         if not self.nodes:
             if self.placement != "first-fit":
@@ -55,7 +55,7 @@ class MachineOptions:
             return None if self.processors is None else Pool(self.processors)
         if self.processors is not None:
             raise UserError("a machine has --processors or --nodes, not both")
-        return Nodes(*map(_node_group, self.nodes), placement=self.placement)
+        return machine_of(*map(_node_group, self.nodes), placement=self.placement)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,8 +4,8 @@ Running: `run_schedule` runs a workload under a policy and gives its `Schedule`;
 is the model behind it, of a `Client`, a `ResourceManager` and a `ComputeNode` for each node, which
 hand `Job`s around.
 
-Machines: `Pool` of processors, or `Nodes` made of `NodeGroup`s, with one of the `PLACEMENTS`; both
-are a `Machine`.
+Machines: `Pool` of processors, or nodes made of `NodeGroup`s by `machine_of`, with one of the
+`PLACEMENTS`: `Nodes`, or `SingleNodes` of one processor each. All are a `Machine`.
 
 Policies: a `BatchPolicy` is a `QueueOrder` (`BySubmission`, `ShortestJob`, `LongestJob`,
 `SmallestArea`, `LargestArea`, `QueuePriority`, `Fairshare`) and a `Backfilling` (`NoBackfilling`,

@@ -10,6 +10,8 @@ from .machine import (
     NodeGroup as NodeGroup,
     Nodes as Nodes,
     Pool as Pool,
+    SingleNodes as SingleNodes,
+    machine_of as machine_of,
 )
 from .policies.allocations import Allocations as Allocations
 from .policies.backfilling import (

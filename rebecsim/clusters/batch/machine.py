@@ -1,10 +1,10 @@
 """Machines, and where on them a job runs.
 
 What is free on a machine is a *level*, and what a job takes of it an *amount*; levels and amounts
-are added, subtracted and compared, so that a scheduler need not know what they are made of. For
-pooled processors both are integers; for nodes both are arrays of shape (nodes, 1 + resources),
-with the processors in the first column; for nodes of one processor and nothing else they are sets
-of nodes, as integers with a bit for each.
+are of one type for a machine, and are added and subtracted, so that a scheduler need not know what
+they are made of. For pooled processors both are integers; for nodes both are arrays of shape
+(nodes, 1 + resources), with the processors in the first column; for nodes of one processor and
+nothing else they are sets of nodes, as integers with a bit for each.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import and_
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,34 +26,40 @@ Placement = Literal["first-fit", "best-fit"]
 PLACEMENTS: tuple[Placement, ...] = get_args(Placement)
 
 
-class Machine(ABC):
+Level = TypeVar("Level")
+
+
+class Machine(ABC, Generic[Level]):
     """A machine that runs jobs beside each other, never two on one processor."""
 
     processors: int
     """How many processors it has."""
+
+    are_alike: ClassVar[bool] = False
+    """Whether it makes no difference to a job which of the processors another one has taken."""
 
     resources: tuple[str, ...] = ()
     """The names of what nodes have beside processors."""
 
     @property
     @abstractmethod
-    def empty(self) -> Any:
+    def empty(self) -> Level:
         """The level when nothing runs."""
 
     @abstractmethod
-    def place(self, job: Job, level: Any) -> Any | None:
+    def place(self, job: Job, level: Level) -> Level | None:
         """Give the amount that a job takes of a level, or None when it does not fit."""
 
     @abstractmethod
-    def lower(self, *levels: Any) -> Any:
+    def lower(self, *levels: Level) -> Level:
         """Give what is free in all of some levels, at least one."""
 
     @abstractmethod
-    def free(self, level: Any) -> int:
+    def free(self, level: Level) -> int:
         """Count the processors of a level. A job that takes more than that never fits."""
 
     @abstractmethod
-    def first_node(self, amount: Any) -> int:
+    def first_node(self, amount: Level) -> int:
         """Give the number of the first node that an amount has processors of."""
 
     @property
@@ -63,10 +69,11 @@ class Machine(ABC):
 
 
 @dataclass(frozen=True)
-class Pool(Machine):
+class Pool(Machine[int]):
     """Processors that are all alike, any of them as good for a job as any other."""
 
     processors: int
+    are_alike: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.processors < 1:
@@ -120,21 +127,15 @@ class NodeGroup:
                 raise UserError(f"a node with {amount} of {name}; give it 0 or more")
 
 
-class Nodes(Machine):
-    """Nodes with processors, memory and whatever else a group names, not necessarily alike.
+def machine_of(*groups: NodeGroup, placement: Placement = "first-fit") -> Machine[Any]:
+    """Make a machine of nodes, of the class that does for them with the least work."""
+    if groups and all(each.processors == 1 and not each.resources for each in groups):
+        return SingleNodes(*groups, placement=placement)
+    return Nodes(*groups, placement=placement)
 
-    A job takes chunks of processors (see `Job.chunk`), each whole on one node, with its demand of
-    every resource. `first-fit` goes through the nodes in the order of their groups, `best-fit`
-    from the node with the fewest free processors up (of equals the first); each node takes as
-    many chunks as it can.
 
-    Where each node has one processor and nothing else, `Nodes(...)` gives `SingleNodes`.
-    """
-
-    def __new__(cls, *groups: NodeGroup, placement: Placement = "first-fit") -> Nodes:
-        """Make nodes of the class that does for these groups with the least work."""
-        are_single = all(each.processors == 1 and not each.resources for each in groups)
-        return super().__new__(SingleNodes if are_single and groups else cls)
+class GroupedMachine(Machine[Level]):
+    """Nodes in groups."""
 
     def __init__(self, *groups: NodeGroup, placement: Placement = "first-fit") -> None:
         if not groups:
@@ -144,6 +145,25 @@ class Nodes(Machine):
         self.groups = groups
         self.placement: Placement = placement
         self.resources = tuple(dict.fromkeys(name for each in groups for name in each.resources))
+        self.processors = sum(each.count * each.processors for each in groups)
+
+    @property
+    def node_count(self) -> int:
+        """The nodes of all groups."""
+        return sum(each.count for each in self.groups)
+
+
+class Nodes(GroupedMachine[NDArray[np.int64]]):
+    """Nodes with processors, memory and whatever else a group names, not necessarily alike.
+
+    A job takes chunks of processors (see `Job.chunk`), each whole on one node, with its demand of
+    every resource. `first-fit` goes through the nodes in the order of their groups, `best-fit`
+    from the node with the fewest free processors up (of equals the first); each node takes as
+    many chunks as it can.
+    """
+
+    def __init__(self, *groups: NodeGroup, placement: Placement = "first-fit") -> None:
+        super().__init__(*groups, placement=placement)
         rows = [
             [group.processors, *(group.resources.get(name, 0) for name in self.resources)]
             for group in groups
@@ -151,7 +171,6 @@ class Nodes(Machine):
         counts = [group.count for group in groups]
         self._empty: NDArray[np.int64] = np.repeat(np.array(rows, dtype=np.int64), counts, axis=0)
         self._empty.setflags(write=False)
-        self.processors = int(self._empty[:, 0].sum())
 
     @property
     def empty(self) -> NDArray[np.int64]:
@@ -191,25 +210,28 @@ class Nodes(Machine):
         """Give the number of the first node that the amount has processors of."""
         return int(np.argmax(amount[:, 0] > 0))
 
-    @property
-    def node_count(self) -> int:
-        """The nodes of all groups."""
-        return len(self._empty)
 
-
-class SingleNodes(Nodes):
+class SingleNodes(GroupedMachine[int]):
     """Nodes of one processor each and nothing else: each is free or not, and any is the best fit.
 
     A set of nodes within another is subtracted from it, and one beside it added to it, as the
     integers are that stand for them.
     """
 
-    @property
-    def empty(self) -> int:  # type: ignore[override]
-        """All nodes."""
-        return (1 << self.processors) - 1
+    are_alike = True
 
-    def place(self, job: Job, level: int) -> int | None:  # type: ignore[override]
+    def __init__(self, *groups: NodeGroup, placement: Placement = "first-fit") -> None:
+        super().__init__(*groups, placement=placement)
+        if any(each.processors > 1 or each.resources for each in groups):
+            raise UserError("nodes with more than one processor; make `Nodes` of them")
+        self._empty = (1 << self.processors) - 1
+
+    @property
+    def empty(self) -> int:
+        """All nodes."""
+        return self._empty
+
+    def place(self, job: Job, level: int) -> int | None:
         """Give the first free nodes, or None when there are too few or a chunk is too large."""
         wanted = job.processors
         free = level.bit_count()
@@ -226,22 +248,17 @@ class SingleNodes(Nodes):
                 most = middle
         return level & ((1 << least) - 1)
 
-    def lower(self, *levels: int) -> int:  # type: ignore[override]
+    def lower(self, *levels: int) -> int:
         """Give the nodes that are free in all."""
         return reduce(and_, levels)
 
-    def free(self, level: int) -> int:  # type: ignore[override]
+    def free(self, level: int) -> int:
         """Count the nodes."""
         return level.bit_count()
 
-    def first_node(self, amount: int) -> int:  # type: ignore[override]
+    def first_node(self, amount: int) -> int:
         """Give the number of the first node."""
         return (amount & -amount).bit_length() - 1
-
-    @property
-    def node_count(self) -> int:
-        """As many as processors."""
-        return self.processors
 
 
 def _greedy(fitting: NDArray[np.int64], chunks: int) -> NDArray[np.int64]:

@@ -9,9 +9,8 @@ a look at the queue last. Only times at which something happens cost anything.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-
-import numpy as np
-from numpy.typing import NDArray
+from itertools import islice
+from typing import Any
 
 from rebecsim.actors import (
     Instance,
@@ -32,6 +31,8 @@ from rebecsim.clusters.batch.policies.settings import PolicySettings
 
 _UNBOUNDED = 2**31 - 1
 
+_AT_A_TIME = 16  # jobs that are submitted together; more would make the heap of messages larger
+
 MANAGER = "manager"
 
 
@@ -41,28 +42,25 @@ def _in_turn(place: int) -> Callable[[Callable[..., None]], Callable[..., None]]
 
 
 class Client(Rebec, queue_size=2):
-    """Submits the jobs of a workload when their time has come."""
+    """Submits the jobs of a workload, some at a time, each for when its time will have come."""
 
     manager: ResourceManager = known_rebec()
     submitted: int = state_variable(Int)
 
     def __init__(self, jobs: Iterable[Job]) -> None:
         self._jobs = iter(jobs)
-        self._next = next(self._jobs, None)
-        if self._next is not None:
-            self.proceed(after=self._next.submit)
+        self.proceed()
 
     @_in_turn(1)
     def proceed(self) -> None:
-        """Submit everything that is due, and wait for the next time."""
-        job, now = self._next, self._now
-        while job is not None and job.submit == now:
-            self.manager.submit(job)
-            self.submitted += 1
-            job = next(self._jobs, None)
-        self._next = job
-        if job is not None:
-            self.proceed(after=job.submit - now)
+        """Submit the next jobs, and wait for the time of the last one of them."""
+        now, submit = self._now, self.manager.submit
+        jobs = list(islice(self._jobs, _AT_A_TIME))
+        for job in jobs:
+            submit(job, after=job.submit - now)
+        self.submitted += len(jobs)
+        if jobs:
+            self.proceed(after=jobs[-1].submit - now)
 
 
 class ComputeNode(Rebec, queue_size=_UNBOUNDED):
@@ -87,10 +85,10 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
 
     def __init__(
         self,
-        machine: Machine,
+        machine: Machine[Any],
         policy: BatchPolicy,
         settings: PolicySettings,
-        starts: NDArray[np.int64],
+        starts: list[int],
         *nodes: ComputeNode,
     ) -> None:
         self.machine = machine
@@ -99,6 +97,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self.backfilling: Backfilling = policy.backfilling(self.order, allocations, settings)
         self.starts = starts
         self.nodes = nodes
+        self._wakes = type(self.backfilling).wake is not Backfilling.wake
         self._lead = settings.clock_lead
         self._clock = 0
         self._refresh_at = -1
@@ -112,14 +111,19 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
             self._clock = now - self._lead
             self.order.begins(self._clock)
         self.waiting += 1
-        self._begin(self.backfilling.submitted(job, now))
-        self._plan_refresh()
+        started = self.backfilling.submitted(job, now)
+        if started or self._wakes:
+            self._begin(started)
+        if self.order.refresh is not None:
+            self._plan_refresh(self.order.refresh)
 
     @_in_turn(4)
     def finished(self, job: Job) -> None:
         """The nodes of a job are done with it."""
         self.running -= 1
-        self._begin(self.backfilling.finished(job, self._now))
+        started = self.backfilling.finished(job, self._now)
+        if started or self._wakes:
+            self._begin(started)
 
     @_in_turn(5)
     def refresh(self) -> None:
@@ -143,15 +147,15 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
             self.nodes[self.machine.first_node(job.amount)].run(job)
         self.waiting -= len(jobs)
         self.running += len(jobs)
-        wake = self.backfilling.wake
+        wake = self.backfilling.wake if self._wakes else None
         if wake is not None and not now < self._wake_at <= wake:
             self.wake(after=wake - now)
             self._wake_at = wake
 
-    def _plan_refresh(self) -> None:
+    def _plan_refresh(self, period: int) -> None:
         """While jobs wait, look at the multiples of the period on the scheduler's clock."""
-        now, period = self._now, self.order.refresh
-        if period is not None and self.waiting and self._refresh_at < now:
+        now = self._now
+        if self.waiting and self._refresh_at < now:
             wait = (self._clock - now) % period if now > self._clock else period
             self.refresh(after=wait)
             self._refresh_at = now + wait
@@ -159,14 +163,14 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
 
 def cluster_model(
     jobs: Iterable[Job],
-    machine: Machine,
+    machine: Machine[Any],
     policy: BatchPolicy,
     settings: PolicySettings,
-    starts: NDArray[np.int64],
+    starts: list[int],
 ) -> Model:
     """Make the model of a cluster; the manager writes down in `starts` when each job starts.
 
-    `jobs` come in the order of submission; `starts` has a place for each, shape (jobs,), seconds.
+    `jobs` come in the order of submission; `starts` has a place for each, in seconds.
     """
     names = [f"node{number}" for number in range(machine.node_count)]
     return Model(

@@ -14,7 +14,7 @@ import numpy as np
 from rebecsim.carried_files import carried, version_of
 from rebecsim.clusters.batch.estimates import Estimates, InflatedEstimates
 from rebecsim.clusters.batch.job_table import JOB_COLUMNS, JOBS, job_columns
-from rebecsim.clusters.batch.machine import Machine, NodeGroup, Nodes, Pool
+from rebecsim.clusters.batch.machine import Machine, NodeGroup, Pool, machine_of
 from rebecsim.clusters.batch.measures import judge, known_metrics, schedule_figures
 from rebecsim.clusters.batch.policies.settings import PolicySettings
 from rebecsim.clusters.batch.run import run_schedule
@@ -55,7 +55,7 @@ class ScheduleSetup:
     estimates: str
 
     @property
-    def machine(self) -> Machine | None:
+    def machine(self) -> Machine[Any] | None:
         """What jobs run on; None for the pool of processors that the workload says."""
         return _machine(self.scenario)
 
@@ -198,7 +198,7 @@ def _variants(scenario: BatchScenario) -> Iterator[tuple[str, bool]]:
         yield f"error {factor:g}", True
 
 
-def _machine(scenario: BatchScenario) -> Machine | None:
+def _machine(scenario: BatchScenario) -> Machine[Any] | None:
     table = scenario.machine
     if table.nodes:
         groups = (
@@ -209,7 +209,7 @@ def _machine(scenario: BatchScenario) -> Machine | None:
             )
             for each in table.nodes
         )
-        return Nodes(*groups, placement=table.placement)
+        return machine_of(*groups, placement=table.placement)
     return None if table.processors is None else Pool(table.processors)
 
 
@@ -247,7 +247,7 @@ def _loaded(  # the next
     return jobs
 
 
-def _read(log: Path, scenario: BatchScenario, machine: Machine | None) -> Workload:
+def _read(log: Path, scenario: BatchScenario, machine: Machine[Any] | None) -> Workload:
     source = scenario.workload
     rules = CleaningRules(size=source.size, sort=source.sort)
     jobs = read_swf(log, processors=machine.processors if machine else None, rules=rules)

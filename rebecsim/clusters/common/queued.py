@@ -90,11 +90,12 @@ def serve(system: QueuedSystem, closing: Closing, until: Until = _NEVER) -> int:
     that delays.
     """
     waiting, served = system.waiting, 0
+    has_end = until is not _NEVER
     system.serving = True
     while waiting:
         began = now = waiting[0][0]
         for number in range(MOST_AT_ONE_TIME):
-            if not waiting or closing.closed or waiting[0] >= until:
+            if not waiting or closing.closed or (has_end and waiting[0] >= until):
                 system.serving = False
                 return served + number
             now, _, _, receiver, server, arguments = heappop(waiting)

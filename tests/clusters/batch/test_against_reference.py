@@ -10,12 +10,12 @@ from rebecsim.actors import FifoScheduler
 from rebecsim.clusters.batch import (
     BATCH_POLICIES,
     NodeGroup,
-    Nodes,
     PolicySettings,
     check_capacity,
     check_head_reservations,
     check_start_order,
     check_submissions,
+    machine_of,
     run,
     run_schedule,
 )
@@ -115,7 +115,7 @@ def test_nothing_depends_on_when_it_all_begins(
 def test_one_node_is_a_pool(policy: str, jobs: list[Request]) -> None:
     workload = workload_of(jobs)
     pooled = run_schedule(workload, policy=policy, settings=FAST)
-    on_node = run_schedule(workload, Nodes(NodeGroup(1, PROCESSORS)), policy, settings=FAST)
+    on_node = run_schedule(workload, machine_of(NodeGroup(1, PROCESSORS)), policy, settings=FAST)
     assert on_node.start.tolist() == pooled.start.tolist()
 
 
@@ -128,7 +128,7 @@ def test_nodes_of_one_processor_are_a_pool_when_nothing_is_reserved(
     """A reservation is for certain nodes, so that backfilling leaves these alone."""
     workload = workload_of(jobs)
     pooled = run_schedule(workload, policy=policy, settings=FAST)
-    on_nodes = run_schedule(workload, Nodes(NodeGroup(PROCESSORS, 1)), policy, settings=FAST)
+    on_nodes = run_schedule(workload, machine_of(NodeGroup(PROCESSORS, 1)), policy, settings=FAST)
     assert on_nodes.start.tolist() == pooled.start.tolist()
 
 
@@ -160,7 +160,7 @@ def test_jobs_that_wait_together_start_in_the_order_of_the_policy(
 def test_nodes_of_one_processor_are_nodes_like_others(policy: str, jobs: list[Request]) -> None:
     workload = workload_of(jobs)
     single, others = (
-        run_schedule(workload, Nodes(NodeGroup(PROCESSORS, 1, more)), policy, settings=FAST)
+        run_schedule(workload, machine_of(NodeGroup(PROCESSORS, 1, more)), policy, settings=FAST)
         for more in ({}, {"nothing": 0})
     )
     assert single.start.tolist() == others.start.tolist()
@@ -173,7 +173,7 @@ def test_messages_are_served_as_the_semantics_say(
     policy: str, jobs: list[Request], nodes: bool
 ) -> None:
     workload = workload_of(jobs)
-    machine = Nodes(NodeGroup(PROCESSORS, 1)) if nodes else None
+    machine = machine_of(NodeGroup(PROCESSORS, 1)) if nodes else None
     schedule = run_schedule(workload, machine, policy, settings=FAST)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(run, "QueuedSystem", lambda model: model)

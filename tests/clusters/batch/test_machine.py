@@ -5,8 +5,16 @@ import pytest
 from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
-from rebecsim.clusters.batch import Job, NodeGroup, Nodes, Pool, run_schedule
-from rebecsim.clusters.batch.machine import Placement, SingleNodes
+from rebecsim.clusters.batch import (
+    Job,
+    NodeGroup,
+    Nodes,
+    Pool,
+    SingleNodes,
+    machine_of,
+    run_schedule,
+)
+from rebecsim.clusters.batch.machine import Placement
 from rebecsim.errors import UserError
 from rebecsim.workloads import Workload
 
@@ -107,7 +115,7 @@ def test_named_resources_and_chunks_of_a_run() -> None:
     [
         ({"machine": 2}, "job 2 takes 3 processors and does not fit on the machine of 2"),
         (
-            {"machine": Nodes(NodeGroup(4, 1)), "chunk": [1, 3]},
+            {"machine": machine_of(NodeGroup(4, 1)), "chunk": [1, 3]},
             "job 2 takes 3 processors, 3 of them on a node and does not fit",
         ),
         ({"chunk": [1, 2]}, "job 2 takes 3 processors in chunks of 2"),
@@ -127,10 +135,11 @@ def test_what_cannot_be_run_is_refused(arguments: dict[str, object], message: st
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: Nodes(),
+        lambda: machine_of(),
         lambda: NodeGroup(0, 1),
         lambda: NodeGroup(1, 1, {"memory": -1}),
         lambda: Nodes(NodeGroup(1, 1), placement="worst-fit"),
+        lambda: SingleNodes(NodeGroup(1, 2)),
     ],
 )
 def test_impossible_machines_are_refused(make: object) -> None:
@@ -146,8 +155,8 @@ def test_impossible_machines_are_refused(make: object) -> None:
 def test_nodes_of_one_processor_are_taken_as_any_nodes_are(
     level: int, processors: int, placement: Placement
 ) -> None:
-    single = Nodes(NodeGroup(40, 1), NodeGroup(30, 1), placement=placement)
-    other = Nodes(NodeGroup(70, 1, {"nothing": 0}), placement=placement)
+    single = machine_of(NodeGroup(40, 1), NodeGroup(30, 1), placement=placement)
+    other = machine_of(NodeGroup(70, 1, {"nothing": 0}), placement=placement)
     assert isinstance(single, SingleNodes)
     assert not isinstance(other, SingleNodes)
     assert single.node_count == single.processors == single.free(single.empty) == 70

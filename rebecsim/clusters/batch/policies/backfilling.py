@@ -13,7 +13,7 @@ from rebecsim.clusters.batch.job import Job
 from rebecsim.clusters.batch.policies.allocations import Allocations
 from rebecsim.clusters.batch.policies.orders import QueueOrder
 from rebecsim.clusters.batch.policies.settings import PolicySettings
-from rebecsim.clusters.batch.policies.waiting import QueueBlock, WaitingQueue
+from rebecsim.clusters.batch.policies.waiting import WaitingQueue
 
 
 class Backfilling(ABC):
@@ -31,6 +31,8 @@ class Backfilling(ABC):
         self.settings = settings
         self.machine = allocations.machine
         self.waiting = WaitingQueue()
+        self.by_estimate: WaitingQueue | None = None
+        """The same jobs, the one with the shortest estimate first, where that is wanted."""
 
     @property
     def wake(self) -> int | None:
@@ -42,19 +44,22 @@ class Backfilling(ABC):
         allocations = self.allocations
         allocations.expire(now)
         self.waiting.add(job, self.order.key(job, now))
+        if self.by_estimate is not None:
+            self.by_estimate.add(job, job.estimate)
         if (
             job.processors > allocations.processors
             or self.machine.place(job, allocations.free) is None
         ):
             return []
-        return self.schedule(now)
+        return self.schedule_new(job, now)
 
     def finished(self, job: Job, now: int) -> list[Job]:
         """Take back what an ended job had; give the jobs that start."""
-        self.allocations.expire(now)
-        self.allocations.finish(job)
+        allocations = self.allocations
+        allocations.expire(now)
+        allocations.finish(job)
         self.order.finished(job, now)
-        return self.schedule(now) if self.waiting else []
+        return self.schedule(now) if self.waiting.blocks else []
 
     def refreshed(self, now: int) -> list[Job]:
         """Sort the queue anew; give the jobs that start.
@@ -73,9 +78,15 @@ class Backfilling(ABC):
     def schedule(self, now: int) -> list[Job]:
         """Start what should start now, and give it, in the order of starting."""
 
+    def schedule_new(self, job: Job, now: int) -> list[Job]:
+        """Start what should start now that a job was submitted which fits."""
+        return self.schedule(now)
+
     def start(self, job: Job, amount: Any, now: int) -> None:
         """Let a waiting job have an amount of the machine."""
         self.waiting.remove(job)
+        if self.by_estimate is not None:
+            self.by_estimate.remove(job)
         self.allocations.start(job, amount, now)
 
     def start_heads(self, now: int) -> list[Job]:
@@ -116,38 +127,49 @@ class EasyBackfilling(Backfilling):
         self, order: QueueOrder, allocations: Allocations, settings: PolicySettings
     ) -> None:
         super().__init__(order, allocations, settings)
-        self._shortest = WaitingQueue() if settings.backfill_order == "shortest" else None
-
-    def submitted(self, job: Job, now: int) -> list[Job]:
-        """Take a new job; give the jobs that start."""
-        if self._shortest is not None:
-            self._shortest.add(job, job.estimate)
-        return super().submitted(job, now)
-
-    def start(self, job: Job, amount: Any, now: int) -> None:
-        """Let a waiting job have an amount of the machine."""
-        if self._shortest is not None:
-            self._shortest.remove(job)
-        super().start(job, amount, now)
+        if settings.backfill_order == "shortest":
+            self.by_estimate = WaitingQueue()
+        own = type(self).schedule is EasyBackfilling.schedule
+        self._tries_new_ones_alone = own and self.machine.are_alike
+        self._tried = -1, -1  # what was given back and who was the head when all were tried last
+        self._reserved: tuple[int, Any] | None = None  # for that head, if it was asked for
 
     def schedule(self, now: int) -> list[Job]:
         """Start heads, then what overtakes the head that is left."""
         started = self.start_heads(now)
-        if len(self.waiting) > 1:
-            started += self._overtake(now)
+        blocks = self.waiting.blocks
+        if blocks:
+            entries = blocks[0].entries
+            self._tried = self.allocations.given_back, entries[0][1]
+            self._reserved = None
+            if len(entries) > 1 or len(blocks) > 1:
+                started += self._overtake(now)
         return started
+
+    def schedule_new(self, job: Job, now: int) -> list[Job]:
+        """Start what should start now that a job was submitted which fits.
+
+        While nothing is given back and the head is the same, what could not start cannot later:
+        what is free, what the head leaves, and the time up to its start only become less.
+        """
+        tried = self.allocations.given_back, self.waiting.blocks[0].entries[0][1]
+        if tried != self._tried or not self._tries_new_ones_alone:
+            return self.schedule(now)
+        return self._pass([job], now)
 
     def reservation(self) -> tuple[int, Any]:
         """Give the shadow time in seconds, and the level of the machine at it beside the head."""
         head = self.waiting.head
         running = self.allocations.running
         level, free = self.allocations.free, self.allocations.processors
-        last = len(running) - 1
-        for position, (end, _, job) in enumerate(running):
-            level = level + job.amount
-            free += job.processors
-            if free < head.processors or (position < last and running[position + 1][0] == end):
+        wanted, added, count = head.processors, 0, len(running)
+        for ended, (end, _, processors, _) in enumerate(running, 1):
+            free += processors
+            if free < wanted or (ended < count and running[ended][0] == end):
                 continue
+            for _, _, _, job in running[added:ended]:
+                level = level + job.amount
+            added = ended
             amount = self.machine.place(head, level)
             if amount is not None:
                 return end, level - amount
@@ -155,41 +177,43 @@ class EasyBackfilling(Backfilling):
 
     def _overtake(self, now: int) -> list[Job]:
         free = self.allocations.processors
-        queue = self.waiting if self._shortest is None else self._shortest
-        for block in queue.blocks:
-            if block.fewest <= free:
-                break
-        else:
-            return []
-        shadow, beside = self.reservation()
-        return self._pass(queue.blocks, shadow - now, beside, now)
+        queue = self.waiting if self.by_estimate is None else self.by_estimate
+        small = [
+            job
+            for block in queue.blocks
+            if block.fewest <= free
+            for _, _, job in block.entries
+            if job.processors <= free
+        ]
+        return self._pass(small, now) if small else []
 
-    def _pass(self, blocks: list[QueueBlock], room: int, beside: Any, now: int) -> list[Job]:
-        """Go through the queue once; more room never appears on the way."""
+    def _pass(self, jobs: list[Job], now: int) -> list[Job]:
+        """Start those of some jobs, in their order, that overtake the head."""
         machine, allocations = self.machine, self.allocations
+        shadow, beside = self._reserved or self.reservation()
+        room = shadow - now
         level = allocations.free
         free, extra = allocations.processors, machine.free(beside)
         chosen: list[tuple[Job, Any]] = []
-        for block in blocks:
-            if block.fewest > free or (block.fewest > extra and block.shortest > room):
+        for job in jobs:
+            wanted = job.processors
+            if wanted > free:
                 continue
-            for _, _, job in block.entries:
-                if job.processors > free:
-                    continue
-                if job.estimate <= room:
-                    amount = machine.place(job, level)
-                elif job.processors <= extra:
-                    amount = machine.place(job, machine.lower(level, beside))
-                else:
-                    continue
-                if amount is None:
-                    continue
-                if job.estimate > room:
-                    beside = beside - amount
-                    extra -= job.processors
-                level = level - amount
-                free -= job.processors
-                chosen.append((job, amount))
+            if job.estimate <= room:
+                amount = machine.place(job, level)
+            elif wanted <= extra:
+                amount = machine.place(job, machine.lower(level, beside))
+            else:
+                continue
+            if amount is None:
+                continue
+            if job.estimate > room:
+                beside = beside - amount
+                extra -= wanted
+            level = level - amount
+            free -= wanted
+            chosen.append((job, amount))
+        self._reserved = shadow, beside
         for job, amount in chosen:
             self.start(job, amount, now)
         return [job for job, _ in chosen]

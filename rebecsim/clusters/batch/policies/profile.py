@@ -18,7 +18,7 @@ class Profile:
 
     __slots__ = ("_free", "_levels", "_machine", "_times")
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine[Any]) -> None:
         self._machine = machine
         self._times: list[int] = [0]
         self._levels: list[Any] = [machine.empty]

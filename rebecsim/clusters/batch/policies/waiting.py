@@ -29,7 +29,11 @@ class QueueBlock:
         """No job of the block takes fewer processors."""
         self.shortest = 0
         """No job of the block has a shorter estimate; seconds."""
-        self.measure()
+        if len(entries) == 1:
+            job = entries[0][2]
+            self.fewest, self.shortest = job.processors, job.estimate
+        else:
+            self.measure()
 
     def measure(self) -> None:
         """Make the bounds exact again; removals have left them too low."""
@@ -48,8 +52,9 @@ class WaitingQueue:
 
     def add(self, job: Job, key: Any) -> None:
         """Put a job into its place."""
-        entry = (key, job.index, job)
-        self._keys[job.index] = key
+        index = job.index
+        entry = (key, index, job)
+        self._keys[index] = key
         blocks = self.blocks
         if not blocks:
             blocks.append(QueueBlock([entry]))
@@ -58,7 +63,10 @@ class WaitingQueue:
         if place and entry < blocks[place].entries[0]:
             place = max(bisect_left(blocks, entry, key=_first) - 1, 0)
         block = blocks[place]
-        insort(block.entries, entry)
+        if block.entries[-1] < entry:
+            block.entries.append(entry)
+        else:
+            insort(block.entries, entry)
         if job.processors < block.fewest:
             block.fewest = job.processors
         if job.estimate < block.shortest:
@@ -71,13 +79,16 @@ class WaitingQueue:
 
     def remove(self, job: Job) -> None:
         """Take a job out. Raises KeyError if it does not wait here."""
-        key = self._keys.pop(job.index)
-        blocks = self.blocks
-        place = 0
+        index = job.index
+        key = self._keys.pop(index)
+        blocks, place = self.blocks, 0
         if len(blocks) > 1:
-            place = bisect_left(blocks, (key, job.index + 1), key=_first) - 1
+            place = bisect_left(blocks, (key, index + 1), key=_first) - 1
         entries = blocks[place].entries
-        del entries[bisect_left(entries, (key, job.index))]
+        if entries[0][2] is job:
+            del entries[0]
+        else:
+            del entries[bisect_left(entries, (key, index))]
         if not entries:
             del blocks[place]
 
