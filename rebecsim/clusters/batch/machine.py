@@ -36,7 +36,7 @@ class Machine(ABC, Generic[Level]):
     """How many processors it has."""
 
     are_alike: ClassVar[bool] = False
-    """Whether it makes no difference to a job which of the processors another one has taken."""
+    """Whether a job fits wherever there are as many processors as it takes, whichever they are."""
 
     resources: tuple[str, ...] = ()
     """The names of what nodes have beside processors."""
@@ -225,6 +225,8 @@ class SingleNodes(GroupedMachine[int]):
         if any(each.processors > 1 or each.resources for each in groups):
             raise UserError("nodes with more than one processor; make `Nodes` of them")
         self._empty = (1 << self.processors) - 1
+        sizes = [1 << power for power in reversed(range(self.processors.bit_length()))]
+        self._halves = [(size, (1 << size) - 1) for size in sizes]
 
     @property
     def empty(self) -> int:
@@ -239,14 +241,19 @@ class SingleNodes(GroupedMachine[int]):
             return None
         if wanted == free:
             return level
-        least, most = wanted, level.bit_length()  # so many nodes have as many free ones
-        while least < most:
-            middle = (least + most) // 2
-            if (level & ((1 << middle) - 1)).bit_count() < wanted:
-                least = middle + 1
-            else:
-                most = middle
-        return level & ((1 << least) - 1)
+        rest, before = level, 0  # so many nodes come before those that are looked at
+        for size, mask in self._halves:
+            first = rest & mask
+            count = first.bit_count()
+            if count > wanted:
+                rest = first
+                continue
+            before += size
+            if count == wanted:
+                break
+            wanted -= count
+            rest >>= size
+        return level & ((1 << before) - 1)
 
     def lower(self, *levels: int) -> int:
         """Give the nodes that are free in all."""

@@ -46,10 +46,10 @@ class Backfilling(ABC):
         self.waiting.add(job, self.order.key(job, now))
         if self.by_estimate is not None:
             self.by_estimate.add(job, job.estimate)
-        if (
-            job.processors > allocations.processors
-            or self.machine.place(job, allocations.free) is None
-        ):
+        if job.processors > allocations.processors:
+            return []
+        machine = self.machine
+        if not machine.are_alike and machine.place(job, allocations.free) is None:
             return []
         return self.schedule_new(job, now)
 
