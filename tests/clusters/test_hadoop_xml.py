@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rebecsim.clusters.common.hadoop_xml import HadoopProperties, number_of, read_properties
-from rebecsim.clusters.common.safe_xml import XmlError, read_xml
+from rebecsim.workloads.safe_xml import XmlError, read_xml
 
 _FILE = """<?xml version="1.0"?>
 <?xml-stylesheet type="text/xsl" href="configuration.xsl"?>

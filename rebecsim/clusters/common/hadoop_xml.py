@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from rebecsim.clusters.common.safe_xml import Element, XmlError, read_xml
+from rebecsim.workloads.safe_xml import Element, XmlError, read_xml
 
 _VARIABLE = re.compile(r"\$\{([^${}\s]+)\}")
 _MOST_REPLACED = 20  # as Hadoop's Configuration

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from pathlib import Path
 
+from rebecsim.carried_files import carried, version_of
 from rebecsim.clusters.common.plugin_errors import blaming
 from rebecsim.clusters.stages.cluster import run_stages
 from rebecsim.clusters.stages.decisions import DecisionCost
-from rebecsim.clusters.stages.job import StageJob
+from rebecsim.clusters.stages.job import StageJob, StageTask
 from rebecsim.clusters.stages.managers.registry import stages_policies, stages_policy
 from rebecsim.clusters.stages.measures import MeasuredStages
 from rebecsim.clusters.stages.resources import StageResource, alike, typed_alike
 from rebecsim.clusters.stages.scenario import StagesScenario, StagesWorkload
+from rebecsim.clusters.stages.workloads.files import read_workflow
 from rebecsim.clusters.stages.workloads.map_reduce import SyntheticMapReduce
 from rebecsim.clusters.stages.workloads.scientific import SIZES, WORKFLOWS
 from rebecsim.clusters.stages.workloads.stream import JobDraws, Stream, TaskDrawer, stream_of
@@ -28,19 +31,26 @@ class StagesSetup:
 
     Attributes:
         scenario: which jobs, on what resources.
+        folder: what paths in it start from.
         policy: the name of the resource manager.
         load_factor: how many times as fast jobs arrive.
     """
 
     scenario: StagesScenario
+    folder: Path
     policy: str
     load_factor: float = 1.0
 
     def jobs(self, replication: int) -> tuple[StageJob, ...]:
-        """Draw the jobs; they are the same under all managers, and but for times at all loads."""
+        """Draw the jobs; they are the same under all managers, and but for times at all loads.
+
+        Raises UserError and OSError for files of workflows.
+        """
         scenario = self.scenario
+        files = tuple(carried(self.folder / name) for name in scenario.workload.files)
+        seed, versions = (scenario.seed, replication), tuple(map(version_of, files))
         return _drawn(
-            scenario.workload, self.resources(), scenario.seed, replication, self.load_factor
+            _Drawn(scenario.workload, self.resources(), seed, self.load_factor, files, versions)
         )
 
     def resources(self) -> tuple[StageResource, ...]:
@@ -60,29 +70,45 @@ class StagesSetup:
         return MeasuredStages(run, self.scenario.warm_up)
 
 
+@dataclass(frozen=True)
+class _Drawn:
+    """What jobs are drawn from: `seed` is that of the scenario, and the replication."""
+
+    workload: StagesWorkload
+    resources: tuple[StageResource, ...]
+    seed: tuple[int, int]
+    load_factor: float
+    files: tuple[Path, ...]
+    versions: tuple[object, ...]
+
+
 @lru_cache(maxsize=4)  # the managers of a load come one after the other
-def _drawn(
-    workload: StagesWorkload,
-    resources: tuple[StageResource, ...],
-    seed: int,
-    replication: int,
-    load_factor: float,
-) -> tuple[StageJob, ...]:
+def _drawn(source: _Drawn) -> tuple[StageJob, ...]:
+    workload, (seed, replication) = source.workload, source.seed
     draws = JobDraws.of(seed_sequence(seed, "jobs of stages", replication, size=8))
     stream = Stream(
         workload.jobs,
-        workload.rate * load_factor,
+        workload.rate * source.load_factor,
         workload.reserved,
         workload.reserved_ahead,
         workload.multiplier,
     )
-    return tuple(stream_of(stream, list(_drawers(workload, draws)), resources, draws))
+    drawers = list(_drawers(workload, source.files, draws))
+    return tuple(stream_of(stream, drawers, source.resources, draws))
 
 
-def _drawers(workload: StagesWorkload, draws: JobDraws) -> Iterator[tuple[str, TaskDrawer]]:
+def _drawers(
+    workload: StagesWorkload, files: tuple[Path, ...], draws: JobDraws
+) -> Iterator[tuple[str, TaskDrawer]]:
+    for path in files:
+        yield path.stem, partial(_always, read_workflow(path))
     if workload.map_reduce is not None:
         yield "map_reduce", SyntheticMapReduce(**workload.map_reduce.model_dump()).tasks
     for name in workload.workflows:
         family = WORKFLOWS[name](draws.tasks)
         for size in workload.sizes:
             yield f"{name}_{size}", partial(family.tasks, size=_SIZES[size])
+
+
+def _always(tasks: tuple[StageTask, ...], _draws: object) -> tuple[StageTask, ...]:
+    return tasks

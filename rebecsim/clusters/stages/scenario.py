@@ -77,6 +77,11 @@ class StagesWorkload(Table):
         min_length=1,
         description="of them: about 30, 50 or 100 tasks, which are as likely",
     )
+    files: Annotated[tuple[str, ...], _List] = Field(
+        default=(),
+        description="workflows instead, which are as likely: DAX (.xml) or WfCommons (.json), from "
+        "the scenario's folder",
+    )
     map_reduce: SyntheticTable | None = Field(
         default=None, description="synthetic MapReduce jobs instead of workflows"
     )
@@ -99,8 +104,11 @@ class StagesWorkload(Table):
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
-        if bool(self.workflows) == (self.map_reduce is not None):
-            raise ValueError('give one of workflows = ["cybershake"] and map_reduce = {}')
+        given = bool(self.workflows), bool(self.files), self.map_reduce is not None
+        if sum(given) != 1:
+            raise ValueError(
+                'give one of workflows = ["cybershake"], files = ["FILE"] and map_reduce = {}'
+            )
         return self
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,14 +11,17 @@ import numpy as np
 
 from rebecsim.clusters.stages.inputs import StagesSetup
 from rebecsim.clusters.stages.measures import STAGES_MEASURES, run_figures
+from rebecsim.clusters.stages.resources import require_runnable
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.clusters.stages.tables import TABLES, tables_of
 from rebecsim.metrics import Metric
 from rebecsim.native.engines import Engine
 from rebecsim.studies.cell import Cell, Compared
+from rebecsim.studies.plan import Plan
 from rebecsim.studies.rows import REPLICATION, Column, Rows
 from rebecsim.studies.scenarios.scenario import StudyScenario
-from rebecsim.studies.study import Axis, PlannedCell, Study
+from rebecsim.studies.scenarios.toml_lines import FieldPath
+from rebecsim.studies.study import Axis, How, PlannedCell, Study
 
 
 class StagesStudy(Study):
@@ -38,7 +41,7 @@ class StagesStudy(Study):
                 cell=Cell.of(policy, load_factor=load_factor),
                 name=f"{policy.lower()}_load{load_factor:g}",
                 columns=columns,
-                setup=StagesSetup(scenario, policy, load_factor),
+                setup=StagesSetup(scenario, folder, policy, load_factor),
             )
 
     def run(self, cell: PlannedCell, replications: range) -> Rows:
@@ -83,6 +86,16 @@ class StagesStudy(Study):
     def modules(self, engine: Engine) -> tuple[str, ...]:
         """Name what workers need."""
         return (__name__,)
+
+    def files(self, scenario: StagesScenario) -> Mapping[FieldPath, str]:
+        """Name the files of workflows."""
+        names = enumerate(scenario.workload.files)
+        return {("workload", "files", place): name for place, name in names}
+
+    def prepare(self, plan: Plan, how: How, tell: Callable[[str], None]) -> None:
+        """Draw jobs once, and see whether resources can run them."""
+        setup: StagesSetup = plan.cells[0].setup
+        require_runnable(setup.jobs(0), setup.resources())
 
     def is_of(self, values: Mapping[str, Any]) -> bool:
         """Whether a file without a kind has resources and a workload."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rebecsim.clusters.batch.scenario import BatchScenario
+from rebecsim.clusters.kinds import kind_names
 from rebecsim.clusters.scenarios import load, load_scenario
 from rebecsim.studies.scenarios.scenario_errors import ScenarioError
 from tests.clusters.batch.scenarios import DRAWN, SCENARIO, plan_of, written
@@ -24,7 +25,7 @@ def test_a_small_scenario_is_read(tmp_path):
 
 def test_a_file_without_a_kind_is_told_which_one_it_looks_like(tmp_path):
     bare = SCENARIO.replace('kind = "batch"\n', "")
-    kinds = r"\(the kind of cluster: dispatch, batch, model, yarn\)"
+    kinds = rf"\(the kind of cluster: {', '.join(kind_names())}\)"
     message = f'kind: is missing {kinds}; add kind = "batch"'
     with pytest.raises(ScenarioError, match=message):
         load(written(tmp_path, bare))

@@ -113,6 +113,21 @@ def test_map_reduce_runs_on_typed_slots(tmp_path: Path) -> None:
     assert len(setup.measured(0).run.completed) == 6
 
 
+def test_workflows_may_come_from_files(tmp_path: Path) -> None:
+    (tmp_path / "flow.xml").write_text(
+        '<adag><job id="a" runtime="2"/><job id="b" runtime="0.0001"/><job id="c" runtime="3.5"/>'
+        '<child ref="b"><parent ref="a"/></child><child ref="c"><parent ref="b"/></child></adag>'
+    )
+    text = SCENARIO.replace('workflows = ["cybershake"]', 'files = ["flow.xml"]')
+    jobs = load(written(tmp_path, text)).plan().cells[0].setup.jobs(0)
+    assert {each.family for each in jobs} == {"flow"}
+    assert [(each.duration, each.parents, each.phase) for each in jobs[0].tasks] == [
+        *((2000, (), 1), (0, (0,), 2), (3500, (1,), 3))
+    ]
+    with pytest.raises(ScenarioError, match=r"workload.files.*: flow.txt is no file|gone.xml"):
+        load(written(tmp_path, text.replace("flow.xml", "gone.xml")))
+
+
 def test_what_comes_first_may_not_count(tmp_path: Path) -> None:
     path = written(tmp_path, SCENARIO.replace("load_factors", "warm_up = 0.5\nload_factors"))
     measured = load(path).plan().cells[0].setup.measured(0)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rebecsim.clusters.common.hadoop_xml import HadoopProperties
-from rebecsim.clusters.common.safe_xml import XmlError
 from rebecsim.clusters.yarn.queue_files.amounts import Capacity, Unit
 from rebecsim.clusters.yarn.queue_files.capacity_settings import PREFIX, CapacityQueue
+from rebecsim.workloads.safe_xml import XmlError
 
 _TOLERANCE = 0.0005
 _UNITS: dict[Unit, str] = {

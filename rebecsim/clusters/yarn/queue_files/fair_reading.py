@@ -9,7 +9,6 @@ from typing import NoReturn
 
 from rebecsim.clusters.common.fair_shares import UNLIMITED
 from rebecsim.clusters.common.hadoop_xml import HadoopProperties, number_of
-from rebecsim.clusters.common.safe_xml import Element
 from rebecsim.clusters.yarn.queue_files.amounts import Amount, Capacity
 from rebecsim.clusters.yarn.queue_files.capacity_settings import Allocations
 from rebecsim.clusters.yarn.queue_files.fair_settings import (
@@ -21,6 +20,7 @@ from rebecsim.clusters.yarn.queue_files.fair_settings import (
 )
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
 from rebecsim.clusters.yarn.queue_files.site import Site, maximum_allocation, minimum_allocation
+from rebecsim.workloads.safe_xml import Element
 
 _QUEUE = ("queue", "pool")
 _FAIR = "yarn.scheduler.fair."

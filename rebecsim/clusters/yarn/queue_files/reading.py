@@ -7,11 +7,11 @@ from pathlib import Path
 
 from rebecsim.carried_files import carried, version_of
 from rebecsim.clusters.common.hadoop_xml import properties_of, read_properties
-from rebecsim.clusters.common.safe_xml import read_xml
 from rebecsim.clusters.yarn.queue_files.capacity_reading import read_capacity_settings
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
 from rebecsim.clusters.yarn.queue_files.fair_reading import read_fair_settings
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
+from rebecsim.workloads.safe_xml import read_xml
 
 QueueSettings = CapacitySettings | FairSettings
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rebecsim.clusters.common.hadoop_xml import HadoopProperties
-from rebecsim.clusters.common.safe_xml import XmlError
 from rebecsim.clusters.yarn.queue_files.resources import Resources
+from rebecsim.workloads.safe_xml import XmlError
 
 _MINIMUM = "yarn.scheduler.minimum-allocation"
 _MAXIMUM = "yarn.scheduler.maximum-allocation"

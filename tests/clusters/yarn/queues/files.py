@@ -8,7 +8,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from rebecsim.clusters.common.hadoop_xml import HadoopProperties, Property
-from rebecsim.clusters.common.safe_xml import read_xml
 from rebecsim.clusters.yarn.cluster import Finished, run_cluster
 from rebecsim.clusters.yarn.configuration import Configuration
 from rebecsim.clusters.yarn.node import NodeSize
@@ -19,6 +18,7 @@ from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
 from rebecsim.clusters.yarn.queue_files.reading import QueueSettings
 from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass
 from rebecsim.workloads.containers.topology import NodeLabel
+from rebecsim.workloads.safe_xml import read_xml
 
 MONITOR = {"yarn.resourcemanager.scheduler.monitor.enable": "true"}
 PREEMPTION = "yarn.resourcemanager.monitor.capacity.preemption."

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from rebecsim.clusters.common.safe_xml import Element, XmlError, read_xml
 from rebecsim.clusters.mapreduce.schedulers.fair.settings import (
     POOL_SETTINGS,
     SCHEDULER_SETTINGS,
@@ -14,6 +13,7 @@ from rebecsim.clusters.mapreduce.schedulers.fair.settings import (
     changed,
     pool_key,
 )
+from rebecsim.workloads.safe_xml import Element, XmlError, read_xml
 
 Lines = dict[str, int]
 

@@ -1,0 +1,1 @@
+"""Workflows as other tools write them: Pegasus' DAX and the instances of WfCommons."""

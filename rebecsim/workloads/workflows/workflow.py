@@ -1,0 +1,106 @@
+"""A workflow: tasks that take some time and wait for others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rebecsim.workloads.errors import WorkloadError
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowTask:
+    """A task.
+
+    Attributes:
+        identifier: that of the file.
+        name: what it does, which others may do, too.
+        seconds: how long it runs.
+        parents: the places, in the workflow, of the tasks that it waits for.
+    """
+
+    identifier: str
+    name: str
+    seconds: float
+    parents: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskElement:
+    """A task as it stands in a file.
+
+    Attributes:
+        where: the file and the place there, for errors.
+        identifier: by which others name it.
+        name: what it does.
+        seconds: how long it runs.
+        parents: identifiers, and for each where it is named.
+    """
+
+    where: str
+    identifier: str
+    name: str
+    seconds: float
+    parents: Mapping[str, str]
+
+
+def connected(elements: Sequence[TaskElement]) -> tuple[WorkflowTask, ...]:
+    """Give the tasks of a workflow, in the order of the file.
+
+    Raises WorkloadError, which names the place in the file, for an identifier that two tasks have,
+    a parent that is not there, tasks that wait for each other, and times below 0.
+    """
+    places: dict[str, int] = {}
+    for place, each in enumerate(elements):
+        if each.identifier in places:
+            raise WorkloadError(f"{each.where}: there is a task {each.identifier} already")
+        if not 0 <= each.seconds < float("inf"):
+            raise WorkloadError(
+                f"{each.where}: task {each.identifier} runs for {each.seconds:g} s; give 0 or more"
+            )
+        places[each.identifier] = place
+    for each in elements:
+        for parent, where in each.parents.items():
+            if parent not in places:
+                raise WorkloadError(
+                    f"{where}: task {each.identifier} waits for {parent}, which is not there"
+                )
+    tasks = tuple(
+        WorkflowTask(
+            each.identifier,
+            each.name,
+            each.seconds,
+            tuple(sorted(places[parent] for parent in each.parents)),
+        )
+        for each in elements
+    )
+    _require_no_cycle(elements, tasks)
+    return tasks
+
+
+def _require_no_cycle(elements: Sequence[TaskElement], tasks: Sequence[WorkflowTask]) -> None:
+    left = [len(task.parents) for task in tasks]
+    children: list[list[int]] = [[] for _ in tasks]
+    for place, task in enumerate(tasks):
+        for parent in task.parents:
+            children[parent].append(place)
+    free = [place for place, count in enumerate(left) if count == 0]
+    for place in free:
+        for child in children[place]:
+            left[child] -= 1
+            if left[child] == 0:
+                free.append(child)
+    if len(free) < len(tasks):
+        cycle = _cycle(tasks, next(place for place, count in enumerate(left) if count), left)
+        names = ", which waits for ".join(tasks[place].identifier for place in cycle)
+        raise WorkloadError(f"{elements[cycle[0]].where}: tasks wait for each other: {names}")
+
+
+def _cycle(tasks: Sequence[WorkflowTask], start: int, left: Sequence[int]) -> list[int]:
+    """Go from task to parent until one comes again; give those from there on, it at both ends."""
+    seen: list[int] = []
+    place = start
+    while place not in seen:
+        seen.append(place)
+        place = next(parent for parent in tasks[place].parents if left[parent])
+    return [*seen[seen.index(place) :], place]
