@@ -4,6 +4,9 @@ Running: `run_stages` runs `StageJob`s of `StageTask`s on `StageResource`s under
 and gives what is `FinishedStages`. `stages_model` is the model behind it, of an `ArrivalSource`, a
 `ResourceManager` and a `TaskExecutor` for each resource. What a decision costs is a `DecisionCost`.
 
+Managers: a `StageManager` of `STAGES_POLICIES` by name, found by `stages_policy`; a plug-in adds a
+`StagesPolicy`.
+
 Schedules: an `Assignment` says when a task runs and where; a `ScheduleChecker` looks at each
 decision, and `require_sound_schedule` at a whole schedule.
 """

@@ -17,6 +17,11 @@ from .job import (
     TaskKind as TaskKind,
 )
 from .managers.manager import StageManager as StageManager
+from .managers.registry import (
+    STAGES_POLICIES as STAGES_POLICIES,
+    StagesPolicy as StagesPolicy,
+    stages_policy as stages_policy,
+)
 from .rebecs import (
     ArrivalSource as ArrivalSource,
     ResourceManager as ResourceManager,

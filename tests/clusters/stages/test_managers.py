@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
 import rebecsim.clusters  # noqa: F401 - registers what is built in
+from rebecsim.clusters.loading import load_plugin, unload_plugin
 from rebecsim.clusters.stages.checking import require_sound_schedule
 from rebecsim.clusters.stages.cluster import run_stages
 from rebecsim.clusters.stages.decisions import ChargedBy, DecisionCost
 from rebecsim.clusters.stages.job import StageJob, TaskKey, TaskKind
 from rebecsim.clusters.stages.managers.minimum_slots import PhaseWork, least_slots
-from rebecsim.clusters.stages.managers.registry import BUILTIN_STAGES_POLICIES, StagesPolicy
+from rebecsim.clusters.stages.managers.registry import (
+    BUILTIN_STAGES_POLICIES,
+    STAGES_POLICIES,
+    StagesPolicy,
+    stages_policy,
+)
 from rebecsim.clusters.stages.resources import StageResource, alike, typed_alike
 from tests.clusters.stages.jobs import (
     generic_resources,
@@ -52,6 +59,30 @@ def test_every_schedule_on_typed_slots_keeps_the_rules(
 ) -> None:
     run = run_stages(jobs, resources, policy.manager)
     require_sound_schedule(jobs, resources, run.ran.values())
+
+
+def test_a_plug_in_adds_a_manager(tmp_path: Path) -> None:
+    path = tmp_path / "backwards.py"
+    path.write_text(
+        "from rebecsim.clusters import Plugin\n"
+        "from rebecsim.clusters.stages import StagesPolicy\n"
+        "from rebecsim.clusters.stages.managers.dispatching import DispatchingManager\n"
+        "class LastFirst(DispatchingManager):\n"
+        "    def place(self, active):\n"
+        "        return (-active.job.arrival,)\n"
+        "policy = StagesPolicy('LIFO', 'Last first', 'the last job goes first', LastFirst)\n"
+        "plugin = Plugin(stages_policies=(policy,))\n"
+    )
+    record = load_plugin(path)
+    jobs = [job(number, 0, 90, task(0, 5), arrival=0) for number in range(2)]
+    jobs[1] = job(1, 1, 90, task(0, 5))
+    jobs.append(job(2, 2, 90, task(0, 5)))
+    try:
+        manager = stages_policy("LIFO").manager
+        assert run_stages(jobs, alike(1, 1), manager, FREE).completed == {0: 5, 2: 10, 1: 15}
+    finally:
+        unload_plugin(record)
+    assert "LIFO" not in STAGES_POLICIES
 
 
 def test_the_least_laxity_goes_first() -> None:
