@@ -6,6 +6,7 @@ The ratio for which all together get what there is is found by bisection.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -48,13 +49,14 @@ def fair_shares(total: int, claims: Sequence[Claim]) -> list[int]:
 
 def _ratio(shared: int, claims: Sequence[Claim]) -> float:
     """Give a ratio at which claims together get what is shared, or a little more."""
+    alike = Counter(claims).items()
     high = 1.0
-    while sum(claim.at(high) for claim in claims) < shared:
+    while sum(claim.at(high) * count for claim, count in alike) < shared:
         high *= 2
     low = 0.0
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
-        given = sum(claim.at(middle) for claim in claims)
+        given = sum(claim.at(middle) * count for claim, count in alike)
         if given == shared:
             return middle
         if given < shared:
