@@ -45,6 +45,9 @@ MAP, REDUCE = SlotKind.MAP, SlotKind.REDUCE
 _PATIENCE, _POLLS = 600 * SECOND, 100
 """For how long, and beside for how many polls, nothing is ever waited for in vain."""
 
+_MOST_TRIES = 200
+"""Attempts of one task: where so many are of no use, none ever is."""
+
 
 class Client(Rebec, queue_size=UNBOUNDED):
     """Submits jobs when it is their time."""
@@ -235,6 +238,12 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         kind, number = assignment.kind, assignment.number
         variation = cluster.configuration.variation
         earlier = run.tries[kind][number]
+        if earlier == _MOST_TRIES:
+            raise StuckJobsError(
+                [run.job.name],
+                f"a {kind.name.lower()} of it has had {earlier} attempts, and none was of use: "
+                "nodes fail too often for it (failures.mean_time_between), or others get its slots",
+            )
         run.tries[kind][number] += 1
         draws = TaskDraws(cluster.seed, run.job.number, kind, number, earlier, variation)
         attempt = Attempt(run, kind, number, earlier, node, draws, now)

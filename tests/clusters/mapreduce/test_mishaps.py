@@ -156,6 +156,12 @@ def test_a_cluster_without_nodes_that_work_is_an_error() -> None:
         run(replace(cluster(), failures=failures))
 
 
+def test_nodes_that_fail_too_often_are_an_error() -> None:
+    failures = Failures(mean_time_between=2 * SECOND, repair=SECOND)
+    with pytest.raises(StuckJobsError, match=r"200 attempts.*failures\.mean_time_between"):
+        run(replace(cluster(nodes=3), failures=failures), [job(1, 1, size=1024 * 2**20)])
+
+
 @pytest.mark.parametrize("rule", ["hadoop", "late"])
 def test_backups_help_against_slow_nodes(rule: SpeculationRule) -> None:
     slow = Variation(0.1, 0.1, slow_nodes=0.2, node_slowdown=8.0)
