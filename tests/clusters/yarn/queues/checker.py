@@ -87,8 +87,12 @@ def check_masters(run: Finished, most: dict[str, int]) -> None:
         assert used <= max(limit, largest), f"{path}: {used} MB of AppMasters, of {limit}"
 
 
-def check_work_conserved(run: Finished, maximum: dict[str, int]) -> None:
-    """Nobody waits for long who could run; for containers that are all alike."""
+def check_work_conserved(run: Finished, maximum: dict[str, int], slack: int = 0) -> None:
+    """Nobody waits for long who could run; for containers that are all alike.
+
+    `slack` is how many containers queues may leave free: one that is stopped by its maximum keeps
+    what is left below that from its siblings.
+    """
     containers = [each for job in run.applications for each in job.containers]
     times = sorted(
         {job.start for job in run.applications}
@@ -99,10 +103,13 @@ def check_work_conserved(run: Finished, maximum: dict[str, int]) -> None:
     size = containers[0].memory
     for begin, end in pairwise(times):
         if end - begin > PATIENCE:
-            _require_nobody(run, begin, maximum, size)
+            _require_nobody(run, begin, maximum, (size, slack))
 
 
-def _require_nobody(run: Finished, now: int, maximum: dict[str, int], size: int) -> None:
+def _require_nobody(
+    run: Finished, now: int, maximum: dict[str, int], alike: tuple[int, int]
+) -> None:
+    size, slack = alike
     held = [
         (job, each)
         for job in run.applications
@@ -129,5 +136,5 @@ def _require_nobody(run: Finished, now: int, maximum: dict[str, int], size: int)
         if waiting < 1:
             continue
         path = run.queue_of[job.number]
-        may = all(used.get(each, 0) + size <= maximum[each] for each in above(path))
+        may = all(used.get(each, 0) + size * (1 + slack) <= maximum[each] for each in above(path))
         assert not may, f"job {job.number} of {path} waits at {now} ms, and {free} would fit"

@@ -132,7 +132,7 @@ def test_under_capacities_nobody_waits_who_could_run(data: st.DataObject) -> Non
     jobs = data.draw(workloads(usable(tree), alike=True))
     found = _run(capacity(tree.values), jobs)
     check_maxima(found, tree.maximum)
-    check_work_conserved(found, tree.maximum)
+    check_work_conserved(found, tree.maximum, slack=len(tree.maximum))
 
 
 _POLICIES = st.sampled_from(["fair", "fifo", "drf"])
