@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
@@ -9,8 +11,16 @@ from hypothesis import example, given, settings, strategies as st
 from rebecsim.actors import FifoScheduler
 from rebecsim.clusters.batch import (
     BATCH_POLICIES,
+    BatchPolicy,
+    BySubmission,
+    EasyBackfilling,
+    Machine,
     NodeGroup,
     PolicySettings,
+    Pool,
+    QueueOrder,
+    ShortestJob,
+    SmallestArea,
     check_capacity,
     check_head_reservations,
     check_start_order,
@@ -117,6 +127,26 @@ def test_one_node_is_a_pool(policy: str, jobs: list[Request]) -> None:
     pooled = run_schedule(workload, policy=policy, settings=FAST)
     on_node = run_schedule(workload, machine_of(NodeGroup(1, PROCESSORS)), policy, settings=FAST)
     assert on_node.start.tolist() == pooled.start.tolist()
+
+
+@pytest.mark.parametrize("machine", [Pool(PROCESSORS), machine_of(NodeGroup(PROCESSORS, 1))])
+@settings(max_examples=dear(400))
+@given(
+    jobs=requests(),
+    order=st.sampled_from([BySubmission, ShortestJob, SmallestArea]),
+    shortest=st.booleans(),
+)
+def test_easy_tries_new_jobs_alone_where_it_may(
+    machine: Machine[int], jobs: list[Request], order: type[QueueOrder], shortest: bool
+) -> None:
+    """Trying all jobs whenever something happens gives the same."""
+    policy = BatchPolicy("AN_EASY", "an EASY", "for this test", order, EasyBackfilling)
+    chosen = SHORTEST if shortest else PolicySettings()
+    workload = workload_of(jobs)
+    alone = run_schedule(workload, machine, policy, settings=chosen)
+    with patch.object(type(machine), "are_alike", False):
+        together = run_schedule(workload, machine, policy, settings=chosen)
+    assert alone.start.tolist() == together.start.tolist()
 
 
 @pytest.mark.parametrize("policy", ["FCFS", "SJF", "FAIR_FCFS"])
