@@ -23,9 +23,9 @@ from typing import Any
 
 from rebecsim.clusters.yarn import (
     QUIRKS_OF_DSS,
-    Configuration,
     Elasticity,
     NodeSize,
+    YarnConfiguration,
     penalty_named,
     run_cluster,
 )
@@ -221,7 +221,9 @@ def compare(jobs: int, nodes: int) -> None:
     """Run REGULAR here and as the plain loop, in turn, and print both."""
     trace = drawn(jobs)
     tasks = sum(each.count for job in trace for each in job.classes)
-    ours, run = timed(run_cluster, trace, node_sizes(nodes), Configuration(quirks=QUIRKS_OF_DSS))
+    ours, run = timed(
+        run_cluster, trace, node_sizes(nodes), YarnConfiguration(quirks=QUIRKS_OF_DSS)
+    )
     theirs, ends = timed(plain, trace, nodes)
     assert ends == [each.end for each in run.applications]
     print(
@@ -237,7 +239,7 @@ def peek(jobs: int, nodes: int) -> None:
     trace = drawn(jobs)
     elasticity = Elasticity(penalty_named("STEP", 1.5))
     seconds, _ = timed(
-        run_cluster, trace, node_sizes(nodes), Configuration("PEEK", elasticity=elasticity)
+        run_cluster, trace, node_sizes(nodes), YarnConfiguration("PEEK", elasticity=elasticity)
     )
     print(f"PEEK {jobs} jobs {nodes} nodes: {seconds:.1f} s", flush=True)
 
@@ -246,7 +248,9 @@ def grown(jobs: int, nodes: int) -> None:
     """Print seconds and memory of one size, as a line for `--growth`."""
     trace = drawn(jobs)
     tasks = sum(each.count for job in trace for each in job.classes)
-    seconds, _ = timed(run_cluster, trace, node_sizes(nodes), Configuration(quirks=QUIRKS_OF_DSS))
+    seconds, _ = timed(
+        run_cluster, trace, node_sizes(nodes), YarnConfiguration(quirks=QUIRKS_OF_DSS)
+    )
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(jobs, nodes, tasks, f"{seconds:.2f}", f"{peak:.0f}")
 

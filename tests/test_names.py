@@ -7,10 +7,11 @@ from pathlib import Path
 import rebecsim
 
 ONE_THING = (
-    *("Answer", "Compared", "Comparison", "Decision", "Edge", "Edges", "Ending", "Limits"),
-    *("ManyRuns", "Node", "Order", "Outcome", "Power", "Problem", "Properties", "Repetition"),
-    *("Results", "Rows", "Run", "Runner", "Served", "Serving", "Shown", "Start", "StateGraph"),
-    *("Usage", "Written"),
+    *("Answer", "Compared", "Comparison", "Configuration", "Decision", "Edge", "Edges", "Ending"),
+    *("Hardware", "Limits", "Linear", "ManyRuns", "Move", "Node", "Order", "Outcome", "Pool"),
+    *("Power", "Problem", "Properties", "Repetition", "Results", "Rows", "Run", "Runner"),
+    *("Scheduler", "Served", "Serving", "Shown", "Start", "StateGraph", "Step", "Until"),
+    *("Usage", "Walk", "Way", "Written"),
 )
 
 

@@ -27,7 +27,7 @@ from rebecsim.clusters.mapreduce.schedulers.scheduler import TaskScheduler
 from rebecsim.clusters.stages.managers.manager import StageManager
 from rebecsim.clusters.stages.managers.registry import StagesPolicy, stages_policies
 from rebecsim.clusters.yarn.schedulers.registry import YarnScheduler, yarn_schedulers
-from rebecsim.clusters.yarn.schedulers.scheduler import Scheduler
+from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler
 from rebecsim.generate.environment import add_templates, has_template, remove_templates
 from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.study import Study
@@ -135,7 +135,7 @@ def _entries(plugin: Plugin) -> Iterator[tuple[Registry[Any], str, Any]]:
         _require_batch_policy(policy)
         yield batch_policies, policy.name, policy
     for policy in _sequence(plugin, "yarn_schedulers"):
-        _require_scheduler(policy, YarnScheduler, Scheduler)
+        _require_scheduler(policy, YarnScheduler, ContainerScheduler)
         yield yarn_schedulers, policy.name, policy
     for policy in _sequence(plugin, "slot_schedulers"):
         _require_scheduler(policy, SlotScheduler, TaskScheduler)

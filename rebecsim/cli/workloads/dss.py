@@ -16,7 +16,7 @@ from rebecsim.cli.option_groups import grouped
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
-    from rebecsim.clusters.yarn import Configuration, Elasticity, InjectedError, NodeSize
+    from rebecsim.clusters.yarn import Elasticity, InjectedError, NodeSize, YarnConfiguration
 
 _RANGE = re.compile(r"(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)", re.ASCII)
 
@@ -177,9 +177,9 @@ def _nodes(given: Arguments, meganode: bool) -> tuple[NodeSize, ...]:
 
 def _configuration(
     given: Arguments, assigning: Assigning, errors: ErrorOptions, interval: int
-) -> Configuration:
+) -> YarnConfiguration:
     from rebecsim.clusters import UnknownNameError
-    from rebecsim.clusters.yarn import QUIRKS_OF_DSS, Configuration, yarn_scheduler
+    from rebecsim.clusters.yarn import QUIRKS_OF_DSS, YarnConfiguration, yarn_scheduler
     from rebecsim.clusters.yarn.configuration import PushBack, RaceMetric
 
     strategy = assigning.push_back
@@ -187,7 +187,7 @@ def _configuration(
         scheduler = yarn_scheduler(given.scheduler.upper())
     except UnknownNameError as error:
         raise UserError(str(error)) from error
-    return Configuration(
+    return YarnConfiguration(
         scheduler=scheduler.name,
         node_heartbeat=given.node_heartbeat,
         master_heartbeat=given.master_heartbeat,

@@ -4,11 +4,11 @@ from .cluster import (
     run_mapreduce as run_mapreduce,
 )
 from .configuration import (
-    ClusterConfiguration as ClusterConfiguration,
     Failures as Failures,
     FileSystem as FileSystem,
     HadoopSettings as HadoopSettings,
-    Hardware as Hardware,
+    MapReduceConfiguration as MapReduceConfiguration,
+    NodeHardware as NodeHardware,
     Outage as Outage,
     Speculation as Speculation,
     TimedChange as TimedChange,

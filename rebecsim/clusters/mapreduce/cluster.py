@@ -10,7 +10,7 @@ from rebecsim.clusters.common.devices.flows import FlowNetwork
 from rebecsim.clusters.common.devices.sharing import SharedServer
 from rebecsim.clusters.common.devices.topology import RackTopology
 from rebecsim.clusters.common.queued import QueuedSystem, rarely_collecting, serve
-from rebecsim.clusters.mapreduce.configuration import ClusterConfiguration, Variation
+from rebecsim.clusters.mapreduce.configuration import MapReduceConfiguration, Variation
 from rebecsim.clusters.mapreduce.devices import Device, Switch
 from rebecsim.clusters.mapreduce.hdfs import racks_of
 from rebecsim.clusters.mapreduce.job import MapReduceJob
@@ -34,7 +34,7 @@ from rebecsim.clusters.mapreduce.tracker import TrackerSlots
 
 def run_mapreduce(
     jobs: Sequence[MapReduceJob],
-    configuration: ClusterConfiguration,
+    configuration: MapReduceConfiguration,
     scheduler: SchedulerFactory,
     seed: int,
 ) -> FinishedRun:
@@ -71,7 +71,7 @@ def run_mapreduce(
     )
 
 
-def make_cluster(configuration: ClusterConfiguration, seed: int) -> MapReduceCluster:
+def make_cluster(configuration: MapReduceConfiguration, seed: int) -> MapReduceCluster:
     """Make the nodes of a cluster: which of them are slow, and when they first send heartbeats."""
     hardware, hadoop = configuration.hardware, configuration.hadoop
     racks = racks_of(hardware.nodes, hardware.racks)
@@ -91,7 +91,7 @@ def slow_nodes(nodes: int, variation: Variation, seed: int) -> frozenset[int]:
     return frozenset(Random(f"{seed} slow nodes").sample(range(nodes), slow))
 
 
-def topology_of(configuration: ClusterConfiguration) -> RackTopology:
+def topology_of(configuration: MapReduceConfiguration) -> RackTopology:
     """Give the links of a cluster."""
     hardware = configuration.hardware
     racks = racks_of(hardware.nodes, hardware.racks)

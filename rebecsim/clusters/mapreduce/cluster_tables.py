@@ -8,11 +8,11 @@ from pydantic import Field, model_validator
 
 from rebecsim.clusters.mapreduce.configuration import (
     SECOND,
-    ClusterConfiguration,
     Failures,
     FileSystem,
     HadoopSettings,
-    Hardware,
+    MapReduceConfiguration,
+    NodeHardware,
     Outage,
     PlacementRule,
     ReportRule,
@@ -112,9 +112,9 @@ class ClusterTable(Table):
             )
         return self
 
-    def hardware(self) -> Hardware:
+    def hardware(self) -> NodeHardware:
         """Give nodes and network."""
-        return Hardware(
+        return NodeHardware(
             nodes=self.nodes,
             racks=self.racks,
             cores=self.cores,
@@ -262,9 +262,9 @@ def cluster_configuration(
     failures: FailuresTable,
     speculation: SpeculationTable | None,
     changes: tuple[ChangeTable, ...] = (),
-) -> ClusterConfiguration:
+) -> MapReduceConfiguration:
     """Give what the tables of a scenario say of a cluster."""
-    return ClusterConfiguration(
+    return MapReduceConfiguration(
         hardware=cluster.hardware(),
         hadoop=cluster.hadoop(),
         files=FileSystem(cluster.replication, cluster.placement),

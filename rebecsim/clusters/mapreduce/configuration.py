@@ -18,7 +18,7 @@ SpeculationRule = Literal["hadoop", "late"]
 
 
 @dataclass(frozen=True, slots=True)
-class Hardware:
+class NodeHardware:
     """Nodes that are alike, and what connects them. Rates are of one second.
 
     Attributes:
@@ -180,7 +180,7 @@ class TimedChange:
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterConfiguration:
+class MapReduceConfiguration:
     """A cluster, and what happens to it.
 
     Attributes:
@@ -194,7 +194,7 @@ class ClusterConfiguration:
         sampling: how often the use of its devices is written down (microseconds); 0: never.
     """
 
-    hardware: Hardware = field(default_factory=Hardware)
+    hardware: NodeHardware = field(default_factory=NodeHardware)
     hadoop: HadoopSettings = field(default_factory=HadoopSettings)
     files: FileSystem = field(default_factory=FileSystem)
     variation: Variation = field(default_factory=Variation)

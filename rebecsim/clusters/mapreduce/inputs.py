@@ -11,7 +11,7 @@ import numpy as np
 
 from rebecsim.carried_files import carried
 from rebecsim.clusters.mapreduce.cluster import run_mapreduce
-from rebecsim.clusters.mapreduce.configuration import ClusterConfiguration
+from rebecsim.clusters.mapreduce.configuration import MapReduceConfiguration
 from rebecsim.clusters.mapreduce.figures.recording import built, recorded
 from rebecsim.clusters.mapreduce.figures.tables import RecordedRun
 from rebecsim.clusters.mapreduce.job import MapReduceJob
@@ -54,7 +54,7 @@ class RunSetup:
         return chosen.from_file(carried(path), str(path))
 
     @property
-    def configuration(self) -> ClusterConfiguration:
+    def configuration(self) -> MapReduceConfiguration:
         """The cluster, and what happens to it."""
         return self.scenario.configuration(self.variant)
 

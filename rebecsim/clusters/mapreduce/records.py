@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rebecsim.clusters.mapreduce.configuration import ClusterConfiguration, Outage
+from rebecsim.clusters.mapreduce.configuration import MapReduceConfiguration, Outage
 from rebecsim.clusters.mapreduce.job import MapReduceJob, SlotKind
 from rebecsim.clusters.mapreduce.progress import Locality
 from rebecsim.clusters.mapreduce.running import JobRun
@@ -102,7 +102,7 @@ class FinishedRun:
         messages: how many were served.
     """
 
-    configuration: ClusterConfiguration
+    configuration: MapReduceConfiguration
     racks: Sequence[int]
     capacities: Sequence[float]
     jobs: Sequence[JobRecord]

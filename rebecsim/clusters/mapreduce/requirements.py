@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields
 
 from rebecsim.clusters.mapreduce.configuration import (
-    ClusterConfiguration,
     FileSystem,
     HadoopSettings,
-    Hardware,
+    MapReduceConfiguration,
+    NodeHardware,
     Speculation,
     Variation,
 )
@@ -29,10 +29,10 @@ class StuckJobsError(UserError):
         super().__init__(f"{first}{others} never end: {why}")
 
 
-def require_runnable(jobs: Sequence[MapReduceJob], configuration: ClusterConfiguration) -> None:
+def require_runnable(jobs: Sequence[MapReduceJob], configuration: MapReduceConfiguration) -> None:
     """Raise UserError, naming the key, for what is no cluster, or jobs that cannot run on it."""
     hardware, hadoop = configuration.hardware, configuration.hadoop
-    _require_positive("hardware", hardware, fields(Hardware))
+    _require_positive("hardware", hardware, fields(NodeHardware))
     _require_positive("hadoop", hadoop, fields(HadoopSettings))
     if hardware.racks > hardware.nodes:
         raise UserError(
@@ -102,7 +102,7 @@ def _require_variation(variation: Variation) -> None:
             )
 
 
-def _require_failures(configuration: ClusterConfiguration) -> None:
+def _require_failures(configuration: MapReduceConfiguration) -> None:
     failures, nodes = configuration.failures, configuration.hardware.nodes
     for outage in failures.outages:
         if not 0 <= outage.node < nodes:

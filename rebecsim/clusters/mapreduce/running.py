@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from rebecsim.clusters.mapreduce.configuration import ClusterConfiguration, Outage
+from rebecsim.clusters.mapreduce.configuration import MapReduceConfiguration, Outage
 from rebecsim.clusters.mapreduce.job import MapReduceJob, SlotKind
 from rebecsim.clusters.mapreduce.progress import JobInProgress
 from rebecsim.clusters.mapreduce.tasks.attempt import Attempt
@@ -139,7 +139,7 @@ class MapReduceCluster:
         repairs: how many nodes have failed and will work again.
     """
 
-    configuration: ClusterConfiguration
+    configuration: MapReduceConfiguration
     seed: int
     racks: Sequence[int]
     nodes: Sequence[WorkerNode]

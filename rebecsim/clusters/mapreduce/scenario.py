@@ -35,7 +35,7 @@ from rebecsim.clusters.mapreduce.cluster_tables import (
     VariationTable,
     cluster_configuration,
 )
-from rebecsim.clusters.mapreduce.configuration import ClusterConfiguration
+from rebecsim.clusters.mapreduce.configuration import MapReduceConfiguration
 from rebecsim.clusters.mapreduce.figures.measures import MAPREDUCE_MEASURES
 from rebecsim.clusters.mapreduce.schedulers.registry import slot_scheduler
 from rebecsim.clusters.mapreduce.workloads.tables import MapReduceWorkload
@@ -138,7 +138,7 @@ class MapReduceScenario(StudyScenario):
         """Give the variant of this name. Raises StopIteration for another."""
         return next(each for each in self.variants if each.name == name)
 
-    def configuration(self, variant: VariantTable) -> ClusterConfiguration:
+    def configuration(self, variant: VariantTable) -> MapReduceConfiguration:
         """Give the cluster that a variant runs on."""
         return cluster_configuration(
             self.cluster, self.variation, self.failures, self.speculation, variant.changes

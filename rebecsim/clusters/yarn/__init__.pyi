@@ -5,11 +5,11 @@ from .cluster import (
     run_cluster as run_cluster,
 )
 from .configuration import (
-    Configuration as Configuration,
     Elasticity as Elasticity,
+    FairPool as FairPool,
     InjectedError as InjectedError,
     PlacementRules as PlacementRules,
-    Pool as Pool,
+    YarnConfiguration as YarnConfiguration,
 )
 from .container import Container as Container, Locality as Locality
 from .elasticity.penalties import (
@@ -42,5 +42,5 @@ from .schedulers.registry import (
     yarn_scheduler as yarn_scheduler,
 )
 from .schedulers.regular import Regular as Regular
-from .schedulers.scheduler import Scheduler as Scheduler
+from .schedulers.scheduler import ContainerScheduler as ContainerScheduler
 from .schedulers.srtf import ShortestRemaining as ShortestRemaining

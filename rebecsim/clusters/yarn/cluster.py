@@ -10,7 +10,7 @@ from rebecsim.clusters.common.plugin_errors import blaming
 from rebecsim.clusters.common.queued import QueuedSystem, rarely_collecting, serve
 from rebecsim.clusters.yarn.accounts import Accounts
 from rebecsim.clusters.yarn.application import Application
-from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.container import Killed
 from rebecsim.clusters.yarn.elasticity.durations import applications_of
 from rebecsim.clusters.yarn.foreseeing.peeker import Peeker
@@ -52,7 +52,7 @@ class Finished:
         queue_of: the queue of each job, by its number.
     """
 
-    configuration: Configuration
+    configuration: YarnConfiguration
     applications: Sequence[Application]
     nodes: Sequence[ClusterNode]
     accounts: Accounts
@@ -69,7 +69,7 @@ class Finished:
 
 
 def run_cluster(
-    jobs: Sequence[ContainerJob], sizes: Sequence[NodeSize], configuration: Configuration
+    jobs: Sequence[ContainerJob], sizes: Sequence[NodeSize], configuration: YarnConfiguration
 ) -> Finished:
     """Run jobs on a cluster of nodes.
 
@@ -109,8 +109,8 @@ def run_cluster(
 
 
 def require_runnable(
-    jobs: Sequence[ContainerJob], sizes: Sequence[NodeSize], configuration: Configuration
-) -> tuple[Sequence[ContainerJob], Configuration]:
+    jobs: Sequence[ContainerJob], sizes: Sequence[NodeSize], configuration: YarnConfiguration
+) -> tuple[Sequence[ContainerJob], YarnConfiguration]:
     """Raise UserError for what can never run; give the jobs as they ask for containers.
 
     A scheduler of queues gives multiples of some least size, which jobs ask for from the beginning.
@@ -131,7 +131,7 @@ def require_runnable(
 def cluster_model(
     applications: Sequence[Application],
     nodes: Sequence[ClusterNode],
-    configuration: Configuration,
+    configuration: YarnConfiguration,
     accounts: Accounts,
     samples: list[Occupancy],
 ) -> Model:

@@ -69,7 +69,7 @@ class Elasticity:
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class FairPool:
     """What a pool of YARN's Fair Scheduler should have.
 
     Attributes:
@@ -102,7 +102,7 @@ class PlacementRules:
 
 
 @dataclass(frozen=True, slots=True)
-class Configuration:
+class YarnConfiguration:
     """How a cluster works. Times are milliseconds, memories MB.
 
     Attributes:
@@ -141,7 +141,7 @@ class Configuration:
     occupancy_interval: int = 0
     seed: int = 0
     quirks: Quirks = field(default_factory=Quirks)
-    pools: tuple[Pool, ...] = ()
+    pools: tuple[FairPool, ...] = ()
     placement: PlacementRules | None = None
     race_metric: RaceMetric = "TOTAL_JRT"
     queues: QueueSettings | None = None

@@ -12,11 +12,11 @@ import numpy as np
 from rebecsim.carried_files import carried, version_of
 from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import (
-    Configuration,
     Elasticity,
+    FairPool,
     InjectedError,
     PlacementRules,
-    Pool,
+    YarnConfiguration,
 )
 from rebecsim.clusters.yarn.elasticity.penalties import penalty_named
 from rebecsim.clusters.yarn.machines import mega_nodes, node_sizes
@@ -84,13 +84,13 @@ class RunSetup:
                 return read_queues(self.folder / each.queues, site)
         return None
 
-    def configuration(self, replication: int) -> Configuration:
+    def configuration(self, replication: int) -> YarnConfiguration:
         """Give how the cluster works. What is random is the same under all schedulers and loads."""
         table, elasticity = self.scenario.cluster, self.scenario.elasticity
         queues = self.queues
         errors, penalty = self.scenario.errors, elasticity.penalty
         seed = seed_sequence(self.scenario.seed, "errors", replication, size=8)
-        return Configuration(
+        return YarnConfiguration(
             scheduler=self.scheduler,
             node_heartbeat=table.node_heartbeat,
             master_heartbeat=table.master_heartbeat,
@@ -103,7 +103,7 @@ class RunSetup:
             push_back=table.push_back,
             placement=None if queues is not None else self._placement(),
             queues=queues,
-            pools=tuple(Pool(**each.model_dump()) for each in table.pools),
+            pools=tuple(FairPool(**each.model_dump()) for each in table.pools),
             elasticity=Elasticity(
                 penalty=None if penalty is None else penalty_named(penalty.model, penalty.bump),
                 elastic_percent=elasticity.node_percent,

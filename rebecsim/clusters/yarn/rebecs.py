@@ -25,14 +25,14 @@ from rebecsim.actors import Rebec, known_rebec, message_server
 from rebecsim.clusters.common.queued import Waiting, under_way
 from rebecsim.clusters.yarn.accounts import Accounts
 from rebecsim.clusters.yarn.application import Application
-from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.elasticity.durations import Errors
 from rebecsim.clusters.yarn.node import ClusterNode, Reservation
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
-    from rebecsim.clusters.yarn.schedulers.scheduler import Scheduler
+    from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler
 
 _UNBOUNDED = 2**31 - 1
 _AT_ONCE = 1
@@ -198,9 +198,9 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
 
     def __init__(
         self,
-        configuration: Configuration,
+        configuration: YarnConfiguration,
         nodes: Sequence[ClusterNode],
-        scheduler_class: type[Scheduler],
+        scheduler_class: type[ContainerScheduler],
         accounts: Accounts,
         applications: Iterable[Application] = (),
         seer: Seer | None = None,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from rebecsim.clusters.yarn.application import hundreds
-from rebecsim.clusters.yarn.configuration import Configuration, InjectedError, Pool
+from rebecsim.clusters.yarn.configuration import FairPool, InjectedError, YarnConfiguration
 from rebecsim.clusters.yarn.elasticity.durations import master_size
 from rebecsim.clusters.yarn.elasticity.penalties import Penalty, penalty_named
 from rebecsim.clusters.yarn.node import NodeSize
@@ -14,7 +14,7 @@ from rebecsim.errors import UserError
 from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass
 
 
-def require_sense(configuration: Configuration) -> None:
+def require_sense(configuration: YarnConfiguration) -> None:
     """Raise UserError for settings that exclude each other."""
     elasticity = configuration.elasticity
     for name, value in (
@@ -43,7 +43,7 @@ def require_sense(configuration: Configuration) -> None:
         )
 
 
-def _require_fair(pool: Pool) -> None:
+def _require_fair(pool: FairPool) -> None:
     if not 0 < pool.weight < math.inf:
         raise UserError(f"pool {pool.name}: the weight should be more than 0, not {pool.weight}")
     if pool.least_memory < 0 or pool.least_cores < 0:
@@ -68,7 +68,7 @@ def _require_possible(name: str, error: InjectedError) -> None:
 def require_placeable(
     jobs: Sequence[ContainerJob],
     sizes: Sequence[NodeSize],
-    configuration: Configuration,
+    configuration: YarnConfiguration,
     *,
     elastic: bool,
 ) -> None:
@@ -105,7 +105,7 @@ def require_placeable(
                 raise UserError(f"{asking}; {_largest(sizes)}")
 
 
-def _penalty(task_class: TaskClass, configuration: Configuration) -> Penalty | None:
+def _penalty(task_class: TaskClass, configuration: YarnConfiguration) -> Penalty | None:
     if task_class.penalty is None:
         return configuration.elasticity.penalty
     return penalty_named(task_class.penalty, task_class.bump or 1.0)

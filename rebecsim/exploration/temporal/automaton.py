@@ -28,7 +28,7 @@ from rebecsim.exploration.temporal.ltl import (
 Obligations = frozenset[Normal]
 
 
-class Move(NamedTuple):
+class AutomatonMove(NamedTuple):
     """A transition of an automaton.
 
     Attributes:
@@ -54,7 +54,7 @@ class Automaton:
             their bits infinitely often.
     """
 
-    moves: tuple[tuple[Move, ...], ...]
+    moves: tuple[tuple[AutomatonMove, ...], ...]
     untils: int
 
 
@@ -75,7 +75,7 @@ def automaton_of(formula: Normal) -> Automaton:
     untils = {each: place for place, each in enumerate(dict.fromkeys(_untils(formula)))}
     everything = (1 << len(untils)) - 1
     numbers: dict[Obligations, int] = {frozenset((formula,)): 0}
-    moves: list[tuple[Move, ...]] = []
+    moves: list[tuple[AutomatonMove, ...]] = []
     pending = list(numbers)
     while len(moves) < len(pending):
         found = []
@@ -84,7 +84,7 @@ def automaton_of(formula: Normal) -> Automaton:
                 numbers[cover.left] = len(numbers)
                 pending.append(cover.left)
             kept = everything - sum(1 << untils[each] for each in cover.put_off)
-            found.append(Move(cover.true, cover.false, numbers[cover.left], kept))
+            found.append(AutomatonMove(cover.true, cover.false, numbers[cover.left], kept))
         moves.append(tuple(dict.fromkeys(found)))
     return Automaton(tuple(moves), len(untils))
 

@@ -14,7 +14,7 @@ from rebecsim.exploration.temporal.formulas import PosedFormula
 from rebecsim.exploration.temporal.labelling import Labels
 from rebecsim.exploration.temporal.layers import Layers
 from rebecsim.exploration.temporal.moments import Flags, Moments
-from rebecsim.exploration.temporal.walks import Avoiding, Meeting, Until, Way
+from rebecsim.exploration.temporal.walks import Avoiding, LayeredUntil, Meeting, MomentRun
 from rebecsim.lang.properties.syntax import Connective, Formula, Negation, Proposition, Temporal
 
 
@@ -49,7 +49,7 @@ class Evaluation:
                 until = self._until(formula)
                 return ~until.layers[-1] if until.negated else until.layers[-1]
 
-    def _until(self, formula: Temporal) -> Until:
+    def _until(self, formula: Temporal) -> LayeredUntil:
         """Write a temporal operator as an until, or as the negation of one, and evaluate that."""
         operator, operands = formula.operator, formula.operands
         bound = None if formula.bound is None else self._posed.bounds[formula.bound]
@@ -60,7 +60,7 @@ class Evaluation:
             right = ~right
         universal = operator in ("AU", "AF", "EG")
         layers = Layers(self._moments, universal).until(left, right, bound)
-        return Until(left, right, bound, universal, negated, layers)
+        return LayeredUntil(left, right, bound, universal, negated, layers)
 
     def shown(self, formula: Formula, value: bool) -> ShownRun | None:
         """Give a run from the start that shows that a formula has a value there, if one run can.
@@ -70,7 +70,7 @@ class Evaluation:
         run = self._run(formula, value, 0)
         return None if run is None else self._without_moments(run)
 
-    def _run(self, formula: Formula, value: bool, start: int) -> Way | None:
+    def _run(self, formula: Formula, value: bool, start: int) -> MomentRun | None:
         match formula:
             case Negation(operand):
                 return self._run(operand, not value, start)
@@ -91,7 +91,7 @@ class Evaluation:
                 return way if more is None else way.followed_by(more)
         return None
 
-    def _without_moments(self, run: Way) -> ShownRun:
+    def _without_moments(self, run: MomentRun) -> ShownRun:
         """Give the transitions of a run, one of several units once, also where it ends within."""
         edges: list[int] = []
         loop = None

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from rebecsim.errors import UserError
-from rebecsim.exploration.temporal.automaton import Automaton, Move
+from rebecsim.exploration.temporal.automaton import Automaton, AutomatonMove
 from rebecsim.exploration.temporal.labelled import EndlessGraph
 from rebecsim.exploration.temporal.labelling import Labels
 from rebecsim.native.rows import ranges
@@ -105,7 +105,7 @@ def _followed(
     return source, target, at, marks
 
 
-def _allows(labels: Labels, move: Move) -> NDArray[np.bool_]:
+def _allows(labels: Labels, move: AutomatonMove) -> NDArray[np.bool_]:
     allowed: NDArray[np.bool_] = (labels & move.true == move.true) & (labels & move.false == 0)
     return allowed
 

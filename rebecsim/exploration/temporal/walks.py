@@ -12,7 +12,7 @@ from rebecsim.exploration.temporal.bounds import TimeBound, weak
 from rebecsim.exploration.temporal.moments import Flags, Moments
 
 
-class Until(NamedTuple):
+class LayeredUntil(NamedTuple):
     """An until with its layers; see `Layers`. `negated`: it stands for the opposite."""
 
     left: Flags
@@ -32,22 +32,22 @@ class Hop(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Way:
+class MomentRun:
     """Hops from a moment on; those from `loop` on are repeated for ever, if there is one."""
 
     hops: tuple[Hop, ...]
     loop: int | None = None
 
-    def followed_by(self, more: Way) -> Way:
+    def followed_by(self, more: MomentRun) -> MomentRun:
         """Go on with another run from where this one ends."""
         loop = None if more.loop is None else len(self.hops) + more.loop
-        return Way((*self.hops, *more.hops), loop)
+        return MomentRun((*self.hops, *more.hops), loop)
 
 
-class Walk:
+class MomentWalk:
     """A run through moments, hop by hop."""
 
-    def __init__(self, moments: Moments, until: Until, start: int) -> None:
+    def __init__(self, moments: Moments, until: LayeredUntil, start: int) -> None:
         self._moments = moments
         self._until = until
         bound = None if until.bound is None else weak(until.bound)
@@ -75,14 +75,14 @@ class Walk:
         layers = self._until.layers
         return layers[-1] if left is None else layers[min(left, len(layers) - 1)]
 
-    def _done(self, loop: int | None = None) -> Way:
-        return Way(tuple(self._hops), loop)
+    def _done(self, loop: int | None = None) -> MomentRun:
+        return MomentRun(tuple(self._hops), loop)
 
 
-class Meeting(Walk):
+class Meeting(MomentWalk):
     """A shortest run on which an until holds."""
 
-    def run(self) -> Way:
+    def run(self) -> MomentRun:
         """Give the run. There must be one."""
         right = self._until.right
         if self._comparison == "<=" and self._left is not None:
@@ -136,10 +136,10 @@ class Meeting(Walk):
             yield from self._hops_from(node)
 
 
-class Avoiding(Walk):
+class Avoiding(MomentWalk):
     """A run on which an until does not hold: up to where that is decided, or round for ever."""
 
-    def run(self) -> Way:
+    def run(self) -> MomentRun:
         """Give the run. There must be one."""
         seen: dict[tuple[int, int | None], int] = {}
         while self._left is None or self._left >= 0:

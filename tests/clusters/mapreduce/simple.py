@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rebecsim.clusters.mapreduce.configuration import (
-    ClusterConfiguration,
     FileSystem,
     HadoopSettings,
-    Hardware,
+    MapReduceConfiguration,
+    NodeHardware,
     Variation,
 )
 from rebecsim.clusters.mapreduce.job import JobCosts, MapReduceJob, SlotKind
@@ -23,7 +23,7 @@ NOTHING = JobCosts(0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 """Tasks that take no time but to read, to write and to send."""
 
 EXACT = Variation(jitter=0.0, reduce_jitter=0.0)
-ROUND = Hardware(nodes=2, clock=1e6, disk_read=1e6, disk_write=1e6, link=1e6, latency=0)
+ROUND = NodeHardware(nodes=2, clock=1e6, disk_read=1e6, disk_write=1e6, link=1e6, latency=0)
 """A cycle, or a byte, takes a microsecond."""
 
 
@@ -82,10 +82,10 @@ def job(
 
 def cluster(
     nodes: int = 4, racks: int = 1, variation: Variation = EXACT, **hadoop: object
-) -> ClusterConfiguration:
+) -> MapReduceConfiguration:
     """Make a cluster whose nodes are like those of the published one."""
-    return ClusterConfiguration(
-        Hardware(nodes=nodes, racks=racks),
+    return MapReduceConfiguration(
+        NodeHardware(nodes=nodes, racks=racks),
         replace(HadoopSettings(), **hadoop),  # type: ignore[arg-type]
         FileSystem(min(3, nodes)),
         variation,

@@ -8,11 +8,11 @@ import pytest
 
 from rebecsim.clusters.mapreduce.cluster import run_mapreduce
 from rebecsim.clusters.mapreduce.configuration import (
-    ClusterConfiguration,
     Failures,
     FileSystem,
     HadoopSettings,
-    Hardware,
+    MapReduceConfiguration,
+    NodeHardware,
     Outage,
     Speculation,
     TimedChange,
@@ -57,7 +57,7 @@ def jobs() -> list[MapReduceJob]:
     ]
 
 
-def decided(configuration: ClusterConfiguration, **settings: object) -> RecordedScheduler:
+def decided(configuration: MapReduceConfiguration, **settings: object) -> RecordedScheduler:
     made: list[RecordedScheduler] = []
 
     def build(trackers: Sequence[TrackerSlots]) -> TaskScheduler:
@@ -71,9 +71,9 @@ def decided(configuration: ClusterConfiguration, **settings: object) -> Recorded
     return made[0]
 
 
-def cluster(**others: object) -> ClusterConfiguration:
-    return ClusterConfiguration(
-        hardware=Hardware(nodes=6, racks=2),
+def cluster(**others: object) -> MapReduceConfiguration:
+    return MapReduceConfiguration(
+        hardware=NodeHardware(nodes=6, racks=2),
         hadoop=HadoopSettings(map_slots=2, reduce_slots=1, expiry=20 * SECOND),
         files=FileSystem(replication=2),
         **others,  # type: ignore[arg-type]
@@ -101,7 +101,7 @@ def cluster(**others: object) -> ClusterConfiguration:
     ],
     ids=["quiet", "failure", "backups", "change"],
 )
-def test_no_rule_is_broken(configuration: ClusterConfiguration, seen: type) -> None:
+def test_no_rule_is_broken(configuration: MapReduceConfiguration, seen: type) -> None:
     scheduler = decided(configuration)
     assert not list(broken_rules(scheduler.decisions))
     least = 2 if seen is Configured else 1

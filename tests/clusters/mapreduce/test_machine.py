@@ -8,9 +8,9 @@ import pytest
 
 from rebecsim.clusters.mapreduce.cluster import run_mapreduce
 from rebecsim.clusters.mapreduce.configuration import (
-    ClusterConfiguration,
     FileSystem,
     HadoopSettings,
+    MapReduceConfiguration,
 )
 from rebecsim.clusters.mapreduce.job import MapReduceJob
 from rebecsim.clusters.mapreduce.records import FinishedRun
@@ -83,7 +83,7 @@ def paired(first: int, second: int) -> list[int]:
     settings = HadoopSettings(
         map_slots=2, reduce_slots=2, heartbeat=1, first_heartbeats=1, slow_start=1.0
     )
-    configuration = ClusterConfiguration(
+    configuration = MapReduceConfiguration(
         replace(ROUND, nodes=1), settings, FileSystem(1), EXACT, sampling=0
     )
     # All the work of a reduce is to write 100 bytes; what it merges is written, too.

@@ -12,8 +12,8 @@ from hypothesis import given, settings, strategies as st
 
 from rebecsim.clusters.mapreduce.cluster import run_mapreduce
 from rebecsim.clusters.mapreduce.configuration import (
-    ClusterConfiguration,
     Failures,
+    MapReduceConfiguration,
     Outage,
     Speculation,
     SpeculationRule,
@@ -35,7 +35,7 @@ JOBS = [job(1, 20, 3), job(2, 3, 0, submit=5 * SECOND), job(3, 6, 1, submit=9 * 
 
 
 def run(
-    configuration: ClusterConfiguration, jobs: Sequence[Any] = JOBS, seed: int = 1
+    configuration: MapReduceConfiguration, jobs: Sequence[Any] = JOBS, seed: int = 1
 ) -> FinishedRun:
     return run_mapreduce(jobs, configuration, FirstComeFirstServed, seed)
 

@@ -18,10 +18,10 @@ from rebecsim.clusters.mapreduce.cluster import (
     topology_of,
 )
 from rebecsim.clusters.mapreduce.configuration import (
-    ClusterConfiguration,
     Failures,
     FileSystem,
     HadoopSettings,
+    MapReduceConfiguration,
     Outage,
     Speculation,
     TimedChange,
@@ -58,7 +58,7 @@ RATES = Rates(cycles=1.0, read=1.0, link=1.0, written=2.0)
 
 def only_attempt(job: MapReduceJob, hadoop: HadoopSettings = AT_ONCE) -> AttemptRecord:
     """Run a job on one node where a cycle and a byte take a microsecond; give its first map."""
-    configuration = ClusterConfiguration(
+    configuration = MapReduceConfiguration(
         replace(ROUND, nodes=1), hadoop, FileSystem(1), EXACT, sampling=0
     )
     return run_mapreduce([job], configuration, FirstComeFirstServed, 1).attempts[0]
@@ -88,7 +88,7 @@ def test_a_reduce_takes_what_its_steps_take() -> None:
     costs = replace(NOTHING, start=10.0, merge=7.0, reduce_sort=30.0, reduce=2.0, reduce_ratio=0.5)
     one = MapReduceJob(1, "one", "user", "queue", 0, (100, 100), 1, costs)
     hadoop = replace(AT_ONCE, slow_start=1.0, merge_buffer=150)
-    configuration = ClusterConfiguration(
+    configuration = MapReduceConfiguration(
         replace(ROUND, nodes=1), hadoop, FileSystem(1), EXACT, sampling=0
     )
     run = run_mapreduce([one], configuration, FirstComeFirstServed, 1)
@@ -208,7 +208,9 @@ def test_the_nearest_replica_is_read(
     assert replica_for(hosts, 0, [0, 0, 1, 1, 2, 2], drawn) == chosen
 
 
-def _with(section: str, **changes: Any) -> Callable[[ClusterConfiguration], ClusterConfiguration]:
+def _with(
+    section: str, **changes: Any
+) -> Callable[[MapReduceConfiguration], MapReduceConfiguration]:
     return lambda given: replace(given, **{section: replace(getattr(given, section), **changes)})
 
 
@@ -252,7 +254,7 @@ def _with(section: str, **changes: Any) -> Callable[[ClusterConfiguration], Clus
     ],
 )
 def test_clusters_that_make_no_sense_are_errors(
-    change: Callable[[ClusterConfiguration], ClusterConfiguration], message: str
+    change: Callable[[MapReduceConfiguration], MapReduceConfiguration], message: str
 ) -> None:
     with pytest.raises(UserError, match=message):
         run_mapreduce([job(1, 1)], change(cluster()), FirstComeFirstServed, 1)

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import assume, strategies as st
 
 from rebecsim.clusters.yarn.cluster import Finished, run_cluster
-from rebecsim.clusters.yarn.configuration import Configuration, Elasticity
+from rebecsim.clusters.yarn.configuration import Elasticity, YarnConfiguration
 from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.elasticity.penalties import penalty_named
 from rebecsim.clusters.yarn.node import NodeSize
@@ -57,10 +57,10 @@ def workloads(draw: st.DrawFn) -> tuple[ContainerJob, ...]:
     return tuple(made)
 
 
-def configurations(*schedulers: str) -> st.SearchStrategy[Configuration]:
+def configurations(*schedulers: str) -> st.SearchStrategy[YarnConfiguration]:
     flags = {name: st.booleans() for name in ("reservations", "gaps", "assign_multiple")}
     return st.builds(
-        Configuration,
+        YarnConfiguration,
         scheduler=st.sampled_from(schedulers or tuple(SCHEDULERS)),
         node_heartbeat=st.sampled_from([250, 1000, 3000]),
         master_heartbeat=st.sampled_from([500, 1000, 1700]),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rebecsim.clusters.yarn.cluster import run_cluster
-from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.machines import node_sizes
 from rebecsim.errors import UserError
 from rebecsim.workloads.containers.sls import read_sls_jobs
@@ -114,7 +114,7 @@ def run_files(folder: Path, trace: str, nodes: str, cores: int = 4) -> int:
     (folder / "nodes").write_text(nodes)
     jobs = read_sls_jobs(folder / "trace")
     sizes = node_sizes(read_sls_topology(folder / "nodes"), 4000, cores)
-    applications = run_cluster(jobs, sizes, Configuration()).applications
+    applications = run_cluster(jobs, sizes, YarnConfiguration()).applications
     return sum(application.end is not None for application in applications)
 
 

@@ -11,7 +11,7 @@ from rebecsim.actors import FifoScheduler
 from rebecsim.clusters.yarn.accounts import Accounts
 from rebecsim.clusters.yarn.application import Decisions
 from rebecsim.clusters.yarn.cluster import Finished, cluster_model, run_cluster
-from rebecsim.clusters.yarn.configuration import Configuration, Elasticity, InjectedError
+from rebecsim.clusters.yarn.configuration import Elasticity, InjectedError, YarnConfiguration
 from rebecsim.clusters.yarn.elasticity.durations import applications_of
 from rebecsim.clusters.yarn.elasticity.penalties import penalty_named
 from rebecsim.clusters.yarn.node import ClusterNode
@@ -36,7 +36,7 @@ from tests.examples import dear
 
 
 def test_one_task_step_by_step():
-    run = run_cluster([job(0, 0, tasks(1, 1500, 5000))], nodes(1), Configuration())
+    run = run_cluster([job(0, 0, tasks(1, 1500, 5000))], nodes(1), YarnConfiguration())
     assert rows(run) == [
         (0, 1, 1000, 11_000, 1000, "node1"),
         (0, 2, 3000, 8000, 1500, "node1"),
@@ -47,7 +47,7 @@ def test_one_task_step_by_step():
 
 
 def test_a_job_without_tasks_ends():
-    run = run_cluster([job(0, 0)], nodes(1), Configuration())
+    run = run_cluster([job(0, 0)], nodes(1), YarnConfiguration())
     assert rows(run) == [(0, 1, 1000, 1000, 1000, "node1")]
     assert run.applications[0].end == 2000
 
@@ -55,7 +55,7 @@ def test_a_job_without_tasks_ends():
 def test_who_waits_for_a_job_starts_when_it_ends():
     first = job(3, 0, tasks(1, 1500, 5000))
     run = run_cluster(
-        [replace(first, number=4, start=None, after=3), first], nodes(2), Configuration()
+        [replace(first, number=4, start=None, after=3), first], nodes(2), YarnConfiguration()
     )
     waiting, other = run.applications
     assert waiting.start == other.end == 12_000
@@ -70,7 +70,7 @@ def test_less_memory_is_given_where_the_scheduler_may():
             for container in run_cluster(
                 small,
                 nodes(1, 4000),
-                Configuration(name, elasticity=elasticity, master_memory=800),
+                YarnConfiguration(name, elasticity=elasticity, master_memory=800),
             )
             .applications[0]
             .containers
@@ -161,7 +161,7 @@ def test_a_run_is_the_same_when_it_is_done_again(scheduler):
     elasticity = Elasticity(
         penalty_named("STEP", 1.5), duration_error=InjectedError(30, "MIXED", "RANDOM")
     )
-    configuration = Configuration(scheduler, reservations=True, elasticity=elasticity)
+    configuration = YarnConfiguration(scheduler, reservations=True, elasticity=elasticity)
     jobs = [job(number, number * 700, tasks(9, 1500, 5000)) for number in range(4)]
     first, second = (run_cluster(jobs, nodes(2), configuration) for _ in range(2))
     assert rows(first) == rows(second)
@@ -173,7 +173,7 @@ def test_a_run_is_the_same_when_it_is_done_again(scheduler):
 def test_appmasters_that_hold_all_nodes_are_no_endless_run():
     jobs = [job(number, 0, tasks(1, 3000, 1000)) for number in range(4)]
     with pytest.raises(StuckError, match="job_0 and 3 others wait for containers, and never get"):
-        run_cluster(jobs, nodes(1), Configuration(master_memory=2000, reservations=True))
+        run_cluster(jobs, nodes(1), YarnConfiguration(master_memory=2000, reservations=True))
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,9 @@ def test_appmasters_that_hold_all_nodes_are_no_endless_run():
 )
 def test_what_makes_no_sense_is_refused(changes, problem):
     with pytest.raises(UserError) as raised:
-        run_cluster([job(0, 0, tasks(1, 500, 10))], nodes(1), replace(Configuration(), **changes))
+        run_cluster(
+            [job(0, 0, tasks(1, 500, 10))], nodes(1), replace(YarnConfiguration(), **changes)
+        )
     assert problem in str(raised.value)
 
 
@@ -224,5 +226,5 @@ def test_what_makes_no_sense_is_refused(changes, problem):
 def test_what_fits_nowhere_is_refused(sizes, problem):
     wanted = job(0, 0, tasks(1, 500, 10), tasks(1, 5000, 10))
     with pytest.raises(UserError) as raised:
-        run_cluster([wanted], sizes, Configuration())
+        run_cluster([wanted], sizes, YarnConfiguration())
     assert str(raised.value) == problem

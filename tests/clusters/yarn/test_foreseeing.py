@@ -12,7 +12,7 @@ from rebecsim.clusters.common.queued import QueuedSystem, serve
 from rebecsim.clusters.yarn.accounts import Accounts
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.cluster import Finished, cluster_model, run_cluster
-from rebecsim.clusters.yarn.configuration import Configuration, Elasticity, InjectedError
+from rebecsim.clusters.yarn.configuration import Elasticity, InjectedError, YarnConfiguration
 from rebecsim.clusters.yarn.elasticity.durations import applications_of
 from rebecsim.clusters.yarn.elasticity.penalties import penalty_named
 from rebecsim.clusters.yarn.foreseeing import peeker
@@ -124,7 +124,7 @@ def test_looking_ahead_stops_when_the_answer_is_known(monkeypatch):
     monkeypatch.setattr(Foresight, "finishes_before", noted)
     elasticity = Elasticity(penalty_named("STEP", 1.5))
     jobs = [job(0, 0, tasks(60, 1900, 100_000))]
-    run = run_cluster(jobs, nodes(1), Configuration("PEEK", elasticity=elasticity))
+    run = run_cluster(jobs, nodes(1), YarnConfiguration("PEEK", elasticity=elasticity))
     assert run.applications[0].decisions.elastic > 0
     assert max(until - at for at, until in reached) > 150_000
     assert all(until - at > 90_000 for at, until in reached)
@@ -141,13 +141,13 @@ def test_looking_ahead_goes_on_from_before_while_all_goes_as_foreseen(monkeypatc
     monkeypatch.setattr(peeker, "look_ahead", noted)
     elasticity = Elasticity(penalty_named("STEP", 1.5))
     jobs = [job(0, 0, tasks(9, 4000, 5000)), job(1, 7300, tasks(9, 4000, 5000))]
-    run_cluster(jobs, nodes(3, cores=1), Configuration("PEEK", elasticity=elasticity))
+    run_cluster(jobs, nodes(3, cores=1), YarnConfiguration("PEEK", elasticity=elasticity))
     assert taken == [0, 7300]
 
 
 def test_gaps_are_looked_for_where_each_container_is_looked_ahead_with():
     elasticity = Elasticity(penalty_named("STEP", 1.5))
-    configuration = Configuration(
+    configuration = YarnConfiguration(
         "PEEK",
         master_memory=100,
         reservations=True,

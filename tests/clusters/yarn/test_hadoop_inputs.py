@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rebecsim.clusters.yarn.cluster import run_cluster
-from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.machines import node_sizes
 from rebecsim.workloads.containers.sls import read_sls_jobs
 from rebecsim.workloads.containers.topology import read_sls_topology
@@ -19,7 +19,7 @@ def test_a_trace_and_a_topology_of_hadoop_run_together(shared_data):
         (3000, 4),
         (6144, 12),
     ]
-    first, second = run_cluster(jobs, sizes, Configuration()).applications
+    first, second = run_cluster(jobs, sizes, YarnConfiguration()).applications
     assert (first.start, second.start) == (0, 105_204)
     for application, longest in ((first, 17_843), (second, 22_163)):
         assert application.end is not None

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from rebecsim.clusters.yarn.cluster import run_cluster
-from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.measures import YARN_MEASURES, MeasuredRun, jain, run_figures
 from rebecsim.clusters.yarn.tables import (
     OCCUPANCY,
@@ -29,7 +29,7 @@ def measured(run) -> MeasuredRun:
 
 def test_figures_of_one_task_by_hand():
     # Submitted at 0, launched at 3 s, ended at 8 s; the AppMaster is there from 1 s to 11 s.
-    run = run_cluster([job(0, 0, tasks(1, 1500, 5000))], nodes(1), Configuration())
+    run = run_cluster([job(0, 0, tasks(1, 1500, 5000))], nodes(1), YarnConfiguration())
     figures = run_figures(measured(run))
     assert figures == {
         "mean_duration": 12.0,
@@ -50,7 +50,7 @@ def test_figures_of_one_task_by_hand():
 
 def test_a_reservation_keeps_what_is_free_on_its_node():
     # Tasks of 3000 MB on a node of 4000 MB that has an AppMaster of 500 MB: 500 MB are left.
-    configuration = Configuration(reservations=True, master_memory=500)
+    configuration = YarnConfiguration(reservations=True, master_memory=500)
     run = run_cluster([job(0, 0, tasks(2, 3000, 10_000))], nodes(1), configuration)
     (node,) = run.nodes
     (kept,) = node.reservations

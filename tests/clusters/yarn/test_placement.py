@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from rebecsim.clusters.yarn.cluster import run_cluster
-from rebecsim.clusters.yarn.configuration import Configuration, PlacementRules
+from rebecsim.clusters.yarn.configuration import PlacementRules, YarnConfiguration
 from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.node import NodeSize
 from rebecsim.clusters.yarn.placement.hosts import Hosts
@@ -69,7 +69,7 @@ def test_what_a_host_means():
 def test_tasks_wait_for_their_node_as_long_as_they_are_told(scheduler):
     """Three tasks that would rather run on node4, on which there is room for one."""
     jobs = [job(0, 0, tasks(3, 3500, 60_000, host="/rack2/node4"))]
-    configuration = Configuration(scheduler, master_memory=100)
+    configuration = YarnConfiguration(scheduler, master_memory=100)
 
     def run(*delays: int | None) -> list[tuple[str, str | None]]:
         rules = PlacementRules(*delays)
@@ -91,7 +91,7 @@ def test_an_opportunity_is_missed_at_a_heartbeat_of_a_node_with_room():
     found = {}
     for delay in range(4):
         rules = PlacementRules(delay, 0)
-        run = run_cluster(jobs, racks(), Configuration(placement=rules, master_memory=600))
+        run = run_cluster(jobs, racks(), YarnConfiguration(placement=rules, master_memory=600))
         found[delay] = [(each.scheduled, each.node.size.name) for each in tasks_of(run)]
     assert found[0] == [(1250, "node2"), (1500, "node3")]
     assert found[1] == [(1500, "node3"), (1750, "node4")]
@@ -106,7 +106,7 @@ def test_a_job_with_a_label_runs_where_it_is_and_others_where_it_is_not():
         replace(job(0, 0, tasks(3, 3000, 5000)), label="gpu"),
         job(1, 0, tasks(6, 3000, 5000)),
     ]
-    run = run_cluster(jobs, sizes, Configuration(placement=PlacementRules(), master_memory=500))
+    run = run_cluster(jobs, sizes, YarnConfiguration(placement=PlacementRules(), master_memory=500))
     labelled, other = run.applications
     assert {each.node.size.name for each in labelled.containers} == {"node4"}
     assert {each.node.size.name for each in other.containers} == {"node1", "node2", "node3"}
@@ -119,7 +119,7 @@ def test_nodes_that_are_not_exclusive_are_lent_while_nobody_waits_for_them():
         job(0, 0, tasks(9, 3000, 10_000)),
         replace(job(1, 20_000, tasks(3, 3000, 10_000)), label="fast"),
     ]
-    run = run_cluster(jobs, sizes, Configuration(placement=PlacementRules(), master_memory=400))
+    run = run_cluster(jobs, sizes, YarnConfiguration(placement=PlacementRules(), master_memory=400))
     borrowing, owner = run.applications
     assert {each.node.size.name for each in owner.containers} == {"node2"}
     on_it = [each for each in borrowing.containers if each.node.size.name == "node2"]
@@ -131,7 +131,7 @@ def test_nodes_that_are_not_exclusive_are_lent_while_nobody_waits_for_them():
 def test_tasks_of_a_job_are_spread():
     jobs = [job(0, 0, tasks(6, 100, 10_000))]
     rules = PlacementRules(most_per_node=1)
-    configuration = Configuration("FIFO", placement=rules, master_memory=100)
+    configuration = YarnConfiguration("FIFO", placement=rules, master_memory=100)
     run = run_cluster(jobs, nodes(3), configuration)
     names = [each.node.size.name for each in tasks_of(run)]
     assert sorted(names[:3]) == sorted(names[3:]) == ["node1", "node2", "node3"]
@@ -164,7 +164,7 @@ def test_tasks_of_a_job_are_spread():
 def test_rules_that_keep_a_task_from_all_nodes_are_refused(placed, rules, problem):
     sizes = [*nodes(1), NodeSize("large", 2, 9000, 9)]
     with pytest.raises(UserError) as raised:
-        run_cluster([placed], sizes, Configuration(placement=rules))
+        run_cluster([placed], sizes, YarnConfiguration(placement=rules))
     assert str(raised.value) == problem
 
 

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from hypothesis import given, settings, strategies as st
 
 from rebecsim.clusters.yarn.cluster import run_cluster
-from rebecsim.clusters.yarn.configuration import Configuration, Elasticity, InjectedError
+from rebecsim.clusters.yarn.configuration import Elasticity, InjectedError, YarnConfiguration
 from rebecsim.clusters.yarn.elasticity.draws import SeededDraws
 from rebecsim.clusters.yarn.elasticity.penalties import penalty_named
 from rebecsim.clusters.yarn.quirks import QUIRKS_OF_DSS, Quirks
@@ -18,7 +18,7 @@ SMALL = [job(0, 0, tasks(3, 1500, 5000))]
 STEP = penalty_named("STEP", 1.5)
 
 
-def runs(configuration: Configuration, jobs=SMALL, sizes=2, **quirks: bool):
+def runs(configuration: YarnConfiguration, jobs=SMALL, sizes=2, **quirks: bool):
     """Run with and without some quirks."""
     return tuple(
         run_cluster(jobs, nodes(sizes), replace(configuration, quirks=each))
@@ -32,9 +32,9 @@ def test_all_of_them_are_those_of_dss():
 
 
 def test_one_second_matters_for_other_periods_only():
-    usual, as_dss = runs(Configuration(), one_second=True)
+    usual, as_dss = runs(YarnConfiguration(), one_second=True)
     assert rows(usual) == rows(as_dss)
-    longer = Configuration(node_heartbeat=3000, master_heartbeat=3000)
+    longer = YarnConfiguration(node_heartbeat=3000, master_heartbeat=3000)
     usual, as_dss = runs(longer, one_second=True)
     masters = [run.applications[0].containers[0].launched for run in (usual, as_dss)]
     assert masters == [3000, 1000]
@@ -42,7 +42,7 @@ def test_one_second_matters_for_other_periods_only():
 
 def test_errors_of_memory_are_added_once():
     elasticity = Elasticity(STEP, memory_error=InjectedError(20, "POSITIVE"))
-    usual, as_dss = runs(Configuration(elasticity=elasticity), errors_twice=True)
+    usual, as_dss = runs(YarnConfiguration(elasticity=elasticity), errors_twice=True)
     lengths = [
         {each.finished - each.launched for each in run.applications[0].containers[1:]}
         for run in (usual, as_dss)
@@ -52,14 +52,14 @@ def test_errors_of_memory_are_added_once():
 
 def test_who_gets_all_it_asked_for_is_not_elastic():
     elasticity = Elasticity(STEP, overestimated=(1.5, 1.5))
-    usual, as_dss = runs(Configuration(elasticity=elasticity), full_is_ideal=True)
+    usual, as_dss = runs(YarnConfiguration(elasticity=elasticity), full_is_ideal=True)
     assert not any(each.is_elastic for each in usual.applications[0].containers)
     assert all(each.is_elastic for each in as_dss.applications[0].containers[1:])
 
 
 def test_srtf_counts_what_does_not_fit():
     jobs = [job(0, 0, tasks(2, 2500, 5000)), job(1, 0, tasks(1, 2500, 9000))]
-    usual, as_dss = runs(Configuration("SRTF", master_memory=500), jobs, 1, silent=True)
+    usual, as_dss = runs(YarnConfiguration("SRTF", master_memory=500), jobs, 1, silent=True)
     for application in usual.applications:
         looks = application.decisions
         assert looks.total == looks.accepted + looks.rejected
@@ -71,7 +71,7 @@ def test_srtf_counts_what_does_not_fit():
 
 def test_draws_depend_on_the_seed_unless_they_are_fixed():
     elasticity = Elasticity(STEP, duration_error=InjectedError(30, "MIXED", "RANDOM"))
-    configuration = Configuration(elasticity=elasticity)
+    configuration = YarnConfiguration(elasticity=elasticity)
     seeds = [replace(configuration, seed=seed) for seed in (1, 2)]
     first, second = (rows(run_cluster(SMALL, nodes(2), each)) for each in seeds)
     assert first != second
@@ -104,7 +104,9 @@ def test_errors_of_a_job_are_the_same_under_all_schedulers():
     jobs = [job(number, number * 300, tasks(4, 1500, 5000)) for number in range(3)]
     found = set()
     for scheduler in ("REGULAR", "SRTF"):
-        run = run_cluster(jobs, nodes(2), Configuration(scheduler, elasticity=elasticity, seed=7))
+        run = run_cluster(
+            jobs, nodes(2), YarnConfiguration(scheduler, elasticity=elasticity, seed=7)
+        )
         for each in run.applications:
             lengths = tuple(
                 container.finished - container.launched for container in each.containers[1:]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from rebecsim.clusters.yarn.cluster import Finished, run_cluster
-from rebecsim.clusters.yarn.configuration import Configuration, Elasticity
+from rebecsim.clusters.yarn.configuration import Elasticity, YarnConfiguration
 from rebecsim.clusters.yarn.elasticity.penalties import penalty_named
 from rebecsim.clusters.yarn.quirks import Quirks
 from tests.clusters.yarn.clusters import (
@@ -27,7 +27,7 @@ DEAR = Elasticity(penalty_named("STEP", 9.0))
 
 
 def run(scheduler: str, elasticity: Elasticity, jobs: list, **more: object) -> Finished:
-    configuration = Configuration(scheduler, master_memory=100, elasticity=elasticity, **more)
+    configuration = YarnConfiguration(scheduler, master_memory=100, elasticity=elasticity, **more)
     return run_cluster(jobs, nodes(1, cores=20), configuration)
 
 

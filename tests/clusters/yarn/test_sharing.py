@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from rebecsim.clusters.yarn.application import Application, Task
 from rebecsim.clusters.yarn.cluster import run_cluster
-from rebecsim.clusters.yarn.configuration import Configuration, Pool
+from rebecsim.clusters.yarn.configuration import FairPool, YarnConfiguration
 from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.node import ClusterNode, NodeSize, Reservation
 from rebecsim.clusters.yarn.schedulers.registry import SCHEDULERS
@@ -60,11 +60,11 @@ def launched(number: int, count: int, memory: int, cores: int, **more: object) -
 
 
 def served(
-    name: str, size: NodeSize, applications: list[Application], *pools: Pool
+    name: str, size: NodeSize, applications: list[Application], *pools: FairPool
 ) -> list[Application]:
     """Give one node at one heartbeat, and say who got containers, in order."""
     node, giving = ClusterNode(size), Giving()
-    configuration = Configuration(name, assign_multiple=True, pools=pools)
+    configuration = YarnConfiguration(name, assign_multiple=True, pools=pools)
     scheduler = SCHEDULERS[name].scheduler(configuration, [node], giving)
     for each in applications:
         scheduler.submitted(each)
@@ -119,46 +119,49 @@ def test_a_queue_that_is_named_is_the_pool():
 
 def test_weights_say_how_much_more_a_pool_gets():
     both = [launched(0, 20, 1, 0, user="ann"), launched(1, 20, 1, 0, user="bob")]
-    given = served("FAIR", NodeSize("node", 1, 12, 9), both, Pool("bob", weight=3))
+    given = served("FAIR", NodeSize("node", 1, 12, 9), both, FairPool("bob", weight=3))
     assert counts(given, both) == [3, 9]
 
 
 def test_who_has_less_than_promised_goes_first():
     both = [launched(0, 20, 1, 0, user="ann"), launched(1, 20, 1, 0, user="bob")]
-    given = served("FAIR", NodeSize("node", 1, 12, 9), both, Pool("bob", least_memory=8))
+    given = served("FAIR", NodeSize("node", 1, 12, 9), both, FairPool("bob", least_memory=8))
     assert [each.number for each in given] == [1] * 8 + [0] * 4
 
 
 def test_of_those_who_have_less_than_promised_the_smallest_part_counts():
     both = [launched(0, 20, 1, 0, user="ann"), launched(1, 20, 1, 0, user="bob")]
-    pools = Pool("ann", least_memory=4), Pool("bob", least_memory=8)
+    pools = FairPool("ann", least_memory=4), FairPool("bob", least_memory=8)
     given = served("FAIR", NodeSize("node", 1, 12, 9), both, *pools)
     assert [each.number for each in given] == [0, 1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 1]
 
 
 def test_least_cores_count_where_cores_are_dominant():
     both = [launched(0, 20, 1, 1, user="ann"), launched(1, 20, 1, 1, user="bob")]
-    given = served("DRF", NodeSize("node", 1, 100, 6), both, Pool("bob", least_cores=4))
+    given = served("DRF", NodeSize("node", 1, 100, 6), both, FairPool("bob", least_cores=4))
     assert [each.number for each in given] == [1, 1, 1, 1, 0, 0]
 
 
 @pytest.mark.parametrize(
     ("pool", "problem"),
     [
-        (Pool("ann", weight=0), "pool ann: the weight should be more than 0, not 0"),
-        (Pool("ann", least_memory=-1), "pool ann: what it has in any case should be 0 at least"),
+        (FairPool("ann", weight=0), "pool ann: the weight should be more than 0, not 0"),
+        (
+            FairPool("ann", least_memory=-1),
+            "pool ann: what it has in any case should be 0 at least",
+        ),
     ],
 )
 def test_pools_that_make_no_sense_are_refused(pool, problem):
     with pytest.raises(UserError) as raised:
-        run_cluster([job(0, 0)], nodes(1), Configuration("FAIR", pools=(pool,)))
+        run_cluster([job(0, 0)], nodes(1), YarnConfiguration("FAIR", pools=(pool,)))
     assert str(raised.value) == problem
 
 
 def test_two_pools_of_one_name_are_refused():
-    pools = Pool("ann"), Pool("ann", 2)
+    pools = FairPool("ann"), FairPool("ann", 2)
     with pytest.raises(UserError, match="two pools have the same name"):
-        run_cluster([job(0, 0)], nodes(1), Configuration("FAIR", pools=pools))
+        run_cluster([job(0, 0)], nodes(1), YarnConfiguration("FAIR", pools=pools))
 
 
 @settings(max_examples=dear(200))
@@ -212,6 +215,6 @@ def test_without_cores_both_ways_to_be_fair_are_the_same(jobs, configuration):
 
 def test_fifo_serves_in_the_order_of_submission():
     jobs = [job(0, 2000, tasks(3, 1000, 9000)), job(1, 0, tasks(3, 1000, 9000))]
-    run = run_cluster(jobs, nodes(1), Configuration("FIFO", master_memory=500))
+    run = run_cluster(jobs, nodes(1), YarnConfiguration("FIFO", master_memory=500))
     first = {each.number: each.containers[1].scheduled for each in run.applications}
     assert first[1] < first[0]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.cluster import Finished, run_cluster
-from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.quirks import Quirks
@@ -87,7 +87,7 @@ def test_nodes_as_in_dss_sleep_while_smaller_tasks_wait():
     """A large and a small node; when the large tasks have run, small ones would fit on both."""
     both = [nodes(1, 1600)[0], replace(nodes(2)[1], memory=3100)]
     jobs = [job(0, 0, tasks(1, 3000, 9000, priority=10), tasks(8, 1000, 9000))]
-    configuration = Configuration(master_memory=500)
+    configuration = YarnConfiguration(master_memory=500)
     asleep = replace(configuration, quirks=Quirks(asleep=True))
     assert idlest(run_cluster(jobs, both, configuration)) <= 1000
     assert idlest(run_cluster(jobs, both, asleep)) > 1000

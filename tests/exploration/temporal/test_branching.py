@@ -18,7 +18,7 @@ from tests.exploration.temporal.formulas_at_random import (
 )
 
 
-@settings(max_examples=dear(1200))
+@settings(max_examples=dear(1200, share=30))
 @given(seed=st.integers(0, 2**32))
 def test_a_formula_holds_exactly_if_the_definition_says_so(seed):
     draw = random.Random(seed)

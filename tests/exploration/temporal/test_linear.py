@@ -24,7 +24,7 @@ _REBECS = 2
 _LONGEST = 6
 
 
-@settings(max_examples=dear(1200))
+@settings(max_examples=dear(1200, share=30))
 @given(seed=st.integers(0, 2**32), is_fair=st.booleans())
 def test_a_formula_is_violated_exactly_if_some_run_does_not_meet_it(seed, is_fair):
     draw = random.Random(seed)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.clusters.mapreduce.configuration import ClusterConfiguration
+from rebecsim.clusters.mapreduce.configuration import MapReduceConfiguration
 from rebecsim.clusters.mapreduce.figures.attempts import (
     NODE_LOCAL,
     RACK_LOCAL,
@@ -166,7 +166,7 @@ def _means(devices: Mapping[str, NDArray[Any]]) -> dict[str, float]:
 
 
 def queue_capacities(
-    scheduler: SchedulerSetup, configuration: ClusterConfiguration
+    scheduler: SchedulerSetup, configuration: MapReduceConfiguration
 ) -> dict[str, QueueCapacity]:
     """Give what queues are sure of, where the scheduler is one with capacities."""
     made = built(scheduler, configuration)
@@ -180,7 +180,7 @@ def queue_capacities(
     }
 
 
-def built(scheduler: SchedulerSetup, configuration: ClusterConfiguration) -> TaskScheduler:
+def built(scheduler: SchedulerSetup, configuration: MapReduceConfiguration) -> TaskScheduler:
     """Make a scheduler for a cluster on which nothing runs. Raises UserError where it cannot be."""
     hardware, hadoop = configuration.hardware, configuration.hadoop
     return scheduler.build(

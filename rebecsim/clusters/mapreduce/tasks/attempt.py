@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rebecsim.clusters.mapreduce.job import SlotKind
 from rebecsim.clusters.mapreduce.progress import Locality
-from rebecsim.clusters.mapreduce.tasks.phases import Phase, ReduceFactors, Step, TaskDraws
+from rebecsim.clusters.mapreduce.tasks.phases import Phase, ReduceFactors, TaskDraws, TaskStep
 
 if TYPE_CHECKING:
     from rebecsim.clusters.mapreduce.running import JobRun, WorkerNode
@@ -102,7 +102,7 @@ class Attempt:
         self.outcome = AttemptOutcome.RUNNING
         self.times = [0] * len(Phase)
         self.source = node
-        self.steps: list[Step] = []
+        self.steps: list[TaskStep] = []
         self.place = 0
         self.began = start
         self.shuffle: Shuffle | None = None
@@ -149,7 +149,7 @@ class BackgroundMerge:
 
     __slots__ = ("attempt", "place", "steps")
 
-    def __init__(self, attempt: Attempt, steps: list[Step]) -> None:
+    def __init__(self, attempt: Attempt, steps: list[TaskStep]) -> None:
         self.attempt = attempt
         self.steps = steps
         self.place = 0

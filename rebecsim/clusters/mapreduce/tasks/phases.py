@@ -18,7 +18,7 @@ from math import ceil
 from random import Random
 from typing import NamedTuple
 
-from rebecsim.clusters.mapreduce.configuration import Hardware, Variation
+from rebecsim.clusters.mapreduce.configuration import NodeHardware, Variation
 from rebecsim.clusters.mapreduce.job import JobCosts, SlotKind
 
 
@@ -42,7 +42,7 @@ class DeviceKind(IntEnum):
     NETWORK = 3
 
 
-class Step(NamedTuple):
+class TaskStep(NamedTuple):
     """A demand of a device.
 
     Its size is in cycles for processors, in bytes for the network, and for disks in the bytes that
@@ -75,7 +75,7 @@ class Rates:
     written: float
 
     @staticmethod
-    def of(hardware: Hardware) -> Rates:
+    def of(hardware: NodeHardware) -> Rates:
         """Give the rates of a node that is not slow."""
         return Rates(
             hardware.clock / 1e6,
@@ -84,7 +84,7 @@ class Rates:
             hardware.disk_read / hardware.disk_write,
         )
 
-    def alone(self, step: Step) -> float:
+    def alone(self, step: TaskStep) -> float:
         """Give how long a step takes with its device for itself (microseconds)."""
         if step.device is DeviceKind.PROCESSOR:
             return step.size / self.cycles
@@ -140,9 +140,9 @@ def map_output(split: int, costs: JobCosts) -> float:
 
 def map_steps(
     split: int, costs: JobCosts, buffer: int, is_local: bool, rates: Rates, jitter: Jitter
-) -> list[Step]:
+) -> list[TaskStep]:
     """List what a map does whose output is shuffled. The factors drawn do not depend on where."""
-    steps: list[Step] = []
+    steps: list[TaskStep] = []
     _add(steps, DeviceKind.PROCESSOR, Phase.START, costs.start * jitter())
     spills = max(ceil(split * costs.map_ratio / buffer), 1)
     piece = buffer / costs.map_ratio if spills > 1 else float(split)
@@ -165,9 +165,9 @@ def map_steps(
 
 def map_only_steps(
     split: int, costs: JobCosts, is_local: bool, rates: Rates, jitter: Jitter
-) -> list[Step]:
+) -> list[TaskStep]:
     """List what a map does whose output is that of its job: nothing is sorted or merged."""
-    steps: list[Step] = []
+    steps: list[TaskStep] = []
     _add(steps, DeviceKind.PROCESSOR, Phase.START, costs.start * jitter())
     _add_read(steps, float(split), is_local, jitter)
     _add(steps, DeviceKind.PROCESSOR, Phase.COMPUTE, split * costs.map * jitter())
@@ -176,16 +176,16 @@ def map_only_steps(
     return steps
 
 
-def reduce_start(costs: JobCosts, factors: ReduceFactors) -> list[Step]:
+def reduce_start(costs: JobCosts, factors: ReduceFactors) -> list[TaskStep]:
     """List what a reduce does before it fetches anything."""
-    steps: list[Step] = []
+    steps: list[TaskStep] = []
     _add(steps, DeviceKind.PROCESSOR, Phase.START, costs.start * factors.start)
     return steps
 
 
-def merge_steps(held: float, costs: JobCosts, rates: Rates, jitter: Jitter) -> list[Step]:
+def merge_steps(held: float, costs: JobCosts, rates: Rates, jitter: Jitter) -> list[TaskStep]:
     """List how a reduce writes what it holds in memory, as one sorted file."""
-    steps: list[Step] = []
+    steps: list[TaskStep] = []
     if held:
         _add(steps, DeviceKind.PROCESSOR, Phase.MERGE, costs.merge * jitter())
         _add(steps, DeviceKind.DISK, Phase.MERGE, held * rates.written * jitter())
@@ -194,9 +194,9 @@ def merge_steps(held: float, costs: JobCosts, rates: Rates, jitter: Jitter) -> l
 
 def reduce_steps(
     fetched: float, costs: JobCosts, rates: Rates, factors: ReduceFactors
-) -> list[Step]:
+) -> list[TaskStep]:
     """List what a reduce does once it has merged all it has fetched."""
-    steps: list[Step] = []
+    steps: list[TaskStep] = []
     _add(steps, DeviceKind.PROCESSOR, Phase.MERGE, costs.reduce_sort * factors.sort)
     _add(steps, DeviceKind.DISK, Phase.READ, fetched * factors.read)
     _add(steps, DeviceKind.PROCESSOR, Phase.COMPUTE, fetched * costs.reduce * factors.compute)
@@ -205,7 +205,7 @@ def reduce_steps(
     return steps
 
 
-def _add_read(steps: list[Step], size: float, is_local: bool, jitter: Jitter) -> None:
+def _add_read(steps: list[TaskStep], size: float, is_local: bool, jitter: Jitter) -> None:
     """Add how a piece of the split is read: over the network after the disk, if not here."""
     disk = DeviceKind.DISK if is_local else DeviceKind.SOURCE_DISK
     _add(steps, disk, Phase.READ, size * jitter())
@@ -213,7 +213,7 @@ def _add_read(steps: list[Step], size: float, is_local: bool, jitter: Jitter) ->
         _add(steps, DeviceKind.NETWORK, Phase.READ, size)
 
 
-def _add(steps: list[Step], device: DeviceKind, phase: Phase, size: float) -> None:
+def _add(steps: list[TaskStep], device: DeviceKind, phase: Phase, size: float) -> None:
     """Add a step, unless it asks for nothing."""
     if size > 0.0:
-        steps.append(Step(device, phase, size))
+        steps.append(TaskStep(device, phase, size))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
-    from rebecsim.clusters.yarn.configuration import Configuration
+    from rebecsim.clusters.yarn.configuration import YarnConfiguration
 
 _OVERESTIMATES, _ERRORS, _DURATIONS = 23482374928374, 24381092348021, 129831982379
 
@@ -73,7 +73,7 @@ class DrawsOfDss:
         return Random(_DURATIONS)
 
 
-def draws_of(configuration: Configuration) -> Draws:
+def draws_of(configuration: YarnConfiguration) -> Draws:
     """Give the generators of a run."""
     return DrawsOfDss() if configuration.quirks.fixed_draws else SeededDraws(configuration.seed)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from random import Random
 
 from rebecsim.clusters.yarn.application import LEAST_MEMORY, Application, Task, hundreds
-from rebecsim.clusters.yarn.configuration import Configuration, InjectedError
+from rebecsim.clusters.yarn.configuration import InjectedError, YarnConfiguration
 from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.elasticity.draws import Draws, draws_of, whole_between
 from rebecsim.clusters.yarn.elasticity.penalties import Penalty, penalty_named
@@ -14,7 +14,7 @@ from rebecsim.workloads.containers.jobs import ContainerJob
 
 
 def applications_of(
-    jobs: Sequence[ContainerJob], configuration: Configuration
+    jobs: Sequence[ContainerJob], configuration: YarnConfiguration
 ) -> tuple[Application, ...]:
     """Make the applications of jobs: how much of the memory they ask for they need is drawn."""
     elasticity = configuration.elasticity
@@ -44,13 +44,13 @@ def applications_of(
     return tuple(made)
 
 
-def _master(job: ContainerJob, configuration: Configuration) -> Task:
+def _master(job: ContainerJob, configuration: YarnConfiguration) -> Task:
     """Make the task of an AppMaster: as large as the job says, or the configuration."""
     memory, cores = master_size(job, configuration)
     return Task("master", memory, cores, 0, memory)
 
 
-def master_size(job: ContainerJob, configuration: Configuration) -> tuple[int, int]:
+def master_size(job: ContainerJob, configuration: YarnConfiguration) -> tuple[int, int]:
     """Give MB and cores of the container of a job's AppMaster."""
     memory, cores = job.master_memory, job.master_cores
     return (
@@ -65,7 +65,7 @@ class Errors:
     `elastic` says whether the scheduler may give less memory, `largest` is the memory of a node.
     """
 
-    def __init__(self, configuration: Configuration, elastic: bool, largest: int) -> None:
+    def __init__(self, configuration: YarnConfiguration, elastic: bool, largest: int) -> None:
         self._elasticity = configuration.elasticity
         self._elastic = elastic
         self._largest = largest

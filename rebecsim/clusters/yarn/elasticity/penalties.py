@@ -44,7 +44,7 @@ class NoPenalty(Penalty):
         return duration
 
 
-class Linear(Penalty):
+class LinearPenalty(Penalty):
     """Half the memory, twice the time."""
 
     name = "POWER1"
@@ -75,7 +75,7 @@ class SquareRoot(Penalty):
         return int(math.sqrt(ideal / given) * duration)
 
 
-class Step(Penalty):
+class StepPenalty(Penalty):
     """Any other memory than the ideal one costs the same: the bump is the factor."""
 
     name = "STEP"
@@ -121,7 +121,15 @@ class SparkWordCount(_Tabulated):
 
 PENALTIES: Mapping[str, type[Penalty]] = {
     each.name: each
-    for each in (NoPenalty, Linear, Quadratic, SquareRoot, Step, Sawtooth, SparkWordCount)
+    for each in (
+        NoPenalty,
+        LinearPenalty,
+        Quadratic,
+        SquareRoot,
+        StepPenalty,
+        Sawtooth,
+        SparkWordCount,
+    )
 }
 """The models by name."""
 

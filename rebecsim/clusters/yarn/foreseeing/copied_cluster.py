@@ -10,7 +10,7 @@ from rebecsim.actors.rebec import Rebec
 from rebecsim.clusters.common.queued import QueuedSystem, Waiting
 from rebecsim.clusters.yarn.accounts import Accounts
 from rebecsim.clusters.yarn.application import Application
-from rebecsim.clusters.yarn.configuration import Configuration, InjectedError
+from rebecsim.clusters.yarn.configuration import InjectedError, YarnConfiguration
 from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.foreseeing.snapshot import ApplicationThen, NodeThen, Snapshot
 from rebecsim.clusters.yarn.node import ClusterNode, Reservation
@@ -161,7 +161,7 @@ class CopiedCluster:
         scheduler.give(own, self._nodes[node], memory)
 
 
-def _known_of(original: Configuration, gaps: bool) -> Configuration:
+def _known_of(original: YarnConfiguration, gaps: bool) -> YarnConfiguration:
     """Give what schedulers can know of a configuration."""
     drawn = original.elasticity
     as_dss = original.quirks.errors_foreseen

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rebecsim.clusters.yarn.application import Application
-from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.configuration import YarnConfiguration
 
 
 @dataclass(slots=True)
@@ -26,7 +26,7 @@ class LastFinishes:
     Where durations have errors nothing is known but that what has not happened comes later.
     """
 
-    def __init__(self, configuration: Configuration) -> None:
+    def __init__(self, configuration: YarnConfiguration) -> None:
         self.master_period = configuration.master_heartbeat
         self._node_period = configuration.node_heartbeat
         self._exact = not configuration.elasticity.duration_error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rebecsim.actors import Rebec, known_rebec, message_server
 from rebecsim.clusters.yarn.application import Application
-from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.foreseeing.foresight import Foresight
 from rebecsim.clusters.yarn.foreseeing.look_ahead import look_ahead
 from rebecsim.clusters.yarn.node import ClusterNode
@@ -123,7 +123,7 @@ class Peeker(Rebec, queue_size=2**31 - 1):
         return bool(ending)
 
 
-def _foresees_all(configuration: Configuration) -> bool:
+def _foresees_all(configuration: YarnConfiguration) -> bool:
     """Whether a cluster goes on as a copy of it until it gives less memory, or gets another job."""
     elasticity = configuration.elasticity
     errs = elasticity.duration_error or elasticity.memory_error or elasticity.bump_error

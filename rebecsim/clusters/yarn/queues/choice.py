@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.node import NodeSize
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
 from rebecsim.clusters.yarn.queue_files.reading import QueueSettings
@@ -13,13 +13,13 @@ from rebecsim.clusters.yarn.queue_files.resources import Resources
 from rebecsim.clusters.yarn.queues.capacity.scheduler import CapacityScheduler
 from rebecsim.clusters.yarn.queues.fair.scheduler import HadoopFairScheduler
 from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler
-from rebecsim.clusters.yarn.schedulers.scheduler import Scheduler
+from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler
 from rebecsim.workloads.containers.jobs import ContainerJob
 
 _ANY = 2**40
 
 
-def scheduler_of(configuration: Configuration) -> type[Scheduler]:
+def scheduler_of(configuration: YarnConfiguration) -> type[ContainerScheduler]:
     """Give the scheduler: that of the file, or of the name. Raises UnknownNameError."""
     queues = configuration.queues
     if queues is None:
@@ -27,7 +27,7 @@ def scheduler_of(configuration: Configuration) -> type[Scheduler]:
     return CapacityScheduler if isinstance(queues, CapacitySettings) else HadoopFairScheduler
 
 
-def killing_period(configuration: Configuration) -> int:
+def killing_period(configuration: YarnConfiguration) -> int:
     """Give how often it is looked what is to be killed (ms); 0: never."""
     queues = configuration.queues
     if queues is None or queues.preemption is None:
@@ -43,8 +43,8 @@ def counted_sizes(sizes: Sequence[NodeSize], queues: QueueSettings) -> Sequence[
 
 
 def normalised(
-    jobs: Sequence[ContainerJob], configuration: Configuration
-) -> tuple[Sequence[ContainerJob], Configuration]:
+    jobs: Sequence[ContainerJob], configuration: YarnConfiguration
+) -> tuple[Sequence[ContainerJob], YarnConfiguration]:
     """Let jobs ask for what they are given: multiples of the least that is."""
     queues = configuration.queues
     assert queues is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.node import NodeSize
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacityQueue, CapacitySettings
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
@@ -15,7 +15,7 @@ from rebecsim.workloads.containers.jobs import ContainerJob
 
 
 def require_queues(
-    jobs: Sequence[ContainerJob], sizes: Sequence[NodeSize], configuration: Configuration
+    jobs: Sequence[ContainerJob], sizes: Sequence[NodeSize], configuration: YarnConfiguration
 ) -> None:
     """Raise UserError for jobs that name no queue of the file, or could never run in theirs."""
     settings = configuration.queues

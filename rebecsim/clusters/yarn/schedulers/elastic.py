@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from rebecsim.clusters.yarn.application import LEAST_MEMORY, Application, Task
-from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.schedulers.regular import Regular
 from rebecsim.clusters.yarn.schedulers.scheduler import Grants, Offer
@@ -19,7 +19,7 @@ class Elastic(Regular):
     elastic = True
 
     def __init__(
-        self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants
+        self, configuration: YarnConfiguration, nodes: Sequence[ClusterNode], grants: Grants
     ) -> None:
         super().__init__(configuration, nodes, grants)
         percent = configuration.elasticity.elastic_percent
@@ -79,7 +79,7 @@ class SmartGreedy(Elastic):
     """A task is given the least memory in which it takes the shortest time."""
 
     def __init__(
-        self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants
+        self, configuration: YarnConfiguration, nodes: Sequence[ClusterNode], grants: Grants
     ) -> None:
         super().__init__(configuration, nodes, grants)
         self._remembered = lru_cache(2**16)(self._best)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rebecsim.clusters.yarn.application import Application
-from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.node import ClusterNode
-from rebecsim.clusters.yarn.schedulers.scheduler import Grants, Scheduler, fits
+from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler, Grants, fits
 
 
-class FirstInFirstOut(Scheduler):
+class FirstInFirstOut(ContainerScheduler):
     """Applications in the order of submission; each gets all that fits, then the next one.
 
     So a later one overtakes where the next task of an earlier one does not fit. As in YARN's FIFO
@@ -18,7 +18,7 @@ class FirstInFirstOut(Scheduler):
     """
 
     def __init__(
-        self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants
+        self, configuration: YarnConfiguration, nodes: Sequence[ClusterNode], grants: Grants
     ) -> None:
         super().__init__(configuration, nodes, grants)
         self._queue: dict[Application, None] = {}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 
 from rebecsim.clusters.yarn.application import Application
-from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.foreseeing.foresight import Foresight
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.schedulers.elastic import SmartGreedy
@@ -36,7 +36,7 @@ class Peek(SmartGreedy):
     look_ahead: LookAhead
 
     def __init__(
-        self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants
+        self, configuration: YarnConfiguration, nodes: Sequence[ClusterNode], grants: Grants
     ) -> None:
         super().__init__(configuration, nodes, grants)
         self.foresight: Foresight | None = None

@@ -8,12 +8,12 @@ from itertools import chain
 from operator import itemgetter
 
 from rebecsim.clusters.yarn.application import Application
-from rebecsim.clusters.yarn.configuration import Pool
+from rebecsim.clusters.yarn.configuration import FairPool
 from rebecsim.clusters.yarn.schedulers.fair_queue import FairQueue
 from rebecsim.clusters.yarn.schedulers.shares import Share, Shares
 from rebecsim.workloads.containers.jobs import ContainerJob
 
-_ALIKE = Pool("")
+_ALIKE = FairPool("")
 """What all applications of a pool are to each other."""
 
 _DEFAULT = "default"
@@ -29,7 +29,7 @@ class _Members(FairQueue):
 
     __slots__ = ("_shares", "cores", "memory", "place", "pool")
 
-    def __init__(self, pool: Pool, shares: Shares) -> None:
+    def __init__(self, pool: FairPool, shares: Shares) -> None:
         super().__init__()
         self._shares = shares
         self.pool = pool
@@ -47,7 +47,7 @@ class _Members(FairQueue):
 class PoolQueue:
     """Pools by their shares, then names; in a pool applications by theirs, start, then number."""
 
-    def __init__(self, shares: Shares, pools: Iterable[Pool]) -> None:
+    def __init__(self, shares: Shares, pools: Iterable[FairPool]) -> None:
         self._shares = shares
         self._members = {pool.name: _Members(pool, shares) for pool in pools}
         self._known: dict[Application, tuple[int, int]] = {}
@@ -77,7 +77,7 @@ class PoolQueue:
         name = pool_of(application.job)
         found = self._members.get(name)
         if found is None:
-            found = self._members[name] = _Members(Pool(name), self._shares)
+            found = self._members[name] = _Members(FairPool(name), self._shares)
         return found
 
     def _count(self, application: Application, members: _Members) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rebecsim.clusters.yarn.application import Application
-from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.schedulers.elastic import SmartGreedy
 from rebecsim.clusters.yarn.schedulers.scheduler import Grants
@@ -19,7 +19,7 @@ class RaceInLockstep(SmartGreedy):
     """
 
     def __init__(
-        self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants
+        self, configuration: YarnConfiguration, nodes: Sequence[ClusterNode], grants: Grants
     ) -> None:
         super().__init__(configuration, nodes, grants)
         self.shrinks = False

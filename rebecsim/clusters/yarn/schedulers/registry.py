@@ -11,7 +11,7 @@ from rebecsim.clusters.yarn.schedulers.fifo import FirstInFirstOut
 from rebecsim.clusters.yarn.schedulers.peek import Peek
 from rebecsim.clusters.yarn.schedulers.race import RaceInLockstep
 from rebecsim.clusters.yarn.schedulers.regular import Regular
-from rebecsim.clusters.yarn.schedulers.scheduler import Scheduler
+from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler
 from rebecsim.clusters.yarn.schedulers.srtf import ShortestRemaining
 
 
@@ -29,7 +29,7 @@ class YarnScheduler:
     name: str
     title: str
     description: str
-    scheduler: type[Scheduler]
+    scheduler: type[ContainerScheduler]
 
 
 yarn_schedulers: Registry[YarnScheduler] = Registry("YARN scheduler")

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rebecsim.clusters.yarn.application import Application, Task
-from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.node import ClusterNode, Reservation
 from rebecsim.clusters.yarn.schedulers.fair_queue import FairQueue, Queue
 from rebecsim.clusters.yarn.schedulers.gaps import NEVER, release_time
-from rebecsim.clusters.yarn.schedulers.scheduler import Grants, Offer, Scheduler
+from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler, Grants, Offer
 
 
-class Regular(Scheduler):
+class Regular(ContainerScheduler):
     """Fair by memory, with reservations, gaps and several containers at a heartbeat if asked for.
 
     The node that sends the heartbeat is looked at, and of each application its next task only.
     """
 
     def __init__(
-        self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants
+        self, configuration: YarnConfiguration, nodes: Sequence[ClusterNode], grants: Grants
     ) -> None:
         super().__init__(configuration, nodes, grants)
         self.queue = self.make_queue()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar, NamedTuple, Protocol
 
 from rebecsim.clusters.yarn.application import Application
-from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.container import Container, Killed
 from rebecsim.clusters.yarn.node import ClusterNode, Reservation
 from rebecsim.clusters.yarn.placement.placement import Placement
@@ -50,7 +50,7 @@ class Grants(Protocol):
         """Let a node send its next heartbeat."""
 
 
-class Scheduler(ABC):
+class ContainerScheduler(ABC):
     """Shares the resources of a cluster between applications, whenever a node sends a heartbeat.
 
     Attributes:
@@ -64,7 +64,7 @@ class Scheduler(ABC):
     will_kill: bool = False
 
     def __init__(
-        self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants
+        self, configuration: YarnConfiguration, nodes: Sequence[ClusterNode], grants: Grants
     ) -> None:
         self.configuration = configuration
         self.nodes = nodes

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from typing import Protocol
 
-from rebecsim.clusters.yarn.configuration import Pool
+from rebecsim.clusters.yarn.configuration import FairPool
 from rebecsim.clusters.yarn.node import ClusterNode
 
 Share = tuple[float, ...]
@@ -27,7 +27,7 @@ class Shares(Protocol):
     def __init__(self, nodes: Sequence[ClusterNode]) -> None:
         """Take a look at the cluster that is shared."""
 
-    def of(self, memory: int, cores: int, pool: Pool) -> Share:
+    def of(self, memory: int, cores: int, pool: FairPool) -> Share:
         """Give the share of who has this memory (MB) and these cores, by the rules of a pool."""
 
 
@@ -37,7 +37,7 @@ class MemoryShares:
     def __init__(self, nodes: Sequence[ClusterNode]) -> None:
         pass
 
-    def of(self, memory: int, cores: int, pool: Pool) -> Share:
+    def of(self, memory: int, cores: int, pool: FairPool) -> Share:
         """Give the share by memory."""
         if memory < pool.least_memory:
             return _NEEDY, memory / pool.least_memory
@@ -51,7 +51,7 @@ class DominantShares:
         self._memory = sum(node.size.memory for node in nodes)
         self._cores = sum(node.size.cores for node in nodes)
 
-    def of(self, memory: int, cores: int, pool: Pool) -> Share:
+    def of(self, memory: int, cores: int, pool: FairPool) -> Share:
         """Give the share by the dominant resource."""
         # parts of the cluster over their common denominator: whole numbers, so that equal is equal
         parts = memory * self._cores, cores * self._memory

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rebecsim.clusters.yarn.application import Application
-from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.node import ClusterNode
-from rebecsim.clusters.yarn.schedulers.scheduler import Grants, Scheduler, fits
+from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler, Grants, fits
 
 
-class ShortestRemaining(Scheduler):
+class ShortestRemaining(ContainerScheduler):
     """The application whose waiting tasks have the least durations in sum goes first.
 
     A node is given as many containers as fit; nothing is reserved.
     """
 
     def __init__(
-        self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants
+        self, configuration: YarnConfiguration, nodes: Sequence[ClusterNode], grants: Grants
     ) -> None:
         super().__init__(configuration, nodes, grants)
         self._queue: list[Application] = []

@@ -9,7 +9,7 @@ from typing import Any
 
 from rebecsim.clusters.common.hadoop_xml import HadoopProperties, Property
 from rebecsim.clusters.yarn.cluster import Finished, run_cluster
-from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.node import NodeSize
 from rebecsim.clusters.yarn.queue_files.capacity_reading import read_capacity_settings
 from rebecsim.clusters.yarn.queue_files.capacity_settings import PREFIX, CapacitySettings
@@ -75,7 +75,7 @@ def job(number: int, queue: str, *classes: TaskClass, at: float = 0, **more: Any
 def run(
     settings: QueueSettings, jobs: list[ContainerJob], sizes: list[NodeSize], **more: Any
 ) -> Finished:
-    return run_cluster(jobs, sizes, Configuration(queues=settings, **more))
+    return run_cluster(jobs, sizes, YarnConfiguration(queues=settings, **more))
 
 
 def most_memory(run: Finished, *queues: str) -> int:

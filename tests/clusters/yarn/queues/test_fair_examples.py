@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rebecsim.clusters.yarn.cluster import run_cluster
-from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.node import NodeSize
 from rebecsim.clusters.yarn.queue_files.resources import Resources
 from rebecsim.clusters.yarn.queues.fair.policies import in_order
@@ -61,7 +61,7 @@ def test_the_dominant_resource_decides_who_is_next() -> None:
         job(1, "A", tasks(9, 600, 4 * 1024, cores=1), **small),
         job(2, "B", tasks(9, 600, 1024, cores=3), at=0.6, **small),
     ]
-    found = run_cluster(jobs, sizes, Configuration(queues=settings))
+    found = run_cluster(jobs, sizes, YarnConfiguration(queues=settings))
     given = sorted(
         (each.scheduled, each.application.job.queue)
         for application in found.applications

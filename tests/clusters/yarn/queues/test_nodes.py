@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rebecsim.clusters.yarn.cluster import run_cluster
-from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.node import NodeSize
 from rebecsim.workloads.containers.topology import NodeLabel
 from tests.clusters.yarn.queues.files import (
@@ -128,7 +128,7 @@ def test_a_job_that_waits_for_a_refused_one_is_submitted_at_once() -> None:
     second = job(2, "b", tasks(1, 10))
     later = type(second)(2, None, 1, second.classes, queue="b")
     settings = capacity({**TWO_QUEUES, "root.a.state": "STOPPED"})
-    found = run_cluster([first, later], nodes(1), Configuration(queues=settings))
+    found = run_cluster([first, later], nodes(1), YarnConfiguration(queues=settings))
     assert found.applications[1].start == 0
     assert found.applications[1].end is not None
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from rebecsim.clusters.yarn.application import Application
-from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
@@ -27,10 +27,10 @@ from rebecsim.clusters.yarn.queues.capacity.state import (
     minus,
 )
 from rebecsim.clusters.yarn.queues.patience import Patience
-from rebecsim.clusters.yarn.schedulers.scheduler import Grants, QueueShare, Scheduler
+from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler, Grants, QueueShare
 
 
-class CapacityScheduler(Scheduler):
+class CapacityScheduler(ContainerScheduler):
     """Shares a cluster between nested queues by their capacities.
 
     Attributes:
@@ -38,7 +38,7 @@ class CapacityScheduler(Scheduler):
     """
 
     def __init__(
-        self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants
+        self, configuration: YarnConfiguration, nodes: Sequence[ClusterNode], grants: Grants
     ) -> None:
         super().__init__(configuration, nodes, grants)
         settings = configuration.queues

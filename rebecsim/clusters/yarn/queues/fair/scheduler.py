@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from rebecsim.clusters.yarn.application import Application
-from rebecsim.clusters.yarn.configuration import Configuration
+from rebecsim.clusters.yarn.configuration import YarnConfiguration
 from rebecsim.clusters.yarn.container import Container, Locality
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.placement.hosts import Hosts
@@ -18,12 +18,12 @@ from rebecsim.clusters.yarn.queues.fair.starving import Starving
 from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
 from rebecsim.clusters.yarn.queues.patience import Patience
 from rebecsim.clusters.yarn.queues.wishes import Requests
-from rebecsim.clusters.yarn.schedulers.scheduler import Grants, QueueShare, Scheduler
+from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler, Grants, QueueShare
 
 _NODE, _RACK, _ANY = 0, 1, 2
 
 
-class HadoopFairScheduler(Scheduler):
+class HadoopFairScheduler(ContainerScheduler):
     """Shares a cluster between nested queues by weights, and within them by their policies.
 
     Attributes:
@@ -34,7 +34,7 @@ class HadoopFairScheduler(Scheduler):
     """
 
     def __init__(
-        self, configuration: Configuration, nodes: Sequence[ClusterNode], grants: Grants
+        self, configuration: YarnConfiguration, nodes: Sequence[ClusterNode], grants: Grants
     ) -> None:
         super().__init__(configuration, nodes, grants)
         settings = configuration.queues
