@@ -14,12 +14,14 @@ demo: $(INSTALLED)  ## Compare the EDF scenario; ends with the table and the pat
 	rm -rf demo-results
 	$(BIN)/rebecsim compare for_edf --out demo-results
 
-# The types are checked beside the tests, as that uses one processor only; what it says comes last.
+# Imports and types are checked beside the tests, as that uses one processor only; what is said of
+# them comes last.
 test: style  ## Lint, types, import contracts, all tests but slow ones.
-	@echo '$(BIN)/mypy &'; $(BIN)/mypy > $(VENV)/types.log 2>&1 & types=$$!; \
+	@echo '($(CHECKS)) &'; ($(CHECKS)) > $(VENV)/checks.log 2>&1 & checks=$$!; \
 	echo '$(TEST)'; $(TEST); tests=$$?; \
-	wait $$types; types=$$?; cat $(VENV)/types.log; exit $$((tests | types))
+	wait $$checks; checks=$$?; cat $(VENV)/checks.log; exit $$((tests | checks))
 
+CHECKS = $(BIN)/lint-imports && $(BIN)/mypy
 TEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"
 
 test-all: PROFILE = thorough
@@ -44,12 +46,12 @@ docs: $(INSTALLED)  ## Build the documentation site into site/.
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 lint: style
+	$(BIN)/lint-imports
 	$(BIN)/mypy
 
 style: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/lint-imports
 
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix .
