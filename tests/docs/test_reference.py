@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import fields
+from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import BaseModel
@@ -140,18 +142,6 @@ def test_every_key_of_a_mapreduce_scenario_is_there(model: type[BaseModel]) -> N
     require_table(MAPREDUCE_SCENARIO.read_text("utf-8"), keys_table(model), MAPREDUCE_SCENARIO)
 
 
-def test_schedulers_figures_and_tables_of_mapreduce_clusters_are_there() -> None:
-    text = MAPREDUCE_SCENARIO.read_text("utf-8")
-    for scheduler in BUILTIN_SLOT_SCHEDULERS:
-        assert f"| `{scheduler.name}` | {scheduler.description} |\n" in text
-    for each in MAPREDUCE_MEASURES:
-        metric = each.metric
-        assert f"| `{metric.name}` | {metric.unit or 'none'} | {metric.note} |\n" in text
-    for name, columns in MAPREDUCE_TABLES.items():
-        listed = ", ".join(f"`{column}`" for column in columns if column != REPLICATION)
-        assert f"| `{name}` | {listed} |" in text
-
-
 @pytest.mark.parametrize(
     "model",
     [
@@ -164,14 +154,24 @@ def test_every_key_of_a_stages_scenario_is_there(model: type[BaseModel]) -> None
     require_table(STAGES_SCENARIO.read_text("utf-8"), keys_table(model), STAGES_SCENARIO)
 
 
-def test_managers_figures_and_tables_of_jobs_of_stages_are_there() -> None:
-    text = STAGES_SCENARIO.read_text("utf-8")
-    for policy in BUILTIN_STAGES_POLICIES:
+@pytest.mark.parametrize(
+    ("page", "policies", "measures", "tables"),
+    [
+        (MAPREDUCE_SCENARIO, BUILTIN_SLOT_SCHEDULERS, MAPREDUCE_MEASURES, MAPREDUCE_TABLES),
+        (STAGES_SCENARIO, BUILTIN_STAGES_POLICIES, STAGES_MEASURES, STAGES_TABLES),
+    ],
+    ids=["mapreduce", "stages"],
+)
+def test_policies_figures_and_tables_of_a_kind_are_there(
+    page: Path, policies: Any, measures: Any, tables: Any
+) -> None:
+    text = page.read_text("utf-8")
+    for policy in policies:
         assert f"| `{policy.name}` | {policy.description} |\n" in text
-    for each in STAGES_MEASURES:
+    for each in measures:
         metric = each.metric
         assert f"| `{metric.name}` | {metric.unit or 'none'} | {metric.note} |\n" in text
-    for name, columns in STAGES_TABLES.items():
+    for name, columns in tables.items():
         listed = ", ".join(f"`{column}`" for column in columns if column != REPLICATION)
         assert f"| `{name}` | {listed} |" in text
 
