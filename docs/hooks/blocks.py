@@ -1,4 +1,4 @@
-"""Hooks of MkDocs: code blocks get a title and colours.
+"""Hooks of MkDocs: code blocks get a title.
 
 After its language, a block says what the tests do with it (`tests/docs/session.py`). Readers see
 of that the name of the file, and that a model is refused.
@@ -9,9 +9,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import rebeca_lexer  # from this directory, which MkDocs puts on the path
-from pygments.lexers import LEXERS
-
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
@@ -20,19 +17,6 @@ if TYPE_CHECKING:
 _BLOCK = re.compile(
     r"^(?P<ticks>`{3,})(?P<info>[^`\n]*)\n(?P<text>.*?)^(?P=ticks)$", re.MULTILINE | re.DOTALL
 )
-
-
-def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Make the colours of Rebeca known to Pygments, by the name of the language."""
-    lexer = rebeca_lexer.RebecaLexer
-    LEXERS[lexer.__name__] = (
-        rebeca_lexer.__name__,
-        lexer.name,
-        tuple(lexer.aliases),
-        tuple(lexer.filenames),
-        (),
-    )
-    return config
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:

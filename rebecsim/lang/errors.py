@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from rebecsim.errors import UserError
 from rebecsim.lang.messages import MESSAGES, WARNINGS
@@ -48,6 +48,23 @@ class Diagnostic:
         if self.hint is not None:
             lines.append(f"hint: {clipped(self.hint, _LONGEST_MESSAGE)}")
         return "\n".join(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give plain values for other programs.
+
+        Lines and columns, of characters, count from 1, and the end column is the first one behind.
+        """
+        return {
+            "file": self.span.file,
+            "line": self.span.line,
+            "column": self.span.column,
+            "end_line": self.span.end_line,
+            "end_column": self.span.end_column,
+            "severity": self.severity,
+            "message": self.message,
+            "hint": self.hint,
+            "code": self.code,
+        }
 
 
 class RebecaError(UserError):

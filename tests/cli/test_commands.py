@@ -5,15 +5,20 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import import_module, metadata
+from itertools import groupby
+from typing import Any
 
 import pytest
+import typer
+from typer.core import TyperGroup
 from typer.testing import CliRunner
 
-from rebecsim.cli.commands import COMMANDS, app
+from rebecsim.cli.commands import COMMANDS, app, program
 
 MODULES = list(dict.fromkeys(listed.module for listed in COMMANDS.values()))
 
@@ -51,7 +56,7 @@ def test_commands_of_a_module_are_listed_as_they_are_written(module: str) -> Non
 def test_help_shows_all_commands_in_the_order_of_the_list() -> None:
     shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "160"}).output
     assert "A Timed Rebeca workbench" in shown
-    _, _, below = shown.partition(" Commands ")
+    _, _, below = shown.partition(" Models ")
     assert re.findall(r"^\W+([a-z]+)  ", below, re.MULTILINE) == list(COMMANDS)
     assert all(listed.help in shown for listed in COMMANDS.values())
 
@@ -87,10 +92,44 @@ print((before, ours() - before))
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     before, more = ast.literal_eval(run.stdout)
     assert not before & set(MODULES) - {"app"}
-    used_by_many = {"app", "option_groups"}
-    assert more == {"models", "models.simulate"} | used_by_many
+    assert more == {"app", "models", "models.check"}
 
 
 def test_the_version_is_that_of_the_package() -> None:
     done = CliRunner().invoke(app, ["--version"])
     assert (done.exit_code, done.output) == (0, f"rebecsim {metadata.version('rebecsim')}\n")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_a_command_ends_with_an_example_that_can_be_read(name: str) -> None:
+    shown = CliRunner().invoke(app, [name, "-h"], env={"COLUMNS": "160"})
+    assert shown.output.strip().endswith(f"Example:  rebecsim {COMMANDS[name].example}")
+    words = shlex.split(COMMANDS[name].example)
+    command: Any = program()
+    while isinstance(command, TyperGroup):
+        _, command, words = command.resolve_command(typer.Context(command), words)
+    with command.make_context(name, words) as context:  # as far as a run would read its arguments
+        assert context.params
+
+
+def test_the_list_is_in_parts() -> None:
+    panels = [listed.panel for listed in COMMANDS.values()]
+    assert list(dict.fromkeys(panels)) == [panel for panel, _ in groupby(panels)]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("rebecsim che", "check"),
+        ("rebecsim check --wa", "--watch"),
+        ("rebecsim workload inf", "info"),
+    ],
+)
+def test_a_shell_completes_commands_and_options(
+    monkeypatch: pytest.MonkeyPatch, words: str, found: str
+) -> None:
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(words.count(" ")))
+    monkeypatch.setenv("_REBECSIM_COMPLETE", "complete_bash")
+    done = CliRunner().invoke(app, [], prog_name="rebecsim", env={})
+    assert done.output.split() == [found]

@@ -1,4 +1,4 @@
-"""Commands about models: check, generate, simulate."""
+"""Commands about models: generate, simulate."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from rebecsim.cli.app import (
     ScenarioName,
     Strict,
     Workers,
-    complain,
     console,
     open_model,
     say,
@@ -27,8 +26,6 @@ from rebecsim.cli.app import (
 )
 from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
-from rebecsim.counted import counted
-from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
 
 Scheduling = Literal["random", "fifo"]
@@ -44,62 +41,6 @@ _AT_ONE_TIME = 10_000
 
 _MESSAGES = 100
 """Messages of a run that is shown, unless another number is asked for."""
-
-
-@app.command()
-def check(
-    files: Annotated[list[Path], typer.Argument(help="Models (.rebeca, .py).")],
-    core: Core = False,
-) -> None:
-    """Check models: syntax, names and types."""
-    from rebecsim.lang import check_file
-
-    failed = False
-    for file in files:
-        try:
-            if file.suffix == ".py":
-                _check_python(file)
-                continue
-            model = check_file(file, "core" if core else "timed")
-        except UserError as error:
-            complain(error)
-            failed = True
-        else:
-            _complain_of(model.warnings)
-            _say_ok(file, len(model.classes), len(model.instances))
-    if failed:
-        raise typer.Exit(ExitCode.BAD_INPUT)
-
-
-def _check_python(file: Path) -> None:
-    """Check a model in Python, which is a program of the user's and is run."""
-    from rebecsim.actors.suspects import suspects
-    from rebecsim.generate.load import load_model
-
-    model = load_model(file)
-    classes = dict.fromkeys(instance.reactive_class for instance in model.instances)
-    _complain_of(
-        [
-            f"{each.file}:{each.line}: warning: `{each.method}` of {each.owner} {each.what}"
-            for reactive_class in classes
-            for each in suspects(reactive_class)
-        ]
-    )
-    _say_ok(file, len(classes), len(model.instances))
-
-
-def _complain_of(warnings: Sequence[object]) -> None:
-    """Show warnings, the first ones if there are many."""
-    from rebecsim.lang.errors import MOST_SHOWN
-
-    for warning in warnings[:MOST_SHOWN]:
-        complain(warning)
-    if len(warnings) > MOST_SHOWN:
-        complain(f"and {counted(len(warnings) - MOST_SHOWN, 'more warning')}")
-
-
-def _say_ok(file: Path, classes: int, rebecs: int) -> None:
-    say(f"{file}: ok, {counted(classes, 'class', 'classes')}, {counted(rebecs, 'rebec')}")
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""The colours of Timed Rebeca in the pages of the site."""
+"""The colours of Timed Rebeca: an entry point makes them known to whatever uses Pygments."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from typing import ClassVar
 
 from pygments.lexer import RegexLexer, words
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text
-
-__all__ = ["RebecaLexer"]  # what Pygments looks for in a module of lexers
 
 _DECLARATIONS = (
     *("abstract", "define", "env", "extends", "knownrebecs", "main", "msgsrv", "reactiveclass"),
@@ -19,7 +17,7 @@ _STATEMENTS = (
 )
 
 
-class RebecaLexer(RegexLexer):
+class RebecaLexer(RegexLexer):  # type: ignore[misc]  # Pygments has no types
     """Cuts a model or property file into tokens, as grammar.lark does."""
 
     name = "Rebeca"

@@ -1,0 +1,183 @@
+"""Commands about the text of models: check, new."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rebecsim.cli.app import Core, complain, say
+from rebecsim.cli.commands import app
+from rebecsim.counted import counted
+from rebecsim.errors import UserError
+from rebecsim.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from rebecsim.lang import Dialect
+
+_INTERVAL = 0.5
+"""Seconds between two looks at the files that are watched."""
+
+
+@app.command()
+def check(
+    files: Annotated[list[Path], typer.Argument(help="Models (.rebeca, .py).")],
+    core: Core = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the problems as one array.")
+    ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Check again when a file changes, until Ctrl-C.")
+    ] = False,
+) -> None:
+    """Check models: syntax, names and types."""
+    fine = _check_all(files, "core" if core else "timed", as_json)
+    try:
+        for changed in _changes(files) if watch else ():
+            if not as_json:
+                say(f"\n{', '.join(map(str, changed))} changed")
+            fine = _check_all(files, "core" if core else "timed", as_json)
+    except KeyboardInterrupt:
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
+    if not fine:
+        raise typer.Exit(ExitCode.BAD_INPUT)
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """What there is to say of a file: its problems, as values and as texts, and its size."""
+
+    problems: Sequence[dict[str, Any]]
+    said: Sequence[object]
+    classes: int = 0
+    rebecs: int = 0
+    fine: bool = True
+
+
+def _check_all(files: Sequence[Path], dialect: Dialect, as_json: bool) -> bool:
+    """Check the files and say what was found; give whether none of them has a mistake."""
+    problems: list[dict[str, Any]] = []
+    fine = True
+    for file in files:
+        checked = _checked(file, dialect)
+        fine &= checked.fine
+        problems += checked.problems
+        if as_json:
+            continue
+        for each in checked.said:
+            complain(each)
+        if checked.fine:
+            classes = counted(checked.classes, "class", "classes")
+            say(f"{file}: ok, {classes}, {counted(checked.rebecs, 'rebec')}")
+    if as_json:
+        say(json.dumps(problems))
+    return fine
+
+
+def _checked(file: Path, dialect: Dialect) -> _Checked:
+    from rebecsim.lang import RebecaError, check_file
+
+    try:
+        if file.suffix == ".py":
+            return _checked_python(file)
+        model = check_file(file, dialect)
+    except RebecaError as error:
+        return _Checked([each.to_json() for each in error.diagnostics], [error], fine=False)
+    except UserError as error:
+        text = str(error).removeprefix(f"{file}: ")
+        return _Checked([_problem(file, "error", text)], [error], fine=False)
+    except OSError as error:
+        text = str(error.strerror)
+        return _Checked([_problem(file, "error", text)], [f"{file}: {text}"], fine=False)
+    return _Checked(
+        [each.to_json() for each in model.warnings],
+        _first(model.warnings),
+        len(model.classes),
+        len(model.instances),
+    )
+
+
+def _checked_python(file: Path) -> _Checked:
+    """Check a model in Python, which is a program of the user's and is run."""
+    from rebecsim.actors.suspects import suspects
+    from rebecsim.generate.load import load_model
+
+    model = load_model(file)
+    classes = dict.fromkeys(instance.reactive_class for instance in model.instances)
+    found = [
+        (Path(each.file), each.line, f"`{each.method}` of {each.owner} {each.what}")
+        for reactive_class in classes
+        for each in suspects(reactive_class)
+    ]
+    return _Checked(
+        [_problem(place, "warning", text, line) for place, line, text in found],
+        _first([f"{place}:{line}: warning: {text}" for place, line, text in found]),
+        len(classes),
+        len(model.instances),
+    )
+
+
+def _problem(file: Path, severity: str, message: str, line: int = 1) -> dict[str, Any]:
+    """Give a problem of a whole line, or of a file, as a diagnostic gives it."""
+    return {
+        "file": str(file),
+        "line": line,
+        "column": 1,
+        "end_line": line,
+        "end_column": 1,
+        "severity": severity,
+        "message": message,
+        "hint": None,
+        "code": "",
+    }
+
+
+def _first(warnings: Sequence[object]) -> list[object]:
+    """Give the warnings that are shown: the first ones if there are many, and how many more."""
+    from rebecsim.lang.errors import MOST_SHOWN
+
+    more = len(warnings) - MOST_SHOWN
+    rest = [f"and {counted(more, 'more warning')}"] if more > 0 else []
+    return [*warnings[:MOST_SHOWN], *rest]
+
+
+def _changes(files: Sequence[Path]) -> Iterator[list[Path]]:
+    """Wait until files are written, made or deleted, and say which, again and again."""
+    before = [_stamp(file) for file in files]
+    while True:
+        time.sleep(_INTERVAL)
+        now = [_stamp(file) for file in files]
+        changed = [file for file, a, b in zip(files, before, now, strict=True) if a != b]
+        before = now
+        if changed:
+            yield changed
+
+
+def _stamp(file: Path) -> tuple[int, int, int] | None:
+    """Give what differs when a file is written; None if there is none."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+@app.command()
+def new(
+    name: Annotated[
+        Path, typer.Argument(help="Name of the model; with a directory, it is made there.")
+    ],
+) -> None:
+    """Write a small model to begin with, a property file and a test of both."""
+    from rebecsim.generate.starting import write_starter
+
+    files = write_starter(name)
+    for file in files:
+        say(str(file))
+    model, question, test = files
+    say(f"Try `rebecsim explore {model} --property {question}`, and `pytest {test}`.")

@@ -1,0 +1,36 @@
+"""A small model to begin with, its properties, and a test of both."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from rebecsim.errors import UserError
+from rebecsim.files import write_text
+from rebecsim.generate.environment import template_environment
+
+
+def write_starter(name: Path) -> tuple[Path, Path, Path]:
+    """Write a model, a property file and a test in pytest, and give their paths in this order.
+
+    `name` is that of the model, perhaps in a directory. Raises UserError for one that is no name,
+    and if any of the files is there; nothing is written then.
+    """
+    if not re.fullmatch(r"[A-Za-z]\w*", name.name, re.ASCII):
+        raise UserError(
+            f"{str(name)!r} is no name for a model: use letters, digits and _, and a letter first"
+        )
+    files = (
+        name.with_name(f"{name.name}.rebeca"),
+        name.with_name(f"{name.name}.property"),
+        name.with_name(f"test_{name.name}.py"),
+    )
+    for file in files:
+        if file.exists() or file.is_symlink():
+            raise UserError(f"{file}: is there already; choose another name, or move it away")
+    if not name.parent.is_dir():
+        raise UserError(f"{name.parent}: is no directory; make it first")
+    for file, template in zip(files, ("rebeca", "property", "py"), strict=True):
+        text = template_environment().get_template(f"new/model.{template}.j2")
+        write_text(file, text.render(name=name.name))
+    return files
