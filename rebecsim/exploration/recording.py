@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rebecsim.exploration.states.breach_key import BreachKey
 from rebecsim.exploration.states.local import Waiting
@@ -68,14 +68,36 @@ class Recording:
         self.breached.append((len(self), key))
         self.append(source, 0, service, choice, 0)
 
-    def columns(self) -> list[NDArray[np.int64]]:
-        """Give the columns of all rows whose source was expanded."""
+    def take_columns(self) -> list[NDArray[np.signedinteger[Any]]]:
+        """Give the columns of all rows whose source was expanded, and keep none of them.
+
+        Each has the narrowest integers that hold it.
+        """
         import numpy as np
 
         rows = np.frombuffer(self._rows, dtype=np.int64).reshape(-1, _WIDTH)
-        found = list(rows.T)
+        parts: Iterator[list[NDArray[np.integer[Any]]]] = ([column] for column in rows.T)
         if self.go_on is not None:
-            pairs = zip(found, self.go_on(), strict=True)
-            found = [np.concatenate(pair, dtype=np.int64) for pair in pairs]
-        known = int(np.searchsorted(found[0], self.expanded))
-        return [column[:known] for column in found]
+            pairs = zip(rows.T, self.go_on(), strict=True)
+            parts = (list(pair) for pair in pairs)
+        self._rows, self.go_on = array("q"), None
+        found: list[NDArray[np.signedinteger[Any]]] = []
+        for part in parts:
+            column = _narrowed(part)
+            known = int(np.searchsorted(found[0] if found else column, self.expanded))
+            found.append(column[:known])
+        return found
+
+
+def _narrowed(parts: list[NDArray[np.integer[Any]]]) -> NDArray[np.signedinteger[Any]]:
+    """Put columns behind each other."""
+    import numpy as np
+
+    least = min(int(each.min(initial=0)) for each in parts)
+    most = max(int(each.max(initial=0)) for each in parts)
+    fits = (
+        each
+        for each in (np.int8, np.int16, np.int32, np.int64)
+        if np.iinfo(each).min <= least and most <= np.iinfo(each).max
+    )
+    return np.concatenate(parts, dtype=next(fits), casting="unsafe")

@@ -22,6 +22,8 @@ Cube = Annotated[NDArray[np.int64], 3]
 ShortTable = Annotated[NDArray[np.int32], 2]
 Numbers = Annotated[NDArray[np.uint32], 1]
 NumberTable = Annotated[NDArray[np.uint32], 2]
+Narrow = Annotated[NDArray[np.int32], 1]
+Bytes = Annotated[NDArray[np.uint8], 1]
 Streams = Annotated[NDArray[np.uint64], 2]
 Flags = Annotated[NDArray[np.bool_], 1]
 """Arrays, and how many dimensions they have."""

@@ -55,6 +55,13 @@ STATES_FOR_THREADS = 4_000
 """States that must wait to be expanded for two threads to search: with less, they would wait for
 each other. Some batches of successors; no crossing has been measured."""
 
+PRODUCT_LOADS = 200_000
+"""Transitions of a graph, times the states of an automaton, from which on compiled code on disk
+looks for runs that the automaton accepts. A guess: Python follows about a million in a second."""
+
+PRODUCT_COMPILES = 3_000_000
+"""Transitions from which on that is compiled, which takes some seconds; also a guess."""
+
 # --- simulating ----------------------------------------------------------------------------------
 
 RUNS_LOAD = 4_000

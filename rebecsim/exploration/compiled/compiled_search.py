@@ -47,6 +47,9 @@ Integers = NDArray[np.int64]
 _RARE = frozenset({Reason.BUDGET, Reason.ROOM, Reason.WIDTH, Reason.GROW})
 """Reasons to stop after which clock and memory are looked at."""
 
+_MANY_GROUPS = 1 << 20
+"""Groups of states that are told apart by sorting, not in a table."""
+
 _ASKED = 256  # stops for other reasons between two looks
 
 
@@ -191,16 +194,22 @@ class CompiledSearch:
         store = self.store
         assert isinstance(store, ExactStore), "fingerprints do not say what variables are"
         states = int(self.control[at.STATES])
-        group = np.zeros(states, np.int64)
-        for word, mask in enumerate(self._collapsed.mask_of(rebecs, store.layout).tolist()):
-            if mask:
-                column = store.table[store.order[:states], word] & mask
-                _, numbers = np.unique(column, return_inverse=True)
-                _, group = np.unique(
-                    group * (int(numbers.max()) + 1) + numbers, return_inverse=True
-                )
-        _, first = np.unique(group, return_index=True)
-        return first, group
+        group, groups = np.zeros(states, np.int64), 1
+        for rebec in rebecs:
+            word, shift, mask = store.layout[2 * rebec].tolist()
+            numbers = store.table[store.order[:states], word] >> shift & mask
+            most = int(self._collapsed.inners.numbers[rebec]) + 1
+            group, groups = group * most + numbers, groups * most
+            if groups > _MANY_GROUPS:
+                first, group = np.unique(group, return_inverse=True)
+                groups = len(first)
+        if groups > _MANY_GROUPS:
+            _, first = np.unique(group, return_index=True)
+            return first, group
+        met = np.full(groups, states, np.int64)
+        met[group[::-1]] = np.arange(states - 1, -1, -1)  # of several the last written: the first
+        is_met = met < states
+        return met[is_met], (np.cumsum(is_met) - 1)[group]
 
     # --- the loop ------------------------------------------------------------------------------
 

@@ -68,17 +68,19 @@ class RecordingWriter:
         control[at.EDGES] = edge + 1
 
     def _columns(self) -> Iterator[NDArray[np.integer]]:
-        """Give what was written, with the services as the recording numbers them."""
-        edges = self.edges[: self._control[at.EDGES]]
+        """Give what was written, with the services as the recording numbers them, and keep none."""
+        edges, self.edges = self.edges[: self._control[at.EDGES]], NOTHING_WRITTEN
         for column in range(EDGE_WIDTH):
             yield self._services(edges[:, column]) if column == EDGE_SERVED else edges[:, column]
 
-    def _services(self, served: EdgeRows) -> Integers:
+    def _services(self, served: EdgeRows) -> NDArray[np.int32]:
         passes = served == TIME_PASSES
         places = np.where(passes, 0, served)
         met = np.zeros(int(places.max(initial=0)) + 1, dtype=bool)
         met[places[~passes]] = True
-        numbers = np.zeros(len(met), dtype=np.int64)
+        numbers = np.zeros(len(met), dtype=np.int32)
         for each in np.flatnonzero(met).tolist():
             numbers[each] = self._recording.service(self._collapsed.service(each))
-        return np.where(passes, NO_SERVICE, numbers[places])
+        found: NDArray[np.int32] = numbers[places]
+        found[passes] = NO_SERVICE
+        return found

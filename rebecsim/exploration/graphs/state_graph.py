@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,8 @@ from rebecsim.lang import CheckedModel
 from rebecsim.native.engines import Engine
 
 Integers = NDArray[np.int64]
+Narrow = NDArray[np.signedinteger[Any]]
+"""Integers as narrow as they may be: reckon with them as 64 bits."""
 Flags = NDArray[np.bool_]
 
 
@@ -37,10 +40,10 @@ class StateGraph:
 
     search: Search
     first: Integers
-    target: Integers
-    service: Integers
-    choice: Integers
-    duration: Integers
+    target: Narrow
+    service: Narrow
+    choice: Narrow
+    duration: Narrow
     services: tuple[Service, ...]
     keys: tuple[BreachKey, ...]
     wrong: dict[int, tuple[int, ...]]
@@ -137,12 +140,12 @@ class _GraphSearch(Search):
 def _graph_of(search: _GraphSearch) -> StateGraph:
     """Put together what a search has written down."""
     recording, states = search.written, len(search.states)
-    source, target, service, choice, duration = recording.columns()
-    target = target.copy()
+    source, target, service, choice, duration = recording.take_columns()
     keys: dict[BreachKey, int] = {}
-    for row, key in recording.breached:
-        if row < len(target):
-            target[row] = states + keys.setdefault(key, len(keys))
+    met = [(row, key) for row, key in recording.breached if row < len(target)]
+    target = target.astype(np.min_scalar_type(-states - len(met)), copy=False)
+    for row, key in met:
+        target[row] = states + keys.setdefault(key, len(keys))
     wrong = {}
     for number, breaches in sorted(search.wrong.items()):
         found = map(key_of_state, breaches)

@@ -75,6 +75,10 @@ class Arrays(StateGraph):
     busy, the first.
     """
 
+    target: Integers
+    service: Integers
+    choice: Integers
+    duration: Integers
     message: Integers
     action: Integers
     messages: Messages
@@ -134,8 +138,12 @@ def arrays_of(graph: StateGraph) -> Arrays:
         of_service[service] = rows.setdefault(row, len(rows))
     messages = Messages(*np.array([*rows, (NO_ACTION, 0, _NO_LIMIT)], dtype=np.int64).T.copy())
     of_edge = of_service[graph.service]
+    wide = {
+        name: getattr(graph, name).astype(np.int64)
+        for name in ("target", "service", "choice", "duration")
+    }
     return Arrays(
-        **vars(graph),
+        **vars(graph) | wide,
         message=of_edge,
         action=messages.action[of_edge],
         messages=messages,

@@ -13,11 +13,11 @@ from rebecsim.exploration.temporal.automaton import automaton_of
 from rebecsim.exploration.temporal.branching import Evaluation
 from rebecsim.exploration.temporal.formulas import PosedFormula
 from rebecsim.exploration.temporal.labelled import STAYS, endless
-from rebecsim.exploration.temporal.labelling import Labels, labels_of
-from rebecsim.exploration.temporal.lasso import stem_and_loop
+from rebecsim.exploration.temporal.labelling import Labelling, Labels
+from rebecsim.exploration.temporal.lasso import accepted_run
 from rebecsim.exploration.temporal.ltl import normal
 from rebecsim.exploration.temporal.moments import TooManyMomentsError, moments_of
-from rebecsim.exploration.temporal.product import Product, accepting_component, product_of
+from rebecsim.exploration.temporal.product import Product, product_of
 from rebecsim.exploration.temporal.verdict import PropertyVerdict, PropertyWord
 
 
@@ -31,9 +31,8 @@ class TemporalJudge:
         self._system = graph.search.system
         self._endless = endless(graph)
         self._fair = fair
-        self._labels: dict[str, Labels] = {}
-        for each in formulas:
-            self._labels[each.name] = labels_of(graph.search.states, each.conditions)
+        labelling = Labelling(graph.search.states)
+        self._labels = {each.name: labelling.labels(each.conditions) for each in formulas}
 
     def judge(self, formula: PosedFormula) -> PropertyVerdict:
         """Judge one formula."""
@@ -65,11 +64,8 @@ class TemporalJudge:
         return PropertyVerdict(formula.name, "ltl", "satisfied", mode)
 
     def _accepted(self, product: Product, wanted: int, breach: Breach) -> Path | None:
-        component = accepting_component(product, wanted)
-        if component is None:
-            return None
-        stem, loop = stem_and_loop(product, component, wanted)
-        return self._path([int(product.at[place]) for place in (*stem, *loop)], len(stem), breach)
+        run = accepted_run(product, wanted)
+        return None if run is None else self._path([*run.stem, *run.loop], len(run.stem), breach)
 
     def _path(self, places: Sequence[int], loop: int | None, breach: Breach | None) -> Path:
         """Go along transitions of the endless graph; a state that stays has no step."""
@@ -80,8 +76,10 @@ class TemporalJudge:
         return path_along(self._system, self._ordinals(steps), breach, loop)
 
     def _ordinals(self, edges: Sequence[int]) -> tuple[int, ...]:
-        first, source = self._graph.first, self._graph.source
-        return tuple([edge - int(first[source[edge]]) for edge in edges])
+        places = np.array(edges, np.int64)
+        first = self._graph.first
+        sources = np.searchsorted(first[1:], places, side="right")
+        return tuple((places - first[sources]).tolist())
 
     # --- TCTL ----------------------------------------------------------------------------------
 
@@ -90,7 +88,8 @@ class TemporalJudge:
         if self._graph.cut.any():
             return PropertyVerdict(formula.name, "tctl", "unknown", mode, note=_CUT)
         graph = self._endless
-        lasting = np.where(graph.edge == STAYS, 1, self._graph.duration[graph.edge])
+        duration = self._graph.duration.astype(np.int64)
+        lasting = np.where(graph.edge == STAYS, 1, duration[graph.edge])
         try:
             moments = moments_of(graph, lasting)
         except TooManyMomentsError:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rebecsim.errors import UserError
 from rebecsim.exploration.graphs.state_graph import StateGraph
-from rebecsim.exploration.recording import NO_SERVICE
+from rebecsim.exploration.temporal.product_loops import ACTOR, TIME
 
 Integers = NDArray[np.int64]
 
@@ -31,15 +31,17 @@ class EndlessGraph(NamedTuple):
         first: the transitions of state s are those from `first[s]` up to `first[s + 1]`.
         target: the state that each leads to.
         edge: its number in the graph of states, or STAYS.
-        marks: its bits.
+        act: which rebec acts in it, `rebecs` for none; `TIME` is added where time passes.
+        idle: for each state, the bits of the rebecs that cannot act in it.
         is_cut: which states were not expanded.
         rebecs: how many rebecs there are; the bit of time is the one after theirs.
     """
 
     first: Integers
-    target: Integers
-    edge: Integers
-    marks: Integers
+    target: NDArray[np.int32]
+    edge: NDArray[np.int32]
+    act: NDArray[np.uint8]
+    idle: Integers
     is_cut: NDArray[np.bool_]
     rebecs: int
 
@@ -53,36 +55,54 @@ class EndlessGraph(NamedTuple):
         """The bit of a run in which time goes on."""
         return 1 << self.rebecs
 
+    def mark(self, state: int, transition: int) -> int:
+        """Give the bits of a transition of a state."""
+        act = int(self.act[transition])
+        found = int(self.idle[state])
+        if act & ACTOR != self.rebecs:
+            found |= 1 << (act & ACTOR)
+        return found | (self.advancing if act & TIME else 0)
+
 
 def endless(graph: StateGraph) -> EndlessGraph:
-    """Make runs endless. Raises UserError for a model of too many rebecs."""
+    """Make runs endless. Raises UserError for a model of too many rebecs, or states."""
     rebecs = len(graph.search.system.runner.rebecs)
     if rebecs >= _MOST_BITS:
         raise UserError(
             f"temporal formulas are judged for at most {_MOST_BITS - 1} rebecs; these are {rebecs}"
         )
-    states, source = len(graph), graph.source
-    owners = np.array([each.owner for each in graph.services] + [rebecs], np.int64)
-    actors = np.int64(1) << owners[graph.service]  # NO_SERVICE, -1, is the last one
-    can_act = np.zeros(states, np.int64)
-    np.bitwise_or.at(can_act, source, actors)
-    everybody = np.int64((1 << rebecs) - 1)
-    takes_time = (graph.duration > 0).astype(np.int64) << rebecs
-    acts = np.where(graph.service == NO_SERVICE, 0, actors)
-    marks = (acts & everybody) | (~can_act[source] & everybody) | takes_time
+    states = len(graph)
+    if max(states, len(graph.target)) >= np.iinfo(np.int32).max:
+        raise UserError(f"temporal formulas cannot be judged on a graph of {states} states")
+    owners = np.array([each.owner for each in graph.services] + [rebecs], np.uint8)
+    act: NDArray[np.uint8] = owners[graph.service]  # NO_SERVICE, -1, is the last one
+    idle = ~_able(graph.first, act) & ((1 << rebecs) - 1)
+    act[graph.duration > 0] += TIME
 
     goes_on = graph.target < states
     leads = np.zeros(states, np.bool_)
-    leads[source[goes_on]] = True
+    leads[graph.source[goes_on]] = True
     stays = np.flatnonzero(~leads & ~graph.cut)
-    sources = np.concatenate([source[goes_on], stays])
-    order = np.argsort(sources, kind="stable")
-    first = np.zeros(states + 1, np.int64)
-    np.cumsum(np.bincount(sources, minlength=states), out=first[1:])
-    alone = np.full(len(stays), everybody | np.int64(1 << rebecs))
-    columns = (
-        np.concatenate([graph.target[goes_on], stays])[order],
-        np.concatenate([np.flatnonzero(goes_on), np.full(len(stays), STAYS)])[order],
-        np.concatenate([marks[goes_on], alone])[order],
-    )
-    return EndlessGraph(first, *columns, graph.cut, rebecs)
+    target, edge = graph.target.astype(np.int32), np.arange(len(graph.target), dtype=np.int32)
+    first = graph.first
+    if len(stays) or not goes_on.all():
+        sources = np.concatenate([graph.source[goes_on], stays])
+        order = np.argsort(sources, kind="stable")
+        first = np.zeros(states + 1, np.int64)
+        np.cumsum(np.bincount(sources, minlength=states), out=first[1:])
+        idle[stays] = (1 << rebecs) - 1
+        nobody = np.full(len(stays), rebecs + TIME, np.uint8)
+        target = np.concatenate([target[goes_on], stays.astype(np.int32)])[order]
+        edge = np.concatenate([edge[goes_on], np.full(len(stays), STAYS, np.int32)])[order]
+        act = np.concatenate([act[goes_on], nobody])[order]
+    return EndlessGraph(first, target, edge, act, idle, graph.cut, rebecs)
+
+
+def _able(first: Integers, act: NDArray[np.uint8]) -> Integers:
+    """Give the bits of who can act in each state."""
+    able = np.zeros(len(first) - 1, np.int64)
+    moves = first[:-1] < first[1:]
+    if len(act):
+        bits = np.int64(1) << np.arange(_MOST_BITS + 1, dtype=np.int64)
+        able[moves] = np.bitwise_or.reduceat(bits[act], first[:-1][moves])
+    return able

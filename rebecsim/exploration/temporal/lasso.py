@@ -2,77 +2,69 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rebecsim.exploration.temporal.product import Component, Product
+from rebecsim.exploration.temporal.product import Hop, Product
+from rebecsim.exploration.temporal.product_loops import Wanted
 
 
-def stem_and_loop(
-    product: Product, component: Component, wanted: int
-) -> tuple[list[int], list[int]]:
-    """Give a shortest way to a component, and a short one round in it that has all the bits.
+class Lasso(NamedTuple):
+    """A run that repeats its end for ever: transitions of the endless graph."""
 
-    Both are places of transitions of the product.
+    stem: list[int]
+    loop: list[int]
+
+
+def accepted_run(product: Product, wanted: int) -> Lasso | None:
+    """Give a run that goes on in a component whose transitions have all these bits, if any is.
+
+    That is the component that is reached soonest; the way to it is a shortest one, and the one
+    round in it a short one that has all the bits.
     """
-    loop: list[int] = []
-    at, missing = component.entry, wanted
+    accepts = product.accepting(wanted)
+    if not accepts.any():
+        return None
+    entry, stem = 0, []
+    if not accepts[product.place(0)]:
+        hops = _way(product, accepts, Wanted(0, 0, 0, 0, product.graph.rebecs))
+        entry, stem = hops[-1].target, [hop.edge for hop in hops]
+    return Lasso(stem, [hop.edge for hop in _round(product, accepts, entry, wanted)])
+
+
+def _round(product: Product, accepts: NDArray[np.bool_], entry: int, bits: int) -> list[Hop]:
+    rebecs, inside = product.graph.rebecs, int(product.component[entry])
+    hops: list[Hop] = []
+    at, missing = entry, bits
     while missing:
-        part = _way(product, component, at, _having(product, missing))
-        loop += part
-        for place in part:
-            missing &= ~int(product.marks[place])
-        at = int(product.target[part[-1]])
-    if not loop or at != component.entry:
-        back = _leading_to(product, component.entry)
-        loop += _way(product, component, at, back)
-    return _stem(product, component.entry), loop
+        part = _way(product, accepts, Wanted(at, inside, missing, 0, rebecs))
+        for hop in part:
+            missing &= ~hop.marks
+        hops += part
+        at = part[-1].target
+    if not hops or at != entry:
+        hops += _way(product, accepts, Wanted(at, inside, 0, entry, rebecs))
+    return hops
 
 
-def _having(product: Product, bits: int) -> Callable[[int], bool]:
-    return lambda place: bool(int(product.marks[place]) & bits)
+def _way(product: Product, accepts: NDArray[np.bool_], wanted: Wanted) -> list[Hop]:
+    """Give the transitions of a shortest way, the last one among them."""
+    nodes = product.way(wanted, accepts)
+    hops = [
+        next(hop for hop in product.hops(node) if hop.target == after)
+        for node, after in pairwise(nodes)
+    ]
+    last = (hop for hop in product.hops(nodes[-1]) if _ends(product, accepts, wanted, hop))
+    return [*hops, next(last)]
 
 
-def _leading_to(product: Product, node: int) -> Callable[[int], bool]:
-    return lambda place: bool(product.target[place] == node)
-
-
-def _stem(product: Product, node: int) -> list[int]:
-    """Go back to the start: the first transition to a node comes from the one it was found from."""
-    nodes, places = np.unique(product.target, return_index=True)
-    found_by = np.full(len(product.state), -1, np.int64)
-    found_by[nodes] = places
-    way: list[int] = []
-    while node:
-        way.append(int(found_by[node]))
-        node = int(product.source[way[-1]])
-    return way[::-1]
-
-
-def _way(
-    product: Product, component: Component, start: int, is_last: Callable[[int], bool]
-) -> list[int]:
-    """Give the transitions of a shortest way in a component up to one that is asked for."""
-    inside = component.inside
-    sources = product.source[inside]
-    came: dict[int, int] = {}
-    pending = deque([start])
-    while True:
-        node = pending.popleft()
-        first, behind = np.searchsorted(sources, [node, node + 1]).tolist()
-        for place in inside[first:behind].tolist():
-            if is_last(place):
-                return _back(product, came, start, place)
-            other = int(product.target[place])
-            if other not in came and other != start:
-                came[other] = place
-                pending.append(other)
-
-
-def _back(product: Product, came: dict[int, int], start: int, last: int) -> list[int]:
-    way = [last]
-    while (node := int(product.source[way[-1]])) != start:
-        way.append(came[node])
-    return way[::-1]
+def _ends(product: Product, accepts: NDArray[np.bool_], wanted: Wanted, hop: Hop) -> bool:
+    """Whether a way ends with a transition, as `product_loops.find_way` says."""
+    if not wanted.inside:
+        return bool(accepts[product.place(hop.target)])
+    if int(product.component[hop.target]) != wanted.inside:
+        return False
+    return bool(hop.marks & wanted.bits) if wanted.bits else hop.target == wanted.goal

@@ -108,7 +108,8 @@ def moments_of(graph: EndlessGraph, duration: Integers) -> Moments:
     later_edge = np.concatenate([lasting, of_chain[inner - states], lasting[between > 0]])
     at_once = np.flatnonzero(duration == 0)
     later, order = _hops(later_source, later_target, nodes)
-    now, now_order = _hops(source[at_once], graph.target[at_once], nodes)
+    at_once_target = graph.target[at_once].astype(np.int64)
+    now, now_order = _hops(source[at_once], at_once_target, nodes)
     return Moments(state, now, later, (at_once[now_order], later_edge[order]))
 
 

@@ -1,4 +1,4 @@
-"""Whether a graph has a run that an automaton accepts: all its states and transitions at once.
+"""Whether a graph has a run that an automaton accepts.
 
 A node of the product is a state of the graph and one of the automaton. A run is accepted if it goes
 on within a strongly connected component of which the transitions have all the bits that are asked
@@ -7,47 +7,99 @@ for: those of the untils, and those of fairness.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from rebecsim.errors import UserError
-from rebecsim.exploration.temporal.automaton import Automaton, AutomatonMove
+from rebecsim.exploration.temporal import product_loops
+from rebecsim.exploration.temporal.automaton import Automaton
 from rebecsim.exploration.temporal.labelled import EndlessGraph
 from rebecsim.exploration.temporal.labelling import Labels
-from rebecsim.native.rows import ranges
+from rebecsim.exploration.temporal.product_loops import ProductArrays, Stack, Wanted
+from rebecsim.native import thresholds
 
 Integers = NDArray[np.int64]
 
-_MOST_BITS = 63
+_MOST_BITS = 62
+_MOST_NODES = np.iinfo(np.int32).max - 2
 
 
-class Product(NamedTuple):
-    """The part of a product that runs reach, its nodes in the order of being found, breadth first.
+class Hop(NamedTuple):
+    """A transition of a product: the transition of the graph that it takes, its bits, its end."""
+
+    edge: int
+    marks: int
+    target: int
+
+
+@dataclass(frozen=True)
+class Product:
+    """The part of a product that runs reach, and its strongly connected components.
 
     Attributes:
-        state: the state of the graph of each node.
-        source, target: the nodes that each transition leads from and to, by ascending sources.
-        at: the transition of the endless graph that it takes.
-        marks: its bits; those of the untils come after those of the graph.
+        graph, automaton: of what it is the product.
+        arrays: both, as `loops` take them.
+        loops: how it is searched, see `product_loops`.
+        component: the number of the component of each node, 0 where it is not reached.
+        bits: those of the transitions within each component, and `product_loops.HAS_TRANSITIONS` if
+            there are any; the component with number n is in place `len(component) + 1 - n`.
         shift: where the bits of the untils begin.
         reaches_cut: whether a run reaches a state that was not expanded.
     """
 
-    state: Integers
-    source: Integers
-    target: Integers
-    at: Integers
-    marks: Integers
+    graph: EndlessGraph
+    automaton: Automaton
+    arrays: ProductArrays
+    loops: ModuleType
+    component: Any
+    bits: Integers
     shift: int
     reaches_cut: bool
 
+    def accepting(self, wanted: int) -> NDArray[np.bool_]:
+        """Say which components have transitions with all of these bits."""
+        found: NDArray[np.bool_] = (self.bits < 0) & (self.bits & wanted == wanted)
+        return found
+
+    def place(self, node: int) -> int:
+        """Give the place among `bits` of the component of a node."""
+        return len(self.component) + 1 - int(self.component[node])
+
+    def hops(self, node: int) -> list[Hop]:
+        """Give the transitions of a node, in the order in which the loops follow them."""
+        state, place = divmod(node, len(self.automaton.moves))
+        label, width = int(self.arrays.labels[state]), len(self.automaton.moves)
+        edges = range(int(self.graph.first[state]), int(self.graph.first[state + 1]))
+        return [
+            Hop(
+                edge,
+                self.graph.mark(state, edge) | move.kept << self.shift,
+                int(self.graph.target[edge]) * width + move.target,
+            )
+            for move in self.automaton.moves[place]
+            if label & move.true == move.true and not label & move.false
+            for edge in edges
+        ]
+
+    def way(self, wanted: Wanted, accepts: NDArray[np.bool_]) -> list[int]:
+        """Give the nodes of a shortest way up to a transition, see `product_loops.find_way`."""
+        component = self.component
+        came, queue = _room(component), _room(component)
+        goals = accepts.tolist() if isinstance(component, list) else accepts
+        node = self.loops.find_way(self.arrays, component, goals, wanted, came, queue)
+        assert node >= 0, "there is a way to what was found to be there"
+        nodes = [int(node)]
+        while nodes[-1] != wanted.start:
+            nodes.append(int(came[nodes[-1]]) - 1)
+        return nodes[::-1]
+
 
 def product_of(graph: EndlessGraph, labels: Labels, automaton: Automaton) -> Product:
-    """Build what runs reach. Raises UserError for a formula with too many untils."""
+    """Search what runs reach. Raises UserError for a formula with too many untils."""
     shift = graph.rebecs + 1
     if shift + automaton.untils > _MOST_BITS:
         raise UserError(
@@ -55,85 +107,57 @@ def product_of(graph: EndlessGraph, labels: Labels, automaton: Automaton) -> Pro
             f"{graph.rebecs} rebecs: together at most {_MOST_BITS - 1}; take it apart"
         )
     width = len(automaton.moves)
-    number = np.full(len(labels) * width, -1, np.int64)
-    number[0] = 0
-    found, frontier, count = [np.zeros(1, np.int64)], np.zeros(1, np.int64), 1
-    rows: list[tuple[Integers, Integers, Integers, Integers]] = []
-    while len(frontier):
-        row = _followed(graph, labels, automaton, frontier)
-        fresh = np.unique(row[1][number[row[1]] < 0])
-        number[fresh] = np.arange(count, count + len(fresh))
-        count += len(fresh)
-        found.append(fresh)
-        rows.append(row)
-        frontier = fresh
-    nodes = np.concatenate(found)
-    source, target, at, marks = (np.concatenate(column) for column in zip(*rows, strict=True))
-    source = number[source]
-    order = np.argsort(source, kind="stable")
-    state = nodes // width
-    return Product(
-        state,
-        source[order],
-        number[target][order],
-        at[order],
-        marks[order],
-        shift,
-        bool(graph.is_cut[state].any()),
-    )
-
-
-def _followed(
-    graph: EndlessGraph, labels: Labels, automaton: Automaton, nodes: Integers
-) -> tuple[Integers, Integers, Integers, Integers]:
-    """Follow all transitions of nodes: sources, targets, which of the graph, and bits."""
-    width = len(automaton.moves)
-    state, place = np.divmod(nodes, width)
-    rows = []
-    for each in np.unique(place).tolist():
-        here = state[place == each]
-        for move in automaton.moves[each]:
-            allowed = here[_allows(labels[here], move)]
-            counts = graph.first[allowed + 1] - graph.first[allowed]
-            at = ranges(graph.first[allowed], counts)
-            marks = graph.marks[at] | np.int64(move.kept << (graph.rebecs + 1))
-            sources = np.repeat(allowed * width + each, counts)
-            rows.append((sources, graph.target[at] * width + move.target, at, marks))
-    empty = np.zeros(0, np.int64)
-    columns = zip(*rows, strict=True) if rows else ((empty,),) * 4
-    source, target, at, marks = (np.concatenate(column) for column in columns)
-    return source, target, at, marks
-
-
-def _allows(labels: Labels, move: AutomatonMove) -> NDArray[np.bool_]:
-    allowed: NDArray[np.bool_] = (labels & move.true == move.true) & (labels & move.false == 0)
-    return allowed
-
-
-class Component(NamedTuple):
-    """A strongly connected component: its first node, and its transitions by their places."""
-
-    entry: int
-    inside: Integers
-
-
-def accepting_component(product: Product, wanted: int) -> Component | None:
-    """Find the component that is reached soonest of those whose transitions have all the bits."""
-    nodes = len(product.state)
-    edges = csr_array(
-        (np.ones(len(product.source), np.int8), (product.source, product.target)), (nodes, nodes)
-    )
-    count, component = connected_components(edges, directed=True, connection="strong")
-    within = component[product.source] == component[product.target]
+    size = len(labels) * width
+    if size > _MOST_NODES:
+        raise UserError(f"an automaton of {width} states is too large for {len(labels)} states")
+    loops = _loops(len(graph.target) * width)
+    component: Any = np.zeros(size, np.int32)
+    arrays = _arrays(graph, labels, automaton, shift)
+    if loops is product_loops:  # plain Python is faster with lists
+        component = [0] * size
+        arrays = ProductArrays(*(each.tolist() for each in arrays))
+    stack = Stack(*(_room(component) for _ in Stack._fields))
+    count = loops.find_components(arrays, component, stack)
     bits = np.zeros(count, np.int64)
-    np.bitwise_or.at(bits, component[product.source[within]], product.marks[within])
-    has_edges = np.zeros(count, np.bool_)
-    has_edges[component[product.source[within]]] = True
-    accepts = has_edges & (bits & wanted == wanted)
-    members = np.flatnonzero(accepts[component])
-    if not len(members):
-        return None
-    entry = int(members[0])
-    return Component(
-        entry, np.flatnonzero(within & (component[product.source] == component[entry]))
+    loops.collect_bits(arrays, component, bits, graph.rebecs)
+    reached = np.asarray(component, np.int32).reshape(-1, width).any(axis=1)
+    reaches_cut = bool((graph.is_cut & reached).any())
+    return Product(graph, automaton, arrays, loops, component, bits, shift, reaches_cut)
+
+
+def _arrays(graph: EndlessGraph, labels: Labels, automaton: Automaton, shift: int) -> ProductArrays:
+    moves = [move for several in automaton.moves for move in several]
+    first_move = np.cumsum([0, *map(len, automaton.moves)])
+    columns = np.array([(*move[:3], move.kept << shift) for move in moves], np.int64)
+    true, false, towards, kept = columns.reshape(-1, 4).T.copy()
+    return ProductArrays(
+        graph.first,
+        graph.target,
+        graph.act,
+        graph.idle,
+        labels,
+        first_move.astype(np.int64),
+        true,
+        false,
+        towards,
+        kept,
     )
+
+
+def _room(component: Any) -> Any:
+    """Give a place for each node: zeros, which cost no memory before they are used."""
+    return [0] * len(component) if isinstance(component, list) else np.zeros_like(component)
+
+
+def _loops(transitions: int) -> ModuleType:
+    """Give the plain loops, or the compiled ones where so many transitions are worth them."""
+    from rebecsim.native.cache import is_plain, is_ready, prepare
+
+    if transitions < thresholds.PRODUCT_LOADS or is_plain():
+        return product_loops
+    from rebecsim.exploration.temporal import compiled_product
+
+    if transitions < thresholds.PRODUCT_COMPILES and not all(map(is_ready, compiled_product.ALL)):
+        return product_loops
+    prepare(*compiled_product.ALL)
+    return compiled_product

@@ -11,6 +11,7 @@ from rebecsim.exploration.temporal.bounds import Comparison, TimeBound
 from rebecsim.exploration.temporal.formulas import PosedFormula
 from rebecsim.exploration.temporal.labelled import EndlessGraph
 from rebecsim.exploration.temporal.named_forms import FormulaKind, plain
+from rebecsim.exploration.temporal.product_loops import TIME
 from rebecsim.lang.properties.syntax import (
     Bound,
     Connective,
@@ -68,14 +69,16 @@ def graph_at_random(
     counts = [len(each) for each in successors]
     first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     edges = int(first[-1])
-    marks = [draw.getrandbits(rebecs + 1) for _ in range(edges)]
+    act = [draw.randrange(rebecs + 1) + TIME * draw.getrandbits(1) for _ in range(edges)]
+    idle = [draw.getrandbits(rebecs) for _ in range(states)]
     labels = np.array([draw.getrandbits(2) for _ in range(states)], np.int64)
-    target = np.array([each for several in successors for each in several], np.int64)
+    target = np.array([each for several in successors for each in several], np.int32)
     graph = EndlessGraph(
         first,
         target,
-        np.arange(edges, dtype=np.int64),
-        np.array(marks, np.int64),
+        np.arange(edges, dtype=np.int32),
+        np.array(act, np.uint8),
+        np.array(idle, np.int64),
         np.zeros(states, np.bool_),
         rebecs,
     )

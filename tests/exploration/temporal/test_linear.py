@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from rebecsim.exploration.temporal.automaton import automaton_of
-from rebecsim.exploration.temporal.lasso import stem_and_loop
+from rebecsim.exploration.temporal.lasso import accepted_run
 from rebecsim.exploration.temporal.ltl import normal
-from rebecsim.exploration.temporal.product import accepting_component, product_of
+from rebecsim.exploration.temporal.product import product_of
 from tests.examples import dear
 from tests.exploration.temporal.formulas_at_random import (
     formula_at_random,
@@ -36,14 +37,13 @@ def test_a_formula_is_violated_exactly_if_some_run_does_not_meet_it(seed, is_fai
     wanted = ((1 << automaton.untils) - 1) << product.shift
     if is_fair:
         wanted |= graph.fair
-    component = accepting_component(product, wanted)
-    if component is not None:
-        stem, loop = stem_and_loop(product, component, wanted)
-        edges = [int(product.at[place]) for place in (*stem, *loop)]
+    run = accepted_run(product, wanted)
+    if run is not None:
+        edges = [*run.stem, *run.loop]
         states = [0, *(int(graph.target[each]) for each in edges)]
-        assert states.pop() == states[len(stem)]
-        assert not holds_on(formula, [int(labels[each]) for each in states], len(stem))
-        assert not is_fair or _bits(graph, edges[len(stem) :]) & graph.fair == graph.fair
+        assert states.pop() == states[len(run.stem)]
+        assert not holds_on(formula, [int(labels[each]) for each in states], len(run.stem))
+        assert not is_fair or _bits(graph, run.loop) & graph.fair == graph.fair
         return
     for states, edges, first in lassos(graph, _LONGEST):
         if not is_fair or _bits(graph, edges[first:]) & graph.fair == graph.fair:
@@ -53,7 +53,8 @@ def test_a_formula_is_violated_exactly_if_some_run_does_not_meet_it(seed, is_fai
 def _bits(graph, edges):
     found = 0
     for each in edges:
-        found |= int(graph.marks[each])
+        source = int(np.searchsorted(graph.first[1:], each, side="right"))
+        found |= graph.mark(source, each)
     return found
 
 
