@@ -17,7 +17,7 @@ def main() -> None:
     """Run the program; whatever goes wrong gives one line on standard error and an exit code."""
     try:
         try:
-            commands.program()()
+            commands.program()(prog_name="rebecsim")
         finally:
             sys.stdout.flush()
     except SystemExit as ended:

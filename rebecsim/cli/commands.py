@@ -172,6 +172,12 @@ COMMANDS = {
         WORKLOADS,
         "workload info log.swf",
     ),
+    "lsp": Listed(
+        "language_server",
+        "Answer an editor in the Language Server Protocol, on standard input and output.",
+        PROGRAM,
+        "lsp",
+    ),
     "cache": Listed(
         "cache",
         "Show the compiled code, models and parser tables that are kept between runs.",

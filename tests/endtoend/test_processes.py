@@ -74,6 +74,7 @@ USES = {
     ),
     "dss": (0, "dss jobs.json racks.json 4000 4 1000 1000 500 1"),
     "workload": (0, "workload info log.swf"),
+    "lsp": (0, "lsp --help"),
     "cache": (0, "cache"),
 }
 """A use of every command and the exit code; what it needs from others lies in `ready`."""
