@@ -167,7 +167,7 @@ def test_it_ends_when_something_is_closed() -> None:
     odd = system.rebecs[0]
     assert isinstance(odd, Odd)
     assert serve(system, odd) == 1
-    assert len(system.waiting) == 1
+    assert len(under_way(system)) == 1
 
 
 def test_it_ends_when_time_stands_still(monkeypatch: pytest.MonkeyPatch) -> None:

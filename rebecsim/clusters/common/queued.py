@@ -1,14 +1,17 @@
-"""Serving messages fast: all of them wait in one heap, in the order in which they are served.
+"""Serving messages fast: those of one time and one priority wait in a line of their own.
 
 What it does is specified by `rebecsim.actors.semantics` with a FIFO scheduler, for rebecs that
 never delay and draw nothing, and whose message servers have one priority, within a rebec and over
-all. A step costs nothing for rebecs that have nothing to do, not even the first time.
+all. A step costs nothing for rebecs that have nothing to do, not even the first time. What is
+sorted are numbers, and only those of times at which a message comes, however many come then.
 """
 
 from __future__ import annotations
 
 import gc
 import math
+from bisect import bisect_left, insort
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from heapq import heappop, heappush
@@ -38,22 +41,40 @@ class NeverClosing:
     closed = False
 
 
+_Entry = tuple[int, Rebec, MessageServer, tuple[Any, ...]]
+"""A message in its line: its number, who serves it, how, and its arguments."""
+
+Until = tuple[float, int, int]
+"""An end of serving: the arrival, the priority and the number of a message."""
+
+_NEVER: Until = math.inf, 0, 0
+
+
 class QueuedSystem(System):
-    """A system whose messages wait in one heap instead of in bags.
+    """A system whose messages wait in lines instead of in bags.
+
+    A line is that of a moment, which is a time and the rank of a priority in one number; messages
+    stand there in the order of their numbers. One that is alone needs no line.
 
     Raises ModelError for a model with other priorities within a rebec than over all.
     """
 
-    __slots__ = ("waiting",)
+    __slots__ = ("levels", "lines", "moments", "priorities", "ranks")
 
     def __init__(self, model: Model) -> None:
+        servers: set[MessageServer] = set()
         for each in {instance.reactive_class for instance in model.instances}:
             for server in each.__servers__.values():
                 if server.priority != server.global_priority:
                     raise ModelError(
                         f"{each.__name__}.{server.name}: its priority is not its global one"
                     )
-        self.waiting: list[Waiting] = []
+                servers.add(server)
+        self.priorities = sorted({each.global_priority for each in servers})
+        self.levels = len(self.priorities)
+        self.ranks = {each: self.priorities.index(each.global_priority) for each in servers}
+        self.moments: list[int] = []  # a heap
+        self.lines: dict[int, _Entry | deque[_Entry]] = {}
         super().__init__(model)
 
     def send(
@@ -64,22 +85,49 @@ class QueuedSystem(System):
         after: int,
         deadline: int | None,
     ) -> None:
-        """Put a message into the heap. Raises NegativeTimeError for one that lies in the past."""
+        """Put a message into its line. Raises NegativeTimeError for one that lies in the past."""
         if after < 0:
             raise NegativeTimeError(f"{receiver}.{server.name}: after({after}) lies in the past")
         if deadline is not None:
             raise ModelError(f"{receiver}.{server.name}: there are no deadlines here")
         self.sequence = number = self.sequence + 1
-        arrival = self.actor._now + after
-        heappush(
-            self.waiting, (arrival, server.global_priority, number, receiver, server, arguments)
-        )
+        moment = (self.actor._now + after) * self.levels + self.ranks[server]
+        lines = self.lines
+        line = lines.get(moment)
+        if line is None:
+            lines[moment] = number, receiver, server, arguments
+            heappush(self.moments, moment)
+        elif isinstance(line, tuple):
+            lines[moment] = deque((line, (number, receiver, server, arguments)))
+        else:
+            line.append((number, receiver, server, arguments))
 
+    def take_over(self, message: Waiting) -> None:
+        """Put a message of another system into its line, before those of larger numbers."""
+        arrival, _, number, receiver, server, arguments = message
+        moment = arrival * self.levels + self.ranks[server]
+        line = self.lines.get(moment)
+        if line is None:
+            heappush(self.moments, moment)
+            line = deque()
+        elif isinstance(line, tuple):
+            line = deque((line,))
+        insort(line, (number, receiver, server, arguments))
+        self.lines[moment] = line
 
-Until = tuple[Any, ...]
-"""An end of serving: the arrival, the priority and the number of a message."""
+    def under_way(self) -> Iterator[Waiting]:
+        """Give the messages that have been sent and not served, in no order."""
+        for moment, line in self.lines.items():
+            arrival, rank = divmod(moment, self.levels)
+            for entry in (line,) if isinstance(line, tuple) else line:
+                yield arrival, self.priorities[rank], *entry
 
-_NEVER: Until = math.inf, 0, 0
+    def comes_before(self, until: Until) -> bool:
+        """Whether the next message, which there has to be, is one that `until` comes after."""
+        line = self.lines[self.moments[0]]
+        number, *_ = line if isinstance(line, tuple) else line[0]
+        arrival, rank = divmod(self.moments[0], self.levels)
+        return (arrival, self.priorities[rank], number) < until
 
 
 def serve(system: QueuedSystem, closing: Closing, until: Until = _NEVER) -> int:
@@ -89,16 +137,32 @@ def serve(system: QueuedSystem, closing: Closing, until: Until = _NEVER) -> int:
     does, if a little later. What a message server raises comes as it is; raises ModelError for one
     that delays.
     """
-    waiting, served = system.waiting, 0
-    has_end = until is not _NEVER
+    moments, lines, levels = system.moments, system.lines, system.levels
+    end = until[0] * levels + bisect_left(system.priorities, until[1])
+    current, now, served = -1, 0, 0
     system.serving = True
-    while waiting:
-        began = now = waiting[0][0]
+    while moments:
+        began = moments[0] // levels
         for number in range(MOST_AT_ONE_TIME):
-            if not waiting or closing.closed or (has_end and waiting[0] >= until):
+            if not moments or closing.closed:
                 system.serving = False
                 return served + number
-            now, _, _, receiver, server, arguments = heappop(waiting)
+            moment = moments[0]
+            if moment != current:
+                if moment < end:
+                    current = moment
+                elif not system.comes_before(until):
+                    system.serving = False
+                    return served + number
+                now = moment // levels
+            line = lines[moment]
+            if isinstance(line, tuple):
+                _, receiver, server, arguments = line
+                del lines[heappop(moments)]
+            else:
+                _, receiver, server, arguments = line.popleft()
+                if not line:
+                    del lines[heappop(moments)]
             receiver._now = now
             system.actor = receiver
             if len(arguments) == 1:  # half the time of the general way
@@ -129,7 +193,7 @@ def rarely_collecting() -> Iterator[None]:
 def under_way(system: System) -> list[Waiting]:
     """Give the messages that have been sent and not served, in no order."""
     if isinstance(system, QueuedSystem):
-        return system.waiting
+        return list(system.under_way())
     return [
         (at.arrival, at.server.global_priority, at.sequence, rebec, at.server, at.arguments)
         for rebec in system.rebecs

@@ -212,6 +212,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self.nodes = nodes
         self.scheduler = scheduler_class(configuration, nodes, self)
         self._placement = self.scheduler.placement
+        self._reserves = configuration.reservations
         self._wakes = not configuration.quirks.asleep
         self.accounts = accounts
         largest = max(node.size.memory for node in nodes)
@@ -296,17 +297,17 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         scheduler = self.scheduler
         useful = scheduler.schedule(node, now)
         first = scheduler.first
-        if first is None:
-            node.last_head = None
-        elif useful:
-            node.last_head = None
-            self.wake_node(node, now)
-        elif self.configuration.reservations:
+        last_head, node.last_head = node.last_head, None
+        if first is None or not (useful or self._reserves):
+            return
+        if not useful:
             if node.reservation is not None:
-                node.last_head = None
-            elif node.last_head != first.number:
-                node.last_head = first.number
-                self.wake_node(node, now)
+                return
+            node.last_head = first.number
+            if last_head == first.number:
+                return
+        node.awake = True
+        self.node_heartbeat(node, after=self._node_period)
 
     @message_server
     def left(self, application: Application) -> None:

@@ -103,7 +103,7 @@ def test_last_containers_end_between_the_bounds_at_all_times(jobs, configuration
     assert isinstance(manager, ResourceManager)
     bounds = LastFinishes(configuration)
     while not manager.closed:
-        reached = system.waiting[0][0] + configuration.node_heartbeat
+        reached = min(system.under_way())[0] + configuration.node_heartbeat
         serve(system, manager, (reached, 0, 0))
         for each in manager.running.values():
             last, latest = expected[each.number], bounds.latest(each, reached)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from heapq import heappush
 
 from rebecsim.actors import Instance, Model
 from rebecsim.actors.rebec import Rebec
@@ -129,10 +128,8 @@ class CopiedCluster:
                 receiver, arguments = received
                 arrival, priority, _, _, server, _ = message
                 arrival = max(self._now, arrival)
-                heappush(
-                    self.system.waiting,
-                    (arrival, priority, self._taken, receiver, server, arguments),
-                )
+                taken = arrival, priority, self._taken, receiver, server, arguments
+                self.system.take_over(taken)
 
     def _received(self, message: Waiting) -> tuple[Rebec, tuple[object, ...]] | None:
         """Give who gets a message here, and what about; None: it is not taken along."""

@@ -28,6 +28,8 @@ class Regular(ContainerScheduler):
         self._refusals = 0  # how often all in the queue were refused, for want of that
         self._refusals_before: dict[Application, int] = {}
         self._looks_for_gaps = configuration.gaps
+        self._reserves = configuration.reservations
+        self._gives_several = configuration.assign_multiple
 
     def make_queue(self) -> Queue:
         """Make the queue in whose order applications are looked at."""
@@ -79,6 +81,9 @@ class Regular(ContainerScheduler):
     def schedule(self, node: ClusterNode, now: int) -> bool:
         """Serve who the node is kept for, then the others in the order of the queue."""
         reservation = node.reservation
+        if reservation is None and not self._reserves and self._is_too_small(node):
+            self._refusals += 1
+            return bool(node.booked) or self.lets_pass(node)
         kept: Application | None = None
         until: int | None = None
         if reservation is not None:
@@ -93,7 +98,7 @@ class Regular(ContainerScheduler):
                     self.grants.give_up(node, reservation)
                     self._accept(node, kept, offer.memory)
                     kept = None
-                    if not self.configuration.assign_multiple:
+                    if not self._gives_several:
                         return True
                 else:
                     if self._looks_for_gaps:
@@ -117,7 +122,7 @@ class Regular(ContainerScheduler):
 
     def _scan(self, node: ClusterNode, now: int) -> bool:
         """Look at the queue; say whether the heartbeat is over with a container given."""
-        if not self.configuration.assign_multiple:
+        if not self._gives_several:
             return self._gives(node, now)
         while self._gives(node, now):
             pass
@@ -126,10 +131,7 @@ class Regular(ContainerScheduler):
     def _gives(self, node: ClusterNode, now: int) -> bool:
         """Give a container to the first in the queue who can have one; say whether one could."""
         plainly, placement = self._offers_plainly, self.placement
-        reserves = self.configuration.reservations
-        if not reserves and self._is_too_small(node):
-            self._refusals += 1
-            return False
+        reserves = self._reserves
         for application in self.queue:
             decisions, task = application.decisions, application.head
             assert task is not None
@@ -172,7 +174,7 @@ class Regular(ContainerScheduler):
 
     def _fill(self, node: ClusterNode, now: int, kept: Application, until: int) -> bool:
         """Give what ends before the node is needed; as `_scan`."""
-        multiple = self.configuration.assign_multiple
+        multiple = self._gives_several
         masters = self.configuration.gaps_for_masters
         latest = until - self.configuration.node_heartbeat - now
         looking = iter(self.queue)
