@@ -9,9 +9,11 @@ from pathlib import Path
 
 from rebecsim.carried_files import carried, version_of
 from rebecsim.clusters.common.plugin_errors import blaming
-from rebecsim.clusters.stages.cluster import run_stages
+from rebecsim.clusters.stages.cluster import ManagerMaker, run_stages
 from rebecsim.clusters.stages.decisions import DecisionCost
 from rebecsim.clusters.stages.job import StageJob, StageTask
+from rebecsim.clusters.stages.managers.constraints.mrcp import ConstraintManager
+from rebecsim.clusters.stages.managers.constraints.solver import SolverSettings
 from rebecsim.clusters.stages.managers.registry import stages_policies, stages_policy
 from rebecsim.clusters.stages.measures import MeasuredStages
 from rebecsim.clusters.stages.resources import StageResource, alike, typed_alike
@@ -60,13 +62,19 @@ class StagesSetup:
             return alike(table.count, table.slots)
         return typed_alike(table.count, table.map_slots or 0, table.reduce_slots or 0)
 
+    def maker(self) -> ManagerMaker:
+        """Give what makes the resource manager; one that searches is told for how long."""
+        manager = stages_policy(self.policy).manager
+        if issubclass(manager, ConstraintManager):
+            return partial(manager, settings=SolverSettings(self.scenario.solver.limit))
+        return manager
+
     def measured(self, replication: int) -> MeasuredStages:
         """Run the jobs. Raises what `run_stages` raises."""
         table = self.scenario.decisions
         cost = DecisionCost(table.by, table.constant, table.per_task)
-        manager = stages_policy(self.policy).manager
         with blaming(*stages_policies.suspects(self.policy)):
-            run = run_stages(self.jobs(replication), self.resources(), manager, cost)
+            run = run_stages(self.jobs(replication), self.resources(), self.maker(), cost)
         return MeasuredStages(run, self.scenario.warm_up)
 
 

@@ -47,7 +47,7 @@ def shortest_time(job: StageJob) -> int:
 
 def unlimited_run(job: StageJob) -> SampleRun:
     """Run a job where tasks never wait for slots."""
-    return _in_order(job, lambda _task, ready: ready)
+    return list_run(job, lambda _task, ready: ready)
 
 
 def sample_run(job: StageJob, resources: Sequence[StageResource]) -> SampleRun:
@@ -72,15 +72,16 @@ def planned_run(job: StageJob, timelines: Timelines, now: int) -> SampleRun:
         taken.append((kind, resource, start, start + duration))
         return start
 
-    found = _in_order(job, begin)
+    found = list_run(job, begin)
     for each in reversed(taken):
         timelines.remove(*each)
     return found
 
 
-def _in_order(job: StageJob, begin: Callable[[int, int], int]) -> SampleRun:
-    """Place tasks whose parents have been placed, the longest first; `begin` says when one begins
-    that is ready at some time. Dummies take no time and no slot.
+def list_run(job: StageJob, begin: Callable[[int, int], int]) -> SampleRun:
+    """Place tasks whose parents have been placed, the longest first.
+
+    `begin` says when a task begins that is ready at some time. Dummies take no time and no slot.
     """
     tasks, expected, children = job.tasks, job.expected, job.children
     left = [len(task.parents) for task in tasks]

@@ -162,6 +162,18 @@ class DecisionTable(Table):
         return self.measured or self.charged_by == "clock"
 
 
+class SolverTable(Table):
+    """How long managers search that plan by constraint programming."""
+
+    limit: float = Field(
+        default=0.1,
+        ge=1e-6,
+        le=10**4,
+        description="of a decision, in CP-SAT's deterministic time, which counts steps and is the "
+        "same on every machine: 0.1 is about a second",
+    )
+
+
 class StagesScenario(StudyScenario):
     """A comparison of resource managers of jobs of several stages, as read from a file."""
 
@@ -181,6 +193,9 @@ class StagesScenario(StudyScenario):
     workload: StagesWorkload = Field(description="how jobs come, and what they are")
     resources: ResourcesTable = Field(description="what they run on")
     decisions: DecisionTable = Field(default=DecisionTable(), description="what decisions cost")
+    solver: SolverTable = Field(
+        default=SolverTable(), description="how long MRCP-RM searches in a decision"
+    )
     load_factors: Annotated[tuple[Load, ...], _List] = Field(
         default=(1.0,), min_length=1, description="submit jobs so many times as fast"
     )

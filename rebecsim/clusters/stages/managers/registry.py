@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from rebecsim.clusters.common.registry import Registry
+from rebecsim.clusters.stages.managers.constraints.mrcp import ConstraintManager
 from rebecsim.clusters.stages.managers.dispatching import EarliestDeadlineFirst, FirstInFirstOut
 from rebecsim.clusters.stages.managers.least_laxity import MinimumLaxityFirst
 from rebecsim.clusters.stages.managers.manager import StageManager
@@ -70,6 +71,30 @@ def _budgets() -> Iterator[StagesPolicy]:
         yield StagesPolicy(name, ", ".join(titles), "; ".join(rules), manager)
 
 
+_SEARCHED = {
+    True: ("", "", "when tasks start is searched, and who runs them is said afterwards"),
+    False: ("_MATCHING", ", matched at once", "it is searched when tasks start and who runs them"),
+}
+_PLANNED = {
+    True: ("", "", "jobs are planned when they may start"),
+    False: ("_AHEAD", ", planned ahead", "jobs are planned when they arrive"),
+}
+
+
+def _constraints() -> Iterator[StagesPolicy]:
+    """Give MRCP-RM with and without its two optimisations."""
+    for later, deferred in product(_SEARCHED, _PLANNED):
+        searched, planned = _SEARCHED[later], _PLANNED[deferred]
+        name = f"MRCP_RM{searched[0]}{planned[0]}"
+        values = {"matches_later": later, "defers": deferred, "__doc__": f"MRCP-RM as {name}."}
+        yield StagesPolicy(
+            name,
+            f"Fewest late jobs{searched[1]}{planned[1]}",
+            f"the fewest late jobs; {searched[2]}; {planned[2]}",
+            type(name, (ConstraintManager,), values),
+        )
+
+
 BUILTIN_STAGES_POLICIES = (
     *_budgets(),
     StagesPolicy(
@@ -96,6 +121,7 @@ BUILTIN_STAGES_POLICIES = (
         "a free slot goes to the job that arrived first",
         FirstInFirstOut,
     ),
+    *_constraints(),
 )
 
 stages_policy = stages_policies.find

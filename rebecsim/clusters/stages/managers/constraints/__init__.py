@@ -1,0 +1,1 @@
+"""Resource managers that plan by constraint programming, and by an integer programme."""

@@ -1,0 +1,220 @@
+"""MRCP-RM: as few late jobs as there can be, and the same at each run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
+from random import Random
+
+import pytest
+
+from rebecsim.clusters.stages.checking import require_sound_schedule
+from rebecsim.clusters.stages.cluster import FinishedStages, run_stages
+from rebecsim.clusters.stages.decisions import ChargedBy, DecisionCost
+from rebecsim.clusters.stages.job import StageJob, StageTask, TaskKey
+from rebecsim.clusters.stages.managers.constraints.matching import matched
+from rebecsim.clusters.stages.managers.constraints.mrcp import ConstraintManager
+from rebecsim.clusters.stages.managers.constraints.placing import PlacedTasks, in_order_of
+from rebecsim.clusters.stages.managers.constraints.problem import planning_problem
+from rebecsim.clusters.stages.managers.constraints.search import fewest_late
+from rebecsim.clusters.stages.managers.constraints.solver import SolverSettings
+from rebecsim.clusters.stages.managers.registry import stages_policy
+from rebecsim.clusters.stages.resources import StageResource, alike, typed_alike
+from rebecsim.errors import UserError
+from tests.clusters.stages.jobs import job, map_reduce, task
+
+FREE = DecisionCost(ChargedBy.NOTHING)
+NAMES = ("MRCP_RM", "MRCP_RM_AHEAD", "MRCP_RM_MATCHING", "MRCP_RM_MATCHING_AHEAD")
+
+
+def ran(
+    name: str, jobs: Sequence[StageJob], resources: Sequence[StageResource], limit: float = 1.0
+) -> FinishedStages:
+    maker = partial(stages_policy(name).manager, settings=SolverSettings(limit))  # type: ignore[call-arg]
+    return run_stages(jobs, resources, maker, FREE)
+
+
+def late(run: FinishedStages) -> int:
+    return sum(run.completed[each.number] > each.deadline for each in run.jobs)
+
+
+# Brute force: an optimal schedule is found by placing tasks in the order of their starts, each as
+# early as it can start; all orders are tried. Slots are counted at each time, with nothing of the
+# program.
+
+
+def fewest_by_brute_force(jobs: Sequence[StageJob], slots: dict[int, int]) -> int:
+    tasks = [TaskKey(each.number, task.number) for each in jobs for task in each.real_tasks]
+    known = {each.number: each for each in jobs}
+    best = len(jobs)
+    seen: set[frozenset[tuple[TaskKey, int]]] = set()
+
+    def ready(key: TaskKey, ends: dict[TaskKey, int]) -> int | None:
+        owner = known[key.job]
+        latest = owner.start
+        for parent in owner.tasks[key.task].parents:
+            each = TaskKey(key.job, parent)
+            end = ready(each, ends) if owner.tasks[parent].is_dummy else ends.get(each)
+            if end is None:
+                return None
+            latest = max(latest, end)
+        return latest
+
+    def place(ends: dict[TaskKey, int], taken: dict[tuple[int, int], int], begun: int) -> None:
+        nonlocal best
+        missed = {key.job for key, end in ends.items() if end > known[key.job].deadline}
+        state = frozenset(ends.items())
+        if len(missed) >= best or state in seen:
+            return
+        seen.add(state)
+        if len(ends) == len(tasks):
+            best = len(missed)
+            return
+        for key in tasks:
+            start = None if key in ends else ready(key, ends)
+            if start is None:
+                continue
+            each = known[key.job].tasks[key.task]
+            while any(
+                taken.get((each.kind, time), 0) >= slots[each.kind]
+                for time in range(start, start + each.duration)
+            ):
+                start += 1
+            if start < begun:
+                continue
+            more = dict(taken)
+            for time in range(start, start + each.duration):
+                more[each.kind, time] = more.get((each.kind, time), 0) + 1
+            place({**ends, key: start + each.duration}, more, start)
+
+    place({}, {}, 0)
+    return best
+
+
+def small_instance(number: int) -> tuple[list[StageJob], tuple[StageResource, ...], dict[int, int]]:
+    draws = Random(number)
+    jobs: list[StageJob] = []
+    for place in range(draws.randint(2, 4)):
+        start = draws.choice([0, 0, 0, 1, 2, 4])
+        if number % 2:
+            maps = [draws.randint(1, 4) for _ in range(draws.randint(1, 2))]
+            tasks = map_reduce(maps, [draws.randint(1, 4) for _ in range(draws.randint(0, 1))])
+        else:
+            tasks = tuple(
+                StageTask(
+                    each, draws.randint(1, 4), (each - 1,) if each and draws.random() < 0.5 else ()
+                )
+                for each in range(draws.randint(1, 2))
+            )
+        work = sum(each.duration for each in tasks)
+        jobs.append(job(place, start, start + work + draws.randint(-1, 3), *tasks, arrival=0))
+    count = draws.randint(1, 2)
+    if number % 2:
+        return jobs, typed_alike(count, 1, 1), {1: count, 2: count}
+    return jobs, alike(count, 1), {0: count}
+
+
+def require_fewest(numbers: Iterator[int] | range) -> None:
+    searched = 0
+    for number in numbers:
+        jobs, resources, slots = small_instance(number)
+        least = fewest_by_brute_force(jobs, slots)
+        for name in ("MRCP_RM_AHEAD", "MRCP_RM_MATCHING_AHEAD"):
+            run = ran(name, jobs, resources)
+            require_sound_schedule(jobs, resources, run.ran.values())
+            assert late(run) == least, f"{name}, instance {number}"
+        searched += least > 0
+    assert searched
+
+
+def test_late_jobs_are_as_few_as_brute_force_finds() -> None:
+    require_fewest(range(24))
+
+
+@pytest.mark.slow
+def test_late_jobs_are_as_few_as_brute_force_finds_in_a_thousand_instances() -> None:
+    require_fewest(range(1000))
+
+
+def test_the_search_itself_finds_the_fewest() -> None:
+    """From a start where all are late: nothing is left to what is tried before a search."""
+    for number in range(12):
+        jobs, resources, slots = small_instance(number)
+        left = {each.number: [task.number for task in each.real_tasks] for each in jobs}
+        problem = planning_problem(0, {each.number: each for each in jobs}, left, (), resources)
+        worst = PlacedTasks({}, frozenset(each.number for each in jobs))
+        found = fewest_late(problem, worst, SolverSettings())
+        placed = in_order_of(problem, found.starts)
+        assert len(placed.late) == fewest_by_brute_force(jobs, slots), number
+        assert not found.limited
+        require_sound_schedule(jobs, resources, matched(problem, placed.starts))
+
+
+def test_one_job_is_given_up_for_two_others() -> None:
+    jobs = [
+        job(0, 0, 10, task(0, 10), task(1, 10), arrival=0),
+        job(1, 0, 11, task(0, 11), arrival=0),
+        job(2, 0, 11, task(0, 11), arrival=0),
+    ]
+    assert late(run_stages(jobs, alike(2, 1), stages_policy("EDF").manager, FREE)) == 2
+    for name in NAMES:
+        assert late(ran(name, jobs, alike(2, 1))) == 1, name
+
+
+def test_a_search_that_is_cut_short_is_counted_and_uses_the_best_that_is_known() -> None:
+    draws = Random(3)
+    jobs = [
+        job(
+            each,
+            0,
+            30 + draws.randint(0, 9),
+            *(task(n, draws.randint(3, 9)) for n in range(9)),
+            arrival=0,
+        )
+        for each in range(9)
+    ]
+    run = ran("MRCP_RM", jobs, alike(8, 1), limit=1e-6)
+    assert [each.limited for each in run.decisions] == [True]
+    require_sound_schedule(jobs, alike(8, 1), run.ran.values())
+
+
+def test_runs_repeat_bit_for_bit() -> None:
+    draws = Random(5)
+    jobs = [
+        job(each, each, each + 25, *(task(n, draws.randint(1, 9)) for n in range(6)), arrival=each)
+        for each in range(8)
+    ]
+    first, second = (ran("MRCP_RM", jobs, alike(3, 1), 0.001) for _ in range(2))
+    assert first.ran == second.ran
+    assert any(each.moved for each in first.decisions)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_jobs_are_deferred_until_they_may_start_or_planned_ahead(name: str) -> None:
+    jobs = [job(0, 50, 90, task(0, 5), arrival=0), job(1, 50, 60, task(0, 5), arrival=2)]
+    run = ran(name, jobs, alike(1, 1))
+    assert run.completed == {0: 60, 1: 55}
+    made = [each.made for each in run.decisions]
+    assert made == ([0, 2] if name.endswith("AHEAD") else [0, 2, 50])
+    assert sum(each.moved for each in run.decisions) == (1 if name.endswith("AHEAD") else 0)
+
+
+def test_slots_go_to_who_was_free_last() -> None:
+    """The long task starts when the second resource is free, which was busy longer."""
+    jobs = [job(0, 0, 99, task(0, 8), task(1, 10), task(2, 20, 1), arrival=0)]
+    left = {0: [0, 1, 2]}
+    problem = planning_problem(0, {0: jobs[0]}, left, (), alike(2, 1))
+    starts = {TaskKey(0, 0): 0, TaskKey(0, 1): 0, TaskKey(0, 2): 10}
+    placed = {each.key.task: each.resource for each in matched(problem, starts)}
+    assert placed[2] == placed[1] != placed[0]
+
+
+def test_without_the_solver_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [each for each in sys.modules if each.split(".")[0] == "ortools"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "ortools", None)
+    jobs = [job(0, 0, 9, task(0, 5))]
+    with pytest.raises(UserError, match=r"pip install 'rebecsim\[optimise\]'"):
+        run_stages(jobs, alike(1, 1), ConstraintManager, FREE)
+    assert run_stages(jobs, alike(1, 1), stages_policy("EDF").manager, FREE).completed == {0: 5}
