@@ -38,6 +38,9 @@ class Machine(ABC, Generic[Level]):
     are_alike: ClassVar[bool] = False
     """Whether a job fits wherever there are as many processors as it takes, whichever they are."""
 
+    is_counted: ClassVar[bool] = False
+    """Whether a level is the number of its processors."""
+
     resources: tuple[str, ...] = ()
     """The names of what nodes have beside processors."""
 
@@ -74,6 +77,7 @@ class Pool(Machine[int]):
 
     processors: int
     are_alike: ClassVar[bool] = True
+    is_counted: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.processors < 1:

@@ -97,6 +97,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self.backfilling: Backfilling = policy.backfilling(self.order, allocations, settings)
         self.starts = starts
         self.nodes = nodes
+        self._only_node = nodes[0] if len(nodes) == 1 else None
         self._wakes = type(self.backfilling).wake is not Backfilling.wake
         self._lead = settings.clock_lead
         self._clock = 0
@@ -144,7 +145,10 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         now = self._now
         for job in jobs:
             self.starts[job.index] = now
-            self.nodes[self.machine.first_node(job.amount)].run(job)
+            node = self._only_node
+            if node is None:
+                node = self.nodes[self.machine.first_node(job.amount)]
+            node.run(job)
         self.waiting -= len(jobs)
         self.running += len(jobs)
         wake = self.backfilling.wake if self._wakes else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -53,13 +53,14 @@ class JobStream:
             workload.user,
             workload.group,
             workload.queue,
-            self.chunk,
         )
+        is_divisible = bool((self.chunk == 1).all())
         for first in range(0, len(workload), _SLICE):
             part = slice(first, first + _SLICE)
-            demands = map(tuple, self.demand[part].tolist())
-            lists = (column[part].tolist() for column in columns)
-            yield from map(Job, count(first), *lists, demands)
+            lists: list[Iterable[Any]] = [column[part].tolist() for column in columns]
+            if self.demand.shape[1] or not is_divisible:
+                lists += self.chunk[part].tolist(), map(tuple, self.demand[part].tolist())
+            yield from map(Job, count(first), *lists)
 
 
 def run_schedule(

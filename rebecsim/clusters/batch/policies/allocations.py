@@ -50,9 +50,11 @@ class Allocations:
         job.expected_end = end = now + job.estimate
         insort(self.running, (end, job.index, processors, job))
 
-    def finish(self, job: Job) -> bool:
+    def finish(self, job: Job, now: int) -> bool:
         """Note that a job has ended; tell whether it did so before its estimate was over."""
         running = self.running
+        if running and running[0][0] <= now:
+            self.expire(now)
         place = bisect_left(running, (job.expected_end, job.index))
         if place == len(running) or running[place][3] is not job:
             return False

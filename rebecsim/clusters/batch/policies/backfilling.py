@@ -7,6 +7,7 @@ the queue was refreshed), and they say which jobs start now. Nothing can start i
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 from rebecsim.clusters.batch.job import Job
@@ -33,6 +34,7 @@ class Backfilling(ABC):
         self.waiting = WaitingQueue()
         self.by_estimate: WaitingQueue | None = None
         """The same jobs, the one with the shortest estimate first, where that is wanted."""
+        self._notes_ends = type(order).finished is not QueueOrder.finished
 
     @property
     def wake(self) -> int | None:
@@ -42,23 +44,38 @@ class Backfilling(ABC):
     def submitted(self, job: Job, now: int) -> list[Job]:
         """Take a new job; give the jobs that start."""
         allocations = self.allocations
-        allocations.expire(now)
-        self.waiting.add(job, self.order.key(job, now))
+        if allocations.running and allocations.running[0][0] <= now:
+            allocations.expire(now)
+        key = self.order.key(job, now)
+        looks = job.processors <= allocations.processors
+        if looks:
+            starts = self.starts_alone(job, key, now)
+            if starts:
+                return [job]
+            looks = starts is None
+        self.waiting.add(job, key)
         if self.by_estimate is not None:
             self.by_estimate.add(job, job.estimate)
-        if job.processors > allocations.processors:
+        if not looks:
             return []
         machine = self.machine
         if not machine.are_alike and machine.place(job, allocations.free) is None:
             return []
-        return self.schedule_new(job, now)
+        return self.schedule(now)
+
+    def starts_alone(self, job: Job, key: Any, now: int) -> bool | None:
+        """Start a new job for which there are enough processors, if no other job matters for that.
+
+        False if it has to wait for that reason, and nothing else can start; None where `schedule`
+        has to say. Jobs that start like this are never in the queue, where `key` would be theirs.
+        """
+        return None
 
     def finished(self, job: Job, now: int) -> list[Job]:
         """Take back what an ended job had; give the jobs that start."""
-        allocations = self.allocations
-        allocations.expire(now)
-        allocations.finish(job)
-        self.order.finished(job, now)
+        self.allocations.finish(job, now)
+        if self._notes_ends:
+            self.order.finished(job, now)
         return self.schedule(now) if self.waiting.blocks else []
 
     def refreshed(self, now: int) -> list[Job]:
@@ -77,10 +94,6 @@ class Backfilling(ABC):
     @abstractmethod
     def schedule(self, now: int) -> list[Job]:
         """Start what should start now, and give it, in the order of starting."""
-
-    def schedule_new(self, job: Job, now: int) -> list[Job]:
-        """Start what should start now that a job was submitted which fits."""
-        return self.schedule(now)
 
     def start(self, job: Job, amount: Any, now: int) -> None:
         """Let a waiting job have an amount of the machine."""
@@ -129,91 +142,103 @@ class EasyBackfilling(Backfilling):
         super().__init__(order, allocations, settings)
         if settings.backfill_order == "shortest":
             self.by_estimate = WaitingQueue()
-        own = type(self).schedule is EasyBackfilling.schedule
-        self._tries_new_ones_alone = own and self.machine.are_alike
-        self._tried = -1, -1  # what was given back and who was the head when all were tried last
-        self._reserved: tuple[int, Any] | None = None  # for that head, if it was asked for
+        self._is_own = (
+            type(self).schedule is EasyBackfilling.schedule
+            and type(self).start is Backfilling.start
+        )
+        self._tried = -1  # what was given back when all were tried last
+        self._head: Job | None = None  # who was the head then
+        self._reserved: tuple[int, Any, int] | None = None  # for that head, if it was asked for
 
     def schedule(self, now: int) -> list[Job]:
         """Start heads, then what overtakes the head that is left."""
-        started = self.start_heads(now)
-        blocks = self.waiting.blocks
-        if blocks:
-            entries = blocks[0].entries
-            self._tried = self.allocations.given_back, entries[0][1]
-            self._reserved = None
-            if len(entries) > 1 or len(blocks) > 1:
-                started += self._overtake(now)
-        return started
+        blocks, allocations = self.waiting.blocks, self.allocations
+        started: list[Job] = []
+        if blocks and blocks[0].entries[0][2].processors <= allocations.processors:
+            started = self.start_heads(now)
+        if not blocks:
+            return started
+        entries = blocks[0].entries
+        self._tried = allocations.given_back
+        self._head = entries[0][2]
+        self._reserved = None
+        if len(entries) == 1 and len(blocks) == 1:
+            return started
+        queue = self.waiting if self.by_estimate is None else self.by_estimate
+        small = queue.small(allocations.processors)
+        return started + self._pass(small, self.start, now) if small else started
 
-    def schedule_new(self, job: Job, now: int) -> list[Job]:
-        """Start what should start now that a job was submitted which fits.
+    def starts_alone(self, job: Job, key: Any, now: int) -> bool | None:
+        """Start a new job at once if nobody waits, or it overtakes a head that has been tried.
 
         While nothing is given back and the head is the same, what could not start cannot later:
         what is free, what the head leaves, and the time up to its start only become less.
         """
-        tried = self.allocations.given_back, self.waiting.blocks[0].entries[0][1]
-        if tried != self._tried or not self._tries_new_ones_alone:
-            return self.schedule(now)
-        return self._pass([job], now)
+        if not (self._is_own and self.machine.are_alike):
+            return None
+        blocks, allocations = self.waiting.blocks, self.allocations
+        if not blocks:
+            amount = self.machine.place(job, allocations.free)
+            if amount is None:
+                return None
+            allocations.start(job, amount, now)
+            return True
+        first = blocks[0].entries[0]
+        if (
+            first[2] is not self._head
+            or self._tried != allocations.given_back
+            or (key, job.index) < first
+        ):
+            return None
+        return bool(self._pass([job], allocations.start, now))
 
     def reservation(self) -> tuple[int, Any]:
         """Give the shadow time in seconds, and the level of the machine at it beside the head."""
-        head = self.waiting.head
-        running = self.allocations.running
-        level, free = self.allocations.free, self.allocations.processors
-        wanted, added, count = head.processors, 0, len(running)
-        for ended, (end, _, processors, _) in enumerate(running, 1):
+        head, machine, allocations = self.waiting.head, self.machine, self.allocations
+        running, level, free = allocations.running, allocations.free, allocations.processors
+        wanted, ended, added, count = head.processors, 0, 0, len(running)
+        for end, _, processors, _ in running:
             free += processors
+            ended += 1
             if free < wanted or (ended < count and running[ended][0] == end):
                 continue
-            for _, _, _, job in running[added:ended]:
-                level = level + job.amount
+            if machine.is_counted:
+                level = free
+            else:
+                level = sum([job.amount for _, _, _, job in running[added:ended]], level)
             added = ended
-            amount = self.machine.place(head, level)
+            amount = machine.place(head, level)
             if amount is not None:
                 return end, level - amount
         raise AssertionError(f"{head!r} does not fit on the empty machine")
 
-    def _overtake(self, now: int) -> list[Job]:
-        free = self.allocations.processors
-        queue = self.waiting if self.by_estimate is None else self.by_estimate
-        small = [
-            job
-            for block in queue.blocks
-            if block.fewest <= free
-            for _, _, job in block.entries
-            if job.processors <= free
-        ]
-        return self._pass(small, now) if small else []
-
-    def _pass(self, jobs: list[Job], now: int) -> list[Job]:
+    def _pass(self, jobs: list[Job], start: Callable[[Job, Any, int], None], now: int) -> list[Job]:
         """Start those of some jobs, in their order, that overtake the head."""
         machine, allocations = self.machine, self.allocations
-        shadow, beside = self._reserved or self.reservation()
-        room = shadow - now
-        level = allocations.free
-        free, extra = allocations.processors, machine.free(beside)
-        chosen: list[tuple[Job, Any]] = []
+        if self._reserved is None:
+            shadow, beside = self.reservation()
+            extra = machine.free(beside)
+        else:
+            shadow, beside, extra = self._reserved
+        room, free, started = shadow - now, allocations.processors, []
         for job in jobs:
             wanted = job.processors
             if wanted > free:
                 continue
-            if job.estimate <= room:
-                amount = machine.place(job, level)
+            is_over = job.estimate <= room
+            if is_over:
+                amount = machine.place(job, allocations.free)
             elif wanted <= extra:
-                amount = machine.place(job, machine.lower(level, beside))
+                amount = machine.place(job, machine.lower(allocations.free, beside))
             else:
                 continue
             if amount is None:
                 continue
-            if job.estimate > room:
+            if not is_over:
                 beside = beside - amount
                 extra -= wanted
-            level = level - amount
             free -= wanted
-            chosen.append((job, amount))
-        self._reserved = shadow, beside
-        for job, amount in chosen:
-            self.start(job, amount, now)
-        return [job for job, _ in chosen]
+            start(job, amount, now)
+            started.append(job)
+        self._reserved = shadow, beside, extra
+        return started

@@ -52,7 +52,7 @@ class ConservativeBackfilling(Backfilling):
         """Fill the hole that a job leaves which ends before its estimate."""
         self._begin(now)
         self.order.finished(job, now)
-        if self.allocations.finish(job) and job.expected_end > now:
+        if self.allocations.finish(job, now) and job.expected_end > now:
             self._profile.give(now, job.expected_end, job.amount)
             self._compress(now, job.expected_end)
         return self.schedule(now)

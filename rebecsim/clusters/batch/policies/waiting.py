@@ -92,6 +92,18 @@ class WaitingQueue:
         if not entries:
             del blocks[place]
 
+    def small(self, processors: int) -> list[Job]:
+        """Give the jobs that take at most so many processors, in their order."""
+        found: list[Job] = []
+        for block in self.blocks:
+            if block.fewest <= processors:
+                in_block = [job for _, _, job in block.entries if job.processors <= processors]
+                if in_block:
+                    found += in_block
+                else:
+                    block.fewest = processors + 1
+        return found
+
     def reorder(self, key: Callable[[Job], Any]) -> None:
         """Give every job a new key."""
         entries = sorted((key(job), job.index, job) for job in self)

@@ -36,6 +36,9 @@ def test_it_is_a_sorted_list_with_bounds_per_block(
     assert bool(queue) == bool(expected)
     if expected:
         assert queue.head is expected[0]
+    for processors in (2, 0, 3, 5):
+        small = [job for job in expected if job.processors <= processors]
+        assert queue.small(processors) == small
     for block in queue.blocks:
         assert all(entry[2].processors >= block.fewest for entry in block.entries)
         assert all(entry[2].estimate >= block.shortest for entry in block.entries)
