@@ -66,6 +66,11 @@ class Decisions:
     def __init__(self) -> None:
         self.total = self.accepted = self.rejected = self.reserved = self.elastic = 0
 
+    def reject(self, times: int = 1) -> None:
+        """Take note of looks that came to nothing."""
+        self.total += times
+        self.rejected += times
+
 
 class Application:
     """A job at work.

@@ -21,6 +21,5 @@ class Monitor(Rebec, queue_size=2):
         if self.manager.closed:
             return
         for each in self.manager.scheduler.to_kill(self._now):
-            if each.finished is None:  # an AppMaster before it may have taken it along
-                self.manager.kill(each)
+            self.manager.kill(each)
         self.look(after=self.period)

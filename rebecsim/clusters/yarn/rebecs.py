@@ -381,11 +381,16 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self.wake_nodes(self._now)
 
     def kill(self, container: Container) -> None:
-        """End a container before its task does; with an AppMaster, all that it has ends."""
+        """End a container before its task does; with an AppMaster, all that it has ends.
+
+        One that has ended, or has been told to, has nothing to lose: its AppMaster took it along.
+        """
+        if container.killed or container.finished is not None:
+            return
         application = container.application
         lost = [container]
         if container.task.is_master:
-            lost = application.start_over()
+            lost = [each for each in application.start_over() if not each.killed]
             self.scheduler.starts_over(application)
             self.wake_master(application, self._now)
         for each in lost:

@@ -140,6 +140,22 @@ def test_a_starved_queue_gets_containers_of_others() -> None:
     assert not run(fair(text.format("")), jobs, nodes(10)).killed
 
 
+def test_an_application_master_that_is_killed_takes_what_is_killed_with_it_along() -> None:
+    text = (
+        "<allocations><defaultFairSharePreemptionTimeout>30</defaultFairSharePreemptionTimeout>"
+        '<queue name="a"><weight>0</weight></queue>'
+        '<queue name="b"><maxAMShare>-1</maxAMShare></queue></allocations>'
+    )
+    large = job(2, "b", tasks(1, 10), at=20, master_memory=2048)
+    found = run(
+        fair(text, {"yarn.scheduler.fair.preemption": "true"}),
+        [job(1, "a", tasks(2, 300)), large],
+        [nodes(1, 2048)[0], nodes(2, 1024)[1]],
+    )
+    assert [each.container.task.is_master for each in found.killed] == [False, True]
+    assert [each.killed for each in found.applications[0].containers] == [True] * 3 + [False] * 3
+
+
 @pytest.mark.parametrize(
     ("policy", "queue", "expected"),
     [

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairPolicy
 from rebecsim.clusters.yarn.queue_files.resources import Resources
-from rebecsim.clusters.yarn.queues.fair.state import FairShared
+from rebecsim.clusters.yarn.queues.fair.member import FairShared
 
 _Member = TypeVar("_Member", bound=FairShared)
 _Key = Callable[[FairShared, Resources], tuple[Any, ...]]
@@ -15,7 +15,12 @@ _Key = Callable[[FairShared, Resources], tuple[Any, ...]]
 
 def in_order(policy: FairPolicy, members: Sequence[_Member], total: Resources) -> list[_Member]:
     """Give members of a queue in the order in which they are served."""
-    return sorted(members, key=lambda each: _KEYS[policy](each, total))
+    return sorted(members, key=lambda each: place_of(policy, each, total))
+
+
+def place_of(policy: FairPolicy, each: FairShared, total: Resources) -> tuple[Any, ...]:
+    """Give what a member of a queue is ordered by; no two of a queue have the same."""
+    return _KEYS[policy](each, total)
 
 
 def is_below(policy: FairPolicy, used: Resources, share: Resources, total: Resources) -> bool:

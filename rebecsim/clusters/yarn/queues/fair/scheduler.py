@@ -13,6 +13,7 @@ from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.placement.hosts import Hosts
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairSettings
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, total_of
+from rebecsim.clusters.yarn.queues.fair.line import Request
 from rebecsim.clusters.yarn.queues.fair.policies import fits_masters, in_order, is_below
 from rebecsim.clusters.yarn.queues.fair.starving import Starving
 from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
@@ -49,10 +50,14 @@ class HadoopFairScheduler(ContainerScheduler):
         self._held: dict[FairApplicationState, None] = {}
         self._keepers: dict[ClusterNode, FairApplicationState] = {}
         self._running: Counter[str] = Counter()
+        self._thresholds = settings.node_threshold, settings.rack_threshold
+        self._delays = min(self._thresholds) >= 0
+        self._nodes_of = Counter(node.size.rack for node in nodes)
         self._requests = Requests(Hosts(node.size for node in nodes))
         self._patience = Patience(len(nodes))
         self._updated: int | None = None
         self._stale = True
+        self._touched: dict[FairApplicationState, None] = {}
         self._let_pass = False
         self._starving: Starving | None = None
         if settings.preemption is not None:
@@ -133,6 +138,7 @@ class HadoopFairScheduler(ContainerScheduler):
             del self._held[each]
             each.runs = True
             each.leaf.applications[each] = None
+            each.leaf.members_changed()
             self._running[each.user] += 1
             for queue in each.leaf:
                 queue.running += 1
@@ -140,10 +146,15 @@ class HadoopFairScheduler(ContainerScheduler):
         self._changed()
 
     def _refresh(self, each: FairApplicationState) -> None:
-        """Take note of whether an application asks for containers."""
+        """Take note of whether an application asks for containers, and of what it has and asks."""
         head = each.application.head
         asks = each.runs and head is not None and (head.is_master or each.application.launched)
         self._stale = True
+        self._touched[each] = None
+        if asks:
+            each.leaf.line.enter(each)
+        else:
+            each.leaf.line.leave(each)
         if asks == each.asks:
             return
         each.asks = asks
@@ -161,6 +172,7 @@ class HadoopFairScheduler(ContainerScheduler):
         """Count a container no more."""
         each = self.states[container.application]
         each.count(container, -1)
+        self._refresh(each)
         if self._starving is not None:
             self._starving.released(container)
         self._changed()
@@ -191,6 +203,7 @@ class HadoopFairScheduler(ContainerScheduler):
         each.runs = False
         self._refresh(each)
         del each.leaf.applications[each]
+        each.leaf.members_changed()
         self._running[each.user] -= 1
         for queue in each.leaf:
             queue.running -= 1
@@ -229,7 +242,11 @@ class HadoopFairScheduler(ContainerScheduler):
         """Compute demands and shares, if they are old enough."""
         if self._stale and (self._updated is None or now >= self._updated + self.settings.update):
             self._stale, self._updated = False, now
-            self.root.update_demand(by_size=self.settings.by_size)
+            for each in self._touched:
+                each.update_demand(by_size=self.settings.by_size)
+                if each.asks:
+                    each.leaf.line.enter(each)
+            self._touched.clear()
             self.root.update_shares()
 
     def schedule(self, node: ClusterNode, now: int) -> bool:
@@ -271,29 +288,30 @@ class HadoopFairScheduler(ContainerScheduler):
     def _serve_reserved(self, node: ClusterNode) -> bool | None:
         """Give a node to whom it is kept for; None: nobody needs it any more."""
         each = self._keepers[node]
-        if not each.asks or each.request != each.kept[node] or not self._has_room(each):
+        request = each.request if each.asks else None
+        if (
+            request is None
+            or request.size != each.kept[node]
+            or not self._has_room(each.leaf, request)
+        ):
             self._unreserve(node)
             return None
-        if not each.request.within(_free(node)):
-            each.application.decisions.total += 1
-            each.application.decisions.rejected += 1
+        if not request.size.within(_free(node)):
+            each.application.decisions.reject()
             return False
         near = self._requests.of(each.application).nearest(node.size)
         self._unreserve(node)
         self._give(each, node, near)
         return True
 
-    def _has_room(self, each: FairApplicationState) -> bool:
-        """Whether all its queues, and the limit of AppMasters, have room for what it asks for."""
-        size = each.request
-        if any(not queue.used.plus(size).within(queue.maximum) for queue in each.leaf):
+    def _has_room(self, leaf: FairQueueState, request: Request) -> bool:
+        """Whether the queues, and the limit of AppMasters, have room for what is asked for."""
+        if any(not queue.used.plus(request.size).within(queue.maximum) for queue in leaf):
             return False
-        task = each.application.head
-        return task is None or not task.is_master or self._lets_master_in(each)
+        return not request.is_master or self._lets_master_in(leaf, request.size)
 
-    def _lets_master_in(self, each: FairApplicationState) -> bool:
+    def _lets_master_in(self, leaf: FairQueueState, size: Resources) -> bool:
         """Whether the AppMasters of a leaf leave room for another one."""
-        leaf = each.leaf
         if leaf.settings.master_share == -1:
             return True
         share = leaf.share
@@ -301,46 +319,62 @@ class HadoopFairScheduler(ContainerScheduler):
             free = self.total.minus(self.root.used).not_negative().least(leaf.maximum)
             share = Resources(share.memory or free.memory, share.cores or free.cores)
         limit = Resources(*(math.ceil(leaf.settings.master_share * have) for have in share))
-        return fits_masters(leaf.settings.policy, leaf.masters.plus(each.request), limit)
+        return fits_masters(leaf.settings.policy, leaf.masters.plus(size), limit)
 
     def _queue(self, queue: FairQueueState, node: ClusterNode) -> Resources | None:
         """Give a container to someone of a queue; give its size."""
         if not queue.asking or not queue.used.within(queue.maximum):
             return None
-        policy = queue.settings.policy
-        if queue.settings.is_parent:
-            for child in in_order(policy, queue.children, self.total):
-                found = self._queue(child, node)
-                if found is not None:
-                    return found
-            return None
-        asking = [each for each in queue.applications if each.asks]
-        for each in in_order(policy, asking, self.total):
-            found = self._application(each, node)
+        if not queue.settings.is_parent:
+            return self._leaf_line(queue, node)
+        for child in in_order(queue.settings.policy, queue.children, self.total):
+            found = self._queue(child, node)
             if found is not None:
                 return found
         return None
+
+    def _leaf_line(self, leaf: FairQueueState, node: ClusterNode) -> Resources | None:
+        """Give a container to the first in the line of a leaf who can have one; give its size."""
+        hopeful = {each for each in leaf.line.requests if self._is_hopeful(leaf, each, node)}
+        if not hopeful:
+            leaf.line.refuse_all()
+            return None
+        for each, request in leaf.line.with_requests():
+            if request not in hopeful:
+                each.application.decisions.reject()
+            elif (found := self._application(each, node)) is not None:
+                return found
+        return None
+
+    def _is_hopeful(self, leaf: FairQueueState, request: Request, node: ClusterNode) -> bool:
+        """Whether a node may be given, or kept, to some of a leaf that ask for the same."""
+        size = request.size
+        if not size.within(Resources(node.size.memory, node.size.cores)):
+            return False
+        fits = size.within(_free(node)) or self._delays or self._is_large(leaf, size)
+        return fits and self._has_room(leaf, request)
 
     def _application(
         self, each: FairApplicationState, node: ClusterNode, *, reserves: bool = True
     ) -> Resources | None:
         """Give an application a container, or reserve the node for it; give its size."""
-        decisions, size = each.application.decisions, each.request
-        decisions.total += 1
+        decisions, size = each.application.decisions, each.request.size
         whole = Resources(node.size.memory, node.size.cores)
-        if size.within(whole) and self._has_room(each):
+        if size.within(whole) and self._has_room(each.leaf, each.request):
             near = self._near(each, node)
             if near is not None:
                 if size.within(_free(node)):
+                    decisions.total += 1
                     self._give(each, node, near)
                     return size
                 if reserves and self._may_reserve(each, near, node):
                     each.kept[node] = size
                     self._keepers[node] = each
+                    decisions.total += 1
                     decisions.reserved += 1
                     self.grants.reserve(each.application, node)
                     return size
-        decisions.rejected += 1
+        decisions.reject()
         return None
 
     def _near(self, each: FairApplicationState, node: ClusterNode) -> Locality | None:
@@ -356,35 +390,38 @@ class HadoopFairScheduler(ContainerScheduler):
 
     def _level(self, each: FairApplicationState) -> int:
         """Give how far from where it would rather it runs tasks, after another opportunity."""
-        thresholds = self.settings.node_threshold, self.settings.rack_threshold
-        if min(thresholds) < 0:
+        if not self._delays:
             return _ANY
         each.missed += 1
-        if each.level < _ANY and each.missed > len(self.nodes) * thresholds[each.level]:
+        if each.level < _ANY and each.missed > len(self.nodes) * self._thresholds[each.level]:
             each.level += 1
             each.missed = 0
         return each.level
 
     def _may_reserve(self, each: FairApplicationState, near: Locality, node: ClusterNode) -> bool:
         """Whether an application keeps a node: it has too little, and asks for much."""
-        policy, step = each.leaf.settings.policy, self.settings.allocations.step
-        if not is_below(policy, each.used, each.share, self.total):
+        if not is_below(each.leaf.settings.policy, each.used, each.share, self.total):
             return False
-        size = each.request
-        is_large = size.memory >= 2 * step.memory
-        if policy == "drf":
-            is_large = is_large or size.cores >= 2 * step.cores
-        if not is_large:
+        if not self._is_large(each.leaf, each.request.size):
             return False
         if near == "node":
             return True
-        rack = node.size.rack
-        among = sum(near == "any" or other.size.rack == rack for other in self.nodes)
-        kept = sum(near == "any" or other.size.rack == rack for other in each.kept)
+        if near == "rack":
+            rack = node.size.rack
+            among = self._nodes_of[rack]
+            kept = sum(other.size.rack == rack for other in each.kept)
+        else:
+            among, kept = len(self.nodes), len(each.kept)
         return kept < math.ceil(among * self.settings.reservable)
 
+    def _is_large(self, leaf: FairQueueState, size: Resources) -> bool:
+        """Whether a container is so large that nodes are kept for it."""
+        step = self.settings.allocations.step
+        is_large = size.memory >= 2 * step.memory
+        return is_large or (leaf.settings.policy == "drf" and size.cores >= 2 * step.cores)
+
     def _give(self, each: FairApplicationState, node: ClusterNode, near: Locality) -> None:
-        application, size = each.application, each.request
+        application, size = each.application, each.request.size
         wishes = self._requests.of(application)
         asked_where = bool(wishes.racks)
         self._requests.bring_forward(application, node.size, near)

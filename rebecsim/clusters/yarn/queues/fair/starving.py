@@ -15,7 +15,7 @@ from rebecsim.clusters.yarn.container import Container, Killed
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairPreemption
 from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, total_of
-from rebecsim.clusters.yarn.queues.fair.policies import in_order, is_below
+from rebecsim.clusters.yarn.queues.fair.policies import is_below
 from rebecsim.clusters.yarn.queues.fair.state import FairApplicationState, FairQueueState
 
 SHARE = "share"
@@ -96,8 +96,8 @@ class Starving:
         """Give who has had too little for too long, and how much is missing."""
         policy, settings = leaf.settings.policy, leaf.settings
         found: dict[FairApplicationState, Resources] = {}
-        asking = [each for each in leaf.applications if each.asks]
-        for each in in_order(policy, asking, self._total):
+        asking = list(leaf.line)
+        for each in asking:
             least = each.share.times(settings.threshold).least(each.demand)
             if policy != "drf":
                 least = Resources(least.memory, 0)
@@ -129,7 +129,7 @@ class Starving:
         missing = least.minus(leaf.used).not_negative()
         for starvation in found.values():
             missing = missing.minus(starvation).not_negative()
-        for each in in_order(leaf.settings.policy, asking, self._total):
+        for each in asking:
             if missing == NONE:
                 return
             if now >= each.not_before and each not in found:
@@ -139,7 +139,7 @@ class Starving:
 
     def _choose_for(self, each: FairApplicationState, missing: Resources, now: int) -> None:
         """Choose containers that make room for as many requests as are missing."""
-        size = each.request
+        size = each.request.size
         waiting = sum(count for _, count in each.application.alike())
         chosen_any = False
         while waiting > 0:  # one at least: less than a container cannot be missing
@@ -165,8 +165,9 @@ class Starving:
     ) -> tuple[ClusterNode, list[Container]] | None:
         """Give a node and containers on it that make room, with as few AppMasters as possible."""
         best: tuple[int, ClusterNode, list[Container]] | None = None
+        doomed = self._doomed()
         for node in self._nodes:
-            found = self._on_node(node, taker, size)
+            found = self._on_node(node, taker, size, doomed)
             if found is None:
                 continue
             masters = sum(container.task.is_master for container in found)
@@ -177,7 +178,11 @@ class Starving:
         return None if best is None else (best[1], best[2])
 
     def _on_node(
-        self, node: ClusterNode, taker: FairApplicationState, size: Resources
+        self,
+        node: ClusterNode,
+        taker: FairApplicationState,
+        size: Resources,
+        doomed: Mapping[Application, Resources],
     ) -> list[Container] | None:
         """Give containers of a node that make room, if there are some."""
         if not size.within(Resources(node.size.memory, node.size.cores)):
@@ -200,7 +205,7 @@ class Starving:
                 continue
             if container in self._dying or container.application.leaving:
                 continue
-            after = lost.get(state, self._doomed(state)).plus(_size(container))
+            after = lost.get(state, doomed.get(state.application, NONE)).plus(_size(container))
             policy = state.leaf.settings.policy
             if is_below(policy, state.used.minus(after), state.share, self._total):
                 continue
@@ -209,12 +214,12 @@ class Starving:
             found.append(container)
         return found if found and size.within(free) else None
 
-    def _doomed(self, state: FairApplicationState) -> Resources:
-        """Give what somebody is going to lose anyway."""
-        found = NONE
+    def _doomed(self) -> dict[Application, Resources]:
+        """Give what applications are going to lose anyway."""
+        found: dict[Application, Resources] = {}
         for container in (*self._chosen, *self._dying):
-            if container.application is state.application:
-                found = found.plus(_size(container))
+            application = container.application
+            found[application] = found.get(application, NONE).plus(_size(container))
         return found
 
     def _owner(self, container: Container) -> FairApplicationState | None:

@@ -6,31 +6,13 @@ from collections.abc import Iterator, Sequence
 from math import log2
 
 from rebecsim.clusters.common.fair_shares import Claim, fair_shares
-from rebecsim.clusters.yarn.application import Application
+from rebecsim.clusters.yarn.application import Application, Task
 from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.queue_files.fair_settings import FairQueueSettings
-from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources, total_of
-
-
-class FairShared:
-    """Who has a share: a queue or an application.
-
-    Attributes:
-        used: what its containers have.
-        demand: that, and what it asks for; as old as shares are.
-        share: what it should have now, of those that are at work.
-        minimum: what it should have in any case.
-        weight: how much it should have, compared to others of its parent.
-        name: by which those are ordered that are alike in all else.
-        start: of an application, by which those are ordered first; 0 for queues.
-    """
-
-    def __init__(self, name: str, start: int = 0) -> None:
-        self.used = self.demand = self.share = self.minimum = NONE
-        self.weight = 1.0
-        self.name: str | int = name
-        self.start = start
+from rebecsim.clusters.yarn.queue_files.resources import NONE, Resources
+from rebecsim.clusters.yarn.queues.fair.line import Request, ServiceLine
+from rebecsim.clusters.yarn.queues.fair.member import FairShared
 
 
 class FairQueueState(FairShared):
@@ -40,8 +22,8 @@ class FairQueueState(FairShared):
         settings: what the file says of it.
         parent: above it, None for root.
         children: below it.
-        applications: of a leaf, those that run, by their numbers.
-        waiting: those that may not run yet.
+        applications: of a leaf, those that run.
+        line: of a leaf, those of them that ask for containers.
         running: how many run in it and below it.
         asking: how many of these ask for containers.
         masters: what AppMasters have.
@@ -60,9 +42,13 @@ class FairQueueState(FairShared):
         self.weight = settings.weight
         self.children: list[FairQueueState] = []
         self.applications: dict[FairApplicationState, None] = {}
+        self.line = ServiceLine(settings.policy, total)
         self.running = self.asking = 0
         self.masters = self.steady = NONE
         self.at_minimum = 0
+        self._wanted = NONE  # what is asked for below, whatever the maximum is
+        self._shared: object = None  # what the shares of members were found from
+        self._others = 0  # how often it has had other members, or other weights
         for child in settings.children:
             self.children.append(FairQueueState(child, self, total))
 
@@ -84,24 +70,33 @@ class FairQueueState(FairShared):
         """Whether its containers may be killed."""
         return self.settings.preemptable
 
-    def update_demand(self, *, by_size: bool) -> None:
-        """Take note of what is asked for, here and below."""
-        found = []
-        for each in self.applications:
-            each.update_demand(by_size=by_size)
-            found.append(each.demand)
-        for child in self.children:
-            child.update_demand(by_size=by_size)
-            found.append(child.demand)
-        self.demand = total_of(found).least(self.maximum)
+    def add_demand(self, more: Resources) -> None:
+        """Take note of what is asked for below, more or less than before."""
+        self._wanted = self._wanted.plus(more)
+        before, self.demand = self.demand, self._wanted.least(self.maximum)
+        if self.parent is not None and self.demand != before:
+            self.parent.add_demand(self.demand.minus(before))
+
+    def members_changed(self) -> None:
+        """Take note that shares are to be found anew: members are others, or their weights."""
+        self._others += 1
 
     def update_shares(self) -> None:
-        """Share what it should have between those in it."""
+        """Share what it should have between those in it, unless they have that already."""
+        at_work = tuple(each.running > 0 for each in self.children)
+        found_from = (self.share, at_work, self._others)
+        if found_from != self._shared:
+            self._shared = found_from
+            self._share_out(at_work)
+        for child in self.children:
+            child.update_shares()
+
+    def _share_out(self, at_work: Sequence[bool]) -> None:
         if self.children:
-            claims = [each if each.running else None for each in self.children]
+            members = zip(self.children, at_work, strict=True)
+            claims = [each if works else None for each, works in members]
             for child, part in zip(self.children, self._shares(claims, self.share), strict=True):
                 child.share = part
-                child.update_shares()
         elif self.settings.policy == "fifo":
             first = min(self.applications, key=_order, default=None)
             for each in self.applications:
@@ -162,15 +157,20 @@ class FairApplicationState(FairShared):
         self.runs = self.asks = self.has_master = False
         self.kept: dict[ClusterNode, Resources] = {}
         self.missed = self.level = 0
+        self._request: tuple[Task, Request] | None = None
         self.at_share = now
         self.not_before = 0
 
     @property
-    def request(self) -> Resources:
+    def request(self) -> Request:
         """What it asks for next."""
         task = self.application.head
         assert task is not None
-        return Resources(task.memory, task.cores)
+        known = self._request
+        if known is None or known[0] is not task:
+            size = Resources(task.memory, task.cores)
+            known = self._request = task, Request(size, task.is_master)
+        return known[1]
 
     @property
     def pending(self) -> Resources:
@@ -186,9 +186,16 @@ class FairApplicationState(FairShared):
         return Resources(memory, cores)
 
     def update_demand(self, *, by_size: bool) -> None:
-        """Take note of what it has and asks for."""
-        self.demand = self.used.plus(self.pending)
-        self.weight = log2(1 + self.demand.memory) if by_size and self.demand.memory else 1.0
+        """Take note of what it has and asks for, if it runs."""
+        before = self.demand
+        self.demand = self.used.plus(self.pending) if self.runs else NONE
+        if self.demand == before:
+            return
+        self.leaf.add_demand(self.demand.minus(before))
+        weight = log2(1 + self.demand.memory) if by_size and self.demand.memory else 1.0
+        if weight != self.weight:
+            self.weight = weight
+            self.leaf.members_changed()
 
     def count(self, container: Container, sign: int) -> None:
         """Count a container that it has got, or no more."""
