@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from random import Random
+from typing import Any
 
 from rebecsim.clusters.mapreduce.job import JobPriority, MapReduceJob, SlotKind
 from rebecsim.clusters.mapreduce.progress import JobInProgress
@@ -47,7 +48,7 @@ def capacity(
     nodes: Sequence[TrackerSlots],
     jobs: Iterable[JobInProgress] = (),
     queues: dict[str, CapacityQueueSettings] | None = None,
-    **parameters: int,
+    **parameters: Any,
 ) -> CapacityTaskScheduler:
     """A scheduler that has accepted and initialised jobs."""
     queues = queues or {"default": CapacityQueueSettings(capacity=100)}

@@ -15,7 +15,9 @@ from rebecsim.clusters.mapreduce.schedulers.capacity.settings import (
     CapacityQueueSettings,
     CapacitySettings,
     CapacitySettingsError,
+    CappedSlots,
     OffSwitchRule,
+    QueueOrder,
 )
 from tests.clusters.mapreduce.slots import (
     MAP,
@@ -102,6 +104,19 @@ def test_a_maximum_is_reached_and_not_exceeded() -> None:
     queues = {"large": Queue(capacity=90), "small": Queue(capacity=10, maximum_capacity=10)}
     scheduler = capacity(nodes, [submitted(0, queue="small", maps=3)], queues)
     assert filled(SlotCluster(scheduler, nodes)) == {"user_0": 1}
+
+
+@pytest.mark.parametrize(("capped", "reduces"), [(CappedSlots.BOTH, 2), (CappedSlots.MAPS, 4)])
+def test_reduces_need_not_count_for_the_maximum(capped: CappedSlots, reduces: int) -> None:
+    nodes = trackers(4)
+    cluster = SlotCluster(
+        capacity(nodes, queues=two(maximum_capacity=50, user_limit_factor=2), capped_slots=capped),
+        nodes,
+    )
+    cluster.submit(submitted(0, queue="a", maps=4, reduces=4, slow_start=0))
+    cluster.scheduler.poll(0)
+    assert filled(cluster) == {"user_0": 2}
+    assert sum(each.kind is REDUCE for _, each, _ in cluster.running) == reduces
 
 
 def test_users_without_waiting_tasks_leave_their_part_to_others() -> None:
@@ -251,6 +266,33 @@ def test_the_queue_with_less_of_its_capacity_goes_first() -> None:
     given = SlotCluster(capacity(nodes, jobs, queues), nodes).beats(lasts=99)
     order = "".join(each.job.job.queue[0] for each in given)
     assert order == "lsllllslll"  # equal parts: as they stood before; then 8 and 2
+
+
+def test_the_queue_with_most_that_waits_goes_first_whatever_its_capacity() -> None:
+    nodes = trackers(6)
+    queues = {"large": Queue(capacity=90), "small": Queue(capacity=10, user_limit_factor=10)}
+    jobs = [submitted(0, queue="large", maps=2), submitted(1, queue="small", maps=5)]
+    scheduler = capacity(nodes, jobs, queues, queue_order=QueueOrder.BACKLOG)
+    cluster = SlotCluster(scheduler, nodes)
+    given = [cluster.beat(node, lasts=10**9)[0].job.job.queue for node in range(6)]
+    # With two each, and then one each, the queue goes first that went first the time before.
+    assert given == ["small"] * 4 + ["large"] * 2
+
+
+def test_queues_of_equal_jobs_advance_alike_by_backlog() -> None:
+    """However unequal their capacities are: neither is ever ahead by more than one map."""
+    nodes = trackers(10)
+    queues = {"large": Queue(capacity=90), "small": Queue(capacity=10, user_limit_factor=10)}
+    jobs = [
+        submitted(number, queue=queue, maps=40) for number, queue in enumerate(("large", "small"))
+    ]
+    cluster = SlotCluster(
+        capacity(nodes, jobs, queues, queue_order=QueueOrder.BACKLOG), nodes, jobs
+    )
+    while any(job.waiting(MAP) for job in jobs):
+        cluster.beats(lasts=3)
+        cluster.pass_time()
+        assert abs(jobs[0].waiting(MAP) - jobs[1].waiting(MAP)) <= 1
 
 
 def test_priorities_count_where_the_queue_heeds_them() -> None:

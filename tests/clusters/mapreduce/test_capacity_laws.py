@@ -16,11 +16,16 @@ from rebecsim.clusters.mapreduce.schedulers.capacity.checking import broken_rule
 from rebecsim.clusters.mapreduce.schedulers.capacity.limits import SlotLimits
 from rebecsim.clusters.mapreduce.schedulers.capacity.queue import CapacityQueue
 from rebecsim.clusters.mapreduce.schedulers.capacity.recording import Heartbeat, RecordedScheduler
-from rebecsim.clusters.mapreduce.schedulers.capacity.scheduler import CapacityTaskScheduler
+from rebecsim.clusters.mapreduce.schedulers.capacity.scheduler import (
+    PLACES,
+    CapacityTaskScheduler,
+)
 from rebecsim.clusters.mapreduce.schedulers.capacity.settings import (
     CapacityQueueSettings,
     CapacitySettings,
+    CappedSlots,
     OffSwitchRule,
+    QueueOrder,
 )
 from rebecsim.clusters.mapreduce.schedulers.capacity.usage import SlotUsage
 from rebecsim.clusters.mapreduce.schedulers.offering import by_submission
@@ -51,6 +56,8 @@ def parameters(random: Random) -> CapacitySettings:
         maximum_tasks_after_offswitch=random.choice([0, 1]),
         off_switch_rule=random.choice(list(OffSwitchRule)),
         node_locality_delay=random.choice([0, 2]),
+        queue_order=random.choice(list(QueueOrder)),
+        capped_slots=random.choice(list(CappedSlots)),
     )
 
 
@@ -164,6 +171,10 @@ def fullest_queue_first(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(SlotUsage, "ratio", lambda usage: -right(usage))
 
 
+def smallest_backlog_first(patch: pytest.MonkeyPatch) -> None:
+    patch.setitem(PLACES, QueueOrder.BACKLOG, lambda usage: usage.backlog)
+
+
 def last_job_first(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
         "rebecsim.clusters.mapreduce.schedulers.capacity.queue.by_submission",
@@ -186,6 +197,7 @@ WRONG: dict[Wrong, str] = {
     no_hard_limit: r"user \w+ of queue \w got a slot above the limit",
     strict_maximum: r"job_\d+ was not given a free \w+ slot of node \d",
     fullest_queue_first: r"job_\d+ was given a \w+ slot before job_\d+",
+    smallest_backlog_first: r"job_\d+ was given a \w+ slot before job_\d+",
     last_job_first: r"job_\d+ was given a \w+ slot before job_\d+",
     all_accepted: r"job_\d+ was accepted, against the limits of queue \w",
     nobody_initialised_late: r"queue \w initialised none, not job_.*",
@@ -208,7 +220,10 @@ def test_the_checker_finds_a_rule_that_is_broken(
         )
         for name in "ab"
     }
-    of = CapacitySettings(queues=queues, maximum_system_jobs=8 if factor == 1 else 3000)
+    order = QueueOrder.BACKLOG if wrong is smallest_backlog_first else QueueOrder.CAPACITY
+    of = CapacitySettings(
+        queues=queues, maximum_system_jobs=8 if factor == 1 else 3000, queue_order=order
+    )
     slots = trackers(4, 2, 2)
     scheduler = RecordedScheduler(CapacityTaskScheduler(slots, of))
     cluster = SlotCluster(scheduler, slots)

@@ -139,6 +139,14 @@ def test_a_third_of_the_slots_is_written_a_little_larger(tmp_path: Path) -> None
             "c.xml:2: {}maximum-system-jobs: should be 1 at least, not 0",
         ),
         (
+            ["queue-order=most"],
+            "c.xml:2: {}queue-order: should be capacity or backlog, not 'most'",
+        ),
+        (
+            ["capped-slots=reduces"],
+            "c.xml:2: {}capped-slots: should be both or maps, not 'reduces'",
+        ),
+        (
             ["init-poll-interval=0.5"],
             "c.xml:2: {}init-poll-interval: should be a whole number, not '0.5'",
         ),

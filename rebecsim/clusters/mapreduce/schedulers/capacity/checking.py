@@ -6,7 +6,8 @@ Nothing of the scheduler is used but its settings: everything is counted anew fr
 - jobs are accepted and initialised as the limits allow, in their order, and none waits needlessly;
 - no queue gets more than its maximum capacity, no user more than the limit of the moment, nor more
   than the capacity of the queue times the user limit factor;
-- the queue that has the least of its capacity goes first, if it can use the slot;
+- the queue that has the least of its capacity goes first, or the one with most tasks that wait, as
+  the settings say, if it can use the slot;
 - within a queue, nobody is passed over for a later job;
 - a heartbeat gives a reduce at most, maps as the hidden parameters say, and none from another rack
   before the job has had its chances;
@@ -36,7 +37,9 @@ from rebecsim.clusters.mapreduce.schedulers.capacity.recording import (
 from rebecsim.clusters.mapreduce.schedulers.capacity.settings import (
     CapacityQueueSettings,
     CapacitySettings,
+    CappedSlots,
     OffSwitchRule,
+    QueueOrder,
 )
 from rebecsim.clusters.mapreduce.schedulers.scheduler import Assignment
 
@@ -198,9 +201,9 @@ class _Checker:
     def _ahead_of(self, job: _Held, kind: SlotKind) -> Iterator[_Held]:
         """Give the jobs that would have to go before a job, if they could use a slot."""
         own = job.job.queue
-        ratio = self._ratio(own, kind)
+        place = self._place_of(own, kind)
         for name in self._settings.queues:
-            if name != own and self._ratio(name, kind) < ratio:
+            if name != own and self._place_of(name, kind) < place:
                 yield from self._of_queue(name)
         heeded = self._settings.queues[own].supports_priority
         for other in self._of_queue(own):
@@ -238,6 +241,8 @@ class _Checker:
 
     def _queue_may(self, queue: str, kind: SlotKind) -> bool:
         most = self._settings.queues[queue].maximum_capacity
+        if kind is SlotKind.REDUCE and self._settings.capped_slots is CappedSlots.MAPS:
+            return True
         return most < 0 or self._occupied(queue, kind) < max(self._slots(most, kind), 1)
 
     def _user_may(self, job: _Held, kind: SlotKind) -> bool:
@@ -311,7 +316,11 @@ class _Checker:
     def _occupied(self, queue: str, kind: SlotKind) -> int:
         return sum(job.running[kind] for job in self._of_queue(queue))
 
-    def _ratio(self, queue: str, kind: SlotKind) -> Fraction:
+    def _place_of(self, queue: str, kind: SlotKind) -> Fraction:
+        """Give what is least for the queue that goes first."""
+        if self._settings.queue_order is QueueOrder.BACKLOG:
+            jobs = (job for job in self._of_queue(queue) if job.is_initialised)
+            return Fraction(-sum(len(job.waiting[kind]) for job in jobs))
         capacity = self._slots(self._settings.queues[queue].capacity, kind)
         return Fraction(self._occupied(queue, kind), capacity) if capacity else Fraction(1)
 

@@ -86,15 +86,17 @@ class SlotLimits(NamedTuple):
         return min(max(equal, -(-self.percent * shared // 100)), self.of_user)
 
 
-def slot_limits(settings: CapacityQueueSettings, slots: int) -> SlotLimits:
-    """Derive the limits of a queue in a cluster with so many slots of a kind.
+def slot_limits(
+    settings: CapacityQueueSettings, slots: int, *, is_capped: bool = True
+) -> SlotLimits:
+    """Derive the limits of a queue in a cluster with so many slots of a kind, capped or not.
 
     One slot is always allowed: a cluster that has lost nodes goes on, if slowly. That limits leave
     a slot to begin with is what `require_slots` looks after.
     """
     return SlotLimits(
         _part(settings.capacity, slots),
-        max(_maximum(settings, slots), 1),
+        max(_maximum(settings, slots), 1) if is_capped else UNLIMITED,
         max(_of_user(settings, slots), 1),
         settings.minimum_user_limit_percent,
     )
@@ -108,7 +110,8 @@ def require_slots(settings: CapacitySettings, slots: tuple[int, int]) -> None:
     for name, queue in settings.queues.items():
         for kind in SlotKind:
             what = f"the {slots[kind]} {kind.name.lower()} slots of the cluster"
-            if slots[kind] and not _maximum(queue, slots[kind]):
+            is_capped = settings.capped_slots.has(kind)
+            if slots[kind] and is_capped and not _maximum(queue, slots[kind]):
                 raise CapacitySettingsError(
                     queue_key(name, "maximum_capacity"),
                     f"is less than one of {what}: no job of the queue could ever run",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import Field, fields, replace
+from enum import Enum
 from fractions import Fraction
 from typing import Any
 
@@ -15,10 +16,15 @@ from rebecsim.clusters.mapreduce.schedulers.capacity.settings import (
     CapacityQueueSettings,
     CapacitySettings,
     CapacitySettingsError,
+    CappedSlots,
     OffSwitchRule,
+    QueueOrder,
 )
 
 _QUEUE = "queue."
+_CHOICES: Mapping[str, type[Enum]] = {
+    each.__name__: each for each in (OffSwitchRule, QueueOrder, CappedSlots)
+}
 _OF_QUEUE = {each.name.replace("_", "-"): each for each in fields(CapacityQueueSettings)}
 _OF_SCHEDULER = {
     each.name.replace("_", "-"): each for each in fields(CapacitySettings) if each.name != "queues"
@@ -150,11 +156,12 @@ def _value(of: Field[Any], key: str, text: str) -> Any:
         if text.lower() not in ("true", "false"):
             raise CapacitySettingsError(key, f"should be true or false, not {text!r:.40}")
         return text.lower() == "true"
-    if of.type == "OffSwitchRule":
-        rules = [rule.value for rule in OffSwitchRule]
-        if text not in rules:
-            raise CapacitySettingsError(key, f"should be {' or '.join(rules)}, not {text!r:.40}")
-        return OffSwitchRule(text)
+    named = _CHOICES.get(str(of.type))
+    if named is not None:
+        choices = {each.value: each for each in named}
+        if text not in choices:
+            raise CapacitySettingsError(key, f"should be {' or '.join(choices)}, not {text!r:.40}")
+        return choices[text]
     number = number_of(text)
     if number is None:
         raise CapacitySettingsError(key, f"should be a number, not {text!r:.40}")

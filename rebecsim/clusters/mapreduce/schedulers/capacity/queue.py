@@ -8,6 +8,7 @@ from collections import Counter
 from rebecsim.clusters.mapreduce.job import SlotKind
 from rebecsim.clusters.mapreduce.progress import JobInProgress
 from rebecsim.clusters.mapreduce.schedulers.capacity.limits import (
+    SlotLimits,
     job_limits,
     slot_limits,
 )
@@ -31,8 +32,7 @@ class CapacityQueue:
         self.initialised: list[JobInProgress] = []
         self._set(settings)
         self.usage = tuple(
-            SlotUsage(kind, slot_limits(self._settings, slots[kind]), self._order)
-            for kind in SlotKind
+            SlotUsage(kind, self._slot_limits(kind, slots), self._order) for kind in SlotKind
         )
         self._jobs: Counter[str] = Counter()  # that wait or are initialised, by user
         self._initialised: Counter[str] = Counter()
@@ -47,7 +47,7 @@ class CapacityQueue:
         """Go on with other settings, or in a cluster of another size."""
         self._set(settings)
         for usage in self.usage:
-            usage.change(slot_limits(self._settings, slots[usage.kind]), self._order)
+            usage.change(self._slot_limits(usage.kind, slots), self._order)
         self.waiting.sort(key=self._order)
 
     def submit(self, job: JobInProgress) -> str | None:
@@ -98,8 +98,12 @@ class CapacityQueue:
 
     def _set(self, settings: CapacitySettings) -> None:
         self._settings = settings.queues[self.name]
+        self._capped = settings.capped_slots
         self._limits = job_limits(settings, self.name)
         self._order = by_priority if self._settings.supports_priority else by_submission
+
+    def _slot_limits(self, kind: SlotKind, slots: tuple[int, int]) -> SlotLimits:
+        return slot_limits(self._settings, slots[kind], is_capped=self._capped.has(kind))
 
     def _refusal(self, job: JobInProgress) -> str | None:
         limits, user, size = self._limits, job.job.user, job.job.tasks

@@ -1,11 +1,10 @@
-"""The Capacity Scheduler: at each heartbeat the queue that has least of its capacity goes first."""
+"""The Capacity Scheduler: at each heartbeat a queue goes first, and gives what its limits allow."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from operator import methodcaller
 from pathlib import Path
 
 from rebecsim.clusters.mapreduce.job import SlotKind
@@ -20,7 +19,7 @@ from rebecsim.clusters.mapreduce.schedulers.capacity.parameters import (
 )
 from rebecsim.clusters.mapreduce.schedulers.capacity.queue import CapacityQueue
 from rebecsim.clusters.mapreduce.schedulers.capacity.reading import read_capacity_settings
-from rebecsim.clusters.mapreduce.schedulers.capacity.settings import CapacitySettings
+from rebecsim.clusters.mapreduce.schedulers.capacity.settings import CapacitySettings, QueueOrder
 from rebecsim.clusters.mapreduce.schedulers.capacity.usage import SlotUsage
 from rebecsim.clusters.mapreduce.schedulers.scheduler import (
     Assignment,
@@ -31,7 +30,11 @@ from rebecsim.clusters.mapreduce.schedulers.scheduler import (
 from rebecsim.clusters.mapreduce.tracker import TrackerSlots
 
 _MICROSECONDS = 1000  # of a millisecond
-_RATIO = methodcaller("ratio")
+PLACES: dict[QueueOrder, Callable[[SlotUsage], float]] = {
+    QueueOrder.CAPACITY: lambda usage: usage.ratio(),
+    QueueOrder.BACKLOG: lambda usage: -usage.backlog,
+}
+"""What is least for the queue that goes first, by the order of queues."""
 
 
 class CapacityTaskScheduler(TaskScheduler):
@@ -134,6 +137,7 @@ class CapacityTaskScheduler(TaskScheduler):
     def _set_up(self) -> None:
         self.poll_interval = self.settings.init_poll_interval * _MICROSECONDS
         self._delay = Delay.of(self.settings, len(self._alive()))
+        self._place = PLACES[self.settings.queue_order]
 
     def _alive(self) -> list[TrackerSlots]:
         return [tracker for tracker in self.trackers if tracker.alive]
@@ -192,7 +196,7 @@ class CapacityTaskScheduler(TaskScheduler):
 
     def _sorted(self, kind: SlotKind) -> Sequence[SlotUsage]:
         order = self._orders[kind]
-        order.sort(key=_RATIO)
+        order.sort(key=self._place)
         return order
 
 

@@ -8,6 +8,7 @@ from enum import Enum
 from math import floor
 from types import MappingProxyType
 
+from rebecsim.clusters.mapreduce.job import SlotKind
 from rebecsim.errors import UserError
 
 PREFIX = "mapred.capacity-scheduler."
@@ -34,6 +35,31 @@ class OffSwitchRule(Enum):
 
     CLUSTER = "cluster"
     REMAINING = "remaining"
+
+
+class QueueOrder(Enum):
+    """Which queue is asked first for a task for a free slot.
+
+    CAPACITY: the one that has the smallest part of its capacity, as with Hadoop. BACKLOG: the one
+    of which most tasks wait, whatever its capacity; not in Hadoop.
+    """
+
+    CAPACITY = "capacity"
+    BACKLOG = "backlog"
+
+
+class CappedSlots(Enum):
+    """Of which slots a queue never exceeds its maximum capacity.
+
+    BOTH: of maps and of reduces, as with Hadoop. MAPS: of maps only; not in Hadoop.
+    """
+
+    BOTH = "both"
+    MAPS = "maps"
+
+    def has(self, kind: SlotKind) -> bool:
+        """Whether slots of a kind are meant."""
+        return self is CappedSlots.BOTH or kind is SlotKind.MAP
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +108,8 @@ class CapacitySettings:
         locality_wait_factor: of the second rule.
         node_locality_delay: how many chances a job lets pass before a map may run in the rack of
             its split, but on another node; 0: none.
+        queue_order: which queue goes first.
+        capped_slots: of what a queue has no more than its maximum capacity.
     """
 
     queues: Mapping[str, CapacityQueueSettings] = field(default_factory=_one_queue)
@@ -93,6 +121,8 @@ class CapacitySettings:
     off_switch_rule: OffSwitchRule = OffSwitchRule.CLUSTER
     locality_wait_factor: float = 1.0
     node_locality_delay: int = 0
+    queue_order: QueueOrder = QueueOrder.CAPACITY
+    capped_slots: CappedSlots = CappedSlots.BOTH
 
     def __post_init__(self) -> None:
         for name, least in (

@@ -17,6 +17,7 @@ class SlotUsage:
         limits: how many it may have.
         occupied: slots that its tasks hold.
         by_user: the same of each user; nobody with none.
+        backlog: tasks that wait for a slot, reduces also before they may begin.
         offering: jobs that have something to run, in the order in which they are asked.
         stuck: no job can be given any slot on any node before something changes.
     """
@@ -24,6 +25,7 @@ class SlotUsage:
     __slots__ = (
         "_active",
         "_waiting",
+        "backlog",
         "by_user",
         "kind",
         "limits",
@@ -39,7 +41,8 @@ class SlotUsage:
         self.by_user: Counter[str] = Counter()
         self.offering = OfferingJobs(kind, order)
         self.stuck = False
-        self._waiting: set[JobInProgress] = set()
+        self.backlog = 0
+        self._waiting: dict[JobInProgress, int] = {}
         self._active: Counter[str] = Counter()
 
     @property
@@ -48,7 +51,7 @@ class SlotUsage:
         return len(self._active)
 
     def ratio(self) -> float:
-        """Give the part of its capacity that the queue has; queues with less are served first."""
+        """Give the part of its capacity that the queue has."""
         return self.occupied / self.limits.capacity if self.limits.capacity else 1.0
 
     def user_limit(self) -> int:
@@ -78,16 +81,13 @@ class SlotUsage:
 
     def review(self, job: JobInProgress) -> None:
         """See anew what a job that is initialised has to run."""
-        waits = job.waiting(self.kind) > 0
-        if waits != (job in self._waiting):
-            self._set_waiting(job, waits)
+        self._set_waiting(job, job.waiting(self.kind))
         if self.offering.review(job):
             self.stuck = False
 
     def remove(self, job: JobInProgress) -> None:
         """Forget a job of which nothing runs."""
-        if job in self._waiting:
-            self._set_waiting(job, False)
+        self._set_waiting(job, 0)
         self.offering.remove(job)
 
     def change(self, limits: SlotLimits, order: Order) -> None:
@@ -96,14 +96,20 @@ class SlotUsage:
         self.offering.sort(order)
         self.stuck = False
 
-    def _set_waiting(self, job: JobInProgress, waits: bool) -> None:
+    def _set_waiting(self, job: JobInProgress, tasks: int) -> None:
+        before = self._waiting.get(job, 0)
+        self.backlog += tasks - before
+        if tasks:
+            self._waiting[job] = tasks
+        elif before:
+            del self._waiting[job]
+        if bool(tasks) == bool(before):
+            return
         user = job.job.user
         self.stuck = False
-        if waits:
-            self._waiting.add(job)
+        if tasks:
             self._active[user] += 1
             return
-        self._waiting.remove(job)
         self._active[user] -= 1
         if not self._active[user]:
             del self._active[user]
