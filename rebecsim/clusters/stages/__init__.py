@@ -7,6 +7,8 @@ and gives what is `FinishedStages`. `stages_model` is the model behind it, of an
 Managers: a `StageManager` of `STAGES_POLICIES` by name, found by `stages_policy`; a plug-in adds a
 `StagesPolicy`.
 
+Closed problems: a `ClosedWorkload` of `CLOSED_WORKLOADS` draws its jobs from `JobDraws`.
+
 Schedules: an `Assignment` says when a task runs and where; a `ScheduleChecker` looks at each
 decision, and `require_sound_schedule` at a whole schedule.
 """

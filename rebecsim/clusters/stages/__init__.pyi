@@ -33,3 +33,5 @@ from .resources import (
     typed_alike as typed_alike,
 )
 from .schedule import Assignment as Assignment, Schedule as Schedule
+from .workloads.closed import CLOSED_WORKLOADS as CLOSED_WORKLOADS, ClosedWorkload as ClosedWorkload
+from .workloads.stream import JobDraws as JobDraws

@@ -12,16 +12,30 @@ from rebecsim.clusters.common.plugin_errors import blaming
 from rebecsim.clusters.stages.cluster import ManagerMaker, run_stages
 from rebecsim.clusters.stages.decisions import DecisionCost
 from rebecsim.clusters.stages.job import StageJob, StageTask
-from rebecsim.clusters.stages.managers.constraints.mrcp import ConstraintManager
-from rebecsim.clusters.stages.managers.constraints.solver import SolverSettings
+from rebecsim.clusters.stages.managers.constraints.searching import SearchingManager
 from rebecsim.clusters.stages.managers.registry import stages_policies, stages_policy
 from rebecsim.clusters.stages.measures import MeasuredStages
 from rebecsim.clusters.stages.resources import StageResource, alike, typed_alike
-from rebecsim.clusters.stages.scenario import StagesScenario, StagesWorkload
+from rebecsim.clusters.stages.scenario import (
+    StagesScenario,
+    StagesWorkload,
+    SyntheticTable,
+)
+from rebecsim.clusters.stages.workloads.closed import CLOSED_WORKLOADS
 from rebecsim.clusters.stages.workloads.files import read_workflow
-from rebecsim.clusters.stages.workloads.map_reduce import SyntheticMapReduce
+from rebecsim.clusters.stages.workloads.map_reduce import (
+    FacebookMapReduce,
+    SyntheticMapReduce,
+    WordCount,
+)
 from rebecsim.clusters.stages.workloads.scientific import SIZES, WORKFLOWS
-from rebecsim.clusters.stages.workloads.stream import JobDraws, Stream, TaskDrawer, stream_of
+from rebecsim.clusters.stages.workloads.stream import (
+    JobDraws,
+    SampleTime,
+    Stream,
+    TaskDrawer,
+    stream_of,
+)
 from rebecsim.studies.study import seed_sequence
 
 _SIZES = dict(zip(("small", "medium", "large"), SIZES, strict=True))
@@ -65,8 +79,8 @@ class StagesSetup:
     def maker(self) -> ManagerMaker:
         """Give what makes the resource manager; one that searches is told for how long."""
         manager = stages_policy(self.policy).manager
-        if issubclass(manager, ConstraintManager):
-            return partial(manager, settings=SolverSettings(self.scenario.solver.limit))
+        if issubclass(manager, SearchingManager):
+            return partial(manager, settings=self.scenario.solver.settings)
         return manager
 
     def measured(self, replication: int) -> MeasuredStages:
@@ -94,12 +108,17 @@ class _Drawn:
 def _drawn(source: _Drawn) -> tuple[StageJob, ...]:
     workload, (seed, replication) = source.workload, source.seed
     draws = JobDraws.of(seed_sequence(seed, "jobs of stages", replication, size=8))
+    if workload.closed is not None:
+        return CLOSED_WORKLOADS[workload.closed].jobs(draws)
+    assert workload.jobs is not None
+    assert workload.rate is not None
     stream = Stream(
         workload.jobs,
         workload.rate * source.load_factor,
         workload.reserved,
         workload.reserved_ahead,
         workload.multiplier,
+        sample=SampleTime(workload.alone),
     )
     drawers = list(_drawers(workload, source.files, draws))
     return tuple(stream_of(stream, drawers, source.resources, draws))
@@ -111,11 +130,19 @@ def _drawers(
     for path in files:
         yield path.stem, partial(_always, read_workflow(path))
     if workload.map_reduce is not None:
-        yield "map_reduce", SyntheticMapReduce(**workload.map_reduce.model_dump()).tasks
+        yield "map_reduce", _map_reduce(workload.map_reduce)
     for name in workload.workflows:
         family = WORKFLOWS[name](draws.tasks)
         for size in workload.sizes:
             yield f"{name}_{size}", partial(family.tasks, size=_SIZES[size])
+
+
+def _map_reduce(table: SyntheticTable) -> TaskDrawer:
+    if table.like == "facebook":
+        return FacebookMapReduce().tasks
+    if table.like == "word_count":
+        return WordCount().tasks
+    return SyntheticMapReduce(table.maps, table.longest_map, table.reduce_extra).tasks
 
 
 def _always(tasks: tuple[StageTask, ...], _draws: object) -> tuple[StageTask, ...]:

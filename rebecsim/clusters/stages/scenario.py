@@ -25,6 +25,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from rebecsim.clusters.stages.decisions import ChargedBy
+from rebecsim.clusters.stages.job import SECOND
+from rebecsim.clusters.stages.managers.constraints.solver import SolverSettings
 from rebecsim.clusters.stages.managers.registry import stages_policy
 from rebecsim.clusters.stages.measures import STAGES_MEASURES
 from rebecsim.studies.scenarios.scenario import (
@@ -44,11 +46,16 @@ _List = Field(strict=False)
 Load = Annotated[float, Field(ge=0.001, le=1000)]
 FamilyName = Literal["cybershake", "ligo", "genome"]
 SizeName = Literal["small", "medium", "large"]
+ClosedName = Literal["small_1", "small_2", "medium", "large_1", "large_2"]
 
 
 class SyntheticTable(Table):
     """Synthetic MapReduce jobs."""
 
+    like: Literal["generic", "facebook", "word_count"] = Field(
+        default="generic",
+        description="what jobs are like; the keys below are for generic ones",
+    )
     maps: int = Field(
         default=100,
         ge=1,
@@ -67,8 +74,12 @@ class SyntheticTable(Table):
 class StagesWorkload(Table):
     """How jobs come, and what they are."""
 
-    jobs: int = Field(ge=1, le=10**6, description="how many in a run")
-    rate: float = Field(ge=1e-9, le=1e6, description="of arrivals, a Poisson process (1/s)")
+    jobs: Annotated[int, Field(ge=1, le=10**6)] | None = Field(
+        default=None, description="how many in a run; not with `closed`"
+    )
+    rate: Annotated[float, Field(ge=1e-9, le=1e6)] | None = Field(
+        default=None, description="of arrivals, a Poisson process (1/s); not with `closed`"
+    )
     workflows: Annotated[tuple[FamilyName, ...], _List] = Field(
         default=(), description="families of scientific workflows, which are as likely"
     )
@@ -84,6 +95,9 @@ class StagesWorkload(Table):
     )
     map_reduce: SyntheticTable | None = Field(
         default=None, description="synthetic MapReduce jobs instead of workflows"
+    )
+    closed: ClosedName | None = Field(
+        default=None, description="instead of a stream, jobs that are all there at the beginning"
     )
     reserved: float = Field(
         default=0.5,
@@ -101,14 +115,22 @@ class StagesWorkload(Table):
         description="a job has until its earliest start and the time that it takes alone, as many "
         "times as drawn between 1 and this",
     )
+    alone: Literal["resources", "sequential"] = Field(
+        default="resources",
+        description="that time: on all resources, or of all tasks one after the other",
+    )
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
         given = bool(self.workflows), bool(self.files), self.map_reduce is not None
-        if sum(given) != 1:
+        if sum(given) + (self.closed is not None) != 1:
             raise ValueError(
-                'give one of workflows = ["cybershake"], files = ["FILE"] and map_reduce = {}'
+                'give one of workflows = ["cybershake"], files = ["FILE"], map_reduce = {} and '
+                'closed = "small_1"'
             )
+        stream = self.jobs is not None, self.rate is not None
+        if any(stream) != all(stream) or all(stream) == (self.closed is not None):
+            raise ValueError("give jobs and rate, unless the jobs are closed = ...")
         return self
 
 
@@ -163,7 +185,7 @@ class DecisionTable(Table):
 
 
 class SolverTable(Table):
-    """How long managers search that plan by constraint programming."""
+    """How managers search that plan by solvers."""
 
     limit: float = Field(
         default=0.1,
@@ -172,6 +194,29 @@ class SolverTable(Table):
         description="of a decision, in CP-SAT's deterministic time, which counts steps and is the "
         "same on every machine: 0.1 is about a second",
     )
+    rules_first: bool = Field(
+        default=True,
+        description="use what rules place where nothing can be better, and search from there; "
+        "false: search every decision, from nothing",
+    )
+    seconds: float = Field(
+        default=60.0,
+        ge=0.001,
+        le=10**6,
+        description="of a decision of MILP, by the wall clock: runs that need them all do not "
+        "repeat",
+    )
+    step: int = Field(
+        default=1,
+        ge=1,
+        le=10**6,
+        description="with MILP, tasks start at multiples of so many seconds",
+    )
+
+    @property
+    def settings(self) -> SolverSettings:
+        """What managers are given."""
+        return SolverSettings(self.limit, self.rules_first, self.seconds, self.step * SECOND)
 
 
 class StagesScenario(StudyScenario):
@@ -193,9 +238,7 @@ class StagesScenario(StudyScenario):
     workload: StagesWorkload = Field(description="how jobs come, and what they are")
     resources: ResourcesTable = Field(description="what they run on")
     decisions: DecisionTable = Field(default=DecisionTable(), description="what decisions cost")
-    solver: SolverTable = Field(
-        default=SolverTable(), description="how long MRCP-RM searches in a decision"
-    )
+    solver: SolverTable = Field(default=SolverTable(), description="how solvers search")
     load_factors: Annotated[tuple[Load, ...], _List] = Field(
         default=(1.0,), min_length=1, description="submit jobs so many times as fast"
     )

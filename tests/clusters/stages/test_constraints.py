@@ -15,9 +15,7 @@ from rebecsim.clusters.stages.decisions import ChargedBy, DecisionCost
 from rebecsim.clusters.stages.job import StageJob, StageTask, TaskKey
 from rebecsim.clusters.stages.managers.constraints.matching import matched
 from rebecsim.clusters.stages.managers.constraints.mrcp import ConstraintManager
-from rebecsim.clusters.stages.managers.constraints.placing import PlacedTasks, in_order_of
 from rebecsim.clusters.stages.managers.constraints.problem import planning_problem
-from rebecsim.clusters.stages.managers.constraints.search import fewest_late
 from rebecsim.clusters.stages.managers.constraints.solver import SolverSettings
 from rebecsim.clusters.stages.managers.registry import stages_policy
 from rebecsim.clusters.stages.resources import StageResource, alike, typed_alike
@@ -31,7 +29,8 @@ NAMES = ("MRCP_RM", "MRCP_RM_AHEAD", "MRCP_RM_MATCHING", "MRCP_RM_MATCHING_AHEAD
 def ran(
     name: str, jobs: Sequence[StageJob], resources: Sequence[StageResource], limit: float = 1.0
 ) -> FinishedStages:
-    maker = partial(stages_policy(name).manager, settings=SolverSettings(limit))  # type: ignore[call-arg]
+    settings = SolverSettings(limit, step=1)
+    maker = partial(stages_policy(name).manager, settings=settings)  # type: ignore[call-arg]
     return run_stages(jobs, resources, maker, FREE)
 
 
@@ -120,7 +119,7 @@ def require_fewest(numbers: Iterator[int] | range) -> None:
     for number in numbers:
         jobs, resources, slots = small_instance(number)
         least = fewest_by_brute_force(jobs, slots)
-        for name in ("MRCP_RM_AHEAD", "MRCP_RM_MATCHING_AHEAD"):
+        for name in ("MRCP_RM_AHEAD", "MRCP_RM_MATCHING_AHEAD", "MILP"):
             run = ran(name, jobs, resources)
             require_sound_schedule(jobs, resources, run.ran.values())
             assert late(run) == least, f"{name}, instance {number}"
@@ -137,18 +136,32 @@ def test_late_jobs_are_as_few_as_brute_force_finds_in_a_thousand_instances() -> 
     require_fewest(range(1000))
 
 
-def test_the_search_itself_finds_the_fewest() -> None:
-    """From a start where all are late: nothing is left to what is tried before a search."""
+@pytest.mark.parametrize("name", ["MRCP_RM_AHEAD", "MRCP_RM_MATCHING_AHEAD", "MILP"])
+def test_a_search_from_nothing_finds_the_fewest(name: str) -> None:
+    """Nothing is left to rules that are tried before a search."""
+    settings = SolverSettings(1.0, rules_first=False, step=1)
+    maker = partial(stages_policy(name).manager, settings=settings)  # type: ignore[call-arg]
     for number in range(12):
         jobs, resources, slots = small_instance(number)
-        left = {each.number: [task.number for task in each.real_tasks] for each in jobs}
-        problem = planning_problem(0, {each.number: each for each in jobs}, left, (), resources)
-        worst = PlacedTasks({}, frozenset(each.number for each in jobs))
-        found = fewest_late(problem, worst, SolverSettings())
-        placed = in_order_of(problem, found.starts)
-        assert len(placed.late) == fewest_by_brute_force(jobs, slots), number
-        assert not found.limited
-        require_sound_schedule(jobs, resources, matched(problem, placed.starts))
+        run = run_stages(jobs, resources, maker, FREE)
+        assert late(run) == fewest_by_brute_force(jobs, slots), number
+        assert not any(each.limited for each in run.decisions)
+
+
+def test_an_integer_programme_on_a_grid_keeps_the_rules_and_has_a_bound() -> None:
+    jobs = [job(0, 3, 40, *map_reduce([5, 7], [8]), arrival=0), job(1, 0, 30, *map_reduce([9], []))]
+    for step in (1, 4):
+        settings = SolverSettings(rules_first=False, step=step)
+        maker = partial(stages_policy("MILP").manager, settings=settings)  # type: ignore[call-arg]
+        run = run_stages(jobs, typed_alike(1, 1, 1), maker, FREE)
+        require_sound_schedule(jobs, typed_alike(1, 1, 1), run.ran.values())
+        assert late(run) == 0
+    long = [job(0, 0, 10**8, task(0, 5))]
+    maker = partial(
+        stages_policy("MILP").manager, settings=SolverSettings(rules_first=False, step=1)
+    )  # type: ignore[call-arg]
+    with pytest.raises(UserError, match="variables, and at most 2000000 are tried; take longer"):
+        run_stages(long, alike(1, 1), maker, FREE)
 
 
 def test_one_job_is_given_up_for_two_others() -> None:
@@ -217,4 +230,5 @@ def test_without_the_solver_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyP
     jobs = [job(0, 0, 9, task(0, 5))]
     with pytest.raises(UserError, match=r"pip install 'rebecsim\[optimise\]'"):
         run_stages(jobs, alike(1, 1), ConstraintManager, FREE)
-    assert run_stages(jobs, alike(1, 1), stages_policy("EDF").manager, FREE).completed == {0: 5}
+    for name in ("EDF", "MILP"):
+        assert run_stages(jobs, alike(1, 1), stages_policy(name).manager, FREE).completed == {0: 5}

@@ -10,6 +10,7 @@ import pytest
 from rebecsim.clusters.scenarios import load, load_scenario
 from rebecsim.clusters.stages.decisions import ChargedBy
 from rebecsim.clusters.stages.inputs import StagesSetup
+from rebecsim.clusters.stages.managers.constraints.solver import SolverSettings
 from rebecsim.clusters.stages.measures import STAGES_MEASURES, mser_warm_up
 from rebecsim.clusters.stages.resources import typed_alike
 from rebecsim.clusters.stages.scenario import StagesScenario
@@ -128,6 +129,28 @@ def test_workflows_may_come_from_files(tmp_path: Path) -> None:
         load(written(tmp_path, text.replace("flow.xml", "gone.xml")))
 
 
+def test_jobs_may_be_there_from_the_beginning(tmp_path: Path) -> None:
+    text = SCENARIO.replace(
+        'jobs = 6\nrate = 0.02\nworkflows = ["cybershake"]', 'closed = "small_1"'
+    )
+    text = text.replace("slots = 2", "map_slots = 2\nreduce_slots = 2").replace(
+        "count = 4", "count = 10"
+    )
+    text = text.replace('"WFBB_PD_SL_TSP1", "EDF"', '"MRCP_RM_AHEAD"')
+    cell = load(written(tmp_path, text)).plan().cells[0]
+    jobs = cell.setup.jobs(0)
+    assert {each.arrival for each in jobs} == {0}
+    assert [len(each.real_tasks) for each in jobs] == [13] * 5
+    assert STUDY.run(cell, range(1)).columns["late_jobs"] == [0]
+
+
+def test_solvers_are_told_what_the_scenario_says(tmp_path: Path) -> None:
+    text = SCENARIO.replace('"EDF"', '"MRCP_RM"') + "[solver]\nlimit = 0.5\nstep = 3\n"
+    setup = load(written(tmp_path, text)).plan().cells[2].setup
+    manager = setup.maker()(setup.resources())
+    assert manager.settings == SolverSettings(0.5, True, 60.0, 3000)
+
+
 def test_what_comes_first_may_not_count(tmp_path: Path) -> None:
     path = written(tmp_path, SCENARIO.replace("load_factors", "warm_up = 0.5\nload_factors"))
     measured = load(path).plan().cells[0].setup.measured(0)
@@ -144,6 +167,8 @@ def test_what_comes_first_may_not_count(tmp_path: Path) -> None:
         ("slots = 2", "map_slots = 2", "give one of slots, and map_slots with reduce_slots"),
         ('workflows = ["cybershake"]\n', "", "give one of workflows = "),
         ("jobs = 6", "jobs = 0", "workload.jobs"),
+        ("jobs = 6\n", "", "give jobs and rate, unless the jobs are closed"),
+        ('workflows = ["cybershake"]', 'closed = "small_1"', "unless the jobs are closed"),
         ("rate = 0.02", "rate = -1", "workload.rate"),
         ("multiplier = 2", "multiplier = 0.5", "workload.multiplier"),
         ('name = "small"', 'name = "small"\nwarm_up = 0.95', "warm_up"),

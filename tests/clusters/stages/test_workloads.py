@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
-from rebecsim.clusters.stages.job import SECOND, StageJob
+from rebecsim.clusters.stages.job import SECOND, StageJob, TaskKind
 from rebecsim.clusters.stages.laxity import sample_run, sequential_time, shortest_time
 from rebecsim.clusters.stages.resources import alike
+from rebecsim.clusters.stages.workloads.closed import CLOSED_WORKLOADS
+from rebecsim.clusters.stages.workloads.map_reduce import (
+    FACEBOOK_TYPES,
+    FacebookMapReduce,
+    WordCount,
+)
 from rebecsim.clusters.stages.workloads.scientific import SIZES, WORKFLOWS, truncated_normal
 from rebecsim.clusters.stages.workloads.stream import JobDraws, SampleTime, Stream, stream_of
 
@@ -98,3 +106,57 @@ def test_starts_and_deadlines_lie_where_they_should() -> None:
 def test_deadlines_may_be_by_the_sum_of_all_tasks() -> None:
     (one,) = jobs_of(Stream(1, 1.0, reserved=0, multiplier=1.0, sample=SampleTime.SEQUENTIAL))
     assert 0 <= one.deadline - one.start - sequential_time(one) < SECOND
+
+
+def test_jobs_like_those_at_facebook_have_its_types_and_times() -> None:
+    draws, family = np.random.default_rng(4), FacebookMapReduce()
+    sizes = Counter(family.next_type(draws) for _ in range(1000))
+    assert sizes == {(few, many): count for few, many, count in FACEBOOK_TYPES}
+    assert sum(few * count for (few, _), count in sizes.items()) == 216_100
+    jobs = [family.tasks(draws) for _ in range(30)]
+    for kind, mean, variance in ((TaskKind.MAP, 9.9511, 1.6764), (TaskKind.REDUCE, 12.375, 1.6262)):
+        times = [each.duration for tasks in jobs for each in tasks if each.kind is kind]
+        logarithms = np.log(times)
+        assert len(times) > 500
+        assert logarithms.mean() == pytest.approx(mean, abs=4 * (variance / len(times)) ** 0.5)
+        assert logarithms.var() == pytest.approx(variance, rel=0.15)
+
+
+def test_words_are_counted_in_three_sizes() -> None:
+    draws = np.random.default_rng(4)
+    jobs = [WordCount().tasks(draws) for _ in range(200)]
+    assert {len([each for each in tasks if each.kind is TaskKind.MAP]) for tasks in jobs} == {
+        *(8, 16, 32)
+    }
+    for tasks in jobs:
+        maps = [each.duration for each in tasks if each.kind is TaskKind.MAP]
+        reduces = [each.duration for each in tasks if each.kind is TaskKind.REDUCE]
+        assert len(reduces) == 9
+        assert all(57_000 <= each <= 70_000 for each in maps)
+        assert all(2.7 <= each / 1000 / len(maps) <= 3.3 for each in reduces)
+
+
+@pytest.mark.parametrize(
+    ("name", "jobs", "tasks", "latest"),
+    [("small_1", 5, 65, 50), ("medium", 10, 150, 50), ("large_1", 2, 260, 500)],
+)
+def test_closed_workloads_are_those_of_the_table(
+    name: str, jobs: int, tasks: int, latest: int
+) -> None:
+    found = CLOSED_WORKLOADS[name].jobs(JobDraws.of(np.random.SeedSequence(1)))
+    assert len(found) == jobs
+    assert sum(len(each.real_tasks) for each in found) == tasks
+    assert max(each.start for each in found) <= latest * SECOND
+    assert all(each.deadline - each.start >= sequential_time(each) for each in found)
+
+
+def test_the_largest_closed_workload_is_as_large_as_published() -> None:
+    seeds = np.random.SeedSequence(1).spawn(4)
+    found = [CLOSED_WORKLOADS["large_2"].jobs(JobDraws.of(each)) for each in seeds]
+    assert {len(jobs) for jobs in found} == {50}
+    sizes = [sum(len(each.real_tasks) for each in jobs) for jobs in found]
+    assert np.mean(sizes) == pytest.approx(3800, rel=0.15)
+    for each in found[0]:
+        maps = [task.duration for task in each.tasks if task.kind is TaskKind.MAP]
+        reduces = [task.duration for task in each.tasks if task.kind is TaskKind.REDUCE]
+        assert set(reduces) == {-(-sum(maps) // 1000 // len(reduces)) * 1000}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from rebecsim.clusters.common.registry import Registry
+from rebecsim.clusters.stages.managers.constraints.milp import IntegerProgramme
 from rebecsim.clusters.stages.managers.constraints.mrcp import ConstraintManager
 from rebecsim.clusters.stages.managers.dispatching import EarliestDeadlineFirst, FirstInFirstOut
 from rebecsim.clusters.stages.managers.least_laxity import MinimumLaxityFirst
@@ -122,6 +123,12 @@ BUILTIN_STAGES_POLICIES = (
         FirstInFirstOut,
     ),
     *_constraints(),
+    StagesPolicy(
+        "MILP",
+        "Fewest late jobs by an integer programme",
+        "the fewest late jobs, by an integer programme; jobs are planned when they arrive",
+        IntegerProgramme,
+    ),
 )
 
 stages_policy = stages_policies.find

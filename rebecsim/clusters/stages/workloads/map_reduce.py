@@ -1,8 +1,4 @@
-"""Synthetic MapReduce jobs: maps, a barrier, and reduces that share what the maps have done.
-
-Numbers are drawn as integers that are as likely from 1 to a bound. A reduce takes three times the
-sum of the maps, divided by the number of reduces, rounded up, and some seconds more of its own.
-"""
+"""Synthetic MapReduce jobs: maps, a barrier, and reduces."""
 
 from __future__ import annotations
 
@@ -37,6 +33,9 @@ def map_reduce_tasks(maps: list[int], reduces: list[int]) -> tuple[StageTask, ..
 class SyntheticMapReduce:
     """Jobs of Lim's generic workload; with smaller bounds of the workload for Hadoop.
 
+    Numbers are drawn as integers that are as likely from 1 to a bound. A reduce takes three times
+    the sum of the maps, divided by the number of reduces, rounded up, and some seconds of its own.
+
     Attributes:
         maps: the most of a job; reduces are at most as many as its maps.
         longest_map: the longest a map takes (s).
@@ -58,3 +57,74 @@ class SyntheticMapReduce:
             [each * SECOND for each in maps.tolist()],
             [(share + each) * SECOND for each in extra.tolist()],
         )
+
+
+FACEBOOK_TYPES = (
+    *((1, 0, 380), (2, 0, 160), (10, 3, 140), (50, 0, 80), (100, 0, 60), (200, 50, 60)),
+    *((400, 0, 40), (800, 180, 40), (2400, 360, 20), (4800, 0, 20)),
+)
+"""Of a trace of October 2009: maps, reduces, and how many of 1,000 jobs are so."""
+
+_FACEBOOK_MAP = 9.9511, 1.6764
+_FACEBOOK_REDUCE = 12.375, 1.6262
+"""Mean and variance of the logarithm of durations (ms)."""
+
+
+class FacebookMapReduce:
+    """Jobs like those at Facebook (Verma et al. 2012): ten types, log-normal durations.
+
+    All types are as likely until there are no more of one in a thousand jobs; then the next
+    thousand begins.
+    """
+
+    def __init__(self) -> None:
+        self._left: list[int] = []
+
+    def tasks(self, draws: np.random.Generator) -> tuple[StageTask, ...]:
+        """Draw the tasks of a job."""
+        maps, reduces = self.next_type(draws)
+        return map_reduce_tasks(
+            _log_normal(draws, *_FACEBOOK_MAP, maps),
+            _log_normal(draws, *_FACEBOOK_REDUCE, reduces),
+        )
+
+    def next_type(self, draws: np.random.Generator) -> tuple[int, int]:
+        """Draw how many maps and reduces the next job has."""
+        if not any(self._left):
+            self._left = [count for _, _, count in FACEBOOK_TYPES]
+        there = [place for place, count in enumerate(self._left) if count]
+        chosen = there[int(draws.integers(len(there)))]
+        self._left[chosen] -= 1
+        return FACEBOOK_TYPES[chosen][:2]
+
+
+_WORD_COUNT_MAPS = (8, 16, 32)
+_WORD_COUNT_REDUCES = 9
+_WORD_COUNT_MAP = 63.5
+_WORD_COUNT_REDUCE = 3.0
+_WORD_COUNT_SPREAD = 0.1
+
+
+class WordCount:
+    """Jobs that count words of 512 MB, 1 GB or 2 GB, a map for each 64 MB, and nine reduces.
+
+    How long tasks take has not been published. A map takes 63.5 s, so that ten map slots are as
+    busy as was measured (79 to 95 % at 1/150 to 1/125 jobs per second), a reduce 3 s for each map,
+    both 10 % more or less.
+    """
+
+    def tasks(self, draws: np.random.Generator) -> tuple[StageTask, ...]:
+        """Draw the tasks of a job."""
+        maps = _WORD_COUNT_MAPS[int(draws.integers(len(_WORD_COUNT_MAPS)))]
+        times = (_WORD_COUNT_MAP, maps), (_WORD_COUNT_REDUCE * maps, _WORD_COUNT_REDUCES)
+        spread = 1 - _WORD_COUNT_SPREAD, 1 + _WORD_COUNT_SPREAD
+        drawn = [
+            [round(mean * SECOND * each) for each in draws.uniform(*spread, count).tolist()]
+            for mean, count in times
+        ]
+        return map_reduce_tasks(*drawn)
+
+
+def _log_normal(draws: np.random.Generator, mean: float, variance: float, count: int) -> list[int]:
+    times = draws.lognormal(mean, float(np.sqrt(variance)), count)
+    return [max(1, round(each)) for each in times.tolist()]

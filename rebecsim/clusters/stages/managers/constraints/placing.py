@@ -30,6 +30,11 @@ class PlacedTasks:
     starts: Mapping[TaskKey, int]
     late: frozenset[int]
 
+    @property
+    def in_time(self) -> dict[TaskKey, int]:
+        """When the tasks of jobs that are not late start."""
+        return {key: start for key, start in self.starts.items() if key.job not in self.late}
+
 
 def by_deadlines(problem: PlanningProblem) -> PlacedTasks:
     """Place the jobs in the order of their deadlines; those that would be late wait behind all

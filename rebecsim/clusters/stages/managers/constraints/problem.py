@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rebecsim.clusters.stages.job import StageJob, TaskKey, TaskKind
-from rebecsim.clusters.stages.resources import StageResource
+from rebecsim.clusters.stages.resources import StageResource, pool_of, slot_count
 from rebecsim.clusters.stages.schedule import Assignment
 
 
@@ -69,6 +69,15 @@ class PlanningProblem:
     def lost(self) -> int:
         """How many jobs are late whatever is decided."""
         return sum(each.is_lost for each in self.jobs)
+
+    @property
+    def pools(self) -> list[tuple[TaskKind, ...]]:
+        """The kinds of tasks that take the same slots, for each sort of slots there is."""
+        found: dict[TaskKind, list[TaskKind]] = {}
+        for kind in TaskKind:
+            if slot_count(self.resources, kind):
+                found.setdefault(pool_of(self.resources[0], kind), []).append(kind)
+        return [tuple(kinds) for kinds in found.values()]
 
 
 def planning_problem(

@@ -8,7 +8,6 @@ start for the job to be in time. All times are ms.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rebecsim.clusters.stages.job import TaskKey, TaskKind
@@ -19,35 +18,21 @@ from rebecsim.clusters.stages.managers.constraints.problem import (
     keys,
 )
 from rebecsim.clusters.stages.managers.constraints.solver import (
+    Found,
     SearchEnd,
     SolverSettings,
     cp_model,
     solved,
 )
-from rebecsim.clusters.stages.resources import pool_of, slot_count
+from rebecsim.clusters.stages.resources import slot_count
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import BoolVarT, CpModel, IntervalVar, IntVar
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a search has found.
-
-    Attributes:
-        starts: when the tasks of jobs that are in time start.
-        resources: who runs them, where it was searched, too.
-        limited: whether it ended at its limit, and there may be something better.
-    """
-
-    starts: Mapping[TaskKey, int]
-    resources: Mapping[TaskKey, int] = field(default_factory=dict)
-    limited: bool = False
-
-
 def fewest_late(
     problem: PlanningProblem,
-    known: PlacedTasks,
+    known: PlacedTasks | None,
     settings: SolverSettings,
     matching: Mapping[TaskKey, int] | None = None,
 ) -> Found:
@@ -55,29 +40,29 @@ def fewest_late(
 
     Args:
         problem: what is to be placed.
-        known: a schedule of it, from which the search starts.
+        known: a schedule of it, from which the search starts; None: it starts from nothing.
         settings: its limit.
-        matching: who runs each task in that schedule: it is then searched together with the times
-            who runs it; otherwise only that there are slots for all.
+        matching: it is searched together with the times who runs tasks, from who does in that
+            schedule; None: only that there are slots for all.
     """
     search = _Search(problem, known)
     if matching is None:
         search.share_all_slots()
     else:
         search.match(matching)
-    return search.result(settings, known)
+    return search.result(settings)
 
 
 class _Search:
     """A model of CP-SAT."""
 
-    def __init__(self, problem: PlanningProblem, known: PlacedTasks) -> None:
+    def __init__(self, problem: PlanningProblem, known: PlacedTasks | None) -> None:
         self._problem = problem
         self._model: CpModel = cp_model().CpModel()
         self._jobs = [each for each in problem.jobs if not each.is_lost]
         self._in_time: dict[int, IntVar] = {}
         self._starts: dict[TaskKey, IntVar] = {}
-        self._choices: dict[TaskKey, dict[int, BoolVarT]] = {}
+        self._hints = {} if known is None else known.in_time
         for each in self._jobs:
             self._add(each, known)
         self._model.maximize(sum(self._in_time.values()))
@@ -85,7 +70,7 @@ class _Search:
     def share_all_slots(self) -> None:
         """Let no more tasks run at a time than there are slots on all resources."""
         resources = self._problem.resources
-        for kinds in _pools(self._problem):
+        for kinds in self._problem.pools:
             intervals = [
                 self._interval(each, key)
                 for each in self._jobs
@@ -98,7 +83,7 @@ class _Search:
     def match(self, known: Mapping[TaskKey, int]) -> None:
         """Give each task of a job in time one resource, and no resource more than its slots."""
         model = self._model
-        for kinds in _pools(self._problem):
+        for kinds in self._problem.pools:
             on: dict[int, list[IntervalVar]] = {
                 each.number: [] for each in self._problem.resources if each.slots_for(kinds[0]) > 0
             }
@@ -107,10 +92,11 @@ class _Search:
                     task = each.job.tasks[key.task]
                     if task.kind not in kinds:
                         continue
-                    choice = self._choices[key] = {}
+                    choice: dict[int, BoolVarT] = {}
                     for number, intervals in on.items():
                         choice[number] = model.new_bool_var("")
-                        model.add_hint(choice[number], known[key] == number)
+                        if key in known:
+                            model.add_hint(choice[number], known[key] == number)
                         intervals.append(
                             model.new_optional_fixed_size_interval_var(
                                 self._starts[key], task.expected, choice[number], ""
@@ -126,29 +112,24 @@ class _Search:
                 slots = self._problem.resources[number].slots_for(kinds[0])
                 self._limit(intervals, running, slots)
 
-    def result(self, settings: SolverSettings, known: PlacedTasks) -> Found:
+    def result(self, settings: SolverSettings) -> Found:
         """Search; what was known is the result if nothing is found before the limit."""
         solver, ending = solved(self._model, settings)
         if ending is SearchEnd.NOTHING_FOUND:
-            in_time = [key for key in known.starts if key.job not in known.late]
-            return Found({key: known.starts[key] for key in in_time}, limited=True)
+            return Found(self._hints, limited=True)
         now = self._problem.now
         kept = {number for number, each in self._in_time.items() if solver.boolean_value(each)}
         starts = {
             key: now + solver.value(each) for key, each in self._starts.items() if key.job in kept
         }
-        resources = {
-            key: next(number for number, each in choice.items() if solver.boolean_value(each))
-            for key, choice in self._choices.items()
-            if key.job in kept
-        }
-        return Found(starts, resources, limited=ending is SearchEnd.LIMITED)
+        return Found(starts, limited=ending is SearchEnd.LIMITED)
 
-    def _add(self, opened: OpenJob, known: PlacedTasks) -> None:
+    def _add(self, opened: OpenJob, known: PlacedTasks | None) -> None:
         """Add whether a job is in time, when its tasks start, and in which order."""
         model, now, job = self._model, self._problem.now, opened.job
         in_time = self._in_time[job.number] = model.new_bool_var("")
-        model.add_hint(in_time, job.number not in known.late)
+        if known is not None:
+            model.add_hint(in_time, job.number not in known.late)
         left = frozenset(opened.left)
         begins: dict[int, IntVar] = {}
         for number in job.order:
@@ -160,8 +141,8 @@ class _Search:
             if number in left:
                 key = TaskKey(job.number, number)
                 self._starts[key] = begins[number]
-                if job.number not in known.late:
-                    model.add_hint(begins[number], known.starts[key] - now)
+                if key in self._hints:
+                    model.add_hint(begins[number], self._hints[key] - now)
             for parent in task.parents:
                 if parent in begins:
                     model.add(begins[number] >= begins[parent] + job.expected[parent])
@@ -185,11 +166,3 @@ class _Search:
             self._model.add_no_overlap(every)
         else:
             self._model.add_cumulative(every, [1] * len(every), slots)
-
-
-def _pools(problem: PlanningProblem) -> list[tuple[TaskKind, ...]]:
-    """Give the kinds of tasks that take the same slots, for each sort of slots."""
-    found: dict[TaskKind, list[TaskKind]] = {}
-    for kind in TaskKind:
-        found.setdefault(pool_of(problem.resources[0], kind), []).append(kind)
-    return [tuple(kinds) for kinds in found.values() if slot_count(problem.resources, kinds[-1])]

@@ -1,12 +1,14 @@
-"""CP-SAT of Google's OR-Tools, which is an extra, and how it is used so that runs repeat."""
+"""How solvers are used, and CP-SAT of Google's OR-Tools, which is an extra, so that runs repeat."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from rebecsim.clusters.stages.job import TaskKey
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
@@ -25,14 +27,34 @@ class SearchEnd(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SolverSettings:
-    """How long a solver may search.
+    """How solvers search.
 
     Attributes:
         limit: of one decision, in CP-SAT's deterministic time, which counts steps of the search and
             is the same on every machine; 0.1 is about a second.
+        rules_first: what rules place is used where nothing can be better, and is where a search
+            starts; otherwise every decision is searched from nothing.
+        seconds: until when HiGHS ends a decision, by the wall clock.
+        step: of the times at which tasks can start in the integer programme (ms).
     """
 
     limit: float = 0.1
+    rules_first: bool = True
+    seconds: float = 60.0
+    step: int = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search has found.
+
+    Attributes:
+        starts: when the tasks of jobs that are in time start.
+        limited: whether it ended at its limit, and there may be something better.
+    """
+
+    starts: Mapping[TaskKey, int]
+    limited: bool = False
 
 
 def cp_model() -> ModuleType:
