@@ -129,7 +129,7 @@ def message_server(
     @functools.wraps(handler)
     def send(self: Rebec, *arguments: Any, after: int = 0, deadline: int | None = None) -> None:
         if type(after) is not int or (deadline is not None and type(deadline) is not int):
-            raise _no_time(f"{self}.{name}", after if type(after) is not int else deadline)
+            raise no_time(f"{self}.{name}", after if type(after) is not int else deadline)
         self._system.send(self, self.__servers__[name], arguments, after, deadline)
 
     name = handler.__name__
@@ -233,7 +233,7 @@ class Rebec:
         Raises NegativeTimeError for a negative duration.
         """
         if type(duration) is not int:
-            raise _no_time(f"{self}: a delay", duration)
+            raise no_time(f"{self}: a delay", duration)
         if duration < 0:
             raise NegativeTimeError(f"a delay of {duration} time units: time does not go back")
         self._now += duration
@@ -261,7 +261,8 @@ class Rebec:
         return f"<{type(self).__name__} {self._name}>"
 
 
-def _no_time(what: str, value: object) -> NotWholeTimeError:
+def no_time(what: str, value: object) -> NotWholeTimeError:
+    """Make the error for a time that is no whole number; `what` has it."""
     return NotWholeTimeError(f"{what}: time is a whole number of units, and not {value!r}")
 
 

@@ -158,7 +158,7 @@ class System:
         self.choose = choose or _refuse_choice
 
     def _make(self, instance: Instance, index: int) -> Rebec:
-        rebec = object.__new__(instance.reactive_class)
+        rebec = object.__new__(self._class_of(instance))
         rebec._system = self
         rebec._name = instance.name
         rebec._index = index
@@ -168,6 +168,9 @@ class System:
         for variable in instance.reactive_class.__state_variables__:
             setattr(rebec, variable.name, variable.default())
         return rebec
+
+    def _class_of(self, instance: Instance) -> type[Rebec]:
+        return instance.reactive_class
 
     def _construct(self, rebec: Rebec, instance: Instance) -> None:
         """Run a constructor, or send `initial`, which nobody sends.

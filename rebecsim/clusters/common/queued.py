@@ -12,14 +12,14 @@ import gc
 import math
 from bisect import bisect_left, insort
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from heapq import heappop, heappush
 from typing import Any, Protocol
 
-from rebecsim.actors.rebec import MessageServer, Rebec
+from rebecsim.actors.rebec import MessageServer, Rebec, no_time
 from rebecsim.actors.semantics import MOST_AT_ONE_TIME
-from rebecsim.actors.system import Model, ModelError, System
+from rebecsim.actors.system import Instance, Model, ModelError, System
 from rebecsim.actors.violations import NegativeTimeError
 
 Waiting = tuple[int, int, int, Rebec, MessageServer, tuple[Any, ...]]
@@ -56,14 +56,17 @@ class QueuedSystem(System):
     A line is that of a moment, which is a time and the rank of a priority in one number; messages
     stand there in the order of their numbers. One that is alone needs no line.
 
+    Each rebec is of a class of this system, derived from its own: sending is one call there.
+
     Raises ModelError for a model with other priorities within a rebec than over all.
     """
 
-    __slots__ = ("levels", "lines", "moments", "priorities", "ranks")
+    __slots__ = ("_classes", "_senders", "levels", "lines", "moments", "priorities", "ranks")
 
     def __init__(self, model: Model) -> None:
         servers: set[MessageServer] = set()
-        for each in {instance.reactive_class for instance in model.instances}:
+        classes = {instance.reactive_class for instance in model.instances}
+        for each in classes:
             for server in each.__servers__.values():
                 if server.priority != server.global_priority:
                     raise ModelError(
@@ -75,7 +78,46 @@ class QueuedSystem(System):
         self.ranks = {each: self.priorities.index(each.global_priority) for each in servers}
         self.moments: list[int] = []  # a heap
         self.lines: dict[int, _Entry | deque[_Entry]] = {}
+        self._senders = {each: self._sender(each) for each in servers}
+        self._classes = {each: self._sending(each) for each in classes}
         super().__init__(model)
+
+    def _class_of(self, instance: Instance) -> type[Rebec]:
+        return self._classes[instance.reactive_class]
+
+    def _sending(self, reactive_class: type[Rebec]) -> type[Rebec]:
+        """Derive the class whose message servers, when they are called, put messages into lines."""
+        servers = reactive_class.__servers__.items()
+        senders = {name: self._senders[server] for name, server in servers}
+        return type(reactive_class.__name__, (reactive_class,), senders)
+
+    def _sender(self, server: MessageServer) -> Callable[..., None]:
+        """Make what sends messages to a server: what `message_server` makes, and `send`, in one."""
+        system, moments, lines = self, self.moments, self.lines
+        levels, rank = self.levels, self.ranks[server]
+
+        def send(
+            receiver: Rebec, /, *arguments: Any, after: int = 0, deadline: int | None = None
+        ) -> None:
+            if type(after) is not int:
+                raise no_time(f"{receiver}.{server.name}", after)
+            if after < 0:
+                late = f"{receiver}.{server.name}: after({after}) lies in the past"
+                raise NegativeTimeError(late)
+            if deadline is not None:
+                raise ModelError(f"{receiver}.{server.name}: there are no deadlines here")
+            system.sequence = number = system.sequence + 1
+            moment = (system.actor._now + after) * levels + rank
+            line = lines.get(moment)
+            if line is None:
+                lines[moment] = number, receiver, server, arguments
+                heappush(moments, moment)
+            elif isinstance(line, tuple):
+                lines[moment] = deque((line, (number, receiver, server, arguments)))
+            else:
+                line.append((number, receiver, server, arguments))
+
+        return send
 
     def send(
         self,
@@ -86,21 +128,7 @@ class QueuedSystem(System):
         deadline: int | None,
     ) -> None:
         """Put a message into its line. Raises NegativeTimeError for one that lies in the past."""
-        if after < 0:
-            raise NegativeTimeError(f"{receiver}.{server.name}: after({after}) lies in the past")
-        if deadline is not None:
-            raise ModelError(f"{receiver}.{server.name}: there are no deadlines here")
-        self.sequence = number = self.sequence + 1
-        moment = (self.actor._now + after) * self.levels + self.ranks[server]
-        lines = self.lines
-        line = lines.get(moment)
-        if line is None:
-            lines[moment] = number, receiver, server, arguments
-            heappush(self.moments, moment)
-        elif isinstance(line, tuple):
-            lines[moment] = deque((line, (number, receiver, server, arguments)))
-        else:
-            line.append((number, receiver, server, arguments))
+        self._senders[server](receiver, *arguments, after=after, deadline=deadline)
 
     def take_over(self, message: Waiting) -> None:
         """Put a message of another system into its line, before those of larger numbers."""
