@@ -25,9 +25,4 @@ over time and in `windows`.
 
 from lazy_loader import attach_stub
 
-from rebecsim.clusters.builtin import BUILTIN
-from rebecsim.clusters.plugin import install
-
 __getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
-
-install(BUILTIN, source=None)

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebecsim.clusters.common.registry import Registry
-from rebecsim.studies.study import Study
+
+if TYPE_CHECKING:
+    from rebecsim.studies.study import Study
 
 _FOLDERS = ("dispatch", "batch", "model", "yarn", "mapreduce", "stages")
 
@@ -20,6 +22,8 @@ kinds: Registry[Callable[[], Study]] = Registry("kind of cluster")
 
 
 def _imported(folder: str) -> Study:
+    from rebecsim.studies.study import Study
+
     study: Any = import_module(f"rebecsim.clusters.{folder}.study").STUDY
     assert isinstance(study, Study)
     return study

@@ -1,7 +1,8 @@
 """Loading plug-ins: from files that the user names, and from installed packages.
 
 A plug-in is a program of the user's own, and is executed. What it brings is tried before it is
-accepted, so that its errors are reported when it is loaded as far as possible.
+accepted, so that its errors are reported when it is loaded as far as possible. Plug-ins may be of
+any kind: all kinds are imported when there is one, and not before.
 """
 
 from __future__ import annotations
@@ -13,21 +14,14 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from rebecsim.carried_files import carried
-from rebecsim.clusters.batch.policies.policy import batch_policies
-from rebecsim.clusters.batch.trial import try_policy
-from rebecsim.clusters.common.plugin_errors import PluginSource, blaming
-from rebecsim.clusters.dispatch.configuration import Configuration, HighPriority
-from rebecsim.clusters.dispatch.eviction import eviction_policies
-from rebecsim.clusters.dispatch.natjam import NatjamConfiguration, natjam_source
-from rebecsim.clusters.dispatch.patterns.kinds import arrivals, lengths
-from rebecsim.clusters.dispatch.patterns.steps import UniformArrivals, UniformLengths
-from rebecsim.clusters.dispatch.source import rebeca_source
-from rebecsim.clusters.plugin import Plugin, install, uninstall
-from rebecsim.generate.environment import template_environment
-from rebecsim.lang import check_source
-from rebecsim.studies.plan import PluginRecord
+from rebecsim.clusters.common.plugin_errors import PluginSource
+from rebecsim.studies.plugin_record import PluginRecord
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.plugin import Plugin
 
 ENTRY_POINT_GROUP = "rebecsim.plugins"
 """Where packages announce their plug-ins."""
@@ -83,9 +77,8 @@ def load_plugin(path: str | Path) -> PluginRecord:
     source = PluginSource(shown, place, text)
     module = _executed(source, content, digest)
     plugin = getattr(module, "plugin", None)
-    if not isinstance(plugin, Plugin):
-        raise source.error("has no global `plugin` of type rebecsim.clusters.Plugin")
-    return _accept(plugin, source, PluginRecord(Path(path).name, digest))
+    wrong = "has no global `plugin` of type rebecsim.clusters.Plugin"
+    return _accept(plugin, source, PluginRecord(Path(path).name, digest), wrong)
 
 
 def load_installed_plugins() -> tuple[PluginRecord, ...]:
@@ -103,6 +96,8 @@ def unload_plugin(record: PluginRecord) -> None:
     """Take out everything that a plug-in has brought. Raises ValueError if it is not loaded."""
     for loaded in _loaded:
         if loaded.record == record:
+            from rebecsim.clusters.plugin import uninstall
+
             uninstall(loaded.plugin.fragments, loaded.source)
             _loaded.remove(loaded)
             return
@@ -123,9 +118,8 @@ def _from_entry_point(point: EntryPoint) -> PluginRecord:
     path = getattr(sys.modules.get(point.module), "__file__", None) or ""
     content = Path(path).read_bytes() if path else b""
     source = PluginSource(shown, path, content.decode("utf-8", errors="replace"))
-    if not isinstance(plugin, Plugin):
-        raise source.error("is no rebecsim.clusters.Plugin")
-    return _accept(plugin, source, PluginRecord(name, hashlib.sha256(content).hexdigest()))
+    record = PluginRecord(name, hashlib.sha256(content).hexdigest())
+    return _accept(plugin, source, record, "is no rebecsim.clusters.Plugin")
 
 
 def _executed(source: PluginSource, content: bytes, digest: str) -> ModuleType:
@@ -143,58 +137,14 @@ def _executed(source: PluginSource, content: bytes, digest: str) -> ModuleType:
     return module
 
 
-def _accept(plugin: Plugin, source: PluginSource, record: PluginRecord) -> PluginRecord:
+def _accept(plugin: object, source: PluginSource, record: PluginRecord, wrong: str) -> PluginRecord:
+    """Take a plug-in in. Raises PluginError, saying what is `wrong` if it is none."""
+    from rebecsim.clusters.accepting import accept
+    from rebecsim.clusters.plugin import Plugin
+
+    if not isinstance(plugin, Plugin):
+        raise source.error(wrong)
     source = PluginSource(source.name, source.path, source.text, plugin.fragments)
-    try:
-        install(plugin, source)
-    except (TypeError, ValueError) as error:
-        raise source.error(str(error)) from error
-    try:
-        _try_policies(plugin)
-        _try_patterns(plugin)
-    except Exception:
-        uninstall(plugin.fragments, source)
-        raise
+    accept(plugin, source)
     _loaded.append(_Loaded(record, source, plugin))
     return record
-
-
-def _try_policies(plugin: Plugin) -> None:
-    """Render and check a model with each policy, run a few jobs under batch policies.
-
-    Raises PluginError.
-    """
-    workload = {
-        "arrivals": UniformArrivals(count=1),
-        "lengths": UniformLengths(length=3),
-        "app_masters": 2,
-        "queue_size": 3,
-        "epsilon": 1.0,
-        "high_priority": HighPriority(probability=10, length=1),
-    }
-    for dispatch in plugin.dispatch_policies:
-        rebeca_source(Configuration.model_validate({"policy": dispatch.name, **workload}))
-    for eviction in plugin.eviction_policies:
-        with blaming(*eviction_policies.suspects(eviction.name)):
-            given = {"policy": eviction.name, **workload}
-            text = natjam_source(NatjamConfiguration.model_validate(given))
-            check_source(text, "model.rebeca")
-    for batch in plugin.batch_policies:
-        with blaming(*batch_policies.suspects(batch.name)):
-            try_policy(batch)
-
-
-def _try_patterns(plugin: Plugin) -> None:
-    """Compile the fragment of each pattern; it is rendered with the numbers of a scenario only.
-
-    Raises PluginError.
-    """
-    for registry, patterns in (
-        (arrivals, plugin.arrival_patterns),
-        (lengths, plugin.length_patterns),
-    ):
-        for pattern in patterns:
-            with blaming(*registry.suspects(pattern.names()[0])):
-                template = template_environment().get_template(pattern.fragment)
-                if not hasattr(template.module, "assign"):
-                    raise TypeError(f"fragment {pattern.fragment} defines no macro `assign`")

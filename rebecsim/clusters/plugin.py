@@ -1,6 +1,7 @@
-"""Plug-ins: policies and patterns with their template fragments, to be used by scenarios.
+"""Plug-ins: policies, patterns and kinds with their template fragments, to be used by scenarios.
 
-The built-in policies and patterns are a plug-in too, and come in by the same door.
+What comes with the package is registered where it is defined, so that a kind that nobody asks for
+is not imported; what a plug-in brings may be of any kind, and all are imported here.
 """
 
 from __future__ import annotations
@@ -96,12 +97,11 @@ class Plugin:
     """Template texts by the names that policies and patterns call them by."""
 
 
-def install(plugin: Plugin, source: PluginSource | None) -> None:
+def install(plugin: Plugin, source: PluginSource) -> None:
     """Register everything that a plug-in brings, or nothing.
 
-    `source` is None for what comes with the package. Raises ValueError or TypeError, with a text
-    that says what to mend, when the plug-in brings nothing or something unusable, or uses a name
-    that is taken.
+    Raises ValueError or TypeError, with a text that says what to mend, when the plug-in brings
+    nothing or something unusable, or uses a name that is taken.
     """
     _require_texts(plugin.fragments)
     if not any(_sequence(plugin, attribute) for attribute in _ATTRIBUTES):
@@ -115,12 +115,11 @@ def install(plugin: Plugin, source: PluginSource | None) -> None:
         raise
 
 
-def uninstall(fragments: Mapping[str, str], source: PluginSource | None) -> None:
+def uninstall(fragments: Mapping[str, str], source: PluginSource) -> None:
     """Take out what a plug-in with these fragments has brought."""
     remove_templates(fragments)
-    if source is not None:
-        for registry in _REGISTRIES:
-            registry.remove(source)
+    for registry in _REGISTRIES:
+        registry.remove(source)
 
 
 def _entries(plugin: Plugin) -> Iterator[tuple[Registry[Any], str, Any]]:

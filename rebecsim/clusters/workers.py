@@ -15,7 +15,8 @@ from rebecsim.clusters.loading import (
     unload_plugin,
 )
 from rebecsim.errors import UserError
-from rebecsim.studies.plan import Plan, PluginRecord
+from rebecsim.studies.plan import Plan
+from rebecsim.studies.plugin_record import PluginRecord
 from rebecsim.studies.running.executors import ThisProcess, WorkerPool, executor_of
 
 if TYPE_CHECKING:

@@ -10,20 +10,10 @@ from typing import Any
 
 from rebecsim.files import digest_of
 from rebecsim.metrics import Metric
+from rebecsim.studies.plugin_record import PluginRecord
 from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.statistics.precision import Precision, parse_precision
 from rebecsim.studies.study import PlannedCell, Study
-
-
-@dataclass(frozen=True, slots=True)
-class PluginRecord:
-    """A plug-in that is loaded, and which version of it."""
-
-    name: str
-    """The name of its file, or of its entry point as `package: entry point`."""
-
-    sha256: str
-    """The SHA-256 digest of its file, in hexadecimal."""
 
 
 @dataclass(frozen=True)

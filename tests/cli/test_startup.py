@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from rebecsim.clusters.kinds import kind_names
 from tests.conftest import Run
 
 TICKETS = Path(__file__).resolve().parents[2] / "models" / "ticket_service.rebeca"
@@ -20,6 +21,13 @@ PRETTY = {"rich.console"}
 PARAMETERS = {"pydantic"}
 LANGUAGE = {"lark"}
 VERSIONS = {"importlib.metadata"}
+KINDS = {f"rebecsim.clusters.{kind}" for kind in kind_names()}
+
+LOG = """\
+; MaxProcs: 4
+1  0 -1 10 2 -1 -1 2 12 100 1 1 1 -1 0 -1 -1 -1
+2  1 -1  5 4 -1 -1 4  6 100 1 2 1 -1 0 -1 -1 -1
+"""
 
 PROGRAM = """
 import sys
@@ -45,7 +53,7 @@ def loaded(*arguments: object) -> tuple[int, set[str]]:
     return int(code), set(modules)
 
 
-BARE = DRAWING | DATA | COMPILING | PARAMETERS | VERSIONS
+BARE = DRAWING | DATA | COMPILING | PARAMETERS | VERSIONS | KINDS
 
 
 @pytest.mark.parametrize(
@@ -58,7 +66,8 @@ BARE = DRAWING | DATA | COMPILING | PARAMETERS | VERSIONS
         (["explore", TICKETS, "--max-states", "5", "--json"], 3, BARE | PRETTY),
         (["explore", TICKETS, "--invariant", "ann.tickets < 1"], 1, BARE),
         (["races", TICKETS], 1, BARE - {"numpy"} | PRETTY),
-        (["simulate", TICKETS], 0, DRAWING | COMPILING | PARAMETERS | {"duckdb", "scipy"}),
+        (["simulate", TICKETS], 0, DRAWING | COMPILING | PARAMETERS | KINDS | {"duckdb", "scipy"}),
+        (["scenarios"], 0, BARE - VERSIONS | PRETTY | LANGUAGE | {"jinja2"}),
         (["cache"], 0, BARE - VERSIONS | PRETTY | LANGUAGE | {"rebecsim.lang"}),
         (["live", TICKETS, "--speed", "0"], 0, DRAWING | COMPILING | PARAMETERS | {"duckdb"}),
     ],
@@ -70,6 +79,14 @@ def test_what_a_command_does_not_import(
     ended, modules = loaded(*arguments)
     assert ended == code
     assert not unwanted & modules
+
+
+def test_a_command_about_one_kind_imports_no_other(tmp_path: Path) -> None:
+    log = tmp_path / "log.swf"
+    log.write_text(LOG)
+    code, modules = loaded("batch", log, "--policy", "EASY")
+    assert code == 0
+    assert KINDS & modules == {"rebecsim.clusters.batch"}
 
 
 def test_stored_runs_are_read_without_pandas(run: Run, tmp_path: Path) -> None:

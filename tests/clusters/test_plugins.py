@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import textwrap
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from rebecsim.clusters import (
     EVICTION_POLICIES,
     LENGTH_PATTERNS,
     Configuration,
+    Plugin,
     PluginError,
     UniformArrivals,
     UniformLengths,
@@ -25,6 +27,12 @@ from rebecsim.clusters import (
     rebeca_source,
     unload_plugin,
 )
+from rebecsim.clusters.batch import BATCH_POLICIES
+from rebecsim.clusters.common.plugin_errors import PluginSource
+from rebecsim.clusters.mapreduce.schedulers.registry import slot_schedulers
+from rebecsim.clusters.plugin import install, uninstall
+from rebecsim.clusters.stages.managers.registry import stages_policies
+from rebecsim.clusters.yarn.schedulers.registry import yarn_schedulers
 from rebecsim.errors import UserError
 from rebecsim.generate.environment import has_template
 from rebecsim.lang import check_source
@@ -244,6 +252,31 @@ def test_a_file_that_raises_or_has_no_plugin(complaint, text, message):
     assert not any(
         name.startswith("rebecsim_plugin") and m is None for name, m in sys.modules.items()
     )
+
+
+def test_what_comes_with_the_package_would_pass_as_a_plugin():
+    brought = {
+        "dispatch_policies": DISPATCH_POLICIES,
+        "eviction_policies": EVICTION_POLICIES,
+        "batch_policies": BATCH_POLICIES,
+        "yarn_schedulers": yarn_schedulers.entries,
+        "slot_schedulers": slot_schedulers.entries,
+        "stages_policies": stages_policies.entries,
+    }
+    renamed = {
+        name: tuple(replace(each, name=f"MY_{each.name}") for each in entries.values())
+        for name, entries in brought.items()
+    }
+    source = PluginSource("mine.py", "mine.py", "")
+    install(Plugin(**renamed), source)
+    try:
+        assert DISPATCH_POLICIES["MY_EDF"].fragment == DISPATCH_POLICIES["EDF"].fragment
+    finally:
+        uninstall({}, source)
+    assert "MY_EDF" not in DISPATCH_POLICIES
+    for pattern in (*ARRIVAL_PATTERNS.values(), *LENGTH_PATTERNS.values()):
+        assert has_template(pattern.fragment)
+        assert pattern.names()
 
 
 PRELUDE = """

@@ -60,14 +60,15 @@ _MOST_REPLICATIONS = 10_000
 def scenarios(plugin: Plugins = None) -> None:
     """List the built-in scenarios; with --plugin, see whether plug-ins can be loaded."""
     from rebecsim.clusters.kinds import kind_names
-    from rebecsim.clusters.scenarios import load_scenario
-    from rebecsim.studies.scenarios.scenario_files import builtin_scenarios
+    from rebecsim.clusters.loading import load_installed_plugins
+    from rebecsim.studies.scenarios.scenario_files import builtin_scenarios, read_scenario_text
 
+    load_installed_plugins()
     use_plugins(plugin)
     kinds = list(kind_names())
-    found = {name: load_scenario(name) for name in builtin_scenarios()}
-    for name, scenario in sorted(found.items(), key=lambda each: kinds.index(each[1].kind)):
-        say(f"{name:<24} {scenario.kind:<9} {scenario.heading}")
+    found = {name: read_scenario_text(name).values for name in builtin_scenarios()}
+    for name, values in sorted(found.items(), key=lambda each: kinds.index(str(each[1]["kind"]))):
+        say(f"{name:<24} {values['kind']:<9} {values.get('title') or name}")
 
 
 class _OptionalAddress(TyperCommand):

@@ -12,11 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from jinja2 import TemplateSyntaxError
-from pydantic import ValidationError
-
 from rebecsim.errors import UserError
-from rebecsim.lang import RebecaError
 
 
 class PluginError(UserError):
@@ -46,6 +42,8 @@ class PluginSource:
 
     def line_of_error(self, error: BaseException) -> int | None:
         """Return the line of the file an exception comes from, or None."""
+        from jinja2 import TemplateSyntaxError  # as in `_error_of`: imported where there is one
+
         if isinstance(error, SyntaxError):
             return error.lineno if error.filename == self.path else None
         if isinstance(error, TemplateSyntaxError):
@@ -104,23 +102,30 @@ def blaming(*suspects: PluginSuspect) -> Iterator[None]:
     """
     try:
         yield
-    except RebecaError as error:
-        if not suspects:
+    except Exception as error:
+        blamed = _error_of(suspects, error) if suspects else None
+        if blamed is None:
             raise
+        raise blamed from error
+
+
+def _error_of(suspects: Sequence[PluginSuspect], error: Exception) -> PluginError | None:
+    """Give the error of a plug-in that an exception is; None if it is none of theirs."""
+    from pydantic import ValidationError
+
+    from rebecsim.lang import RebecaError
+
+    if isinstance(error, RebecaError):
         rendered = error.diagnostics[0].source_line or ""
         lines = [suspect.source.line_of_text(rendered) for suspect in suspects]
         suspect, line = _guilty(suspects, lines)
         message = f"the model with the {suspect.what} does not check:\n{error}"
-        raise suspect.source.error(message, line) from error
-    except (ValidationError, UserError):
-        raise
-    except Exception as error:
-        if not suspects:
-            raise
-        lines = [suspect.source.line_of_error(error) for suspect in suspects]
-        suspect, line = _guilty(suspects, lines)
-        message = f"{suspect.what}: {type(error).__name__}: {error}"
-        raise suspect.source.error(message, line) from error
+        return suspect.source.error(message, line)
+    if isinstance(error, ValidationError | UserError):
+        return None
+    lines = [suspect.source.line_of_error(error) for suspect in suspects]
+    suspect, line = _guilty(suspects, lines)
+    return suspect.source.error(f"{suspect.what}: {type(error).__name__}: {error}", line)
 
 
 def _guilty(

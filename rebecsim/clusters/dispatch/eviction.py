@@ -54,6 +54,8 @@ BUILTIN_EVICTION_POLICIES = (
         fragment="eviction/mlf.j2",
     ),
 )
+for _policy in BUILTIN_EVICTION_POLICIES:
+    eviction_policies.add(_policy.name, _policy)
 
 eviction_policy = eviction_policies.find
 """Return the eviction policy of a name. Raises UnknownNameError when there is none."""

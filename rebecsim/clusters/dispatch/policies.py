@@ -93,6 +93,8 @@ BUILTIN_DISPATCH_POLICIES = (
         fragment="policies/sjf.j2",
     ),
 )
+for _policy in BUILTIN_DISPATCH_POLICIES:
+    dispatch_policies.add(_policy.name, _policy)
 
 dispatch_policy = dispatch_policies.find
 """Return the dispatch policy of a name. Raises UnknownNameError when there is none."""

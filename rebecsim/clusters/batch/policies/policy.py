@@ -116,6 +116,8 @@ BUILTIN_BATCH_POLICIES = (
         ConservativeBackfilling,
     ),
 )
+for _policy in BUILTIN_BATCH_POLICIES:
+    batch_policies.add(_policy.name, _policy)
 
 batch_policy = batch_policies.find
 """Return the batch policy of a name. Raises UnknownNameError when there is none."""

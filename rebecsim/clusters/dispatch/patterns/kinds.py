@@ -16,6 +16,28 @@ from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError, c
 from rebecsim.clusters.common.plugin_errors import blaming
 from rebecsim.clusters.common.registry import Registry, UnknownNameError
 from rebecsim.clusters.dispatch.patterns.base import MAX_ARRIVALS, MAX_POINTS, WorkloadPattern
+from rebecsim.clusters.dispatch.patterns.curves import Sine, Spline
+from rebecsim.clusters.dispatch.patterns.steps import (
+    Ascending,
+    Bursty,
+    Descending,
+    Geometric,
+    Linear,
+    Nondet,
+    UniformArrivals,
+    UniformLengths,
+    Wave,
+)
+
+_FOR_BOTH = (Nondet, Wave, Ascending, Descending, Sine, Spline)
+
+BUILTIN_ARRIVAL_PATTERNS: tuple[type[WorkloadPattern], ...] = (UniformArrivals, Bursty, *_FOR_BOTH)
+BUILTIN_LENGTH_PATTERNS: tuple[type[WorkloadPattern], ...] = (
+    UniformLengths,
+    Linear,
+    Geometric,
+    *_FOR_BOTH,
+)
 
 arrivals: Registry[type[WorkloadPattern]] = Registry("arrival pattern")
 lengths: Registry[type[WorkloadPattern]] = Registry("length pattern")
@@ -25,6 +47,14 @@ ARRIVAL_PATTERNS = arrivals.entries
 
 LENGTH_PATTERNS = lengths.entries
 """The classes of length patterns by what the key `pattern` may say."""
+
+for _registry, _patterns in (
+    (arrivals, BUILTIN_ARRIVAL_PATTERNS),
+    (lengths, BUILTIN_LENGTH_PATTERNS),
+):
+    for _pattern in _patterns:
+        for _name in _pattern.names():
+            _registry.add(_name, _pattern)
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,8 @@ BUILTIN_SLOT_SCHEDULERS = (
         FairTaskScheduler,
     ),
 )
+for _policy in BUILTIN_SLOT_SCHEDULERS:
+    slot_schedulers.add(_policy.name, _policy)
 
 slot_scheduler = slot_schedulers.find
 """Return the scheduler of a name. Raises UnknownNameError when there is none."""

@@ -130,6 +130,8 @@ BUILTIN_STAGES_POLICIES = (
         IntegerProgramme,
     ),
 )
+for _policy in BUILTIN_STAGES_POLICIES:
+    stages_policies.add(_policy.name, _policy)
 
 stages_policy = stages_policies.find
 """Return the resource manager of a name. Raises UnknownNameError when there is none."""

@@ -93,6 +93,8 @@ BUILTIN_YARN_SCHEDULERS = (
         DominantFair,
     ),
 )
+for _policy in BUILTIN_YARN_SCHEDULERS:
+    yarn_schedulers.add(_policy.name, _policy)
 
 yarn_scheduler = yarn_schedulers.find
 """Return the scheduler of a name. Raises UnknownNameError when there is none."""
