@@ -66,9 +66,10 @@ class Assigning:
     ep: Annotated[
         int | None, typer.Option("--ep", min=0, max=100, help="Percent of nodes that are elastic.")
     ] = None
-    race_metric: Annotated[str, typer.Option(help="RACE_LOCKSTEP: TOTAL_JRT or MAKESPAN.")] = (
-        "TOTAL_JRT"
-    )
+    race_metric: Annotated[
+        str,
+        typer.Option(help="RACE_LOCKSTEP: TOTAL_JRT, MAKESPAN, CDF_50, _75, _90 or _99."),
+    ] = "TOTAL_JRT"
     push_back: Annotated[
         str | None, typer.Option("-p", metavar="STRATEGY", help="PEEK's push-back strategy.")
     ] = None

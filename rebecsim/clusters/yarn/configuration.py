@@ -11,7 +11,7 @@ from rebecsim.clusters.yarn.quirks import Quirks
 
 ErrorSign = Literal["MIXED", "POSITIVE", "NEGATIVE"]
 ErrorMode = Literal["CONSTANT", "RANDOM"]
-RaceMetric = Literal["TOTAL_JRT", "MAKESPAN"]
+RaceMetric = Literal["TOTAL_JRT", "MAKESPAN", "CDF_50", "CDF_75", "CDF_90", "CDF_99"]
 PushBack = Literal["TIMELINE_CHECK_CURRENT_JOB", "PEEK_EACH_ELASTIC"]
 
 
@@ -123,8 +123,8 @@ class YarnConfiguration:
         pools: those of FAIR and DRF of which something is to be said; others are all alike.
         placement: where containers may run; None: wherever they fit.
         queues: what a file of Hadoop's schedulers says; its scheduler is taken then.
-        race_metric: by what RACE_LOCKSTEP compares: the sum of the durations of jobs, or the end of
-            the last one.
+        race_metric: by what RACE_LOCKSTEP compares: the sum of the durations of jobs, the end of
+            the last one, or a percentile of the durations.
     """
 
     scheduler: str = "REGULAR"

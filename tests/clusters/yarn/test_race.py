@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from rebecsim.clusters.yarn.cluster import Finished, run_cluster
-from rebecsim.clusters.yarn.configuration import Elasticity, YarnConfiguration
+from rebecsim.clusters.yarn.configuration import Elasticity, RaceMetric, YarnConfiguration
+from rebecsim.clusters.yarn.elasticity.durations import applications_of
 from rebecsim.clusters.yarn.elasticity.penalties import penalty_named
+from rebecsim.clusters.yarn.foreseeing.racer import cost
 from rebecsim.clusters.yarn.quirks import Quirks
 from tests.clusters.yarn.clusters import (
     configurations,
@@ -35,7 +39,7 @@ def total(done: Finished) -> int:
     return sum(each.end - each.start for each in done.applications)
 
 
-@pytest.mark.parametrize("metric", ["TOTAL_JRT", "MAKESPAN"])
+@pytest.mark.parametrize("metric", get_args(RaceMetric))
 def test_the_better_one_is_kept(metric):
     jobs = [job(0, 0, tasks(3, 2500, 20_000))]
     for elasticity, winner in ((CHEAP, "SMARTG"), (DEAR, "REGULAR")):
@@ -57,6 +61,32 @@ def test_metrics_may_disagree():
     assert regular != elastic
     assert rows(run("RACE_LOCKSTEP", elasticity, jobs)) == elastic
     assert rows(run("RACE_LOCKSTEP", elasticity, jobs, race_metric="MAKESPAN")) == regular
+    assert rows(run("RACE_LOCKSTEP", elasticity, jobs, race_metric="CDF_50")) == elastic
+    assert rows(run("RACE_LOCKSTEP", elasticity, jobs, race_metric="CDF_99")) == regular
+
+
+@pytest.mark.parametrize(
+    ("metric", "durations", "expected"),
+    [
+        ("TOTAL_JRT", [5, 3, 9], 17),
+        ("MAKESPAN", [5, 3, 9], 9),
+        ("CDF_50", [5, 3, 9], 5),  # one and a half of the jobs, so the second
+        ("CDF_50", [4, 3, 9, 8], 6),  # two of them, so between the second and the third
+        ("CDF_50", [4, 3, 9, 7], 5),  # the same, cut off
+        ("CDF_75", [4, 3, 9, 8], 8),  # three of them, and after them comes the longest
+        ("CDF_90", [4, 3, 9, 8], 9),
+        ("CDF_99", [*range(1, 201)], 198),
+        ("CDF_99", [7], 7),
+        ("CDF_75", [], 0),
+    ],
+)
+def test_what_a_metric_says_of_jobs(metric, durations, expected):
+    (given,) = applications_of([job(0, 0, tasks(1, 1000, 1000))], YarnConfiguration())
+    ended = [given.copied() for _ in durations]
+    for application, duration in zip(ended, durations, strict=True):
+        application.end = duration
+    assert cost(ended, metric) == expected
+    assert cost([*ended, given], metric) == math.inf
 
 
 def test_dss_decides_when_the_first_job_is_submitted():

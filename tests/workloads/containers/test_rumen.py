@@ -92,6 +92,78 @@ def test_what_is_wrong_is_said_with_the_job(tmp_path, changes, problem):
     assert str(raised.value).startswith(f"{path}:2: job_8{problem}")
 
 
+WHOLE_ATTEMPT = {
+    "location": {"layers": ["default-rack", "n1.example.org"]},
+    "hostName": "/default-rack/n1.example.org",
+    "result": "SUCCESS",
+    "attemptID": "attempt_1400_0007_m_000000_0",
+    "clockSplits": [1500] * 12,
+    "vmemKbytes": [1_400_000] * 12,
+    "shuffleFinished": -1,
+    "sortFinished": -1,
+    "mapInputBytes": -1,
+    "resourceUsageMetrics": {"cumulativeCpuUsage": 14_000, "heapUsage": 745_000_000},
+}
+NOTHING = {
+    "maximum": 2**63 - 1,
+    "minimum": -(2**63),
+    "rankings": [{"datum": 14_000, "relativeRanking": 0.05}],
+    "numberValues": 0,
+}
+WHOLE_JOB = {
+    "priority": "NORMAL",
+    **JOB,
+    "launchTime": ORIGIN + 450,
+    "totalMaps": 1,
+    "totalReduces": 0,
+    "mapTasks": [
+        {
+            **task(attempt(500, 2500, **WHOLE_ATTEMPT)),
+            "startTime": ORIGIN + 300,
+            "finishTime": ORIGIN + 2500,
+            "taskID": "task_1400_0007_m_000000",
+            "taskType": "MAP",
+            "preferredLocations": [{"layers": ["default-rack", "n2.example.org"]}],
+            "inputRecords": 4_000_000,
+        }
+    ],
+    "reduceTasks": [],
+    "otherTasks": [],
+    "jobProperties": {"mapreduce.job.acl-view-job": " ", "mapreduce.task.profile.maps": "0-2"},
+    "computonsPerMapInputByte": -1,
+    "heapMegabytes": 200,
+    "outcome": "SUCCESS",
+    "jobtype": "JAVA",
+    "directDependantJobs": [],
+    "successfulMapAttemptCDFs": [NOTHING] * 4,
+    "failedReduceAttemptCDF": NOTHING,
+    "mapperTriesToSucceed": [1.0],
+    "failedMapperFraction": 0.0,
+    "relativeTime": 0,
+    "clusterMapMB": -1,
+    "jobMapMB": 200,
+}
+"""With the fields of the traces that come with Hadoop's simulator."""
+
+
+def test_nothing_of_a_whole_trace_is_missing_or_in_the_way(tmp_path):
+    path = tmp_path / "whole.json"
+    jobs = [{**WHOLE_JOB, "jobID": f"job_1400_{number:04}"} for number in range(7, 10)]
+    text = "".join(json.dumps(job, indent=2).replace('":', '" :') + "\n" for job in jobs)
+    path.write_text(text)
+    read = read_sls_jobs(path)
+    assert [job.known_as for job in read] == ["job_1400_0007", "job_1400_0008", "job_1400_0009"]
+    for job in read:
+        assert job.classes == (
+            TaskClass("map", 1, 2000, 200, 1, 10, host="/default-rack/n1.example.org"),
+        )
+    lines = text.count("\n") // 3
+    path.write_text(text[: -len(text) // 4])
+    with pytest.raises(WorkloadError) as raised:
+        read_sls_jobs(path)
+    assert f"in the middle of the object that begins in line {2 * lines + 1}" in str(raised.value)
+
+
 def test_a_job_that_stands_twice_is_refused(tmp_path):
     with pytest.raises(WorkloadError, match=r":2: job_1400_0007: stands here again; first in line"):
         read_sls_jobs(write(tmp_path, JOB, JOB))
