@@ -306,8 +306,9 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
             node.last_head = first.number
             if last_head == first.number:
                 return
-        node.awake = True
-        self.node_heartbeat(node, after=self._node_period)
+        if not node.awake:  # what was given may have woken all nodes, this one too
+            node.awake = True
+            self.node_heartbeat(node, after=self._node_period)
 
     @message_server
     def left(self, application: Application) -> None:

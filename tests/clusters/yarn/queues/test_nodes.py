@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+import pytest
+
 from rebecsim.clusters.yarn.cluster import run_cluster
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
-from rebecsim.clusters.yarn.node import NodeSize
+from rebecsim.clusters.yarn.node import ClusterNode, NodeSize
+from rebecsim.clusters.yarn.queues.capacity.scheduler import CapacityScheduler
 from rebecsim.workloads.containers.topology import NodeLabel
 from tests.clusters.yarn.queues.files import (
     TWO_QUEUES,
@@ -153,3 +158,17 @@ def test_a_queue_of_higher_priority_goes_first_where_priorities_count() -> None:
             for each in application.containers[1:]
         )
         assert given[0][2] == first
+
+
+def test_a_node_sends_one_heartbeat_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: Counter[tuple[ClusterNode, int]] = Counter()
+    right = CapacityScheduler.schedule
+
+    def schedule(scheduler: CapacityScheduler, node: ClusterNode, now: int) -> bool:
+        heard[node, now] += 1
+        return right(scheduler, node, now)
+
+    monkeypatch.setattr(CapacityScheduler, "schedule", schedule)
+    small = [job(number, "a", tasks(9, 3), tasks(4, 5, 2048)) for number in (1, 2, 3)]
+    run(capacity(TWO_QUEUES), small, nodes(2))
+    assert set(heard.values()) == {1}
