@@ -58,6 +58,12 @@ COMMANDS = {
         MODELS,
         "step models/ticket_service.rebeca",
     ),
+    "web": Listed(
+        "web",
+        "Explore models in a browser, by clicking; nothing leaves this machine.",
+        MODELS,
+        "web models/",
+    ),
     "live": Listed(
         "models.live",
         "Run a model for real: every rebec is an actor with a thread of its own.",

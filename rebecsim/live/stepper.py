@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -22,7 +22,7 @@ from rebecsim.exploration.checks import NO_MESSAGE_LEFT, pose
 from rebecsim.exploration.graphs.space import QueuedMessage, RebecState, StateSpace
 from rebecsim.exploration.paths.path import step_of
 from rebecsim.exploration.properties import Properties, abstraction
-from rebecsim.exploration.states.transitions import State
+from rebecsim.exploration.states.transitions import Cause, State
 from rebecsim.exploration.vocabulary import vocabulary
 from rebecsim.lang import CheckedModel
 
@@ -117,6 +117,12 @@ class Stepper:
         return len(self._behind) + (self._last is not None)
 
     @property
+    def ordinals(self) -> tuple[int, ...]:
+        """The transition taken in each state so far, as `follow` takes them."""
+        taken = tuple(position.ordinal for position in self._behind)
+        return taken if self._last is None else (*taken, self._last)
+
+    @property
     def mode(self) -> Mode:
         """The transition system that is walked."""
         return self._system.mode
@@ -137,9 +143,7 @@ class Stepper:
     def _enabled(self) -> list[Turn]:
         groups: list[list[Alternative]] = []
         before = self._bags(self._state, self.time)
-        with watched(self._system.runner.system):
-            found = self._system.expand(self._state)
-        for ordinal, (cause, target) in enumerate(found):
+        for ordinal, (cause, target) in enumerate(self._expanded()):
             step = step_of(self._system, self._state, cause, self.time)
             # The first alternative of a message takes the first value of every choice.
             if not any(index for index, _ in step.choices):
@@ -185,14 +189,29 @@ class Stepper:
 
     def take(self, alternative: Alternative) -> None:
         """Go on with one of the alternatives of `turns`."""
-        cause, target = self._system.expand(self._state)[alternative.ordinal]
-        self._turns = None
-        if isinstance(target, Breach):
-            self._last = alternative.ordinal
-            return
-        self._behind.append(_Position(self._state, self.time, alternative.ordinal))
-        self.time += self._system.elapsed(self._state, cause, target)
-        self._state = target
+        self.follow((alternative.ordinal,))
+
+    def follow(self, ordinals: Sequence[int]) -> None:
+        """Go on with transitions by their ordinals, one after another.
+
+        Raises UserError at the first one that there is not; those before it are then taken.
+        """
+        for ordinal in ordinals:
+            found = [] if self._last is not None else self._expanded()
+            if not 0 <= ordinal < len(found):
+                raise UserError(f"there is no transition {ordinal} after {len(self)} steps")
+            cause, target = found[ordinal]
+            self._turns = None
+            if isinstance(target, Breach):
+                self._last = ordinal
+                continue
+            self._behind.append(_Position(self._state, self.time, ordinal))
+            self.time += self._system.elapsed(self._state, cause, target)
+            self._state = target
+
+    def _expanded(self) -> list[tuple[Cause, State | Breach]]:
+        with watched(self._system.runner.system):
+            return list(self._system.expand(self._state))
 
     def undo(self, steps: int = 1) -> int:
         """Take steps back, and give how many there were to take back."""

@@ -52,6 +52,7 @@ USES = {
     "generate": (0, "generate tiny.toml --out generated"),
     "simulate": (0, "simulate tickets.rebeca --until 20 --seed 3"),
     "step": (2, "step tickets.rebeca"),
+    "web": (2, "web tickets.rebeca --host 256.0.0.1 --no-browser"),
     "live": (0, "live tickets.rebeca --until 20 --speed 0 --seed 1 --quiet"),
     "explore": (1, "explore tickets.rebeca --max-states 500 --save found.json --invariant NEVER"),
     "replay": (1, "replay ready/found.json tickets.rebeca"),

@@ -21,8 +21,6 @@ from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from rebecsim.exploration import PathStep
-    from rebecsim.exploration.graphs.space import RebecState
     from rebecsim.live import Alternative, Stepper, Stop, Turn
 
 _MOST_STEPS = 10_000  # of a run that finds no reason to stop
@@ -326,42 +324,24 @@ def show_state(stepper: Stepper) -> None:
 
 
 def _rebec_table(stepper: Stepper) -> Table:
+    from rebecsim.report.models.stepping import bag_texts, busy_text, variables_text
+
     table = Table(box=None, pad_edge=False)
     for name in ("Rebec", "Variables", "Bag"):
         table.add_column(name)
     for each in stepper.rebecs():
         table.add_row(
-            Text(f"{each.rebec}{_busy(each, stepper.time)}"),
-            Text(_variables(each)),
-            Text("\n".join(_bag(each, stepper.time, timed=not stepper.model.core)) or "empty"),
+            Text(f"{each.rebec}{busy_text(each, stepper.time)}"),
+            Text(variables_text(each)),
+            Text("\n".join(bag_texts(each, stepper.time, timed=not stepper.model.core)) or "empty"),
         )
     return table
 
 
-def _busy(rebec: RebecState, time: int) -> str:
-    if rebec.suspended is not None:
-        return f" (in {rebec.suspended.server}, delay until {time + rebec.busy})"
-    return f" (busy until {time + rebec.busy})" if rebec.busy else ""
-
-
-def _variables(rebec: RebecState) -> str:
-    from rebecsim.actors.written import value_text
-
-    return ", ".join(f"{name} = {value_text(value)}" for name, value in rebec.variables.items())
-
-
-def _bag(rebec: RebecState, time: int, *, timed: bool) -> Iterator[str]:
-    for message in rebec.bag:
-        text = f"{message.call} from {message.sender}"
-        if timed:
-            text += f", arrival {time + message.arrival}"
-        if message.deadline != float("inf"):
-            text += f", deadline {time + int(message.deadline)}"
-        yield text
-
-
 def _turn_rows(number: int, turn: Turn, timed: bool) -> Iterator[tuple[str, ...]]:
     """Give a row for what may happen, and with several alternatives one more for each."""
+    from rebecsim.report.models.stepping import effect_text
+
     several = len(turn.alternatives) > 1
     step = turn.step
     if step.kind == "time":
@@ -373,27 +353,11 @@ def _turn_rows(number: int, turn: Turn, timed: bool) -> Iterator[tuple[str, ...]
         step.sender,
         f"{step.rebec}: {step.call}{goes_on}",
         "" if step.deadline is None else str(step.deadline),
-        "" if several else _effect(turn.alternatives[0], timed),
+        "" if several else effect_text(turn.alternatives[0], timed),
     )
     if several:
         for place, each in enumerate(turn.alternatives[:_SHOWN_ALTERNATIVES], 1):
             drawn = each.step.drawn_text
-            yield f"{number}.{place}", "", f"  chooses {drawn}", "", _effect(each, timed)
+            yield f"{number}.{place}", "", f"  chooses {drawn}", "", effect_text(each, timed)
         if len(turn.alternatives) > _SHOWN_ALTERNATIVES:
             yield "", "", f"  ... up to {number}.{len(turn.alternatives)}", "", ""
-
-
-def _effect(alternative: Alternative, timed: bool) -> str:
-    """Say what an alternative changes and sends, so that alternatives can be told apart."""
-    from rebecsim.actors.written import value_text
-
-    if alternative.breach is not None:
-        return alternative.breach.verdict
-    step: PathStep = alternative.step
-    parts = [f"{name} = {value_text(value)}" for name, value in step.changed]
-    if step.finished is not None and step.finished > step.time:
-        parts.append(f"busy until {step.finished}")
-    for receiver, message in alternative.sent:
-        arrival = f" at {message.arrival}" if timed else ""
-        parts.append(f"{receiver}.{message.call}{arrival}")
-    return ", ".join(parts)

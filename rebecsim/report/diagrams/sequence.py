@@ -7,8 +7,10 @@ that a long pause does not tear the picture apart.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from textwrap import wrap
+from typing import Literal
 
 from rebecsim.actors.written import value_text
 from rebecsim.exploration import Path, PathStep
@@ -62,13 +64,19 @@ class _Layout:
         return max(self.lanes.values()) + _lane_width(len(self.lanes)) / 2 + 20.0
 
 
-def sequence_diagram(path: Path, *, last: int = MOST_STEPS, title: str = "") -> str:
+def sequence_diagram(
+    path: Path,
+    *,
+    last: int = MOST_STEPS,
+    title: str = "",
+    link: Callable[[int], str] | None = None,
+) -> str:
     """Draw the last steps of a path as SVG, with a title of its own or the model's name.
 
     A message starts when it was sent, as far as the run tells: at the earlier one of its arrival
     and the end of the step that sent it. Messages sent long before are dashed and say when that
     was. A dashed loop is a message that a rebec sent to itself long before. Only rebecs that take
-    part are shown.
+    part are shown. With `link`, the message of a step, numbered from 0, leads to an address.
     """
     steps = path.steps[max(len(path) - min(last, MOST_STEPS), 0) :]
     left_out = len(path) - len(steps)
@@ -85,12 +93,15 @@ def sequence_diagram(path: Path, *, last: int = MOST_STEPS, title: str = "") -> 
     content += _busy_periods(layout, steps, wrong)
     for number, step in enumerate(steps):
         if step.kind != "time":
-            content += _message(layout, steps, number, left_out, number == wrong)
+            message = _message(layout, steps, number, left_out, number == wrong)
+            place = left_out + number
+            content += message if link is None else [_linked(message, link(place), place, step)]
         content += _notes(layout, step, number, number == wrong)
     content += _loop(layout, path, left_out)
     content += _breach(layout, path)
     width = layout.notes + _NOTES
-    return document(width, layout.bottom + 74.0, _STYLE, title, content)
+    role: Literal["img", "group"] = "img" if link is None else "group"
+    return document(width, layout.bottom + 74.0, _STYLE, title, content, role=role)
 
 
 # --- layout --------------------------------------------------------------------------------------
@@ -224,6 +235,11 @@ def _message(
         _arrow_head(kind, start, tip),
         label,
     ]
+
+
+def _linked(message: list[str], address: str, place: int, step: PathStep) -> str:
+    said = f"Step {place + 1}: {step.sender} to {step.rebec}, {step.call}"
+    return element("a", "".join(message), href=address, aria_label=said)
 
 
 def _to_itself(layout: _Layout, line: str, kind: str, x: float, y: float, full: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
 _VISIBLE = {code: "�" for code in (*range(32), 0xFFFE, 0xFFFF) if chr(code) not in "\t\n"}
@@ -27,11 +28,19 @@ def shortened(words: str, length: int) -> str:
     return words if len(words) <= length else words[: length - 1] + "…"
 
 
-def document(width: float, height: float, style: str, title: str, content: list[str]) -> str:
-    """Give a whole picture on a white ground; sizes in pixels."""
+def document(
+    width: float,
+    height: float,
+    style: str,
+    title: str,
+    content: list[str],
+    *,
+    role: Literal["img", "group"] = "img",
+) -> str:
+    """Give a whole picture on a white ground; sizes in pixels. One with links is a "group"."""
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
-        f'viewBox="0 0 {width:g} {height:g}" role="img">'
+        f'viewBox="0 0 {width:g} {height:g}" role="{role}">'
     )
     ground = element("rect", width=width, height=height, fill="#ffffff")
     parts = [head, element("title", _escaped(title)), f"<style>{style}</style>", ground]

@@ -1,0 +1,142 @@
+"""The models that can be opened: those that come with the program, and files below a directory.
+
+An address names a model by a hash of its text, never by a path: what is not on the list cannot be
+asked for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal
+
+from rebecsim.errors import UserError
+
+LARGEST_MODEL = 256 * 1024
+"""Bytes of a model that is listed."""
+
+_MOST_FILES = 500
+_MOST_VISITED = 20_000  # entries of directories
+_MOST_KEPT = 500  # texts that were listed once
+_MEANING = "rebecsim explorer 1"
+"""Is changed when the numbers of transitions are, so that older addresses are not misread."""
+
+Origin = Literal["yours", "teaching"]
+
+
+@dataclass(frozen=True)
+class ListedModel:
+    """A model as it was read. `id` tells texts apart, `name` is what people see.
+
+    `questions` is the property file beside it, if there is one.
+    """
+
+    id: str
+    name: str
+    origin: Origin
+    file: Path
+    text: str
+    questions: Path | None = None
+
+    @property
+    def is_python(self) -> bool:
+        """Whether opening it runs a program: only a file that was named by the user."""
+        return self.file.suffix == ".py"
+
+
+class Library:
+    """The models; `given` is a model, a directory of models, or None. Raises UserError, OSError."""
+
+    def __init__(self, given: Path | None = None) -> None:
+        if given is not None and not given.is_dir() and given.suffix not in (".rebeca", ".py"):
+            given.stat()
+            raise UserError(f"{given}: is neither a model (.rebeca, .py) nor a directory")
+        self._given = given
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[str, ListedModel] = OrderedDict()
+        if given is not None and given.is_file():
+            self.named = self._listed(given, given.name, "yours", by_name=True)
+        else:
+            self.named = None
+
+    def models(self) -> list[ListedModel]:
+        """Give all models, as their files are now: one's own first."""
+        found = list(self._of_the_user())
+        found += self._below(Path(str(files("rebecsim.models"))), "teaching", ("", "teaching"))
+        with self._lock:
+            for each in found:
+                self._kept[each.id] = each
+                self._kept.move_to_end(each.id)
+            while len(self._kept) > _MOST_KEPT:
+                self._kept.popitem(last=False)
+        return found
+
+    def find(self, model: str) -> ListedModel | None:
+        """Give the model with this id, also if its file has been changed since it was listed."""
+        with self._lock:
+            kept = self._kept.get(model)
+        return kept or next((each for each in self.models() if each.id == model), None)
+
+    def _of_the_user(self) -> Iterator[ListedModel]:
+        if self._given is None:
+            return
+        if self._given.is_dir():
+            yield from self._below(self._given, "yours")
+            return
+        again = self._listed(self._given, self._given.name, "yours", by_name=True)
+        if again is not None:
+            yield again
+
+    def _below(
+        self, root: Path, origin: Origin, only: tuple[str, ...] | None = None
+    ) -> list[ListedModel]:
+        """Find models below a directory, in order; no link is followed and none is read."""
+        found: list[ListedModel] = []
+        visited = 0
+        for place, folders, names in os.walk(root):
+            folders[:] = sorted(each for each in folders if not each.startswith("."))
+            visited += len(folders) + len(names)
+            inside = Path(place).relative_to(root).as_posix()
+            if only is None or ("" if inside == "." else inside) in only:
+                for name in sorted(names):
+                    if name.endswith(".rebeca") and not name.startswith("."):
+                        file = Path(place) / name
+                        each = self._listed(file, file.relative_to(root).as_posix(), origin)
+                        found += [] if each is None else [each]
+            if visited > _MOST_VISITED or len(found) > _MOST_FILES:
+                break
+        return found[:_MOST_FILES]
+
+    def _listed(
+        self, file: Path, name: str, origin: Origin, *, by_name: bool = False
+    ) -> ListedModel | None:
+        data = read_small_file(file, follow=by_name)
+        if data is None:
+            return None
+        text = data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+        content = f"{_MEANING}\n{file.suffix}\n{text}"
+        hashed = hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:16]
+        beside = file.with_suffix(".property")
+        questions = beside if beside.is_file() and not beside.is_symlink() else None
+        return ListedModel(hashed, name, origin, file, text, questions)
+
+
+def read_small_file(file: Path, *, follow: bool = False) -> bytes | None:
+    """Read a regular file; None for links (unless `follow`), devices, large files and errors."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
+    flags |= 0 if follow else getattr(os, "O_NOFOLLOW", 0)
+    try:
+        with os.fdopen(os.open(file, flags), "rb") as opened:
+            if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+                return None
+            data = opened.read(LARGEST_MODEL + 1)
+    except OSError:
+        return None
+    return None if len(data) > LARGEST_MODEL else data

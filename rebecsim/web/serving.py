@@ -1,0 +1,89 @@
+"""The server as a program: its socket, its address, the browser, and its end."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import threading
+import webbrowser
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+
+from rebecsim.errors import UserError
+from rebecsim.web.app import make_app
+from rebecsim.web.guard import Admission
+from rebecsim.web.library import Library
+
+USUAL_PORT = 8765
+
+_MOST_CONNECTIONS = 200
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server that is ready to run, and the address at which it then answers."""
+
+    program: uvicorn.Server
+    socket: socket.socket
+    address: str
+
+    def run(self, *, browser: bool) -> None:
+        """Answer until Ctrl-C, which is raised again when all is closed."""
+        if browser:
+            opening = threading.Timer(0.5, webbrowser.open, (self.address,))
+            opening.daemon = True
+            opening.start()
+        try:
+            self.program.run(sockets=[self.socket])
+        finally:
+            self.socket.close()
+
+
+def prepare(given: Path | None, host: str, port: int | None) -> Server:
+    """Bind a port and make a server for these models; a free port if the usual one is taken.
+
+    Other machines can reach it only if `host` is another address, and then it asks for a token.
+    Raises UserError for a port that is taken, or an address that is not of this machine.
+    """
+    library = Library(given)
+    bound = _bound(host, port)
+    number = bound.getsockname()[1]
+    local = host in ("127.0.0.1", "localhost", "::1")
+    admission = Admission(number, None if local else secrets.token_urlsafe(24))
+    name = f"[{host}]" if ":" in host else host
+    start = "" if library.named is None else f"x/{library.named.id}"
+    token = "" if admission.token is None else f"?token={admission.token}"
+    config = uvicorn.Config(
+        make_app(library, admission),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        limit_concurrency=_MOST_CONNECTIONS,
+        timeout_graceful_shutdown=2,
+        h11_max_incomplete_event_size=64 * 1024,
+        http="h11",
+        ws="none",
+    )
+    return Server(uvicorn.Server(config), bound, f"http://{name}:{number}/{start}{token}")
+
+
+def _bound(host: str, port: int | None) -> socket.socket:
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+    except OSError as error:
+        raise UserError(f"--host {host}: {error.strerror}") from error
+    tries = [USUAL_PORT, 0] if port is None else [port]
+    for each in tries:
+        bound = socket.socket(family, socket.SOCK_STREAM)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            bound.bind((address[0], each, *address[2:]))
+        except OSError as error:
+            bound.close()
+            if each == tries[-1]:
+                raise UserError(f"port {each} of {host}: {error.strerror}") from error
+        else:
+            return bound
+    raise AssertionError("one of the tries has ended this")

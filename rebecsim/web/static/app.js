@@ -1,0 +1,115 @@
+// Keys for what has a button or link, and the branches that this tab has been to.
+"use strict";
+
+const ARROWS = { ArrowLeft: "k", ArrowRight: "j" };
+const MOST_BRANCHES = 30;
+
+function isTyping(target) {
+  return target.closest("input, textarea, select, [contenteditable], dialog[open]") !== null;
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || isTyping(event.target)) {
+    return;
+  }
+  if (event.target.closest(".diagram") && event.key in ARROWS) {
+    return; // the diagram is scrolled by these
+  }
+  if (event.key === "?") {
+    document.getElementById("keys")?.showModal();
+    return;
+  }
+  const key = ARROWS[event.key] ?? event.key;
+  const found = document.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  if (found) {
+    event.preventDefault();
+    found.click();
+  }
+});
+
+// --- branches ------------------------------------------------------------------------------------
+// Runs that this tab has been to and that are no part of a longer one, as links.
+
+function stored(model) {
+  try {
+    const found = JSON.parse(sessionStorage.getItem(`branches-${model}`) ?? "[]");
+    return found.filter((each) => typeof each === "string" && /^[\d.]+$/.test(each));
+  } catch {
+    return [];
+  }
+}
+
+function isBegin(short, long) {
+  return long === short || long.startsWith(`${short}.`);
+}
+
+function showBranches() {
+  const place = document.getElementById("branches");
+  if (!place) {
+    return;
+  }
+  const model = place.dataset.model;
+  const here = location.pathname.split("/")[3] ?? "-";
+  let runs = stored(model);
+  if (here !== "-" && !runs.some((each) => isBegin(here, each))) {
+    runs = [...runs.filter((each) => !isBegin(each, here)), here].slice(-MOST_BRANCHES);
+    sessionStorage.setItem(`branches-${model}`, JSON.stringify(runs));
+  }
+  place.replaceChildren();
+  if (runs.length < 2) {
+    return;
+  }
+  const heading = document.createElement("h2");
+  heading.textContent = "Ways you have been";
+  const list = document.createElement("ul");
+  list.className = "ways";
+  for (const run of [...runs].sort()) {
+    list.append(branchOf(run, here, model));
+  }
+  place.append(heading, list);
+}
+
+// A link to the end of a way, indented as far as it shares this one.
+function branchOf(run, here, model) {
+  const [steps, others] = [run.split("."), here === "-" ? [] : here.split(".")];
+  let shared = 0;
+  while (shared < steps.length && steps[shared] === others[shared]) {
+    shared += 1;
+  }
+  const line = document.createElement("li");
+  const link = document.createElement("a");
+  link.href = `/x/${model}/${run}`;
+  link.textContent = `${steps.length} steps`;
+  const said = isBegin(here, run)
+    ? " – this one"
+    : shared
+      ? ` – the same for ${shared}, then another way`
+      : " – another way from the beginning";
+  if (isBegin(here, run)) {
+    link.setAttribute("aria-current", "true");
+  }
+  line.append(link, said);
+  return line;
+}
+
+function arrived() {
+  showBranches();
+  const diagram = document.querySelector(".diagram");
+  if (diagram) {
+    diagram.scrollTop = diagram.scrollHeight;
+  }
+}
+
+document.addEventListener("DOMContentLoaded", arrived);
+document.addEventListener("htmx:afterSettle", (event) => {
+  if (event.target === document.body || event.target.querySelector?.("#branches")) {
+    arrived();
+  }
+});
+// A form that is refused is shown with what is wrong.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  if ([400, 404].includes(event.detail.xhr.status)) {
+    event.detail.shouldSwap = true;
+    event.detail.isError = false;
+  }
+});

@@ -1,0 +1,79 @@
+"""A process of its own that explores a model: a question comes in, progress and a verdict go out.
+
+Both are JSON, a line each, on standard input and output. As a process it can be stopped, has limits
+of its own, and does not hold up the pages.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from rebecsim.actors import Violation
+from rebecsim.errors import UserError
+from rebecsim.exploration import Limits, Progress, Result, explore
+from rebecsim.interface.exploring import ask
+from rebecsim.interface.loading import LoadedModel, loads
+
+
+def main() -> None:
+    """Do what standard input asks for."""
+    asked = json.loads(sys.stdin.readline())
+    try:
+        say(verdict(asked))
+    except (UserError, Violation) as error:
+        say({"verdict": getattr(error, "verdict", "cannot be explored"), "text": str(error)})
+    except MemoryError:
+        say({"verdict": "out of bounds", "text": "the memory is used up"})
+
+
+def say(what: dict[str, Any]) -> None:
+    """Print a line at once."""
+    print(json.dumps(what), flush=True)
+
+
+def verdict(asked: dict[str, Any]) -> dict[str, Any]:
+    """Explore and give what came of it. Raises UserError, Violation."""
+    loaded = _loaded(asked)
+    limits = Limits(seconds=asked["seconds"], memory=asked["megabytes"])
+    invariants = tuple(asked["invariants"])
+    question = ask(loaded, False, invariants, asked["questions"], limits=limits)
+    result = explore(
+        loaded.model,
+        mode=question.mode,
+        checks=question.checks(),
+        checked=loaded.checked,
+        limits=limits,
+        progress=_show,
+    )
+    return _plain(result)
+
+
+def _loaded(asked: dict[str, Any]) -> LoadedModel:
+    if asked["python"] is None:
+        return loads(asked["text"], asked["name"])
+    from rebecsim.generate.load import python_model
+
+    return LoadedModel(python_model(asked["text"], Path(asked["python"])))
+
+
+def _show(progress: Progress) -> None:
+    say({"states": progress.states, "frontier": progress.frontier})
+
+
+def _plain(result: Result) -> dict[str, Any]:
+    first = result.violations[0] if result.violations else None
+    path = result.path
+    return {
+        "verdict": result.verdict,
+        "text": "" if first is None else first.message,
+        "states": result.states,
+        "run": None if path is None else list(path.ordinals),
+        "loop": None if path is None else path.loop,
+    }
+
+
+if __name__ == "__main__":
+    main()

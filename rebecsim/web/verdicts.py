@@ -1,0 +1,150 @@
+"""Verdicts on whole state spaces, found in the background by processes of their own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from rebecsim.web.library import ListedModel
+
+_AT_ONCE = 2
+_MOST_KEPT = 200
+_MOST_WAITING = 20
+_LIMITS = {"seconds": 60, "megabytes": 1000}
+_GRACE = 20.0
+"""Seconds that a process has beyond its limit, to begin and to compile, before it is stopped."""
+
+
+@dataclass
+class Inquiry:
+    """A question about a model, and what is known of the answer.
+
+    `never` is a condition of which it is asked whether a run reaches it, or empty. `run` are the
+    transitions of a run that shows the answer.
+    """
+
+    never: str = ""
+    state: Literal["waiting", "searching", "done"] = "waiting"
+    states: int = 0
+    verdict: str = ""
+    text: str = ""
+    run: tuple[int, ...] | None = None
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def seconds(self) -> int:
+        """How long it has been asked, in whole seconds."""
+        return int(time.monotonic() - self.began)
+
+
+class Verdicts:
+    """Finds verdicts, a few at once; each question about a text is answered once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: OrderedDict[tuple[str, str], Inquiry] = OrderedDict()
+        self._processes: set[subprocess.Popen[str]] = set()
+        self._closed = False
+        self._workers = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="verdict")
+
+    def ask(self, listed: ListedModel, never: str = "") -> Inquiry:
+        """Give what is known, and begin to find it out if nobody has asked before."""
+        key = listed.id, never
+        with self._lock:
+            if key in self._known:
+                self._known.move_to_end(key)
+                return self._known[key]
+            inquiry = Inquiry(never)
+            waiting = sum(each.state != "done" for each in self._known.values())
+            if self._closed or waiting >= _MOST_WAITING:
+                inquiry.state, inquiry.verdict = "done", "not asked"
+                inquiry.text = "too many questions are open; ask again in a minute"
+                return inquiry
+            self._known[key] = inquiry
+            while len(self._known) > _MOST_KEPT:
+                self._known.popitem(last=False)
+            self._workers.submit(self._find, listed, inquiry)
+        return inquiry
+
+    def close(self) -> None:
+        """Stop all searches."""
+        with self._lock:
+            self._closed = True
+            processes = list(self._processes)
+        for each in processes:
+            each.kill()
+        self._workers.shutdown(wait=True, cancel_futures=True)
+
+    def _find(self, listed: ListedModel, inquiry: Inquiry) -> None:
+        try:
+            with self._lock:
+                if self._closed:
+                    return
+                process = _process()
+                self._processes.add(process)
+            self._follow(process, listed, inquiry)
+        finally:
+            if not inquiry.verdict:
+                inquiry.verdict, inquiry.text = "undecided", "the search was stopped"
+            inquiry.state = "done"
+
+    def _follow(
+        self, process: subprocess.Popen[str], listed: ListedModel, inquiry: Inquiry
+    ) -> None:
+        """Tell a process what to do, and take down what it says until it ends."""
+        alarm = threading.Timer(_LIMITS["seconds"] + _GRACE, process.kill)
+        alarm.daemon = True
+        alarm.start()
+        inquiry.state = "searching"
+        try:
+            with process:
+                assert process.stdin is not None
+                assert process.stdout is not None
+                process.stdin.write(json.dumps(_request(listed, inquiry.never)) + "\n")
+                process.stdin.close()
+                for line in process.stdout:
+                    _note(inquiry, json.loads(line))
+        except (OSError, ValueError):  # it was killed while it was being told, or spoke
+            process.kill()
+        finally:
+            alarm.cancel()
+            with self._lock:
+                self._processes.discard(process)
+
+
+def _process() -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "rebecsim.web.verdict_worker"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        encoding="utf-8",
+        start_new_session=True,  # Ctrl-C is for the server, which stops it
+    )
+
+
+def _request(listed: ListedModel, never: str) -> dict[str, Any]:
+    return {
+        "text": listed.text,
+        "name": listed.file.stem,
+        "python": str(listed.file) if listed.is_python else None,
+        "questions": None if listed.questions is None or never else str(listed.questions),
+        "invariants": [f"!({never})"] if never else [],
+        **_LIMITS,
+    }
+
+
+def _note(inquiry: Inquiry, said: dict[str, Any]) -> None:
+    inquiry.states = said.get("states", inquiry.states)
+    if "verdict" in said:
+        inquiry.text = said["text"]
+        run = said.get("run")
+        inquiry.run = None if run is None else tuple(run)
+        inquiry.verdict = said["verdict"]

@@ -1,0 +1,123 @@
+"""Where runs are that people look at: steppers that are moved to the place that is asked for."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rebecsim.errors import UserError
+from rebecsim.generate.load import python_model
+from rebecsim.generate.module import build_model
+from rebecsim.lang import CheckedModel, check_source
+from rebecsim.live import Breakpoint, Stepper, Stop
+from rebecsim.web.addresses import LONGEST_RUN
+from rebecsim.web.library import ListedModel
+
+_MOST_STEPPERS = 8  # of one model: people who are in different places
+_MOST_MODELS = 32
+_PATIENCE = 2.0
+"""Seconds that a run may go on by itself for one click."""
+
+
+class Walks:
+    """The steppers of one model. A request at a time uses them. Raises as loading does."""
+
+    def __init__(self, listed: ListedModel) -> None:
+        self.checked: CheckedModel | None = None
+        if listed.is_python:
+            self.model = python_model(listed.text, listed.file)
+        else:
+            self.checked = check_source(listed.text, listed.name)
+            self.model = build_model(self.checked, listed.file.name)
+        self._lock = threading.Lock()
+        self._steppers: list[Stepper] = []
+
+    @contextmanager
+    def at(self, ordinals: Sequence[int]) -> Iterator[Stepper]:
+        """Give a stepper that has come to this place.
+
+        Raises UserError for a step that there is not; Violation if a constructor does.
+        """
+        with self._lock:
+            stepper = self._nearest(ordinals)
+            common = _common(stepper.ordinals, ordinals)
+            stepper.undo(len(stepper) - common)
+            stepper.follow(ordinals[common:])
+            for each in stepper.breakpoints:
+                stepper.clear(each)
+            yield stepper
+
+    def _nearest(self, ordinals: Sequence[int]) -> Stepper:
+        """Give the stepper that shares most of its way, and have it be the one used last."""
+        near = max(self._steppers, key=lambda each: _common(each.ordinals, ordinals), default=None)
+        if near is None or (
+            _common(near.ordinals, ordinals) < len(ordinals) - 1
+            and len(self._steppers) < _MOST_STEPPERS
+        ):
+            near = Stepper(self.model, checked=self.checked, seed=len(self._steppers))
+            self._steppers.append(near)
+        return near
+
+
+def _common(one: Sequence[int], other: Sequence[int]) -> int:
+    for place, (a, b) in enumerate(zip(one, other, strict=False)):
+        if a != b:
+            return place
+    return min(len(one), len(other))
+
+
+def go_on(stepper: Stepper, *, steps: int, until: int | None, stop_if: str) -> Stop:
+    """Let a run go on by itself: so many steps, to a time, to a message or condition.
+
+    Raises UserError or RebecaError for a condition that is wrong, and for time in a core model.
+    """
+    if stop_if:
+        names = {
+            f"{each.name}.{server.name}"
+            for each in stepper.model.instances
+            for server in each.reactive_class.__servers__.values()
+        }
+        kind = "message" if stop_if in names else "condition"
+        stepper.stop_at(Breakpoint("message" if kind == "message" else "condition", stop_if))
+    end = time.monotonic() + _PATIENCE
+
+    def is_over() -> bool:
+        return time.monotonic() > end
+
+    steps = min(steps, LONGEST_RUN - len(stepper))
+    if until is None:
+        return stepper.run(steps=steps, interrupted=is_over)
+    return stepper.go_to(until, steps=steps, interrupted=is_over)
+
+
+class OpenModels:
+    """The models that somebody looks at; those not looked at for long are let go."""
+
+    def __init__(self, find: Callable[[str], ListedModel | None]) -> None:
+        self._find = find
+        self._lock = threading.Lock()
+        self._open: OrderedDict[str, tuple[ListedModel, Walks]] = OrderedDict()
+
+    def get(self, model: str) -> tuple[ListedModel, Walks]:
+        """Open a model. Raises UnknownModelError, and as loading does."""
+        with self._lock:
+            if model in self._open:
+                self._open.move_to_end(model)
+                return self._open[model]
+            listed = self._find(model)
+            if listed is None:
+                raise UnknownModelError(
+                    "There is no model of this address: its text has been changed since, or it is "
+                    "not among the models of this server."
+                )
+            self._open[model] = listed, Walks(listed)
+            while len(self._open) > _MOST_MODELS:
+                self._open.popitem(last=False)
+            return self._open[model]
+
+
+class UnknownModelError(UserError):
+    """An address names a model that is not there."""

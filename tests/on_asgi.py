@@ -1,0 +1,76 @@
+"""Asking an application as a server would, without one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+
+class Answered(NamedTuple):
+    """An answer: its status, headers by name in small letters, and body."""
+
+    status: int
+    headers: dict[str, str]
+    text: str
+
+
+OWN = (("host", "localhost:8765"),)
+"""What a browser says that was led here by its user."""
+
+SENDING = (
+    *OWN,
+    ("origin", "http://localhost:8765"),
+    ("sec-fetch-site", "same-origin"),
+    ("content-type", "application/x-www-form-urlencoded"),
+)
+"""What it says when a form of ours is sent."""
+
+
+def ask(
+    app: Any,
+    address: str,
+    *,
+    method: str = "GET",
+    headers: Sequence[tuple[str, str]] = OWN,
+    body: bytes = b"",
+) -> Answered:
+    """Send a request and give the answer."""
+    path, _, query = address.partition("?")
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode("latin-1", "replace"),
+        "root_path": "",
+        "query_string": query.encode("latin-1"),
+        "headers": [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers],
+        "client": ("127.0.0.1", 50000),
+        "server": ("127.0.0.1", 8765),
+    }
+    sent: list[Any] = []
+    parts = [body[start : start + 5000] for start in range(0, len(body), 5000)] or [b""]
+    waiting = [
+        {"type": "http.request", "body": part, "more_body": place + 1 < len(parts)}
+        for place, part in enumerate(parts)
+    ]
+
+    async def receive() -> Any:
+        return waiting.pop(0) if waiting else {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(app(scope, receive, send))
+    found = {name.decode(): value.decode("latin-1") for name, value in sent[0]["headers"]}
+    content = b"".join(each.get("body", b"") for each in sent[1:])
+    return Answered(sent[0]["status"], found, content.decode("utf-8", "replace"))
+
+
+def send_form(app: Any, address: str, **fields: str) -> Answered:
+    """Send a form as a page of ours does."""
+    return ask(app, address, method="POST", headers=SENDING, body=urlencode(fields).encode("ascii"))

@@ -1,0 +1,48 @@
+"""A browser of this machine, and a server of this process for it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rebecsim.web.serving import Server, prepare
+
+PROGRAM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+
+needs_chromium = pytest.mark.skipif(
+    PROGRAM is None, reason="there is no Chromium: install it, or name it in the variable CHROMIUM"
+)
+
+
+@contextmanager
+def running(models: Path | None) -> Iterator[str]:
+    """Run a server in a thread and give its address."""
+    server: Server = prepare(models, "127.0.0.1", 0)
+    thread = threading.Thread(target=server.run, kwargs={"browser": False})
+    thread.start()
+    try:
+        while not server.program.started:
+            assert thread.is_alive()
+            time.sleep(0.01)
+        yield server.address
+    finally:
+        server.program.should_exit = True
+        thread.join(timeout=60)
+
+
+@contextmanager
+def browsing() -> Iterator[Any]:
+    """Start a browser."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=PROGRAM, args=["--no-sandbox"])
+        yield browser
+        browser.close()

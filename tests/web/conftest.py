@@ -1,0 +1,30 @@
+"""A server's application for the tests of its pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rebecsim.web.app import make_app
+from rebecsim.web.guard import Admission
+from rebecsim.web.library import Library, ListedModel
+from rebecsim.web.verdicts import Inquiry
+
+
+@pytest.fixture
+def no_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have no process search for a verdict."""
+
+    def nothing(self: Any, listed: ListedModel, never: str = "") -> Inquiry:
+        return Inquiry(never, state="done", verdict="not asked")
+
+    monkeypatch.setattr("rebecsim.web.verdicts.Verdicts.ask", nothing)
+
+
+@pytest.fixture
+def app(tmp_path: Path, no_searches: None) -> Callable[..., Any]:
+    """Give an application over the models of a directory, which is the test's own."""
+    return lambda given=tmp_path, token=None: make_app(Library(given), Admission(8765, token))

@@ -1,0 +1,255 @@
+"""The explorer: what its pages show, and where they lead."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from rebecsim.generate.load import load_checked
+from rebecsim.live import Stepper
+from rebecsim.web.addresses import LONGEST_RUN, Place, read_place
+from rebecsim.web.library import Library
+from tests.conftest import Run
+from tests.on_asgi import ask, send_form
+
+MODELS = Path(__file__).resolve().parents[2] / "models"
+TICKETS = MODELS / "ticket_service.rebeca"
+
+
+@pytest.fixture
+def start(app: Any) -> tuple[Any, str]:
+    """An application, and the address of the beginning of the ticket office."""
+    named = Library(TICKETS).named
+    assert named is not None
+    return app(TICKETS), f"/x/{named.id}/-"
+
+
+def ways(page: str) -> list[str]:
+    """Where the offers of a page lead."""
+    return re.findall(r'<a class="way[^>]*href="([^"]+)"', page)
+
+
+def test_models_are_listed_with_ones_own_first(app: Any, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "lamp.rebeca").write_text(TICKETS.read_text("utf-8"))
+    page = ask(app(), "/").text
+    names = re.findall(r'<li><a href="/x/\w{16}/-">([^<]+)</a>', page)
+    assert names[0] == "mine/lamp.rebeca"
+    assert "teaching/philosophers.rebeca" in names
+    assert not [name for name in names if "solutions" in name]
+
+
+def test_every_listed_model_opens(app: Any) -> None:
+    application = app(None)
+    for model in Library().models():
+        page = ask(application, f"/x/{model.id}")
+        assert page.headers["location"] == f"/x/{model.id}/-"
+    assert ask(application, page.headers["location"]).status == 200
+
+
+def test_a_page_shows_rebecs_and_what_may_happen(start: tuple[Any, str]) -> None:
+    application, address = start
+    page = ask(application, address).text
+    assert re.findall(r'aria-label="(office|ann|bob)"', page) == ["office", "ann", "bob"]
+    assert "<dt>left</dt><dd>2</dd>" in page
+    assert "<code>refill()</code>" in page
+    assert "arrives 7" in page
+    (way,) = ways(page)
+    assert "asking = true, office.buy(customer=ann) at 1" in page
+    assert "Nothing has happened yet" in page
+    after = ask(application, way).text
+    assert 'class="changed"><dt>asking</dt><dd>true' in after
+    assert re.search(r'class="new">.*?<code>buy\(customer=ann\)</code>', after)
+    assert "<svg" in after
+
+
+def test_back_keeps_the_way_and_another_way_leaves_it(start: tuple[Any, str]) -> None:
+    application, address = start
+    place = read_place(address.split("/")[2], "-", None)
+    for _ in range(3):
+        here = ask(application, place.address()).text
+        place = place.taking(int(ways(here)[0].rpartition("/")[2].split(".")[-1]))
+    back = place.moved(1)
+    page = ask(application, back.address()).text
+    assert "Step 1 of 3" in page
+    assert back.moved(2).address() in page  # forward
+    assert back.taking(place.run[1]) == place.moved(2)
+    other = back.taking(place.run[1] + 1)
+    assert (other.run, other.at) == ((place.run[0], place.run[1] + 1), 2)
+
+
+def test_each_message_of_the_picture_leads_behind_its_step(start: tuple[Any, str]) -> None:
+    application, address = start
+    page = ask(application, address.replace("/-", "/0.0.0")).text
+    links = re.findall(r'<a href="([^"]+)" aria-label="Step (\d+):', page)
+    model = address.split("/")[2]
+    assert [(address, int(step)) for address, step in links] == [
+        (Place(model, (0, 0, 0), at).address(), at) for at in (1, 2, 3)
+    ]
+
+
+def test_going_on_leads_to_a_time_a_condition_a_message_or_the_end(start: tuple[Any, str]) -> None:
+    application, address = start
+    there = send_form(application, f"{address}/on", steps="1").headers["location"]
+    assert re.fullmatch(r"/x/\w+/\d+\?why=steps", there)
+    there = send_form(application, f"{address}/on", steps="100", until="20").headers["location"]
+    assert there.endswith("why=time")
+    page = ask(application, there).text
+    assert int(re.findall(r", time (\d+)", page)[0]) >= 20
+    stopped = send_form(application, f"{address}/on", steps="100", stop="office.left == 0")
+    page = ask(application, stopped.headers["location"]).text
+    assert "<dt>left</dt><dd>0" in page
+    assert "what was to stop it is there" in page
+    stopped = send_form(application, f"{address}/on", steps="100", stop="office.refill")
+    assert "office: refill()" in ask(application, stopped.headers["location"]).text
+
+
+def test_back_to_a_time_keeps_the_rest_of_the_way(start: tuple[Any, str]) -> None:
+    application, address = start
+    there = send_form(application, f"{address}/on", steps="100", until="20").headers["location"]
+    path = there.partition("?")[0]
+    back = send_form(application, f"{path}/on", until="0").headers["location"]
+    assert back.startswith(path)
+    assert "at=0" in back
+
+
+def test_a_wrong_condition_is_said_with_its_place(start: tuple[Any, str]) -> None:
+    application, address = start
+    answered = send_form(application, f"{address}/on", stop="office.lft == 0")
+    assert answered.status == 400
+    assert "did you mean" in answered.text
+    assert "What may happen next" in answered.text  # one is still where one was
+    empty = send_form(application, f"{address}/reach", condition=" ")
+    assert "Write a condition" in empty.text
+
+
+def test_looking_for_a_condition_leads_back_with_it(start: tuple[Any, str]) -> None:
+    application, address = start
+    answered = send_form(application, f"{address}/reach", condition="office.left == 0")
+    assert answered.headers["location"] == f"{address}?never=office.left+%3D%3D+0"
+    assert "Can <code>office.left == 0</code> come true?" in (
+        ask(application, answered.headers["location"]).text
+    )
+
+
+def test_a_violation_ends_the_run(app: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.rebeca").write_text(
+        "reactiveclass R(2) { R() { self.m() after(5) deadline(2); } msgsrv m() { } }\n"
+        "main { R r():(); }"
+    )
+    (model,) = [each for each in Library(tmp_path).models() if each.origin == "yours"]
+    before = ask(app(), f"/x/{model.id}/-").text
+    assert 'class="way wrong"' in before
+    page = ask(app(), f"/x/{model.id}/0").text
+    assert re.search(r'role="alert">✗ deadline missed', page)
+    assert not ways(page)
+
+
+def test_a_model_with_mistakes_shows_them(app: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.rebeca").write_text(TICKETS.read_text("utf-8").replace("left--", "lft--"))
+    model = Library(tmp_path).models()[0]
+    page = ask(app(), f"/x/{model.id}/-")
+    assert page.status == 400
+    assert "did you mean `left`?" in page.text
+
+
+def test_a_text_that_has_changed_is_another_model(app: Any, tmp_path: Path) -> None:
+    """An address leads to the text that it was made for, as long as the server knows it."""
+    file = tmp_path / "a.rebeca"
+    text = "// mine\n" + TICKETS.read_text("utf-8")
+    file.write_text(text)
+    model = Library(tmp_path).models()[0]
+    application, another = app(), app()
+    assert ask(application, f"/x/{model.id}/0").status == 200
+    file.write_text(text.replace("left = 2", "left = 1"))
+    assert "<dd>2</dd>" in ask(application, f"/x/{model.id}/-").text
+    gone = ask(another, f"/x/{model.id}/0")
+    assert gone.status == 404
+    assert "has been changed" in gone.text
+
+
+def test_runs_can_be_kept(start: tuple[Any, str], run: Run, tmp_path: Path) -> None:
+    application, address = start
+    here = address.replace("/-", "/0.0.0")
+    assert ask(application, f"{here}/run.svg").text.startswith("<svg")
+    assert ask(application, f"{here}/model.rebeca").text == TICKETS.read_text("utf-8")
+    kept = tmp_path / "run.json"
+    kept.write_text(ask(application, f"{here}/run.json").text)
+    done = run("simulate", TICKETS, "--replay", kept, "--steps", 4)
+    assert "3 messages served" in done.stdout
+
+
+def test_two_who_look_at_one_model_do_not_disturb_each_other(start: tuple[Any, str]) -> None:
+    application, address = start
+    one, other = (address.replace("/-", f"/{run}") for run in ("0.0.0.0.0", "0.1.0.0.0"))
+    first = [ask(application, each).text for each in (one, other)]
+    assert [ask(application, each).text for each in (one, other)] == first
+    assert first[0] != first[1]
+
+
+@settings(max_examples=15)
+@given(data=st.data())
+def test_following_a_run_is_taking_its_steps(data: st.DataObject) -> None:
+    """And what a stepper tells of its way leads another one there."""
+    model, checked = load_checked(TICKETS)
+    one, other = (Stepper(model, checked=checked) for _ in range(2))
+    for _ in range(data.draw(st.integers(0, 12))):
+        turns = one.turns()
+        alternatives = [each for turn in turns for each in turn.alternatives]
+        one.take(data.draw(st.sampled_from(alternatives)))
+    other.follow(one.ordinals)
+    assert (other.rebecs(), other.time, other.ordinals) == (one.rebecs(), one.time, one.ordinals)
+
+
+@given(
+    run=st.lists(st.integers(0, 999_999), max_size=30).map(tuple),
+    at=st.integers(0, 40),
+    further=st.integers(0, 99),
+)
+def test_an_address_says_where_one_is(run: tuple[int, ...], at: int, further: int) -> None:
+    for place in (Place("m", run, 0).moved(at), Place("m", run, 0).moved(at).taking(further)):
+        _, _, model, text, *_ = place.address().partition("?")[0].split("/")
+        query = dict(re.findall(r"(\w+)=(\d+)", place.address()))
+        assert read_place(model, text, query.get("at")) == place
+        assert len(place.run) <= LONGEST_RUN
+
+
+def test_a_verdict_is_found_in_the_background(tmp_path: Path) -> None:
+    """By a process of its own; what it finds leads to the run, which can be looked at."""
+    from rebecsim.web.verdicts import Verdicts
+
+    listed = Library(TICKETS).named
+    assert listed is not None
+    verdicts = Verdicts()
+    try:
+        inquiry = verdicts.ask(listed, "office.left == 0")
+        assert verdicts.ask(listed, "office.left == 0") is inquiry
+        verdicts._workers.shutdown(wait=True)
+    finally:
+        verdicts.close()
+    assert (inquiry.state, inquiry.verdict) == ("done", "property violated")
+    assert inquiry.run is not None
+    model, checked = load_checked(TICKETS)
+    stepper = Stepper(model, checked=checked)
+    stepper.follow(inquiry.run)
+    assert {each.rebec: each.variables for each in stepper.rebecs()}["office"] == {"left": 0}
+    assert json.dumps(inquiry.run)
+
+
+def test_searches_end_with_the_server() -> None:
+    from rebecsim.web.verdicts import Verdicts
+
+    listed = Library(MODELS / "benchmarks" / "yarn_fifo4.rebeca").named
+    assert listed is not None
+    verdicts = Verdicts()
+    inquiry = verdicts.ask(listed)
+    verdicts.close()
+    assert inquiry.state in ("done", "waiting")
+    assert inquiry.verdict in ("", "undecided")
+    assert not verdicts._processes
+    assert verdicts.ask(listed, "x").verdict == "not asked"
