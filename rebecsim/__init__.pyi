@@ -1,6 +1,7 @@
 from .exploration import Checks as Checks, Limits as Limits
 from .interface import (
     compare as compare,
+    exact as exact,
     explore as explore,
     load as load,
     loads as loads,

@@ -88,6 +88,12 @@ COMMANDS = {
         MODELS,
         "races models/ticket_service.rebeca",
     ),
+    "exact": Listed(
+        "models.exact",
+        "Find the least, the mean and the most that all orders of messages can come to.",
+        MODELS,
+        "exact models/ticket_service.rebeca --until 12 --reward office.left",
+    ),
     "draw": Listed(
         "models.draw",
         "Draw who knows whom in a model, or its state space.",

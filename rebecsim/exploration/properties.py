@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from rebecsim.actors import Model
 from rebecsim.close_names import suggestion
 from rebecsim.errors import UserError
-from rebecsim.exploration.predicates import PredicateCompiler
+from rebecsim.exploration.predicates import Function, PredicateCompiler
 from rebecsim.exploration.states.outcome import Breach
 from rebecsim.exploration.states.transitions import State, TransitionSystem
 from rebecsim.exploration.temporal.formulas import PosedFormula, posed_formulas
@@ -20,7 +20,8 @@ from rebecsim.lang import (
     parse_expression,
     syntax,
 )
-from rebecsim.lang.properties.syntax import AssertionProperty, TemporalProperty
+from rebecsim.lang.properties.syntax import AssertionProperty, Definition, TemporalProperty
+from rebecsim.lang.types import NUMERIC
 
 Predicate = Callable[[State], bool]
 
@@ -134,6 +135,22 @@ class Properties:
         """
         compiler, expression = self._parsed(text, what)
         return compiler.compile(expression)
+
+    def expression(self, text: str, what: str, is_condition: bool) -> Function:
+        """Compile a condition, or a number.
+
+        Raises as `condition` does, and UserError for what is no number.
+        """
+        if is_condition:
+            return self.condition(text, what)
+        expression = parse_expression(text, what)
+        definition = Definition("(number)", expression, span=expression.span)
+        tree = PropertyFile((definition,), (), (), (), span=expression.span)
+        checked = check_property(tree, self._checked, text)
+        found = checked.types[id(expression)]
+        if found not in NUMERIC:
+            raise UserError(f"{what}: `{text}` is no number: its type is {found}")
+        return self._compiler(checked).compile(expression)
 
     def _parsed(self, text: str, what: str) -> tuple[PredicateCompiler, syntax.Expression]:
         expression = parse_expression(text, what)

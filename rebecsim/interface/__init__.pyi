@@ -2,6 +2,7 @@ from .comparing import Comparison as Comparison, compare as compare
 from .drawing import Drawing as Drawing
 from .exploring import Explored as Explored, explore as explore
 from .loading import LoadedModel as LoadedModel, load as load, loads as loads
+from .orders import Exact as Exact, exact as exact
 from .racing import FoundRaces as FoundRaces, races as races
 from .running import ManyRuns as ManyRuns, run as run
 from .simulating import Simulated as Simulated, simulate as simulate

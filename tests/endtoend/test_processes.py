@@ -57,6 +57,7 @@ USES = {
     "explore": (1, "explore tickets.rebeca --max-states 500 --save found.json --invariant NEVER"),
     "replay": (1, "replay ready/found.json tickets.rebeca"),
     "races": (1, "races tickets.rebeca"),
+    "exact": (0, "exact tickets.rebeca --until 8 --reward ann.tickets --save-max most.json"),
     "draw": (0, "draw tickets.rebeca --out drawn.svg"),
     "conformance": (0, "conformance ."),
     "scenarios": (0, "scenarios"),

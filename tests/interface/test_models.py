@@ -206,6 +206,22 @@ def test_a_model_without_races(lamp):
         found.draw()
 
 
+def test_exact_orders_answer_as_the_command_does(run):
+    asked = ["--reward", "ann.tickets", "--reach", "bob.tickets == 2", "--goes-wrong"]
+    _, printed, _ = run("exact", OFFICE, "--until", "10", *asked, "--json")
+    found = rs.exact(
+        OFFICE, until=10, rewards=["ann.tickets"], reach=["bob.tickets == 2"], goes_wrong=True
+    )
+    assert found.to_json() == json.loads(printed)
+    assert found["goes wrong"] == {"minimum": 0, "expected": 0, "maximum": 0}
+    assert found.until == 10
+    assert found.to_arrow().column("maximum").to_pylist() == [1.59375, 0.46875, 0.0]
+    assert "increase of ann.tickets" in str(found)
+    assert repr(found) == "<Exact ticket_service: up to time 10>"
+    with pytest.raises(UserError, match="was not asked for; there are ann"):
+        found["ann.asking"]
+
+
 def test_rich_prints_results(lamp, capsys):
     Console(width=60).print(rs.simulate(lamp, until=4))
     assert "lamp: go()" in capsys.readouterr().out

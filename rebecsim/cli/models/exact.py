@@ -1,0 +1,150 @@
+"""The command about exact orders: the best, the worst and the mean over all orders of messages."""
+
+from __future__ import annotations
+
+import json as json_format
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rebecsim.cli.app import Law, complain, console, open_model, say
+from rebecsim.cli.commands import app
+from rebecsim.cli.models.asking import Json, LimitOptions, ModelFile, showing_progress
+from rebecsim.cli.option_groups import grouped
+from rebecsim.errors import UserError
+from rebecsim.exit_codes import ExitCode
+from rebecsim.files import write_json
+from rebecsim.interrupts import noting_interrupts
+
+if TYPE_CHECKING:
+    from rebecsim.exploration.orders.process import Goal
+    from rebecsim.exploration.orders.quantities import Quantity
+    from rebecsim.exploration.orders.solving import ExactOrders
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuantityOptions:
+    """What is reckoned over runs."""
+
+    reward: Annotated[
+        list[str] | None,
+        typer.Option(help="A number: by how much it increases in a run; repeatable."),
+    ] = None
+    final: Annotated[
+        list[str] | None, typer.Option(help="A number: its value at the end; repeatable.")
+    ] = None
+    reach: Annotated[
+        list[str] | None,
+        typer.Option(help="A condition: the probability that it is ever true; repeatable."),
+    ] = None
+    goes_wrong: Annotated[
+        bool,
+        typer.Option("--goes-wrong", help="The probability that a violation ends the run."),
+    ] = False
+
+    def quantities(self) -> list[Quantity]:
+        """Give what is asked for."""
+        from rebecsim.exploration.orders.quantities import quantities_of
+
+        asked = quantities_of(
+            self.reward or (), self.final or (), self.reach or (), self.goes_wrong
+        )
+        if not asked:
+            raise typer.BadParameter("what is to be reckoned?", param_hint="--reward")
+        return asked
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExtremeOptions:
+    """The runs that are written."""
+
+    save_min: Annotated[
+        Path | None,
+        typer.Option(
+            "--save-min", help="Write a run of the order that comes to the least, for `simulate`."
+        ),
+    ] = None
+    save_max: Annotated[
+        Path | None,
+        typer.Option(
+            "--save-max", help="Write a run of the order that comes to the most, for `simulate`."
+        ),
+    ] = None
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the choices in these runs.")] = 0
+
+    def check(self, quantities: list[Quantity]) -> None:
+        """Raise BadParameter if it would not be clear whose extreme is meant."""
+        if len(quantities) > 1 and (self.save_min, self.save_max) != (None, None):
+            hint = "--save-max" if self.save_min is None else "--save-min"
+            raise typer.BadParameter("ask for one quantity only, whose run it is", param_hint=hint)
+
+    def write(self, found: ExactOrders) -> None:
+        """Write the runs that are asked for."""
+        wanted: tuple[tuple[Path | None, Goal], ...] = (
+            (self.save_min, "minimum"),
+            (self.save_max, "maximum"),
+        )
+        for file, goal in wanted:
+            if file is None:
+                continue
+            run = found.run(0, goal, self.seed).run
+            if run is None:
+                raise UserError("without deadlines there is no run that `simulate` could do")
+            write_json(file, run.to_json())
+            complain(f"run in {file}")
+
+
+@app.command()
+@grouped
+def exact(
+    model: ModelFile,
+    asked: QuantityOptions,
+    bounds: LimitOptions,
+    until: Annotated[
+        int, typer.Option(min=0, help="The model time up to which messages are served.")
+    ],
+    law: Annotated[Law, typer.Option(help="How choices are drawn.")] = "fair",
+    deadlines: Annotated[
+        bool, typer.Option(help="A missed deadline ends a run; else it is served.")
+    ] = True,
+    json: Json = False,
+    written: ExtremeOptions = ExtremeOptions(),
+) -> None:
+    """Find the least, the mean and the most that all orders of messages can come to.
+
+    Exit code 0: found. 2: bad input. 3: a limit was reached; the figures are those of a shorter
+    time, which is said.
+    """
+    from rebecsim.exploration.orders.solving import exact_orders
+    from rebecsim.report.models.exact_text import exact_parts
+
+    quantities = asked.quantities()
+    written.check(quantities)
+    built, checked = open_model(model)
+    with noting_interrupts() as interrupt, showing_progress() as progress:
+        found = exact_orders(
+            built,
+            quantities,
+            until,
+            checked=checked,
+            law=law,
+            deadlines=deadlines,
+            limits=replace(bounds.limits(until), is_interrupted=lambda: interrupt.seen),
+            progress=progress,
+        )
+    if json:
+        say(json_format.dumps(found.to_json(), ensure_ascii=False))
+    else:
+        for part in exact_parts(found):
+            if isinstance(part, str):
+                say(part)
+            else:
+                console().print(part)
+    if found.is_known:
+        written.write(found)
+    if found.bound == "interrupt":
+        raise typer.Exit(ExitCode.INTERRUPTED)
+    if found.bound is not None:
+        raise typer.Exit(ExitCode.UNDECIDED)

@@ -1,0 +1,11 @@
+"""Exact orders: what a model comes to in the best, the worst and a random order of its messages.
+
+A timed model up to a horizon is a Markov decision process. A state is one of floating time, with
+the time. In it, somebody picks one of the messages that may be served, knowing all that has
+happened; what its message server chooses is then drawn by the choice law. A run ends behind the
+horizon, where no message is left, or where something goes wrong. Of all ways to pick, the least and
+the largest expected value of a quantity are found, and the value where the order is drawn as
+`rebecsim.actors.RandomScheduler` draws it: a rebec, and then one of its messages.
+
+M. L. Puterman, "Markov Decision Processes" (1994), chapter 4: values of a finite horizon, backward.
+"""

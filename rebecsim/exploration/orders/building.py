@@ -1,0 +1,228 @@
+"""The decision process of a model up to a horizon, found in the order of time."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from array import array
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebecsim.actors import ChoiceLaw
+from rebecsim.exploration.checks import Problem
+from rebecsim.exploration.limits import Limits
+from rebecsim.exploration.orders.process import DecisionProcess, Rewards, depths_of
+from rebecsim.exploration.orders.quantities import Measure
+from rebecsim.exploration.search import Progress, Search
+from rebecsim.exploration.states.outcome import Breach, Outcome
+from rebecsim.exploration.states.transitions import Cause, State
+
+_LOOK_EVERY = 512
+"""States that are expanded between two looks at the limits."""
+
+_BREACH = -1
+"""In the place of the number of a state: something goes wrong."""
+
+
+class StandsStillError(Exception):
+    """Steps can go round without time, so that runs need not come to an end."""
+
+
+@dataclass(frozen=True)
+class Unrolled:
+    """All orders of a model up to a time.
+
+    Attributes:
+        process: the decision process; state 0 is the initial one.
+        states: what its states are.
+        until: the time up to which messages are served. Where a limit was reached that is less than
+            was asked for, and less than any time of a state if nothing is known.
+    """
+
+    process: DecisionProcess
+    states: Sequence[State]
+    until: int
+
+
+class OrdersSearch(Search):
+    """Expands all states of one time before those of the next one."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        law: ChoiceLaw,
+        limits: Limits,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        super().__init__(problem, limits=limits, stop_at="all", progress=progress)
+        self._law: ChoiceLaw = law
+        self._rows = _Rows()
+        self._waiting: dict[int, list[int]] = {problem.system.initial[-1]: [0]}
+        self._times = [*self._waiting]
+
+    def unroll(self, until: int) -> Unrolled:
+        """Expand all states up to a time.
+
+        Raises StandsStillError, and EndlessError for a message server that does not end.
+        """
+        known = until
+        with self.expanding():
+            while self._times and self._times[0] <= until:
+                known = self._times[0] - 1  # unless all of this time is found
+                for number in self._waiting[self._times[0]]:  # which grows meanwhile
+                    self._expand(number)
+                del self._waiting[heapq.heappop(self._times)]
+                known = until
+        order = self._rows.states
+        kept = sum(self._states[number][-1] <= known for number in order)
+        return Unrolled(*self._rows.process(self._states, kept), known)
+
+    def _expand(self, number: int) -> None:
+        if not self.expanded % _LOOK_EVERY:
+            self.check_limits()
+        found = self.system.expand(self._states[number])
+        self._rows.begin(number)
+        for (cause, target), weight in zip(found, _weights(found), strict=True):
+            assert isinstance(cause, Outcome), "only in floating time"
+            if weight:
+                self._rows.act(weight)
+            place = _BREACH if isinstance(target, Breach) else self._number(target)
+            self._rows.come_to(probability_of(cause, self._law), place)
+            self.transitions += 1
+        self.expanded += 1
+
+    def _number(self, state: State) -> int:
+        known = self._numbers.get(state)
+        if known is not None:
+            return known
+        number = len(self._states)
+        if number == self.limits.states:
+            self.stop("states")
+        self._numbers[state] = number
+        self._states.append(state)
+        time = state[-1]
+        if time not in self._waiting:
+            self._waiting[time] = []
+            heapq.heappush(self._times, time)
+        self._waiting[time].append(number)
+        return number
+
+
+class _Rows:
+    """States in the order of being expanded, with their actions and the outcomes of these."""
+
+    def __init__(self) -> None:
+        self.states = array("q")
+        self._first_action = array("q")
+        self._weight = array("d")
+        self._first_outcome = array("q")
+        self._probability = array("d")
+        self._target = array("q")
+
+    def begin(self, number: int) -> None:
+        """Go on with the next state."""
+        self.states.append(number)
+        self._first_action.append(len(self._weight))
+
+    def act(self, weight: float) -> None:
+        """Add an action to the state."""
+        self._weight.append(weight)
+        self._first_outcome.append(len(self._target))
+
+    def come_to(self, probability: float, target: int) -> None:
+        """Add an outcome to the action."""
+        self._probability.append(probability)
+        self._target.append(target)
+
+    def process(
+        self, states: Sequence[State], kept: int
+    ) -> tuple[DecisionProcess, Sequence[State]]:
+        """Make a process of which only so many states have actions, and give its states.
+
+        They are numbered in the order of being expanded, the others behind them.
+        """
+        everything = [*self._first_action, len(self._weight)]
+        actions = everything[kept] if kept < len(everything) else len(self._weight)
+        outcomes = [*self._first_outcome, len(self._target)][actions]
+        first_outcome = np.array([*self._first_outcome[:actions], outcomes], np.int64)
+        old = np.array(self._target[:outcomes], np.int64)
+        order = np.array(self.states[:kept], np.int64)
+        number = np.full(len(states) + 1, -1, np.int64)
+        number[order] = np.arange(kept)
+        ends = np.unique(old[(old != _BREACH) & (number[old] < 0)])
+        if not kept:
+            ends = np.zeros(1, np.int64)
+        number[ends] = np.arange(kept, kept + len(ends))
+        count = kept + len(ends)
+        target = np.where(old == _BREACH, count, number[old])
+        first_action = np.full(count + 1, actions, np.int64)
+        first_action[:kept] = everything[:kept]
+        process = DecisionProcess(
+            first_action,
+            first_outcome,
+            np.array(self._weight[:actions], np.float64),
+            np.array(self._probability[:outcomes], np.float64),
+            target,
+            _depths(count, first_action, first_outcome, target),
+        )
+        return process, [states[each] for each in (*order.tolist(), *ends.tolist())]
+
+
+def _depths(
+    count: int,
+    first_action: NDArray[np.int64],
+    first_outcome: NDArray[np.int64],
+    target: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    source = np.repeat(np.arange(count), np.diff(first_outcome[first_action]))
+    goes_on = target < count
+    depth = depths_of(count, source[goes_on], target[goes_on])
+    if depth is None:
+        raise StandsStillError
+    return depth
+
+
+def _weights(found: Sequence[tuple[Cause, State | Breach]]) -> list[float]:
+    """Give how likely the action of each first outcome is in the random order; 0 for the others.
+
+    The outcomes of one message follow each other, that without any turn first.
+    """
+    owners = [cause.effect.owner for cause, _ in found if isinstance(cause, Outcome)]
+    begins = [
+        not any(index for index, _ in cause.effect.drawn)
+        for cause, _ in found
+        if isinstance(cause, Outcome)
+    ]
+    messages = Counter(owner for owner, first in zip(owners, begins, strict=True) if first)
+    return [
+        1 / len(messages) / messages[owner] if first else 0.0
+        for owner, first in zip(owners, begins, strict=True)
+    ]
+
+
+def probability_of(outcome: Outcome, law: ChoiceLaw) -> float:
+    """Give how likely the choices of an outcome are."""
+    if law == "fair":
+        return 1 / math.prod(count for _, count in outcome.effect.drawn)
+    return math.prod(
+        (2 if index == count - 1 else 1) / (count + 1) for index, count in outcome.effect.drawn
+    )
+
+
+def rewards_of(unrolled: Unrolled, measure: Measure) -> Rewards:
+    """Give what runs get of a quantity. Raises UserError where its expression has no value."""
+    process, states = unrolled.process, unrolled.states
+    values = np.array([float(measure.read(state)) for state in states])
+    source = np.repeat(np.arange(len(states)), np.diff(process.first_outcome[process.first_action]))
+    before = values[source]
+    after = np.append(values, 0.0)[process.target]
+    gain = np.where(
+        process.target < len(states), measure.of_step(before, after), measure.of_breach(before)
+    )
+    nothing = np.full(len(states), np.nan)
+    settled = np.where(values != 0, 1.0, nothing) if measure.settles else nothing
+    return Rewards(gain, measure.at_end(values), settled)

@@ -1,0 +1,204 @@
+"""The least, the expected and the largest value of quantities, and runs that come to an extreme."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rebecsim.actors import ChoiceLaw, Model, Violation
+from rebecsim.errors import UserError
+from rebecsim.exploration.checks import Checks, pose
+from rebecsim.exploration.limits import Bound, Limits
+from rebecsim.exploration.orders.building import (
+    OrdersSearch,
+    StandsStillError,
+    Unrolled,
+    rewards_of,
+)
+from rebecsim.exploration.orders.process import (
+    GOALS,
+    Goal,
+    Numbers,
+    Rewards,
+    action_values,
+    values_of,
+)
+from rebecsim.exploration.orders.quantities import Measure, Quantity, measure_of
+from rebecsim.exploration.paths.path import Path, path_along
+from rebecsim.exploration.properties import Properties, abstraction
+from rebecsim.exploration.search import Progress
+from rebecsim.exploration.states.transitions import TransitionSystem
+from rebecsim.exploration.vocabulary import vocabulary
+from rebecsim.lang import CheckedModel
+
+
+@dataclass(frozen=True)
+class ExactValue:
+    """A quantity over all orders, with the values from each state on."""
+
+    quantity: Quantity
+    rewards: Rewards
+    values: dict[Goal, Numbers]
+
+    def __getitem__(self, goal: Goal) -> float:
+        return float(self.values[goal][0])
+
+    def to_json(self) -> dict[str, Any]:
+        """Give plain values."""
+        quantity = {"kind": self.quantity.kind, "expression": self.quantity.text}
+        return quantity | {goal: self[goal] for goal in GOALS}
+
+
+@dataclass(frozen=True)
+class ExactOrders:
+    """What a model comes to in all orders of its messages.
+
+    Attributes:
+        system: its states and transitions.
+        unrolled: its decision process.
+        law: how choices are drawn.
+        asked: the time that was asked for; `until` is the one that was come to.
+        bound: the limit that was reached, if that is less.
+        values: of each quantity.
+    """
+
+    system: TransitionSystem
+    unrolled: Unrolled
+    law: ChoiceLaw
+    asked: int
+    bound: Bound | None
+    values: tuple[ExactValue, ...]
+
+    @property
+    def model(self) -> str:
+        """The name of the model."""
+        return self.system.model.name
+
+    @property
+    def until(self) -> int:
+        """The time up to which messages are served."""
+        return self.unrolled.until
+
+    @property
+    def is_known(self) -> bool:
+        """Whether all states of at least one time were found."""
+        return self.bound is None or self.until >= self.system.start_time
+
+    @cached_property
+    def figures(self) -> dict[str, int]:
+        """How many states, actions and outcomes of actions there are."""
+        process = self.unrolled.process
+        return {
+            "states": process.states,
+            "actions": len(process.weight),
+            "outcomes": len(process.target),
+        }
+
+    def run(self, place: int, goal: Goal, seed: int = 0) -> Path:
+        """Give a run in which messages are picked so that a quantity comes to an extreme.
+
+        What the model chooses is drawn from a seed. With the goal `expected`, so is the order.
+        """
+        value, process = self.values[place], self.unrolled.process
+        draw = random.Random(seed)
+        state, ordinals = 0, list[int]()
+        while state < process.states:
+            actions = np.arange(process.first_action[state], process.first_action[state + 1])
+            if not len(actions):
+                break
+            if goal == "expected":
+                action = draw.choices(actions, process.weight[actions].tolist())[0]
+            else:
+                worth = action_values(process, value.rewards, value.values[goal], actions)
+                action = actions[worth.argmin() if goal == "minimum" else worth.argmax()]
+            first, behind = process.first_outcome[action : action + 2].tolist()
+            outcome = draw.choices(
+                range(first, behind), process.probability[first:behind].tolist()
+            )[0]
+            ordinals.append(outcome - int(process.first_outcome[actions[0]]))
+            state = int(process.target[outcome])
+        return path_along(self.system, ordinals)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give plain values, without runs."""
+        return {
+            "model": self.model,
+            "until": self.until,
+            "asked_until": self.asked,
+            "stopped_by": self.bound,
+            "law": self.law,
+            **self.figures,
+            "quantities": [each.to_json() for each in self.values],
+        }
+
+
+def exact_orders(
+    model: Model,
+    quantities: Sequence[Quantity],
+    until: int,
+    *,
+    checked: CheckedModel | None = None,
+    law: ChoiceLaw = "fair",
+    deadlines: bool = True,
+    limits: Limits | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> ExactOrders:
+    """Find the least, the largest and the expected value of quantities over all orders.
+
+    Messages are served up to and including time `until`. `checked` is the model as it was read from
+    Rebeca text, if it was. `law` is how choices are drawn. Without `deadlines` a message whose
+    deadline has passed is served like others. Where a limit is reached, the result is that of a
+    shorter time.
+
+    Raises UserError or RebecaError for a model or an expression that does not fit, or one in which
+    time need not advance, EndlessError for a message server that does not end.
+    """
+    _check(model, quantities, until, law)
+    bounds = replace(limits or Limits(), horizon=until)
+    try:
+        problem = pose(
+            model, mode="FTTS", checks=Checks(deadlines=deadlines), checked=checked, absolute=True
+        )
+    except Violation as violation:
+        raise UserError(
+            f"{model.name}: {violation.verdict} in a constructor: there is no run"
+        ) from violation
+    names = Properties(problem.system, checked or vocabulary(model), abstraction(model, ()))
+    measures = [measure_of(each, names.expression) for each in quantities]
+    search = OrdersSearch(problem, law, bounds, progress)
+    try:
+        unrolled = search.unroll(until)
+    except StandsStillError as error:
+        raise UserError(
+            f"{model.name}: time need not advance, so there are runs that never come to time "
+            f"{until}; `rebecsim explore` shows how they go round"
+        ) from error
+    problem.system.runner.finish()
+    bound = search.bounds[0] if unrolled.until < until else None
+    values = tuple(_solved(unrolled, each) for each in measures)
+    return ExactOrders(problem.system, unrolled, law, until, bound, values)
+
+
+def _solved(unrolled: Unrolled, measure: Measure) -> ExactValue:
+    rewards = rewards_of(unrolled, measure)
+    values = {goal: values_of(unrolled.process, rewards, goal) for goal in GOALS}
+    return ExactValue(measure.quantity, rewards, values)
+
+
+def _check(model: Model, quantities: Sequence[Quantity], until: int, law: ChoiceLaw) -> None:
+    if model.core:
+        raise UserError(f"{model.name}: is Core Rebeca, which has no time up to which to look")
+    if until < 0:
+        raise UserError(f"the time must be 0 or more, not {until}")
+    if not quantities:
+        raise UserError("nothing is asked for: give a reward, a final value or what is reached")
+    priorities = {each.priority for each in model.instances}
+    if law == "rmc" and (len(priorities) > 1 or model.uses_global_priority):
+        raise UserError(
+            f"{model.name}: rebecs have priorities, which the law rmc ignores; take the law fair"
+        )

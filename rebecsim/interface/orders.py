@@ -1,0 +1,121 @@
+"""The best, the worst and the mean over all orders of messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rebecsim.actors import ChoiceLaw
+from rebecsim.errors import UserError
+from rebecsim.exploration import Limits, Path
+from rebecsim.exploration.orders.process import GOALS, Goal
+from rebecsim.exploration.orders.quantities import quantities_of
+from rebecsim.exploration.orders.solving import ExactOrders, exact_orders
+from rebecsim.interface.loading import AnyModel, as_loaded
+from rebecsim.interface.shown import Shown, Tabular
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from rich.console import Group
+
+
+@dataclass(frozen=True)
+class Exact(Shown, Tabular):
+    """What all orders of the messages of a model come to.
+
+    Attributes:
+        orders: all that was found.
+    """
+
+    orders: ExactOrders
+
+    @property
+    def until(self) -> int:
+        """The time up to which it holds; less than was asked for where a limit was reached."""
+        return self.orders.until
+
+    def __getitem__(self, text: str) -> dict[Goal, float]:
+        """Give the values of a quantity by its expression; that of violations is "goes wrong".
+
+        Raises UserError if it was not asked for.
+        """
+        value = self.orders.values[self._place(text)]
+        return {goal: value[goal] for goal in GOALS}
+
+    def run(self, text: str, goal: Goal, seed: int = 0) -> Path:
+        """Give a run in which messages are picked so that a quantity comes to its goal.
+
+        What the model chooses is drawn from the seed. Raises UserError for an unknown quantity.
+        """
+        return self.orders.run(self._place(text), goal, seed)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give all values as plain ones."""
+        return self.orders.to_json()
+
+    def to_arrow(self) -> pa.Table:
+        """Give a row for each quantity."""
+        import pyarrow as pa
+
+        return pa.Table.from_pylist([each.to_json() for each in self.orders.values])
+
+    def __rich__(self) -> Group:
+        """Give the report of `rebecsim exact`."""
+        from rich.console import Group
+        from rich.text import Text
+
+        from rebecsim.report.models.exact_text import exact_parts
+
+        parts = exact_parts(self.orders)
+        return Group(*(Text(part) if isinstance(part, str) else part for part in parts))
+
+    def __repr__(self) -> str:
+        return f"<Exact {self.orders.model}: up to time {self.until}>"
+
+    def _place(self, text: str) -> int:
+        names = [each.quantity.text or each.quantity.kind for each in self.orders.values]
+        if text not in names:
+            raise UserError(f"{text!r} was not asked for; there are {', '.join(names)}")
+        return names.index(text)
+
+
+def exact(
+    model: AnyModel,
+    *,
+    until: int,
+    rewards: Sequence[str] = (),
+    finals: Sequence[str] = (),
+    reach: Sequence[str] = (),
+    goes_wrong: bool = False,
+    law: ChoiceLaw = "fair",
+    deadlines: bool = True,
+    limits: Limits | None = None,
+) -> Exact:
+    """Find the least, the mean and the most that all orders of messages can come to.
+
+    Args:
+        model: a loaded model, one in Python, or the path of one.
+        until: the model time up to which messages are served.
+        rewards: numbers, such as "ann.tickets": by how much each increases in a run.
+        finals: numbers: the value of each at the end of a run.
+        reach: conditions: the probability that each is ever true.
+        goes_wrong: whether the probability of a violation is asked for.
+        law: how choices are drawn.
+        deadlines: whether a missed deadline ends a run; else it is served.
+        limits: where to stop; then the values are those of a shorter time.
+
+    Raises UserError or RebecaError for what does not fit the model, or a model in which time need
+    not advance, EndlessError for a message server that does not end.
+    """
+    loaded = as_loaded(model)
+    found = exact_orders(
+        loaded.model,
+        quantities_of(rewards, finals, reach, goes_wrong),
+        until,
+        checked=loaded.checked,
+        law=law,
+        deadlines=deadlines,
+        limits=limits,
+    )
+    return Exact(found)
