@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from rebecsim.clusters.stages.job import StageJob, TaskKey
 from rebecsim.clusters.stages.laxity import planned_run, sample_run
 from rebecsim.clusters.stages.managers.manager import StageManager
 from rebecsim.clusters.stages.managers.wfbb.budget import BudgetRule, budget_of
-from rebecsim.clusters.stages.managers.wfbb.mapped_job import NOWHERE, MappedJob
+from rebecsim.clusters.stages.managers.wfbb.mapped_job import MappedJob
 from rebecsim.clusters.stages.managers.wfbb.mapping import JobMapper
 from rebecsim.clusters.stages.resources import StageResource
 from rebecsim.clusters.stages.schedule import Assignment
@@ -34,6 +34,7 @@ class WorkflowBudgets(StageManager):
     def __init__(self, resources: Sequence[StageResource]) -> None:
         super().__init__(resources)
         self._mapper = JobMapper(resources)
+        self._resources = self._mapper.timelines.resources
 
     def plan(
         self,
@@ -48,19 +49,8 @@ class WorkflowBudgets(StageManager):
         sample = planned_run(job, self._mapper.timelines, now) if self.true_laxity else alone
         mapped = MappedJob(job, budget_of(job, sample, self.rule), alone.duration)
         self._mapper.map_job(mapped, now, late_as_possible=self.late_as_possible)
-        return list(_changes(self._mapper.touched.values(), scheduled))
-
-
-def _changes(
-    jobs: Iterable[MappedJob], scheduled: Mapping[TaskKey, Assignment]
-) -> Iterator[Assignment]:
-    """Give where tasks are that have no place yet, or another one."""
-    for each in jobs:
-        for number in each.movable:
-            resource = each.resources[number]
-            if resource != NOWHERE:
-                key = TaskKey(each.number, number)
-                before = scheduled.get(key)
-                start = each.starts[number]
-                if before is None or before.start != start or before.resource != resource:
-                    yield Assignment(key, resource, start, each.ends[number])
+        return [
+            Assignment(TaskKey(each.number, task), self._resources[line], start, end)
+            for each in self._mapper.touched.values()
+            for task, line, start, end in each.moved()
+        ]

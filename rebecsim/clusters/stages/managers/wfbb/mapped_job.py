@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+
 from rebecsim.clusters.stages.job import StageJob
 from rebecsim.clusters.stages.managers.wfbb.budget import Budget
+from rebecsim.clusters.stages.timelines import NOWHERE, Timelines
 
-NOWHERE = -1
+if TYPE_CHECKING:
+    from rebecsim.clusters.stages.managers.wfbb.mapping_loops import Tasks
+    from rebecsim.clusters.stages.timeline_loops import Places
 
 
 class MappedJob:
@@ -15,32 +24,18 @@ class MappedJob:
         laxity: what is left until the deadline on free resources (ms).
         normalised: that, for each unit of the time that the job takes there.
         sequence: the tasks in the order in which they are placed: the longest first.
-        starts: when each task starts (ms); `NOWHERE`: it has no place.
-        ends: when each ends, likewise; that of a dummy is when its parents have ended.
-        resources: on which each runs; `NOWHERE` for dummies, too.
-        first: when the first task starts (ms).
-        last: when the last one ends (ms).
-        movable: the tasks that had not started when it was last decided, in their sequence.
-        decision: the number of that decision.
+        first: when the first task starts (ms); `NOWHERE`: it has no place.
+        last: when the last one ends (ms), likewise.
+        last_start: when the last task starts (ms), likewise.
+        decision: the number of the decision that came to this job last.
+        tasks: for the loops that place them; None before the first decision.
+        places: where tasks are, for these loops.
+        saved: where they were when that decision came to it.
+        movable: the tasks that had not started then, in their sequence.
     """
 
-    __slots__ = (
-        "budget",
-        "deadline",
-        "decision",
-        "ends",
-        "first",
-        "job",
-        "last",
-        "last_start",
-        "laxity",
-        "movable",
-        "normalised",
-        "number",
-        "resources",
-        "sequence",
-        "starts",
-    )
+    places: Places
+    saved: Places
 
     def __init__(self, job: StageJob, budget: Budget, sample_time: int) -> None:
         self.job = job
@@ -50,31 +45,66 @@ class MappedJob:
         self.normalised = self.laxity / sample_time
         self.budget = budget
         expected, until = job.expected, budget.sub_deadlines
-        count = len(expected)
-        self.sequence = sorted(range(count), key=lambda task: (-expected[task], until[task], task))
-        self.starts = [NOWHERE] * count
-        self.ends = [NOWHERE] * count
-        self.resources = [NOWHERE] * count
+        self.sequence = sorted(
+            range(len(expected)), key=lambda task: (-expected[task], until[task], task)
+        )
         self.first = self.last = self.last_start = NOWHERE
-        self.movable = self.sequence
         self.decision = 0
+        self.tasks: Tasks | None = None
+        self.movable = np.array(self.sequence, np.int64)
 
-    def touch(self, decision: int, now: int) -> None:
-        """See, when a decision first comes to this job, which tasks have not started."""
-        if self.decision != decision:
-            self.decision = decision
-            starts, expected = self.starts, self.job.expected
-            self.movable = [
-                task
-                for task in self.sequence
-                if not 0 <= starts[task] <= now or expected[task] == 0
-            ]
+    def touch(self, decision: int, now: int, timelines: Timelines) -> None:
+        """See, when a decision first comes to this job, where its tasks are, and which started."""
+        if self.decision == decision:
+            return
+        self.decision = decision
+        if self.tasks is None:
+            self._lay_out(timelines)
+            return
+        places = self.places
+        self.saved = type(places)(*(each.copy() for each in places))
+        starts = places.starts
+        stays = (starts >= 0) & (starts <= now) & (self.tasks.durations > 0)
+        self.movable = self.movable[~stays[self.movable]]
 
     def settle(self) -> None:
         """Take down when it starts and ends, after its tasks have been placed."""
-        self.first = min(start for start in self.starts if start >= 0)
-        self.last = max(self.ends)
-        self.last_start = max(self.starts)
+        starts, ends, _ = self.places
+        self.first, self.last_start = int(starts.min()), int(starts.max())
+        self.last = int(ends.max())
+
+    def moved(self) -> Iterator[tuple[int, int, int, int]]:
+        """Give each task that is not where it was before the decision: its number, and where."""
+        now, before = self.places, self.saved
+        other = (now.starts != before.starts) | (now.lines != before.lines)
+        other &= now.lines != NOWHERE
+        tasks = self.movable[other[self.movable]]
+        columns = tasks, now.lines[tasks], now.starts[tasks], now.ends[tasks]
+        return zip(*(each.tolist() for each in columns), strict=True)
+
+    def _lay_out(self, timelines: Timelines) -> None:
+        from rebecsim.clusters.stages.managers.wfbb.mapping_loops import Tasks
+
+        job = self.job
+        pools = [timelines.pools[task.kind] for task in job.tasks]
+        parents = [task.parents for task in job.tasks]
+        columns = (
+            job.expected,
+            self.budget.sub_deadlines,
+            [first for first, _ in pools],
+            [last for _, last in pools],
+            list(chain.from_iterable(parents)),
+            list(accumulate(map(len, parents), initial=0)),
+        )
+        self.tasks = Tasks(*(np.array(each, np.int64) for each in columns))
+        self.places = timelines.loops.Places(
+            *(np.full(len(pools), NOWHERE, np.int64) for _ in range(3))
+        )
+        self.saved = self.places._replace(
+            starts=self.places.starts.copy(),
+            ends=self.places.ends.copy(),
+            lines=self.places.lines.copy(),
+        )
 
 
 def by_deadline(each: MappedJob) -> tuple[float, ...]:
