@@ -119,7 +119,7 @@ COMMANDS = {
         "compare for_edf --replications 100 --out results",
     ),
     "reproduce": Listed(
-        "studies.compare",
+        "studies.reproduce",
         "Run the published scenarios and put the figures beside the published ones.",
         STUDIES,
         "reproduce against_mdf",

@@ -1,4 +1,4 @@
-"""Commands about comparisons: scenarios, compare, reproduce."""
+"""Commands about comparisons: scenarios and compare."""
 
 from __future__ import annotations
 
@@ -37,20 +37,13 @@ from rebecsim.errors import WorkerKilledError
 from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from rebecsim.clusters.dispatch.published import PublishedTable
-    from rebecsim.clusters.dispatch.report.reproduction import Reproduction
-    from rebecsim.clusters.dispatch.report.reproduction_page import PageSettings
-    from rebecsim.clusters.dispatch.scenario import Scenario
     from rebecsim.report import WrittenReport
-    from rebecsim.studies import Plan, PlannedRun, Study
-    from rebecsim.studies.running.comparing import Bar, StudyRunner
+    from rebecsim.studies import PlannedRun, Study
+    from rebecsim.studies.running.comparing import Bar
 
 DASK, LOCAL = "--dask", "local"
 _ADDRESS = re.compile(r"local$|\S+://|\S+:\d+$")
 """What may follow --dask; anything else is the next argument."""
-
-_CAPACITY = "capacity"
-"""What the experiments on Hadoop's Capacity Scheduler are called."""
 
 _MOST_REPLICATIONS = 10_000
 """Runs per cell after which a wanted precision is given up, unless the user says otherwise."""
@@ -223,184 +216,6 @@ def _require_meaning(study: Study, given: Mapping[str, object]) -> None:
             raise typer.BadParameter(
                 f"is not for scenarios of the kind {study.kind}", param_hint=option
             )
-
-
-@app.command()
-def reproduce(
-    name: Annotated[
-        str | None,
-        typer.Argument(help="A published scenario, or capacity; default: all scenarios."),
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="Keep the results in this directory.")] = None,
-    page: Annotated[
-        Path | None,
-        typer.Option(dir_okay=False, help="Run other orders too, and write a page (Markdown)."),
-    ] = None,
-    workers: Workers = None,
-    replications: Replications = None,
-    engine: EngineName = "auto",
-    quick: Annotated[
-        bool, typer.Option("--quick", help="capacity: eight experiments, twice each.")
-    ] = False,
-) -> None:
-    """Run the published scenarios and put the figures beside the published ones.
-
-    Ours are under the choice law of the original tool; the fair law stands beside them. capacity
-    are the experiments on Hadoop's Capacity Scheduler. With --out, a run that was interrupted goes
-    on where it stopped.
-    """
-    leave_pandas_alone()
-    if name == _CAPACITY:
-        _reproduce_capacity(_Wanted(out, page, workers, replications, quick))
-        return
-    if quick:
-        raise typer.BadParameter(f"is for {_CAPACITY} only", param_hint="--quick")
-    from rebecsim.clusters.dispatch.published import tables_of
-    from rebecsim.clusters.dispatch.report.reproduction import (
-        reproduction_rows,
-        reproduction_table,
-    )
-    from rebecsim.clusters.dispatch.report.reproduction_page import reproduction_page
-    from rebecsim.clusters.dispatch.study import STUDY
-    from rebecsim.clusters.workers import executor_with_plugins
-    from rebecsim.files import write_atomically
-    from rebecsim.studies.running.comparing import StudyRunner
-    from rebecsim.studies.running.executors import available_workers
-
-    _require_place(page)
-    count = workers or available_workers()
-    modules = STUDY.modules(engine)
-    with kept_or_temporary(out) as directory, executor_with_plugins(count, modules) as executor:
-        showing = partial(showing_runs, f"{directory}: go on with the same command")
-        runner = StudyRunner(executor, engine, showing, complain)
-        found = [
-            _reproduced(table, directory, runner, replications, with_page=page is not None)
-            for table in tables_of(name)
-        ]
-    rows = [row for each in found for row in reproduction_rows(each.reproduction)]
-    console().print(reproduction_table(rows, "Published scenarios"))
-    if page is not None:
-        text = reproduction_page([each.reproduction for each in found], _page_settings(name, found))
-        write_atomically(page, text.encode())
-        say(f"page  {page}")
-
-
-@dataclass(frozen=True)
-class _Wanted:
-    """What is asked for of the experiments on the Capacity Scheduler."""
-
-    out: Path | None
-    page: Path | None
-    workers: int | None
-    replications: int | None
-    quick: bool
-
-
-def _reproduce_capacity(wanted: _Wanted) -> None:
-    """Run these experiments, and show the published figures beside ours."""
-    from rebecsim.clusters.mapreduce.reproduction.published import published
-    from rebecsim.clusters.mapreduce.reproduction.report import (
-        reproduction_markdown,
-        reproduction_view,
-    )
-    from rebecsim.clusters.mapreduce.reproduction.running import Extent, reproduce_capacity
-    from rebecsim.clusters.mapreduce.study import STUDY
-    from rebecsim.clusters.workers import executor_with_plugins
-    from rebecsim.files import write_atomically
-    from rebecsim.studies.running.comparing import StudyRunner
-    from rebecsim.studies.running.executors import available_workers
-
-    page, extent = wanted.page, Extent(wanted.quick, wanted.replications)
-    _require_place(page)
-    count = wanted.workers or available_workers()
-    with (
-        kept_or_temporary(wanted.out) as directory,
-        executor_with_plugins(count, STUDY.modules("auto")) as executor,
-    ):
-        showing = partial(showing_runs, f"{directory}: go on with the same command")
-        runner = StudyRunner(executor, "auto", showing, complain)
-        found = reproduce_capacity(directory, runner, extent)
-    console().print(reproduction_view(found, published()))
-    if page is not None:
-        text = reproduction_markdown(found, published(), extent)
-        write_atomically(page, text.encode())
-        say(f"page  {page}")
-
-
-def _require_place(page: Path | None) -> None:
-    if page is not None and not page.parent.is_dir():
-        raise typer.BadParameter(f"there is no directory {page.parent}", param_hint="--page")
-
-
-@dataclass(frozen=True)
-class _Reproduced:
-    """A published table with our runs of it, and how they were made."""
-
-    reproduction: Reproduction
-    scenario: Scenario
-    order_replications: int
-    versions: Mapping[str, str]
-
-
-def _reproduced(
-    table: PublishedTable,
-    directory: Path,
-    runner: StudyRunner,
-    replications: int | None,
-    with_page: bool,
-) -> _Reproduced:
-    """Run a published scenario in every variant that is wanted."""
-    from rebecsim.clusters.dispatch.published import reproduction_scenarios
-    from rebecsim.clusters.dispatch.report.reproduction import Reproduction
-    from rebecsim.clusters.scenarios import load_scenario, plan_scenario
-    from rebecsim.studies.running.comparing import planned
-
-    built_in = load_scenario(table.scenario).replace(replications=replications)
-    scenarios = reproduction_scenarios(built_in, corrected=with_page)
-    runs = {
-        variant: _kept(plan_scenario(scenario), directory / f"{table.scenario}_{variant}")
-        for variant, scenario in scenarios.items()
-    }
-    main = runs["rmc"]
-    original = main.plan.scenario
-    plans = main.plan.beside(original.replications) if with_page else {}
-    orders = {order: planned(plan, main.results, order) for order, plan in plans.items()}
-    runner.run([*runs.values(), *orders.values()])
-    moments = {variant: run.results.moments(run.plan) for variant, run in runs.items()}
-    return _Reproduced(
-        Reproduction(
-            table=table,
-            ours=moments["rmc"],
-            fair=moments["fair"],
-            corrected=moments.get("corrected", ()),
-            orders={order: run.results.moments(run.plan) for order, run in orders.items()},
-        ),
-        original,
-        max((plan.scenario.replications for plan in plans.values()), default=0),
-        main.results.record()["versions"],
-    )
-
-
-def _kept(plan: Plan, directory: Path) -> PlannedRun:
-    from rebecsim.studies.running.runner import PlannedRun
-    from rebecsim.studies.storage.results import Results
-
-    return PlannedRun(plan, Results.resume(directory, plan))
-
-
-def _page_settings(name: str | None, found: Sequence[_Reproduced]) -> PageSettings:
-    from rebecsim.clusters.dispatch.report.reproduction_page import PageSettings
-
-    first = found[0]
-    words = ("rebecsim", "reproduce", *([name] if name else []))
-    options = ("--replications", str(first.scenario.replications), "--page", "FILE")
-    return PageSettings(
-        command=" ".join((*words, *options)),
-        replications=first.scenario.replications,
-        order_replications=first.order_replications,
-        seeds=tuple(sorted({each.scenario.seed for each in found})),
-        versions=first.versions,
-    )
 
 
 @contextmanager

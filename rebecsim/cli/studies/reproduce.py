@@ -1,0 +1,272 @@
+"""The command that runs published experiments again: reproduce."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Generic, TypeVar
+
+import typer
+
+from rebecsim.cli.app import EngineName, Replications, Workers, complain, console, say
+from rebecsim.cli.commands import app
+from rebecsim.cli.studies.arrow import leave_pandas_alone
+from rebecsim.cli.studies.compare import kept_or_temporary, showing_runs
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from rebecsim.clusters.dispatch.published import PublishedTable
+    from rebecsim.clusters.dispatch.report.reproduction import Reproduction
+    from rebecsim.clusters.dispatch.report.reproduction_page import PageSettings
+    from rebecsim.clusters.dispatch.scenario import Scenario
+    from rebecsim.studies import Plan, PlannedRun, Study
+    from rebecsim.studies.running.comparing import StudyRunner
+
+_CAPACITY, _WORKFLOWS = "capacity", "workflows"
+"""What published experiments beside the scenarios are called."""
+
+
+@app.command()
+def reproduce(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help="A published scenario, capacity, or workflows; default: all scenarios."
+        ),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Keep the results in this directory.")] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(dir_okay=False, help="Run other orders too, and write a page (Markdown)."),
+    ] = None,
+    workers: Workers = None,
+    replications: Replications = None,
+    engine: EngineName = "auto",
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick",
+            help="capacity: eight experiments, workflows: a table of each family, twice each.",
+        ),
+    ] = False,
+    tables: Annotated[
+        str | None,
+        typer.Option(metavar="NUMBERS", help="workflows: these tables only, such as D.1,D.5."),
+    ] = None,
+) -> None:
+    """Run the published scenarios and put the figures beside the published ones.
+
+    Ours are under the choice law of the original tool; the fair law stands beside them. capacity
+    are the experiments on Hadoop's Capacity Scheduler, workflows those on WFBB-RM. With --out, a
+    run that was interrupted goes on where it stopped.
+    """
+    leave_pandas_alone()
+    if tables is not None and name != _WORKFLOWS:
+        raise typer.BadParameter(f"is for {_WORKFLOWS} only", param_hint="--tables")
+    if tables is not None and quick:
+        raise typer.BadParameter("cannot be given with --tables", param_hint="--quick")
+    wanted = _Wanted(out, page, workers)
+    if name == _CAPACITY:
+        _reproduce_capacity(wanted, replications, quick)
+        return
+    if name == _WORKFLOWS:
+        chosen = tuple(each.strip() for each in tables.split(",")) if tables else ()
+        _reproduce_workflows(wanted, replications, quick, chosen)
+        return
+    if quick:
+        names = f"{_CAPACITY} and {_WORKFLOWS}"
+        raise typer.BadParameter(f"is for {names} only", param_hint="--quick")
+    from rebecsim.clusters.dispatch.published import tables_of
+    from rebecsim.clusters.dispatch.report.reproduction import (
+        reproduction_rows,
+        reproduction_table,
+    )
+    from rebecsim.clusters.dispatch.report.reproduction_page import reproduction_page
+    from rebecsim.clusters.dispatch.study import STUDY
+    from rebecsim.clusters.workers import executor_with_plugins
+    from rebecsim.files import write_atomically
+    from rebecsim.studies.running.comparing import StudyRunner
+    from rebecsim.studies.running.executors import available_workers
+
+    _require_place(page)
+    count = workers or available_workers()
+    modules = STUDY.modules(engine)
+    with kept_or_temporary(out) as directory, executor_with_plugins(count, modules) as executor:
+        showing = partial(showing_runs, f"{directory}: go on with the same command")
+        runner = StudyRunner(executor, engine, showing, complain)
+        found = [
+            _reproduced(table, directory, runner, replications, with_page=page is not None)
+            for table in tables_of(name)
+        ]
+    rows = [row for each in found for row in reproduction_rows(each.reproduction)]
+    console().print(reproduction_table(rows, "Published scenarios"))
+    if page is not None:
+        text = reproduction_page([each.reproduction for each in found], _page_settings(name, found))
+        write_atomically(page, text.encode())
+        say(f"page  {page}")
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What is asked for of published experiments: where runs and page go, and how many workers."""
+
+    out: Path | None
+    page: Path | None
+    workers: int | None
+
+
+_Found = TypeVar("_Found")
+
+
+@dataclass(frozen=True)
+class _Experiments(Generic[_Found]):
+    """Published experiments: their study, how they are run, shown, and written as a page."""
+
+    study: Study
+    run: Callable[[Path, StudyRunner], _Found]
+    view: Callable[[_Found], RenderableType]
+    page: Callable[[_Found], str]
+
+
+def _reproduce_capacity(wanted: _Wanted, replications: int | None, quick: bool) -> None:
+    """Run the experiments on the Capacity Scheduler."""
+    from rebecsim.clusters.mapreduce.reproduction.published import published
+    from rebecsim.clusters.mapreduce.reproduction.report import (
+        reproduction_markdown,
+        reproduction_view,
+    )
+    from rebecsim.clusters.mapreduce.reproduction.running import Extent, reproduce_capacity
+    from rebecsim.clusters.mapreduce.study import STUDY
+
+    extent = Extent(quick, replications)
+    _reproduce_experiments(
+        wanted,
+        _Experiments(
+            STUDY,
+            lambda directory, runner: reproduce_capacity(directory, runner, extent),
+            lambda found: reproduction_view(found, published()),
+            lambda found: reproduction_markdown(found, published(), extent),
+        ),
+    )
+
+
+def _reproduce_workflows(
+    wanted: _Wanted, replications: int | None, quick: bool, tables: tuple[str, ...]
+) -> None:
+    """Run the experiments on WFBB-RM."""
+    from rebecsim.clusters.stages.reproduction.report import workflows_markdown, workflows_view
+    from rebecsim.clusters.stages.reproduction.running import WorkflowExtent, reproduce_workflows
+    from rebecsim.clusters.stages.study import STUDY
+
+    extent = WorkflowExtent(quick, tables, replications)
+    _reproduce_experiments(
+        wanted,
+        _Experiments(
+            STUDY,
+            lambda directory, runner: reproduce_workflows(directory, runner, extent),
+            workflows_view,
+            lambda found: workflows_markdown(found, extent),
+        ),
+    )
+
+
+def _reproduce_experiments(wanted: _Wanted, experiments: _Experiments[_Found]) -> None:
+    """Run published experiments, and show the published figures beside ours."""
+    from rebecsim.clusters.workers import executor_with_plugins
+    from rebecsim.files import write_atomically
+    from rebecsim.studies.running.comparing import StudyRunner
+    from rebecsim.studies.running.executors import available_workers
+
+    page = wanted.page
+    _require_place(page)
+    count = wanted.workers or available_workers()
+    with (
+        kept_or_temporary(wanted.out) as directory,
+        executor_with_plugins(count, experiments.study.modules("auto")) as executor,
+    ):
+        showing = partial(showing_runs, f"{directory}: go on with the same command")
+        runner = StudyRunner(executor, "auto", showing, complain)
+        found = experiments.run(directory, runner)
+    console().print(experiments.view(found))
+    if page is not None:
+        write_atomically(page, experiments.page(found).encode())
+        say(f"page  {page}")
+
+
+def _require_place(page: Path | None) -> None:
+    if page is not None and not page.parent.is_dir():
+        raise typer.BadParameter(f"there is no directory {page.parent}", param_hint="--page")
+
+
+@dataclass(frozen=True)
+class _Reproduced:
+    """A published table with our runs of it, and how they were made."""
+
+    reproduction: Reproduction
+    scenario: Scenario
+    order_replications: int
+    versions: Mapping[str, str]
+
+
+def _reproduced(
+    table: PublishedTable,
+    directory: Path,
+    runner: StudyRunner,
+    replications: int | None,
+    with_page: bool,
+) -> _Reproduced:
+    """Run a published scenario in every variant that is wanted."""
+    from rebecsim.clusters.dispatch.published import reproduction_scenarios
+    from rebecsim.clusters.dispatch.report.reproduction import Reproduction
+    from rebecsim.clusters.scenarios import load_scenario, plan_scenario
+    from rebecsim.studies.running.comparing import planned
+
+    built_in = load_scenario(table.scenario).replace(replications=replications)
+    scenarios = reproduction_scenarios(built_in, corrected=with_page)
+    runs = {
+        variant: _kept(plan_scenario(scenario), directory / f"{table.scenario}_{variant}")
+        for variant, scenario in scenarios.items()
+    }
+    main = runs["rmc"]
+    original = main.plan.scenario
+    plans = main.plan.beside(original.replications) if with_page else {}
+    orders = {order: planned(plan, main.results, order) for order, plan in plans.items()}
+    runner.run([*runs.values(), *orders.values()])
+    moments = {variant: run.results.moments(run.plan) for variant, run in runs.items()}
+    return _Reproduced(
+        Reproduction(
+            table=table,
+            ours=moments["rmc"],
+            fair=moments["fair"],
+            corrected=moments.get("corrected", ()),
+            orders={order: run.results.moments(run.plan) for order, run in orders.items()},
+        ),
+        original,
+        max((plan.scenario.replications for plan in plans.values()), default=0),
+        main.results.record()["versions"],
+    )
+
+
+def _kept(plan: Plan, directory: Path) -> PlannedRun:
+    from rebecsim.studies.running.runner import PlannedRun
+    from rebecsim.studies.storage.results import Results
+
+    return PlannedRun(plan, Results.resume(directory, plan))
+
+
+def _page_settings(name: str | None, found: Sequence[_Reproduced]) -> PageSettings:
+    from rebecsim.clusters.dispatch.report.reproduction_page import PageSettings
+
+    first = found[0]
+    words = ("rebecsim", "reproduce", *([name] if name else []))
+    options = ("--replications", str(first.scenario.replications), "--page", "FILE")
+    return PageSettings(
+        command=" ".join((*words, *options)),
+        replications=first.scenario.replications,
+        order_replications=first.order_replications,
+        seeds=tuple(sorted({each.scenario.seed for each in found})),
+        versions=first.versions,
+    )

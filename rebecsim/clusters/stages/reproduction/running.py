@@ -1,0 +1,210 @@
+"""Runs the published experiments on WFBB-RM, and puts their figures beside the published ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rebecsim.clusters.stages.measures import STAGES_MEASURES
+from rebecsim.clusters.stages.reproduction.published import (
+    FIGURES,
+    BudgetTable,
+    Point,
+    Printed,
+    chosen_tables,
+)
+from rebecsim.clusters.stages.scenario import StagesScenario
+from rebecsim.clusters.stages.study import STUDY
+from rebecsim.studies.plan import plan_study
+from rebecsim.studies.running.comparing import StudyRunner
+from rebecsim.studies.running.runner import PlannedRun
+from rebecsim.studies.scenarios.scenario import validated
+from rebecsim.studies.statistics.estimates import Estimate, estimate
+from rebecsim.studies.storage.results import Results
+
+JOBS = 2500
+"""Of a run, all of which count. The thesis does not say how many; its turnarounds fall as jobs are
+reserved further ahead, which shows that runs are short: see the page about the reproduction."""
+
+QUICK = ("D.1", "D.9", "D.17")
+"""A table of each family."""
+
+_REPLICATIONS, _QUICK_REPLICATIONS = 5, 2
+_MOST_ERRORS, _MOST_SHARE = 3.0, 0.05
+_ROUNDED = {"late": 0.0005, "turnaround": 0.005, "processing": 0.0005}
+"""Half of the last printed digit."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowExtent:
+    """How much is run.
+
+    Attributes:
+        quick: a table of each family, instead of all.
+        tables: instead: tables by number; empty: as `quick` says.
+        replications: of each experiment; None: five, or two if it is quick.
+    """
+
+    quick: bool = False
+    tables: tuple[str, ...] = ()
+    replications: int | None = None
+
+    @property
+    def command(self) -> str:
+        """What is typed for it."""
+        words = ["rebecsim reproduce workflows"]
+        if self.quick:
+            words.append("--quick")
+        if self.tables:
+            words.append(f"--tables {','.join(self.tables)}")
+        if self.replications is not None:
+            words.append(f"--replications {self.replications}")
+        return " ".join(words)
+
+    @property
+    def runs(self) -> int:
+        """How many replications there are."""
+        return self.replications or (_QUICK_REPLICATIONS if self.quick else _REPLICATIONS)
+
+    @property
+    def chosen(self) -> list[BudgetTable]:
+        """The tables. Raises UserError for one that is not there."""
+        return chosen_tables(self.tables or (QUICK if self.quick else None))
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedCell:
+    """A figure of ours beside the published one.
+
+    Attributes:
+        printed: what is published; None: a misprint.
+        ours: from our runs.
+        rounded: half of the last printed digit.
+    """
+
+    printed: Printed | None
+    ours: Estimate
+    rounded: float
+
+    @property
+    def errors(self) -> float:
+        """By how many standard errors, of both, ours is greater than the published figure."""
+        if self.printed is None:
+            return math.nan
+        error = math.hypot(self.printed.standard_error, self.ours.standard_error or 0.0)
+        apart = self._apart
+        return apart / error if error else math.copysign(math.inf, apart) if apart else 0.0
+
+    @property
+    def is_within(self) -> bool:
+        """Whether they are within three standard errors, or 5 %, of one another."""
+        if self.printed is None:
+            return False
+        return abs(self.errors) <= _MOST_ERRORS or (
+            abs(self._apart) <= _MOST_SHARE * self.printed.value
+        )
+
+    @property
+    def _apart(self) -> float:
+        """How far they are apart beyond what rounding can hide."""
+        assert self.printed is not None
+        apart = self.ours.value - self.printed.value
+        return math.copysign(max(abs(apart) - self.rounded, 0.0), apart)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTable:
+    """A published table with ours: for each of its rows the cells of each figure, by column."""
+
+    table: BudgetTable
+    rows: tuple[Mapping[str, tuple[ComparedCell, ...]], ...]
+
+    def cells(self, *figures: str) -> Iterator[ComparedCell]:
+        """Give all cells of some figures that are compared."""
+        for row in self.rows:
+            for figure in figures:
+                yield from (each for each in row[figure] if each.printed is not None)
+
+
+def reproduce_workflows(
+    directory: Path, runner: StudyRunner, extent: WorkflowExtent
+) -> list[FoundTable]:
+    """Run the experiments that are not in a directory yet, and compare the figures of all."""
+    tables = extent.chosen
+    runs = {
+        (table.rule, row.point): _kept(scenario_of(table, row.point, extent.runs), directory)
+        for table in tables
+        for row in table.rows
+    }
+    runner.run(list(runs.values()))
+    return [
+        compared(table, [runs[table.rule, row.point] for row in table.rows]) for table in tables
+    ]
+
+
+def scenario_of(table: BudgetTable, point: Point, replications: int) -> StagesScenario:
+    """Give an experiment as a scenario."""
+    name = f"workflows_{table.rule.lower()}_{point.name}"
+    values = {
+        "name": name,
+        "replications": replications,
+        "policies": list(table.policies),
+        "workload": {
+            "jobs": JOBS,
+            "rate": 1 / point.interval,
+            "workflows": [point.family],
+            "reserved_ahead": point.reserved_ahead,
+            "multiplier": float(point.multiplier),
+        },
+        "resources": {"count": point.count, "slots": 2},
+        "decisions": {"measured": True},
+    }
+    return validated(StagesScenario, name, values, {})
+
+
+def _kept(scenario: StagesScenario, directory: Path) -> PlannedRun:
+    plan = plan_study(STUDY, scenario)
+    return PlannedRun(plan, Results.resume(directory / scenario.name, plan))
+
+
+def compared(table: BudgetTable, runs: Sequence[PlannedRun]) -> FoundTable:
+    """Put the figures of runs, one for each row, beside those of a table."""
+    metrics = {each.metric.name: each.metric for each in STAGES_MEASURES}
+    rows = []
+    for row, run in zip(table.rows, runs, strict=True):
+        moments = {each.cell.policy: each for each in run.results.moments(run.plan)}
+        ours = {
+            figure: [estimate(metrics[figure], [moments[each]]) for each in table.policies]
+            for figure in FIGURES
+        }
+        ours["processing"] = [_in_seconds(each) for each in ours["processing"]]
+        rows.append(compared_row(row.figures, ours))
+    return FoundTable(table, tuple(rows))
+
+
+def compared_row(
+    printed: Mapping[str, Sequence[Printed | None]], ours: Mapping[str, Sequence[Estimate]]
+) -> dict[str, tuple[ComparedCell, ...]]:
+    """Put figures of ours beside the published ones of a row."""
+    return {
+        figure: tuple(
+            ComparedCell(theirs, mine, _ROUNDED[figure])
+            for theirs, mine in zip(printed[figure], ours[figure], strict=True)
+        )
+        for figure in FIGURES
+    }
+
+
+def _in_seconds(found: Estimate) -> Estimate:
+    """Give a figure of milliseconds in seconds."""
+    error = found.standard_error
+    return Estimate(
+        found.value / 1000,
+        None if error is None else error / 1000,
+        None,
+        None,
+        found.level,
+        found.degrees_of_freedom,
+    )

@@ -1,0 +1,172 @@
+"""Published figures of WFBB-RM beside ours, as text and as a page, and from runs."""
+
+from __future__ import annotations
+
+import io
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from rebecsim.clusters.stages.reproduction import running
+from rebecsim.clusters.stages.reproduction.published import (
+    FIGURES,
+    BudgetTable,
+    Printed,
+    default_point,
+    published,
+)
+from rebecsim.clusters.stages.reproduction.report import (
+    statements,
+    within_counts,
+    workflows_markdown,
+    workflows_view,
+)
+from rebecsim.clusters.stages.reproduction.running import (
+    ComparedCell,
+    FoundTable,
+    WorkflowExtent,
+    compared_row,
+)
+from rebecsim.errors import UserError
+from rebecsim.studies.statistics.estimates import Estimate
+from tests.conftest import Run
+
+
+def found(value: float, error: float | None = 0.0) -> Estimate:
+    return Estimate(value, error, None, None, 0.95, 1.0)
+
+
+def as_published(table: BudgetTable) -> FoundTable:
+    """Give the published figures as if they were ours; 1 where they are misprints."""
+    rows = []
+    for row in table.rows:
+        ours = {
+            name: [found(cell.value if cell else 1) for cell in row.figures[name]]
+            for name in FIGURES
+        }
+        rows.append(compared_row(row.figures, ours))
+    return FoundTable(table, tuple(rows))
+
+
+@pytest.fixture(scope="module")
+def all_tables() -> list[FoundTable]:
+    return [as_published(each) for each in published().values()]
+
+
+def test_all_tables_are_there() -> None:
+    tables = published()
+    assert list(tables) == [f"D.{number}" for number in range(1, 25)]
+    assert all(len(table.rows) == 3 for table in tables.values())
+    assert all(len(row.figures["late"]) == 4 for t in tables.values() for row in t.rows)
+    first = tables["D.1"].rows[0]
+    assert (first.label, first.point.interval, first.point.count) == ("1/30", 30, 50)
+    assert first.figures["late"][2] == Printed(0.574, 0.034)
+    assert tables["D.22"].rows[1].figures["turnaround"][3] is None
+
+
+def test_every_table_has_the_defaults_among_its_levels() -> None:
+    for table in published().values():
+        assert default_point(table.family) in [row.point for row in table.rows]
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "error", "errors", "within"),
+    [
+        (Printed(1.0, 0.0), 1.3, 0.1, 2.995, True),
+        (Printed(1.0, 0.0), 1.31, 0.1, 3.095, False),
+        (Printed(1.0, 1.96), 0.0, 0.0, -0.9995, True),
+        (Printed(10.0, 0.0), 10.4, 0.0, math.inf, True),
+        (Printed(0.0, 0.0), 0.0004, 0.0, 0.0, True),
+        (Printed(0.0, 0.0), 0.05, None, math.inf, False),
+    ],
+)
+def test_a_cell_is_within_three_errors_or_five_percent(
+    theirs: Printed, ours: float, error: float | None, errors: float, within: bool
+) -> None:
+    cell = ComparedCell(theirs, found(ours, error), 0.0005)
+    assert cell.errors == pytest.approx(errors, rel=1e-3)
+    assert cell.is_within == within
+
+
+def test_misprints_are_not_counted(all_tables: list[FoundTable]) -> None:
+    assert within_counts(all_tables) == (
+        "570 of 570 cells (100 %) are within 3 standard errors or 5 % of the published figure: "
+        "P 285 of 285, T 285 of 285."
+    )
+    assert not ComparedCell(None, found(1), 0.0005).is_within
+
+
+def test_what_is_too_far_off_is_marked(all_tables: list[FoundTable]) -> None:
+    table = all_tables[0]
+    far = replace(table.rows[0]["late"][2], ours=found(0.9, 0.1))
+    row = {**table.rows[0], "late": (*table.rows[0]["late"][:2], far, table.rows[0]["late"][3])}
+    changed = replace(table, rows=(row, *table.rows[1:]))
+    assert within_counts([changed]).startswith("23 of 24 cells (96 %)")
+    assert "| +3.2 ! |" in workflows_markdown([changed], WorkflowExtent(tables=("D.1",)))
+
+
+def test_the_output_ends_with_how_many_agree_and_fits_a_terminal(
+    all_tables: list[FoundTable],
+) -> None:
+    file = io.StringIO()
+    Console(file=file, width=80).print(workflows_view(all_tables[:1]))
+    lines = file.getvalue().rstrip().split("\n")
+    assert "".join(lines[-2:]).startswith("24 of 24 cells (100 %)")
+    assert lines[0] == "Table D.1: CyberShake, PD, by arrivals a second"
+    assert max(len(line.rstrip()) for line in lines) <= 80
+
+
+def test_statements_hold_for_the_published_figures(all_tables: list[FoundTable]) -> None:
+    said = statements(all_tables)
+    assert len(said) == 8 + 24
+    assert all(each.holds for each in said)
+    assert "turnaround is 1.93 times that by TSP1" in said[1].says
+    cells = all_tables[0].rows[1]["turnaround"]
+    spoilt = (cells[0], replace(cells[1], ours=found(1.0)), *cells[2:])
+    rows = list(all_tables[0].rows)
+    rows[1] = {**rows[1], "turnaround": spoilt}
+    broken = statements([replace(all_tables[0], rows=tuple(rows))])
+    assert [each.holds for each in broken] == [False, True]
+
+
+def test_the_page_says_how_it_was_made(all_tables: list[FoundTable]) -> None:
+    text = workflows_markdown(all_tables, WorkflowExtent(quick=True))
+    assert text.startswith("<!-- Made by `rebecsim reproduce workflows --quick --page FILE`")
+    assert "2 replications of each cell" in text
+    assert text.count("## Table D.") == 24
+    assert WorkflowExtent(tables=("D.1", "D.5")).command.endswith("--tables D.1,D.5")
+    assert (WorkflowExtent().runs, len(WorkflowExtent().chosen)) == (5, 24)
+    assert [each.number for each in WorkflowExtent(quick=True).chosen] == ["D.1", "D.9", "D.17"]
+    with pytest.raises(UserError, match=r"no table 'D\.25'; they are D\.1 to D\.24"):
+        _ = WorkflowExtent(tables=("D.25",)).chosen
+
+
+def test_the_command_runs_tables_and_writes_a_page(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "JOBS", 4)
+    words = ("reproduce", "workflows", "--tables", "D.1", "--replications", 2, "--workers", 1)
+    done = run(*words, "--out", tmp_path / "out", "--page", tmp_path / "page.md")
+    assert done.returncode == 0, done.stderr
+    assert "of 24 cells" in done.stdout
+    assert "holds  CyberShake, PD (D.1): with TSP1 it makes no difference" in done.stdout
+    assert "## Table D.1: CyberShake, PD, by arrivals" in (tmp_path / "page.md").read_text()
+    assert len(list((tmp_path / "out").iterdir())) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("workflows", "--tables", "D.77"), "there is no table 'D.77'"),
+        (("capacity", "--tables", "D.1"), "is for workflows only"),
+        (("workflows", "--tables", "D.1", "--quick"), "cannot be given with --tables"),
+        (("for_edf", "--quick"), "is for capacity and workflows only"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_said(run: Run, words: tuple[str, ...], said: str) -> None:
+    done = run("reproduce", *words)
+    assert done.returncode == 2
+    assert said in " ".join(done.stderr.replace("│", " ").split())
