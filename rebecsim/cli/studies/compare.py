@@ -32,6 +32,7 @@ from rebecsim.cli.app import (
 )
 from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
+from rebecsim.cli.queue_files import ComparedFiles
 from rebecsim.cli.studies.arrow import leave_pandas_alone
 from rebecsim.errors import WorkerKilledError
 from rebecsim.exit_codes import ExitCode
@@ -132,11 +133,15 @@ def compare(
         bool, typer.Option(help="Run other orders too, to tell the policy from the race.")
     ] = True,
     sought: Sought = Sought(),
+    files: ComparedFiles = ComparedFiles(),
     trace: Annotated[bool, typer.Option("--trace", help="Keep every message served.")] = False,
     engine: EngineName = "auto",
     plugin: Plugins = None,
 ) -> None:
-    """Compare policies: tables, charts, data and a report of a scenario."""
+    """Compare policies: tables, charts, data and a report of a scenario.
+
+    With --queues, compare files of Hadoop's schedulers instead: SCENARIO is a trace of jobs then.
+    """
     from rebecsim.report.charts.figures import DRAWING_MODULES
     from rebecsim.studies.running.executors import (
         available_workers,
@@ -149,7 +154,7 @@ def compare(
     if dask is not None:
         _require_cluster(dask, workers)
     count = workers or available_workers()
-    text = read_scenario_text(scenario)
+    text = files.scenario(scenario) or read_scenario_text(scenario)
     if dask is None and text.values.get("kind") == "dispatch":
         # While this process imports other things.
         start_server(count, (*simulation_modules(engine), *DRAWING_MODULES))

@@ -10,9 +10,9 @@ import typer
 
 from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
 from rebecsim.cli.commands import app
+from rebecsim.cli.node_groups import node_group
 from rebecsim.cli.option_groups import grouped
 from rebecsim.cli.workloads.logs import Log, Processors, Size, Sort, read_log, told
-from rebecsim.cli.workloads.node_groups import node_group
 from rebecsim.counted import counted
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from rebecsim.cli.app import console, say
-from rebecsim.cli.workloads.node_groups import node_group
+from rebecsim.cli.node_groups import node_group
 from rebecsim.close_names import suggestion
 from rebecsim.counted import counted
 from rebecsim.errors import UserError

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -13,14 +11,11 @@ import typer
 from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
 from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
-from rebecsim.cli.workloads.node_groups import node_group
+from rebecsim.cli.queue_files import NODES, QueueOptions, alike_nodes
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
     from rebecsim.clusters.yarn.inputs import RunSetup
-
-_NO_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
-_NODES = "80:memory=64000,cores=16"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,9 +51,9 @@ class NodeOptions:
         if self.topology is not None:
             values["topology"] = str(self.topology)
         if self.nodes:
-            values["nodes"] = [_group(text) for text in self.nodes]
+            values["nodes"] = [alike_nodes(text) for text in self.nodes]
         if not self.nodes and self.topology is None:
-            raise UserError(f"say which nodes there are: --nodes {_NODES}, or --topology FILE")
+            raise UserError(f"say which nodes there are: --nodes {NODES}, or --topology FILE")
         return values
 
 
@@ -78,43 +73,6 @@ class AssignmentOptions:
     assign_multiple: Annotated[
         bool, typer.Option("--assign-multiple", help="Give all that fits at a heartbeat.")
     ] = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class QueueOptions:
-    """Files of Hadoop 3's schedulers."""
-
-    queues: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="A capacity-scheduler.xml or fair-scheduler.xml as a scheduler; repeatable."
-        ),
-    ] = None
-    yarn_site: Annotated[
-        Path | None, typer.Option(help="What these need beside: a yarn-site.xml.")
-    ] = None
-
-    def tables(self) -> list[dict[str, Any]]:
-        """Give them as a scenario has them. Raises UserError for files that are not there."""
-        files = self.queues or []
-        if self.yarn_site is not None and not files:
-            raise UserError("--yarn-site is for --queues FILE")
-        for file in (*files, *filter(None, [self.yarn_site])):
-            if not file.is_file():
-                raise UserError(f"{file}: there is no such file")
-        site = {} if self.yarn_site is None else {"yarn_site": str(self.yarn_site)}
-        return [
-            {"name": name, "queues": str(file), **site}
-            for name, file in zip(_names(files), files, strict=True)
-        ]
-
-
-def _names(files: Sequence[Path]) -> list[str]:
-    """Call files by their names, or by their paths where names are not enough."""
-    names = [file.stem for file in files]
-    if len(set(map(str.lower, names))) < len(names):
-        names = [str(file.with_suffix("")) for file in files]
-    return [_NO_NAME.sub("_", name).strip("_.-") or "queues" for name in names]
 
 
 @app.command()
@@ -180,13 +138,6 @@ def _setups(trace: Path, policies: tuple[str, ...], **values: Any) -> list[RunSe
     given = {"name": "yarn", "policies": policies, "workload": {"trace": str(trace)}, **values}
     scenario = validated(YarnScenario, "yarn", given, {})
     return [RunSetup(scenario, Path(), name) for name in scenario.compared]
-
-
-def _group(text: str) -> dict[str, int]:
-    count, amounts = node_group(text, _NODES)
-    if set(amounts) != {"memory", "cores"}:
-        raise UserError(f"--nodes {text}: write it as {_NODES}")
-    return {"count": count, **amounts}
 
 
 def _penalty(text: str) -> dict[str, Any]:

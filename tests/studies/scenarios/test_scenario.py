@@ -344,7 +344,7 @@ def test_replace_changes_fields_and_checks_them(load):
 def test_the_builtin_scenarios_are_the_published_ones_and_ours():
     published = {table.scenario for table in PUBLISHED_TABLES}
     own = {"backfilling_or_fairshare", "fresh_readings"}
-    of_yarn = {"elastic_or_regular", "fifo_or_fair", "peek_with_errors"}
+    of_yarn = {"changed_queues", "elastic_or_regular", "fifo_or_fair", "peek_with_errors"}
     of_mapreduce = {"capacity_or_fair", "user_limit"}
     of_stages = {"budgets_or_deadlines", "slots_by_deadlines"}
     assert set(builtin_scenarios()) == published | own | of_yarn | of_mapreduce | of_stages

@@ -39,6 +39,8 @@ def queue_section(
     """Show what queues got; `idle` says what of the files has no effect."""
     figures = {each.scheduler: _figures_of(each) for each in shown}
     paths = tuple(dict.fromkeys(path for of_it in figures.values() for path in of_it))
+    terminal = figures_table(figures)
+    terminal.title = " ".join(notes) or None
     return Section(
         name="queues",
         title="Queues",
@@ -55,7 +57,7 @@ def queue_section(
         ),
         notes=notes,
         files={"queues.csv": _csv(paths, figures)},
-        terminal=figures_table(figures),
+        terminal=terminal,
     )
 
 

@@ -130,7 +130,10 @@ def test_what_queues_have_adds_up(shown: dict[str, StoredTables]) -> None:
 def test_the_section_names_queues_and_what_has_no_effect(
     shown: dict[str, StoredTables],
 ) -> None:
-    section = queue_section(list(shown.values()), ("a.xml:3: x has no effect",), "", ())
+    idle, runs = ("a.xml:3: x has no effect",), ("Of the first runs.",)
+    section = queue_section(list(shown.values()), idle, "", runs)
+    assert section.terminal is not None
+    assert section.terminal.title == "Of the first runs."
     assert section.sentences == ("a.xml:3: x has no effect",)
     jobs = section.tables[0]
     assert jobs.headings == ("Queue", "FIFO", "before", "after", "fair")
