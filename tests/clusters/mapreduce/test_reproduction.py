@@ -18,7 +18,18 @@ from rebecsim.clusters.mapreduce.reproduction.report import (
     reproduction_view,
     verdict_counts,
 )
-from rebecsim.clusters.mapreduce.reproduction.running import QUICK, Extent, found_in
+from rebecsim.clusters.mapreduce.reproduction.running import (
+    QUICK,
+    Extent,
+    chosen_experiments,
+    found_in,
+)
+from rebecsim.clusters.mapreduce.reproduction.scenarios import (
+    cluster_settings,
+    experiment_scenarios,
+    small_scenarios,
+    validation_scenarios,
+)
 from rebecsim.clusters.mapreduce.reproduction.small_targets import SMALL_TARGETS, paired_ends
 from rebecsim.clusters.mapreduce.reproduction.targets import checked
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
@@ -110,6 +121,17 @@ def test_the_page_says_how_it_was_made():
     assert verdict_counts(all_checked(as_found(published()))) in text
     assert Extent(replications=1).command == "rebecsim reproduce capacity --replications 1"
     assert (Extent().runs, Extent(quick=True, replications=5).runs) == (10, 5)
+
+
+def test_only_runs_of_the_large_cluster_have_what_was_chosen_for_it():
+    chosen = cluster_settings()["large_scheduler"]
+    assert set(chosen) == {"queue-order", "capped-slots"}
+    large = experiment_scenarios(chosen_experiments(QUICK), 1)
+    small = [*small_scenarios(1), *validation_scenarios(1)]
+    for scenario in (*large, *small):
+        for variant in scenario.variants:
+            found = {key: variant.settings[key] for key in chosen if key in variant.settings}
+            assert found == (chosen if scenario in large else {})
 
 
 SMALL = {

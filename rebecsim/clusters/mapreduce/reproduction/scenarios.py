@@ -27,7 +27,10 @@ _SECOND_USER, _SECOND_JOB = 5.0, 120.0  # seconds
 
 @cache
 def cluster_settings() -> Mapping[str, Mapping[str, Any]]:
-    """Read the keys of the table `cluster` for the large, the small and the validation cluster."""
+    """Read the keys of the table `cluster` for the large, the small and the validation cluster.
+
+    Beside them, as `large_scheduler`, are settings that all experiments on the large one have.
+    """
     file = resources.files("rebecsim.clusters.mapreduce.reproduction") / "clusters.toml"
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
@@ -56,7 +59,7 @@ def _mix(pattern: str, queues: Sequence[str]) -> dict[str, Any]:
 
 
 def _of_experiment(experiment: Experiment) -> Settings:
-    found: Settings = {}
+    found: Settings = dict(cluster_settings()["large_scheduler"])
     for queue, capacity in zip(experiment.queues, experiment.capacities, strict=True):
         found |= _of_queue(
             queue,
