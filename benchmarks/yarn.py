@@ -6,7 +6,7 @@ PEEK. The plain loop is written below without rebecs, messages or schedulers; it
 at the same time, and is timed in the same process, in turn. Times are processor seconds without
 drawing the trace. `--growth` takes other sizes, each in a process of its own, and gives the most
 memory that it has had; `--figure FILE.svg` draws that. With `--times N` it takes them in turn N
-times, and gives the least seconds of each.
+times, and gives the least seconds and the most memory of each.
 """
 
 from __future__ import annotations
@@ -259,7 +259,10 @@ def grown(jobs: int, nodes: int) -> None:
 def growth(figure: Path | None, times: int) -> None:
     """Take several sizes in turn, each in a process of its own."""
     measured = [[_alone(jobs, nodes) for jobs, nodes in GROWTH] for _ in range(times)]
-    rows = [min(each, key=lambda row: row[3]) for each in zip(*measured, strict=True)]
+    rows = []
+    for of_size in zip(*measured, strict=True):
+        *size, _, _ = of_size[0]
+        rows.append([*size, min(row[3] for row in of_size), max(row[4] for row in of_size)])
     for jobs, nodes, tasks, seconds, memory in rows:
         print(
             f"{jobs:5,.0f} jobs {tasks:8,.0f} tasks {nodes:5,.0f} nodes: {seconds:5.1f} s, "
@@ -285,15 +288,19 @@ def draw(rows: Sequence[Sequence[float]], path: Path) -> None:
         panels = figure.subplots(2, 2)
         by_tasks = [row for row in rows if row[1] == 100]
         by_nodes = [row for row in rows if row[0] == 1000]
-        for column, (chosen, place, label) in enumerate(
-            ((by_tasks, 2, "Tasks, on 100 nodes"), (by_nodes, 1, "Nodes, of 1,000 jobs"))
+        for column, (chosen, across, label) in enumerate(
+            (
+                (by_tasks, [row[2] / 1000 for row in by_tasks], "Thousands of tasks, on 100 nodes"),
+                (by_nodes, [row[1] for row in by_nodes], "Nodes, of 1,000 jobs"),
+            )
         ):
             for line, (value, name) in enumerate(((3, "CPU seconds"), (4, "Peak memory (MB)"))):
                 axes = panels[line][column]
-                axes.plot([r[place] for r in chosen], [r[value] for r in chosen], "o-", color=BLUE)
+                up = [row[value] for row in chosen]
+                axes.plot(across, up, "o-", color=BLUE)
                 plain_axes(axes, "", label, name)
-                axes.set_ylim(0, None)
-                axes.set_xlim(0, None)
+                axes.set_xlim(0, 1.05 * max(across))
+                axes.set_ylim(0, 1.1 * max(up))
         return figure
 
     write_figure(path, made)
