@@ -10,7 +10,7 @@ nodes and tasks, `Failures` with each `Outage`, `Speculation`, and each `TimedCh
 Schedulers: a `TaskScheduler` gives free slots, of a `SlotKind` and seen as `TrackerSlots`, to tasks
 of each `JobInProgress` by an `Assignment`. `SLOT_SCHEDULERS` has them by name: the
 `CapacityTaskScheduler`, the `FairTaskScheduler` and the `JobQueueTaskScheduler`, which has no
-queues.
+queues; a plug-in adds a `SlotScheduler`.
 """
 
 from lazy_loader import attach_stub

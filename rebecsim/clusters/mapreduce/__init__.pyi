@@ -31,7 +31,7 @@ from .requirements import StuckJobsError as StuckJobsError
 from .schedulers.capacity.scheduler import CapacityTaskScheduler as CapacityTaskScheduler
 from .schedulers.fair.scheduler import FairTaskScheduler as FairTaskScheduler
 from .schedulers.fifo import JobQueueTaskScheduler as JobQueueTaskScheduler
-from .schedulers.registry import SLOT_SCHEDULERS as SLOT_SCHEDULERS
+from .schedulers.registry import SLOT_SCHEDULERS as SLOT_SCHEDULERS, SlotScheduler as SlotScheduler
 from .schedulers.scheduler import Assignment as Assignment, TaskScheduler as TaskScheduler
 from .tasks.attempt import AttemptOutcome as AttemptOutcome
 from .tasks.phases import Phase as Phase

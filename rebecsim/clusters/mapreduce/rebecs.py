@@ -405,7 +405,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
             for number, attempt in list(run.outputs.items()):
                 if attempt.is_lost:
                     del run.outputs[number]
-                    run.missing.add(number)
+                    run.missing[number] = attempt
             for attempt in lost:
                 self._settle(attempt)
             if run.end is None:
@@ -418,7 +418,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         progress = run.progress
         assert progress is not None
         if progress.waiting(REDUCE):
-            needed = run.missing
+            needed = set(run.missing)
         else:
             shuffles = [
                 attempt.shuffle
@@ -432,7 +432,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
                 if any(number not in shuffle.got for shuffle in shuffles)
             }
         for number in sorted(needed):
-            run.missing.discard(number)
+            run.missing.pop(number).outcome = AttemptOutcome.OUTPUT_LOST
             run.done[MAP].discard(number)
             progress.lose(number)
             self.scheduler.waits_again(progress, MAP, number)

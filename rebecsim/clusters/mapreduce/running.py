@@ -91,7 +91,8 @@ class JobRun:
         done: numbers of the tasks that have ended, by kind.
         wanted: how many maps, and how many reduces, a scheduler could give slots now.
         outputs: of maps: the attempt whose output reduces fetch, in the order of their ends.
-        missing: maps that have ended and whose output is lost; nobody needs them now.
+        missing: of maps that have ended and whose output is lost: the attempt; nobody needs them
+            now.
         first_map: when its first map was launched (microseconds).
         maps_end: when the last of its maps was reported to have ended.
         first_reduce: when its first reduce was launched.
@@ -108,7 +109,7 @@ class JobRun:
         self.done: tuple[set[int], set[int]] = (set(), set())
         self.wanted = (0, 0)
         self.outputs: dict[int, Attempt] = {}
-        self.missing: set[int] = set()
+        self.missing: dict[int, Attempt] = {}
         self.first_map: int | None = None
         self.maps_end: int | None = None
         self.first_reduce: int | None = None

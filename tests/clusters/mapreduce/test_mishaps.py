@@ -96,6 +96,9 @@ def test_maps_run_again_whose_output_is_lost_while_somebody_needs_it() -> None:
     assert all(again[number] == 2 for number in ended)
     lost = [each for each in finished.attempts if each.outcome is LOST]
     assert {each.node for each in lost} <= {0}
+    in_vain = [each for each in finished.attempts if each.outcome is AttemptOutcome.OUTPUT_LOST]
+    assert ended <= {each.number for each in in_vain if again[each.number] == 2}
+    assert {(each.kind, each.node) for each in in_vain} == {(MAP, 0)}
     assert makespan(finished) > makespan(without)
 
 

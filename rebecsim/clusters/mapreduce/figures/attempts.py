@@ -12,10 +12,10 @@ Integers = NDArray[np.int64]
 KINDS = ("map", "reduce")
 LOCALITIES = ("", "node", "rack", "remote")
 """Reduces have none."""
-OUTCOMES = ("running", "succeeded", "killed", "lost")
+OUTCOMES = ("running", "succeeded", "killed", "lost", "output lost")
 
 NODE_LOCAL, RACK_LOCAL, REMOTE = 1, 2, 3
-SUCCEEDED = OUTCOMES.index("succeeded")
+SUCCEEDED, OUTPUT_LOST = OUTCOMES.index("succeeded"), OUTCOMES.index("output lost")
 _SECOND = 1_000_000
 
 
@@ -77,4 +77,4 @@ class AttemptColumns:
     @property
     def useful_backups(self) -> int:
         """How many of them ended first."""
-        return int((self.backup & (self.outcome == SUCCEEDED)).sum())
+        return int((self.backup & np.isin(self.outcome, (SUCCEEDED, OUTPUT_LOST))).sum())

@@ -19,11 +19,11 @@ from rebecsim.clusters.mapreduce.configuration import Speculation
 from rebecsim.clusters.mapreduce.job import SlotKind
 from rebecsim.clusters.mapreduce.progress import JobInProgress
 from rebecsim.clusters.mapreduce.running import JobRun, MapReduceCluster
-from rebecsim.clusters.mapreduce.tasks.attempt import Attempt, AttemptOutcome
+from rebecsim.clusters.mapreduce.tasks.attempt import DONE, Attempt, AttemptOutcome
 from rebecsim.clusters.mapreduce.tasks.phases import Rates
 from rebecsim.clusters.mapreduce.tracker import TrackerSlots
 
-_OF_USE = (AttemptOutcome.RUNNING, AttemptOutcome.SUCCEEDED)
+_OF_USE = (AttemptOutcome.RUNNING, *DONE)
 
 
 class _Look(NamedTuple):
@@ -36,7 +36,7 @@ class _Look(NamedTuple):
 
 def progress_of(attempt: Attempt, rates: Rates, now: int) -> float:
     """Give how far an attempt is."""
-    if attempt.outcome is AttemptOutcome.SUCCEEDED:
+    if attempt.outcome in DONE:
         return 1.0
     if attempt.kind is SlotKind.REDUCE:
         if attempt.shuffle is not None:

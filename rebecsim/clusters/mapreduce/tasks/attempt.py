@@ -23,6 +23,12 @@ class AttemptOutcome(IntEnum):
     """Another attempt of the task was first, or its slot was given to others."""
     LOST = 3
     """Its node failed."""
+    OUTPUT_LOST = 4
+    """It succeeded; later its node failed with the output of the map, which then ran again."""
+
+
+DONE = (AttemptOutcome.SUCCEEDED, AttemptOutcome.OUTPUT_LOST)
+"""The outcomes of attempts that have done all that they had to."""
 
 
 class Attempt:

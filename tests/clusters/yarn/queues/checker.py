@@ -87,6 +87,41 @@ def check_masters(run: Finished, most: dict[str, int]) -> None:
         assert used <= max(limit, largest), f"{path}: {used} MB of AppMasters, of {limit}"
 
 
+def check_nothing_lost(run: Finished) -> None:
+    """Every job has ended, with each of its tasks done once since its AppMaster began."""
+    for job in run.applications:
+        assert job.end is not None, f"job {job.number} has not ended"
+        done = [each for each in job.containers[job.before :] if not each.killed]
+        asked = 1 + sum(each.count for each in job.job.classes)
+        assert len(done) == asked, f"job {job.number} has {len(done)} containers, of {asked}"
+        assert all(each.finished is not None for each in done)
+
+
+def check_guarantees(run: Finished, capacity: dict[str, int]) -> None:
+    """Nothing of a leaf is killed that has its capacity or less, but for a part of a container.
+
+    What has ended within a heartbeat may still be counted; an AppMaster takes along what it has.
+    """
+    killed: dict[tuple[str, int], list[Container]] = {}
+    for each in run.killed:
+        leaf = run.queue_of[each.container.application.number]
+        killed.setdefault((leaf, each.killed), []).append(each.container)
+    for (leaf, now), gone in killed.items():
+        if any(each.task.is_master for each in gone):
+            continue
+        believed = [
+            each
+            for each in held_in(run, leaf)
+            if each.scheduled <= now
+            and each.finished is not None
+            and each.finished > now - run.configuration.node_heartbeat
+            and not (each.killed and each.finished < now)
+        ]
+        left = sum(each.memory for each in believed) - sum(each.memory for each in gone)
+        least = capacity[leaf] - max(each.memory for each in gone)
+        assert left > least, f"{leaf} is left {left} MB at {now} ms, of {capacity[leaf]}"
+
+
 def check_work_conserved(run: Finished, maximum: dict[str, int], slack: int = 0) -> None:
     """Nobody waits for long who could run; for containers that are all alike.
 

@@ -11,8 +11,10 @@ from rebecsim.clusters.yarn.rebecs import StuckError
 from rebecsim.workloads.containers.jobs import ContainerJob
 from tests.clusters.yarn.queues.checker import (
     Tree,
+    check_guarantees,
     check_masters,
     check_maxima,
+    check_nothing_lost,
     check_users,
     check_work_conserved,
 )
@@ -25,10 +27,11 @@ from tests.clusters.yarn.queues.files import (
     nodes,
     tasks,
 )
+from tests.examples import dear
 
 NODES, MEMORY = 4, 10_240
 TOTAL = NODES * MEMORY
-FEW = budget(max_examples=8, deadline=None, phases=(Phase.generate,))
+FEW = budget(max_examples=dear(1000, share=125), phases=(Phase.generate,))
 
 
 @st.composite
@@ -114,8 +117,9 @@ def test_no_limit_of_a_queue_a_user_or_application_masters_is_passed(data: st.Da
         return
     jobs = data.draw(workloads(usable(tree), alike=False))
     found = _run(capacity(tree.values), jobs)
-    assert all(each.end is not None for each in found.applications)
+    check_nothing_lost(found)
     check_maxima(found, tree.maximum)
+    check_guarantees(found, tree.capacity)
     step = 1024
     hard = {
         path: -(-int(max(tree.capacity[path], step) * factor) // step) * step
@@ -136,6 +140,7 @@ def test_under_capacities_nobody_waits_who_could_run(data: st.DataObject) -> Non
         return
     jobs = data.draw(workloads(usable(tree), alike=True))
     found = _run(capacity(tree.values), jobs)
+    check_nothing_lost(found)
     check_maxima(found, tree.maximum)
     check_work_conserved(found, tree.maximum, slack=len(tree.maximum))
 
@@ -174,7 +179,7 @@ def test_under_fair_shares_nobody_waits_who_could_run(
     site = {"yarn.scheduler.fair.preemption": "true"} if killing else {}
     jobs = data.draw(workloads(["root.p.a", "root.p.b", "root.c"], alike=True))
     found = _run(fair(text, site), jobs)
-    assert all(each.end is not None for each in found.applications)
+    check_nothing_lost(found)
     check_maxima(found, maximum)
     if not found.killed:
         check_work_conserved(found, maximum)
