@@ -185,6 +185,28 @@ def require_sound_schedule(
             if task.number not in placed[number]:
                 raise BrokenScheduleError(f"{_name(number, task)} has no place")
         require_order(job, placed[number])
+    _require_slots(taken, resources)
+
+
+def require_slots(
+    jobs: Iterable[StageJob],
+    resources: Sequence[StageResource],
+    assignments: Iterable[Assignment],
+) -> None:
+    """Raise BrokenScheduleError if at some time tasks hold more slots than a resource has."""
+    known = {job.number: job for job in jobs}
+    taken: dict[tuple[int, TaskKind], list[tuple[int, int]]] = {}
+    for each in assignments:
+        kind = known[each.key.job].tasks[each.key.task].kind
+        pool = each.resource, pool_of(resources[each.resource], kind)
+        taken.setdefault(pool, []).extend([(each.start, 1), (each.end, -1)])
+    _require_slots(taken, resources)
+
+
+def _require_slots(
+    taken: Mapping[tuple[int, TaskKind], list[tuple[int, int]]],
+    resources: Sequence[StageResource],
+) -> None:
     for (number, kind), changes in taken.items():
         used, slots = 0, resources[number].slots_for(kind)
         for time, change in sorted(changes):  # at one time those that end come first

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from rebecsim.carried_files import carried, version_of
 from rebecsim.clusters.common.plugin_errors import blaming
-from rebecsim.clusters.stages.cluster import ManagerMaker, run_stages
+from rebecsim.clusters.stages.cluster import FinishedStages, ManagerMaker, run_stages
 from rebecsim.clusters.stages.decisions import DecisionCost
+from rebecsim.clusters.stages.hadoop.cluster import run_on_hadoop
 from rebecsim.clusters.stages.job import StageJob, StageTask
 from rebecsim.clusters.stages.managers.constraints.searching import SearchingManager
 from rebecsim.clusters.stages.managers.registry import stages_policies, stages_policy
@@ -88,8 +89,16 @@ class StagesSetup:
         table = self.scenario.decisions
         cost = DecisionCost(table.by, table.constant, table.per_task)
         with blaming(*stages_policies.suspects(self.policy)):
-            run = run_stages(self.jobs(replication), self.resources(), self.maker(), cost)
+            run = self._run(replication, cost)
         return MeasuredStages(run, self.scenario.warm_up)
+
+    def _run(self, replication: int, cost: DecisionCost) -> FinishedStages:
+        scenario, jobs = self.scenario, self.jobs(replication)
+        if scenario.hadoop is None:
+            return run_stages(jobs, self.resources(), self.maker(), cost)
+        costs = scenario.hadoop.settings, cost, scenario.solver.settings
+        manager, seed = stages_policy(self.policy).manager, (scenario.seed, replication)
+        return run_on_hadoop(jobs, self.resources(), manager, *costs, seed)
 
 
 @dataclass(frozen=True)

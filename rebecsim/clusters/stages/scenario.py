@@ -25,6 +25,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from rebecsim.clusters.stages.decisions import ChargedBy
+from rebecsim.clusters.stages.hadoop.cluster import runs_on_hadoop
+from rebecsim.clusters.stages.hadoop.settings import HadoopSettings
 from rebecsim.clusters.stages.job import SECOND
 from rebecsim.clusters.stages.managers.constraints.solver import SolverSettings
 from rebecsim.clusters.stages.managers.registry import stages_policy
@@ -219,6 +221,44 @@ class SolverTable(Table):
         return SolverSettings(self.limit, self.rules_first, self.seconds, self.step * SECOND)
 
 
+class HadoopTable(Table):
+    """Hadoop 1 instead of resources that run what is planned at its time."""
+
+    heartbeat: float = Field(
+        default=3.0,
+        ge=0.001,
+        le=10**4,
+        description="how often a TaskTracker says what has ended and asks for tasks, s",
+    )
+    overhead: float = Field(
+        default=12.0, ge=0, le=10**6, description="how much longer a task takes, s"
+    )
+    transfer: float = Field(
+        default=5.0, ge=0, le=10**6, description="how much longer a map takes without its data, s"
+    )
+    replicas: int = Field(
+        default=3, ge=1, le=10**5, description="how many resources have what a map reads"
+    )
+    slow_start: float = Field(
+        default=0.05,
+        ge=0,
+        le=1,
+        description="with EDF and FIFO, the part of its maps after which a job's reduces take "
+        "slots; plans let them wait for all maps",
+    )
+
+    @property
+    def settings(self) -> HadoopSettings:
+        """What the cluster is told."""
+        return HadoopSettings(
+            heartbeat=round(self.heartbeat * SECOND),
+            overhead=round(self.overhead * SECOND),
+            transfer=round(self.transfer * SECOND),
+            replicas=self.replicas,
+            slow_start=self.slow_start,
+        )
+
+
 class StagesScenario(StudyScenario):
     """A comparison of resource managers of jobs of several stages, as read from a file."""
 
@@ -239,6 +279,9 @@ class StagesScenario(StudyScenario):
     resources: ResourcesTable = Field(description="what they run on")
     decisions: DecisionTable = Field(default=DecisionTable(), description="what decisions cost")
     solver: SolverTable = Field(default=SolverTable(), description="how solvers search")
+    hadoop: HadoopTable | None = Field(
+        default=None, description="run MapReduce on Hadoop 1, with its heartbeats and overheads"
+    )
     load_factors: Annotated[tuple[Load, ...], _List] = Field(
         default=(1.0,), min_length=1, description="submit jobs so many times as fast"
     )
@@ -276,7 +319,22 @@ class StagesScenario(StudyScenario):
             raise ValueError(f"baseline = {self.baseline!r} should be one of the policies")
         if "processing" in self.metrics and not self.decisions.keeps_clock:
             raise ValueError("processing is measured only with measured = true in [decisions]")
+        if self.hadoop is not None:
+            self._require_hadoop()
         runs = len(self.policies) * len(self.load_factors) * self.replications
         if runs > MAX_RUNS:
             raise ValueError(f"{runs} runs, at most {MAX_RUNS} are allowed; shorten a list")
         return self
+
+    def _require_hadoop(self) -> None:
+        if self.workload.map_reduce is None and self.workload.closed is None:
+            raise ValueError("[hadoop] runs MapReduce: give workload.map_reduce or workload.closed")
+        if self.resources.map_slots is None:
+            raise ValueError(
+                "[hadoop] has slots for maps and reduces: give map_slots, reduce_slots"
+            )
+        for name in self.policies:
+            if not runs_on_hadoop(stages_policy(name).manager):
+                raise ValueError(
+                    f"[hadoop] is not for {name}; take HCP_RM, MRCP_RM_AHEAD, EDF or FIFO"
+                )

@@ -89,7 +89,7 @@ def tables_of(run: FinishedStages) -> dict[str, dict[str, Any]]:
 
 def _columns(table: str, rows: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
     names = [name for name in TABLES[table] if name != REPLICATION]
-    found: dict[str, Any] = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    found: dict[str, Any] = {name: [row[place] for row in rows] for place, name in enumerate(names)}
     for name, kind in TABLES[table].items():
         if kind == _WHOLE and name != REPLICATION:
             found[name] = np.array(found[name], dtype=np.int64)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from rebecsim.clusters.common.registry import Registry
+from rebecsim.clusters.stages.managers.constraints.hcp import TurnaroundManager
 from rebecsim.clusters.stages.managers.constraints.milp import IntegerProgramme
 from rebecsim.clusters.stages.managers.constraints.mrcp import ConstraintManager
 from rebecsim.clusters.stages.managers.dispatching import EarliestDeadlineFirst, FirstInFirstOut
@@ -128,6 +129,12 @@ BUILTIN_STAGES_POLICIES = (
         "Fewest late jobs by an integer programme",
         "the fewest late jobs, by an integer programme; jobs are planned when they arrive",
         IntegerProgramme,
+    ),
+    StagesPolicy(
+        "HCP_RM",
+        "Fewest late jobs and shortest turnaround",
+        "the least product of the late jobs and one more, and of the longest turnaround",
+        TurnaroundManager,
     ),
 )
 for _policy in BUILTIN_STAGES_POLICIES:

@@ -59,7 +59,7 @@ class SearchingManager(StageManager):
             self._jobs[job.number] = job
             left[job.number] = [task.number for task in job.real_tasks]
         problem = planning_problem(now, self._jobs, left, running.values(), self.resources)
-        return list(_changes(self._placed(problem, scheduled), scheduled))
+        return list(_changes(self.placed(problem, scheduled), scheduled))
 
     def wakes_at(self, now: int) -> int | None:
         """Be asked when the next job may start."""
@@ -76,9 +76,10 @@ class SearchingManager(StageManager):
     def search(self, problem: PlanningProblem, known: PlacedTasks | None) -> Found:
         """Search a schedule with fewer late jobs than one that is known."""
 
-    def _placed(
+    def placed(
         self, problem: PlanningProblem, scheduled: Mapping[TaskKey, Assignment]
     ) -> Iterator[Assignment]:
+        """Give all tasks their places."""
         known = self._by_rules(problem, scheduled) if self.settings.rules_first else None
         if known is None or len(known.late) > problem.lost:
             found = self.search(problem, known)

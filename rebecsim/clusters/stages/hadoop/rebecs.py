@@ -1,0 +1,204 @@
+"""A Hadoop cluster as rebecs, on one clock.
+
+    ArrivalSource --submit--> JobTracker
+    TaskTracker: beat
+    TaskTracker --heartbeat--> JobTracker         what has ended
+    JobTracker: decide                            if jobs are new, about all that has not started
+    JobTracker --run--> TaskTracker               for its free slots
+    JobTracker --maps_ended--> TaskTracker        its reduces of a job can go on
+    TaskTracker: finish
+
+A decision keeps the JobTracker busy; heartbeats wait.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from rebecsim.actors import Rebec, known_rebec, message_server
+from rebecsim.clusters.stages.decisions import DecisionCost, MadeDecision
+from rebecsim.clusters.stages.hadoop.choosing import JobInProgress, TaskChoice
+from rebecsim.clusters.stages.hadoop.settings import HadoopSettings
+from rebecsim.clusters.stages.job import StageJob, TaskKind
+from rebecsim.clusters.stages.locality import Locality
+from rebecsim.clusters.stages.managers.manager import StageManager
+from rebecsim.clusters.stages.resources import StageResource
+from rebecsim.clusters.stages.schedule import Assignment, Schedule
+
+_UNBOUNDED = 2**31 - 1
+_ENDS, _BEGINS, _ARRIVES, _DECIDES = 1, 2, 3, 4
+_KINDS = TaskKind.MAP, TaskKind.REDUCE
+
+
+class HadoopTaskTracker(Rebec, queue_size=_UNBOUNDED):
+    """Runs tasks on a resource. Reduces that have a slot wait there for the maps of their job."""
+
+    tracker: HadoopJobTracker = known_rebec()
+
+    def __init__(self, number: int, settings: HadoopSettings, first: int) -> None:
+        self.number = number
+        self._heartbeat = settings.heartbeat
+        self._ended: list[tuple[Assignment, int]] = []
+        self._waiting: dict[int, list[tuple[Assignment, int]]] = {}
+        self.tracker.trackers[number] = self
+        self.beat(after=first)
+
+    @message_server(priority=_ARRIVES, global_priority=_ARRIVES)
+    def beat(self) -> None:
+        """Say what has ended since the last time."""
+        self.tracker.heartbeat(self.number, tuple(self._ended))
+        self._ended.clear()
+        self.beat(after=self._heartbeat)
+
+    @message_server(priority=_BEGINS, global_priority=_BEGINS)
+    def run(self, assignment: Assignment, duration: int, waits: bool) -> None:
+        """Begin a task, or let it wait for the maps of its job."""
+        if waits:
+            self._waiting.setdefault(assignment.key.job, []).append((assignment, duration))
+        else:
+            self.finish(assignment, after=duration)
+
+    @message_server(priority=_BEGINS, global_priority=_BEGINS)
+    def maps_ended(self, job: int) -> None:
+        """Let reduces of a job go on."""
+        for assignment, duration in self._waiting.pop(job, ()):
+            self.finish(assignment, after=duration)
+
+    @message_server(priority=_ENDS, global_priority=_ENDS)
+    def finish(self, assignment: Assignment) -> None:
+        """End a task; the JobTracker hears of it by the next heartbeat."""
+        self._ended.append((assignment, self._now))
+
+
+class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
+    """Gives tasks to TaskTrackers that ask for them.
+
+    Attributes:
+        schedule: what is planned, runs and has ended.
+        completed: when it heard that each job had ended (ms), by number.
+        decisions: that have been made.
+        closed: whether all jobs have ended.
+    """
+
+    def __init__(
+        self,
+        choice: TaskChoice,
+        schedule: Schedule,
+        manager: StageManager | None,
+        costs: tuple[DecisionCost, HadoopSettings, Locality],
+        work: tuple[tuple[StageResource, ...], int],
+    ) -> None:
+        self._choice, self.schedule, self._manager = choice, schedule, manager
+        self._cost, self._settings, self._locality = costs
+        resources, self._to_come = work
+        self.trackers: dict[int, HadoopTaskTracker] = {}
+        self.completed: dict[int, int] = {}
+        self.decisions: list[MadeDecision] = []
+        self._free = {
+            (each.number, kind): each.slots_for(kind) for each in resources for kind in _KINDS
+        }
+        self._new: list[StageJob] = []
+        self._busy = False
+        self._waiting: list[int] = []
+        self.closed = self._to_come == 0
+
+    @property
+    def jobs(self) -> dict[int, JobInProgress]:
+        """Those that have arrived and not ended, by number."""
+        return self._choice.jobs
+
+    @message_server(priority=_ARRIVES, global_priority=_ARRIVES)
+    def submit(self, job: StageJob) -> None:
+        """Take a job."""
+        self.jobs[job.number] = JobInProgress(job)
+        if self._manager is not None:
+            self._new.append(job)
+
+    @message_server(priority=_DECIDES, global_priority=_DECIDES)
+    def heartbeat(self, number: int, ended: tuple[tuple[Assignment, int], ...]) -> None:
+        """Take note of what has ended; decide if there are new jobs; give tasks."""
+        for assignment, time in ended:
+            self._take_note(assignment, time)
+        self._waiting.append(number)
+        if self._busy:
+            return
+        if self._new:
+            self._busy = True
+            new, self._new = tuple(self._new), []
+            tasks = sum(len(job.real_tasks) for job in new)
+            self.decide(new, self._now, after=self._cost.before(tasks))
+        else:
+            self._answer()
+
+    @message_server(priority=_DECIDES, global_priority=_DECIDES)
+    def decide(self, new: tuple[StageJob, ...], began: int) -> None:
+        """Plan new jobs, and all that has not started."""
+        manager, schedule, now = self._manager, self.schedule, self._now
+        assert manager is not None
+        limits, clock = manager.limits_reached, perf_counter()
+        changes = manager.plan(now, new, schedule.running, schedule.scheduled)
+        clock = perf_counter() - clock
+        moved = 0
+        for each in changes:
+            moved += each.key in schedule.scheduled
+            schedule.plan(each)
+        busy = self._cost.after(clock)
+        tasks = sum(len(job.real_tasks) for job in new)
+        made = MadeDecision(
+            *(began, now, len(new), tasks, len(changes) - moved, moved),
+            charged=now - began + busy,
+            clock=clock,
+            limited=manager.limits_reached > limits,
+        )
+        self.decisions.append(made)
+        self.free(after=busy)
+
+    @message_server(priority=_DECIDES, global_priority=_DECIDES)
+    def free(self) -> None:
+        """Answer the heartbeats that have come meanwhile."""
+        self._busy = False
+        self._answer()
+
+    def _answer(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for number in waiting:
+            for kind in _KINDS:
+                for _ in range(self._choice.most(kind, self._free[number, kind])):
+                    self._give(kind, number)
+
+    def _give(self, kind: TaskKind, number: int) -> None:
+        """Give a TaskTracker the next task, if there is one."""
+        now = self._now
+        key = self._choice.next(kind, number, now)
+        if key is None:
+            return
+        progress = self.jobs[key.job]
+        task = progress.job.tasks[key.task]
+        longer = self._locality.extra(key, kind, number)
+        assignment = Assignment(key, number, now, now + task.expected + longer)
+        self.schedule.plan(assignment)
+        self.schedule.begin(assignment)
+        del progress.pending[kind][key.task]
+        self._free[number, kind] -= 1
+        duration = task.duration + longer + self._settings.overhead
+        waits = kind is TaskKind.REDUCE and progress.maps_left > 0
+        self.trackers[number].run(assignment, duration, waits)
+
+    def _take_note(self, assignment: Assignment, time: int) -> None:
+        """Take note that a task has ended, and with the last one its job."""
+        number, task = assignment.key
+        progress = self.jobs[number]
+        self.schedule.end(assignment, time)
+        kind = progress.job.tasks[task].kind
+        self._free[assignment.resource, kind] += 1
+        progress.left -= 1
+        if kind is TaskKind.MAP:
+            progress.maps_left -= 1
+            if progress.maps_left == 0:
+                for tracker in self.trackers.values():
+                    tracker.maps_ended(number)
+        if progress.left == 0:
+            self.completed[number] = self._now
+            del self.jobs[number]
+            self._to_come -= 1
+            self.closed = self._to_come == 0
