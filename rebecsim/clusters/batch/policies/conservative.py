@@ -119,14 +119,18 @@ class ConservativeBackfilling(Backfilling):
         self._news = 0
         for job in list(self.waiting):
             start = self._planned[job.index]
-            if start <= now or job.processors > self._profile.peak(now, min(until, start)):
+            if start <= now or job.processors > self._profile.peak(min(until, start)):
                 continue
             before = min(until, start)
             first = self._profile.may_move(job, now, before, start)
             if first is None:
                 continue
             self._withdraw(job)
-            slot = self._profile.earliest(job, first, before)
+            slot = (
+                (first, job.amount)
+                if self.machine.is_counted
+                else self._profile.earliest(job, first, before)
+            )
             if slot is None:
                 self._profile.take(start, start + job.estimate, job.amount)
             else:
