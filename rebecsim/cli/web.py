@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -30,12 +32,9 @@ def web(
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
 ) -> None:
     """Explore models in a browser, by clicking; nothing leaves this machine."""
-    try:
-        from rebecsim.web.serving import prepare
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("fastapi", "starlette", "uvicorn"):
-            raise
-        raise UserError("this needs packages more: pip install 'rebecsim[web]'") from error
+    require_web()
+    from rebecsim.web.serving import prepare
+
     server = prepare(path, host, port)
     say(server.address)
     complain("Ctrl-C ends it")
@@ -43,3 +42,23 @@ def web(
         server.run(browser=browser)
     except KeyboardInterrupt:
         raise typer.Exit(ExitCode.INTERRUPTED) from None
+
+
+def require_web() -> None:
+    """Raise UserError where the packages that a server needs are not installed."""
+    try:
+        import rebecsim.web.serving  # noqa: F401
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("fastapi", "starlette", "uvicorn"):
+            raise
+        raise UserError("this needs packages more: pip install 'rebecsim[web]'") from error
+
+
+def show_run(model: Path, run: Sequence[int]) -> None:
+    """Open a run of a model in a browser, until Ctrl-C. Raises UserError, OSError."""
+    from rebecsim.web.serving import prepare
+
+    server = prepare(model, run=run)
+    complain(f"the run is at {server.address}; Ctrl-C ends it")
+    with suppress(KeyboardInterrupt):
+        server.run(browser=True)

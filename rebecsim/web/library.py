@@ -55,16 +55,18 @@ class Library:
     """The models; `given` is a model, a directory of models, or None. Raises UserError, OSError."""
 
     def __init__(self, given: Path | None = None) -> None:
-        if given is not None and not given.is_dir() and given.suffix not in (".rebeca", ".py"):
+        if given is not None:
             given.stat()
-            raise UserError(f"{given}: is neither a model (.rebeca, .py) nor a directory")
+            if not given.is_dir() and given.suffix not in (".rebeca", ".py"):
+                raise UserError(f"{given}: is neither a model (.rebeca, .py) nor a directory")
         self._given = given
+        self.named: ListedModel | None = None
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, ListedModel] = OrderedDict()
         if given is not None and given.is_file():
             self.named = self._listed(given, given.name, "yours", by_name=True)
-        else:
-            self.named = None
+            if self.named is None:
+                raise UserError(f"{given}: is larger than a model may be, or cannot be read")
 
     def models(self) -> list[ListedModel]:
         """Give all models, as their files are now: one's own first."""

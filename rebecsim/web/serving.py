@@ -6,12 +6,14 @@ import secrets
 import socket
 import threading
 import webbrowser
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
 
 from rebecsim.errors import UserError
+from rebecsim.web.addresses import run_text
 from rebecsim.web.app import make_app
 from rebecsim.web.guard import Admission
 from rebecsim.web.library import Library
@@ -41,10 +43,16 @@ class Server:
             self.socket.close()
 
 
-def prepare(given: Path | None, host: str, port: int | None) -> Server:
+def prepare(
+    given: Path | None,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    run: Sequence[int] = (),
+) -> Server:
     """Bind a port and make a server for these models; a free port if the usual one is taken.
 
-    Other machines can reach it only if `host` is another address, and then it asks for a token.
+    Its address leads to a model, if one is given, and to the end of this run of it. Other machines
+    can reach it only if `host` is another address, and then it asks for a token.
     Raises UserError for a port that is taken, or an address that is not of this machine.
     """
     library = Library(given)
@@ -53,7 +61,7 @@ def prepare(given: Path | None, host: str, port: int | None) -> Server:
     local = host in ("127.0.0.1", "localhost", "::1")
     admission = Admission(number, None if local else secrets.token_urlsafe(24))
     name = f"[{host}]" if ":" in host else host
-    start = "" if library.named is None else f"x/{library.named.id}"
+    start = "" if library.named is None else f"x/{library.named.id}/{run_text(run)}"
     token = "" if admission.token is None else f"?token={admission.token}"
     config = uvicorn.Config(
         make_app(library, admission),

@@ -122,9 +122,22 @@ class ExploreOutputOptions(WrittenTests):
         Path | None,
         typer.Option(help="Write the state space: .dot, .aut, .jsonl, .graphml or .xml."),
     ] = None
+    web: Annotated[
+        bool, typer.Option("--web", help="Open the counterexample in a browser, until Ctrl-C.")
+    ] = False
 
-    def check(self) -> None:
-        """Raise UserError for a kind of file that is unknown."""
+    def check(self, asked: QuestionOptions) -> None:
+        """Raise UserError for a kind of file that is unknown, and for what cannot be opened."""
+        if self.web:
+            from rebecsim.cli.web import require_web
+
+            if asked.tts or asked.core or asked.ignore or not (asked.deadlines and asked.overflow):
+                raise typer.BadParameter(
+                    "the browser shows runs as they are: leave out --tts, --core, --ignore, "
+                    "--no-deadlines and --no-overflow",
+                    param_hint="--web",
+                )
+            require_web()
         if self.export is not None:
             from rebecsim.report.diagrams.state_spaces import check_ending
 
@@ -164,7 +177,7 @@ def explore(
     """
     from rebecsim.exploration import explore as look
 
-    written.check()
+    written.check(asked)
     built, checked = asked.open(model)
     if time_advances and built.core:
         raise typer.BadParameter("a core model has no time", param_hint="--time-advances")
@@ -197,6 +210,10 @@ def explore(
     else:
         _show(result)
     _write_counterexample(result, question, model, written)
+    if written.web and result.path is not None:
+        from rebecsim.cli.web import show_run
+
+        show_run(model, result.path.ordinals)
     if "interrupt" in result.bounds:
         raise typer.Exit(ExitCode.INTERRUPTED)
     if written.export is not None:
@@ -227,7 +244,7 @@ def _show(result: Result) -> None:
 def _write_counterexample(
     result: Result, question: Question, model: Path, written: ExploreOutputOptions
 ) -> None:
-    if not written.asked and (written.save, written.svg) == (None, None):
+    if not (written.asked or written.web) and (written.save, written.svg) == (None, None):
         return
     from rebecsim.exploration import Recorded, save_recorded
     from rebecsim.report.diagrams.sequence import sequence_diagram

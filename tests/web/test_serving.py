@@ -1,0 +1,120 @@
+"""The commands that start a server, without one that runs."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from rebecsim.web.serving import Server
+from tests.conftest import Run
+from tests.on_asgi import ask
+
+LATE = """\
+reactiveclass R(2) { R() { self.m() after(1); } msgsrv m() { self.n() after(5) deadline(2); }
+    msgsrv n() { } }
+main { R r():(); }
+"""
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Server, bool]]:
+    """The servers that commands would run, and whether a browser is opened."""
+    found: list[tuple[Server, bool]] = []
+
+    def run(self: Server, *, browser: bool) -> None:
+        found.append((self, browser))
+        self.socket.close()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Server, "run", run)
+    return found
+
+
+def test_the_address_is_printed_and_ctrl_c_ends_it(
+    run: Run, started: list[tuple[Server, bool]], tmp_path: Path
+) -> None:
+    done = run("web", tmp_path, "--no-browser", "--port", 0)
+    ((server, browser),) = started
+    assert (done.returncode, browser) == (130, False)
+    assert done.stdout == f"{server.address}\n"
+    assert urlsplit(server.address).hostname == "127.0.0.1"
+    assert not urlsplit(server.address).query
+
+
+def test_another_address_needs_a_token_that_is_drawn(
+    run: Run, started: list[tuple[Server, bool]], tmp_path: Path
+) -> None:
+    for _ in range(2):
+        run("web", tmp_path, "--no-browser", "--port", 0, "--host", "0.0.0.0")
+    tokens = {urlsplit(server.address).query.removeprefix("token=") for server, _ in started}
+    assert len(tokens) == 2
+    assert all(len(token) >= 32 for token in tokens)
+    application = started[0][0].program.config.app
+    assert ask(application, "/").status == 403
+    assert ask(application, f"/?{urlsplit(started[0][0].address).query}").status == 303
+
+
+def test_a_counterexample_opens_where_it_ends(
+    run: Run, started: list[tuple[Server, bool]], tmp_path: Path
+) -> None:
+    (tmp_path / "late.rebeca").write_text(LATE)
+    done = run("explore", tmp_path / "late.rebeca", "--web")
+    ((server, browser),) = started
+    assert (done.returncode, browser) == (1, True)  # as without a browser
+    assert server.address in done.stderr
+    page = ask(server.program.config.app, urlsplit(server.address).path)
+    assert "✗ deadline missed" in page.text
+
+
+def test_without_a_counterexample_there_is_nothing_to_open(
+    run: Run, started: list[tuple[Server, bool]], tmp_path: Path
+) -> None:
+    right = LATE.replace("deadline(2)", "deadline(9)")
+    (tmp_path / "right.rebeca").write_text(right)
+    done = run("explore", tmp_path / "right.rebeca", "--no-deadlock", "--web")
+    assert (done.returncode, started) == (0, [])
+    assert "there is no counterexample" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "option",
+    [("--tts",), ("--core",), ("--ignore", "r.x"), ("--no-deadlines",), ("--no-overflow",)],
+)
+def test_runs_that_the_browser_does_not_know_are_refused(
+    run: Run, started: list[tuple[Server, bool]], tmp_path: Path, option: tuple[str, ...]
+) -> None:
+    (tmp_path / "late.rebeca").write_text(LATE)
+    done = run("explore", tmp_path / "late.rebeca", "--web", *option)
+    assert (done.returncode, started) == (2, [])
+
+
+def test_a_port_that_is_taken_is_said(run: Run, tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = run("web", tmp_path, "--no-browser", "--port", port)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"port {port} of 127.0.0.1" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["nothing", "nothing.rebeca", "text.txt"])
+def test_what_is_no_model_is_refused(run: Run, tmp_path: Path, name: str) -> None:
+    (tmp_path / "text.txt").write_text("")
+    done = run("web", tmp_path / name, "--no-browser")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert name in done.stderr
+
+
+def test_without_the_packages_it_is_said_what_to_install(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "rebecsim.web.serving")
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    done = run("web")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "pip install 'rebecsim[web]'" in done.stderr
