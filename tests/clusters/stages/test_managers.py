@@ -21,6 +21,7 @@ from rebecsim.clusters.stages.managers.registry import (
     StagesPolicy,
     stages_policy,
 )
+from rebecsim.clusters.stages.managers.wfbb import mapping
 from rebecsim.clusters.stages.resources import StageResource, alike, typed_alike
 from tests.clusters.stages.jobs import (
     generic_resources,
@@ -142,3 +143,17 @@ def test_what_cannot_be_in_time_is_placed_where_nobody_else_is_late_for_it() -> 
     jobs = [job(0, 0, 12, task(0, 10)), job(1, 0, 13, task(0, 10))]
     run = run_stages(jobs, alike(1, 1), POLICIES["WFBB_PD_SL_TSP1"].manager, FREE)
     assert run.completed == {0: 10, 1: 20}
+
+
+@pytest.mark.parametrize(("attempts", "late"), [(mapping.MOST_ATTEMPTS, 0), (0, 1)])
+def test_a_decision_tries_so_many_remappings_and_then_maps_late(
+    attempts: int, late: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mapping, "MOST_ATTEMPTS", attempts)
+    patient, urgent = job(0, 10, 90, task(0, 5)), job(1, 10, 16, task(0, 6))
+    run = run_stages([patient, urgent], alike(1, 1), POLICIES["WFBB_PD_SL_TSP1"].manager, FREE)
+    # By deadlines the urgent one is considered first, unless it arrives later.
+    assert run.completed == {0: 21, 1: 16}
+    patient, urgent = job(0, 10, 90, task(0, 5), arrival=0), job(1, 10, 16, task(0, 6), arrival=1)
+    run = run_stages([patient, urgent], alike(1, 1), POLICIES["WFBB_PD_SL_TSP1"].manager, FREE)
+    assert sum(run.completed[each.number] > each.deadline for each in run.jobs) == late
