@@ -1,7 +1,8 @@
-"""Systems with one heap of messages against the semantics, and what they refuse."""
+"""Systems with lines of messages against the semantics, and what they refuse."""
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
@@ -101,6 +102,24 @@ def test_serving_until_some_times_is_serving_at_once(quick: list[Any], ends: lis
     for end in sorted(ends):
         serve(system, NeverClosing(), (end, 0, 0))
         assert log == [each for each in expected if each[0] < end]
+    serve(system, NeverClosing())
+    assert log == expected
+
+
+@settings(max_examples=dear(30))
+@given(quick=rebecs, end=st.integers(0, 20), order=st.randoms(use_true_random=False))
+def test_messages_may_be_taken_over_in_any_order(quick: list[Any], end: int, order: Random) -> None:
+    log: list[Any] = []
+    expected: list[Any] = []
+    serve(QueuedSystem(model_of(quick, expected)), NeverClosing())
+    system = QueuedSystem(model_of(quick, log))
+    serve(system, NeverClosing(), (end, 0, 0))
+    waiting = under_way(system)
+    order.shuffle(waiting)
+    system.lines.clear()
+    system.moments.clear()
+    for message in waiting:
+        system.take_over(message)
     serve(system, NeverClosing())
     assert log == expected
 
