@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from rebecsim.clusters.yarn.container import Container
     from rebecsim.clusters.yarn.rebecs import NodeManager
 
+ANY_CORES = 2**40
+"""What a node has where cores do not count."""
+
 
 @dataclass(frozen=True, slots=True)
 class NodeSize:

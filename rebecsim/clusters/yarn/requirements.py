@@ -9,7 +9,7 @@ from rebecsim.clusters.yarn.application import hundreds
 from rebecsim.clusters.yarn.configuration import FairPool, InjectedError, YarnConfiguration
 from rebecsim.clusters.yarn.elasticity.durations import master_size
 from rebecsim.clusters.yarn.elasticity.penalties import Penalty, penalty_named
-from rebecsim.clusters.yarn.node import NodeSize
+from rebecsim.clusters.yarn.node import ANY_CORES, NodeSize
 from rebecsim.errors import UserError
 from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass
 
@@ -121,4 +121,5 @@ def _asking(who: str, memory: int, cores: int) -> str:
 
 def _largest(sizes: Sequence[NodeSize]) -> str:
     node = max(sizes, key=lambda each: (each.memory, each.cores))
-    return f"{node.name}, the largest, has {node.memory} MB and {node.cores} cores"
+    cores = "" if node.cores == ANY_CORES else f" and {node.cores} cores"
+    return f"{node.name}, the largest, has {node.memory} MB{cores}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
-from rebecsim.clusters.yarn.node import NodeSize
+from rebecsim.clusters.yarn.node import ANY_CORES, NodeSize
 from rebecsim.clusters.yarn.queue_files.capacity_settings import CapacitySettings
 from rebecsim.clusters.yarn.queue_files.reading import QueueSettings
 from rebecsim.clusters.yarn.queue_files.resources import Resources
@@ -15,8 +15,6 @@ from rebecsim.clusters.yarn.queues.fair.scheduler import HadoopFairScheduler
 from rebecsim.clusters.yarn.schedulers.registry import yarn_scheduler
 from rebecsim.clusters.yarn.schedulers.scheduler import ContainerScheduler
 from rebecsim.workloads.containers.jobs import ContainerJob
-
-_ANY = 2**40
 
 
 def scheduler_of(configuration: YarnConfiguration) -> type[ContainerScheduler]:
@@ -39,7 +37,7 @@ def counted_sizes(sizes: Sequence[NodeSize], queues: QueueSettings) -> Sequence[
     """Give nodes with as many cores as anybody may ask for, where only memory counts."""
     if queues.dominant:
         return sizes
-    return [replace(size, cores=_ANY) for size in sizes]
+    return [replace(size, cores=ANY_CORES) for size in sizes]
 
 
 def normalised(

@@ -216,3 +216,10 @@ def test_what_has_no_effect_in_a_fair_file_is_named() -> None:
         "minResources of a has no effect: percent of nothing; give memory and vcores",
         "yarn.scheduler.fair.nothing has no effect",
     ]
+
+
+def test_cores_that_do_not_count_are_not_told() -> None:
+    values = {"root.queues": "a", "root.a.capacity": "100", "root.a.maximum-capacity": "100"}
+    with pytest.raises(UserError) as raised:
+        run(capacity(values), [job(1, "a", tasks(1, 10, 4096))], nodes(2, 3000))
+    assert str(raised.value).endswith("node1, the largest, has 3000 MB")
