@@ -190,11 +190,11 @@ class SolverTable(Table):
     """How managers search that plan by solvers."""
 
     limit: float = Field(
-        default=0.1,
+        default=0.02,
         ge=1e-6,
         le=10**4,
         description="of a decision, in CP-SAT's deterministic time, which counts steps and is the "
-        "same on every machine: 0.1 is about a second",
+        "same on every machine: 0.02 is 0.2 s to 2 s",
     )
     rules_first: bool = Field(
         default=True,
