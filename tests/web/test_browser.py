@@ -98,6 +98,7 @@ def test_a_newcomer_finds_what_goes_wrong(page: Any) -> None:
 @pytest.mark.slow
 def test_a_form_that_is_refused_keeps_ones_place(page: Any) -> None:
     page.get_by_role("link", name="late.rebeca").click()
+    at(page, "Step 0")
     page.keyboard.press("1")
     at(page, "Step 1")
     page.get_by_text("Go on…").click()
