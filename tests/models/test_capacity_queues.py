@@ -10,7 +10,7 @@ import pytest
 from rebecsim.actors import Model, RandomScheduler, ReplayScheduler, Streams
 from rebecsim.clusters.mapreduce.schedulers.capacity.limits import slot_limits
 from rebecsim.clusters.mapreduce.schedulers.capacity.settings import CapacityQueueSettings
-from rebecsim.exploration import Checks, Result, explore
+from rebecsim.exploration import Checks, Result, explore, find_races
 from rebecsim.lang import parse_property_file
 from rebecsim.live import LiveLimits, check_log, run_live
 from rebecsim.native.engines import Engine
@@ -137,3 +137,11 @@ def test_its_limits_are_those_of_the_scheduler() -> None:
     assert re.search(r"^MAXIMUM = \(3, 2\) ", text, re.MULTILINE)
     expected = {(0, 1): 2, (0, 2): 1, (1, 2): 1, (2, 2): 2, (2, 1): 2, (3, 2): 2}
     assert {now: limits.user_limit(*now) for now in expected} == expected
+
+
+@pytest.mark.slow
+def test_the_next_heartbeats_make_up_for_a_late_one() -> None:
+    found = find_races(cluster(), checks=Checks(properties=parse_property_file(PROPERTIES)))
+    (group,) = found.groups
+    assert (group.kind, group.races) == ("while", 225)
+    assert group.distance == (71, 18)

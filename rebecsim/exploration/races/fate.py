@@ -142,16 +142,16 @@ def _is_fair(inner: Graph, enabled: Integers, component: Sequence[int]) -> bool:
     return not always & ~acting
 
 
-def longest(graph: Graph, wanted: Flags) -> tuple[Integers, Integers]:
-    """Give the most edges and the most time from each wanted node until all runs have ended.
+def longest(graph: Graph) -> tuple[Integers, Integers]:
+    """Give the most edges and the most time from each node until all runs have ended.
 
-    Cycles among them, which are none of fair runs, count nothing.
+    Cycles, where they are none of fair runs, count nothing.
     """
     steps, time = np.zeros((2, len(graph)), dtype=np.int64)
     first, target = graph.first.tolist(), graph.target.tolist()
     duration = graph.duration.tolist()
     of: dict[int, int] = {}
-    for number, component in enumerate(components(first, target, np.flatnonzero(wanted).tolist())):
+    for number, component in enumerate(components(first, target, range(len(graph)))):
         for node in component:
             of[node] = number
         most = latest = 0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from functools import cached_property
 from itertools import chain
 
 import numpy as np
@@ -113,13 +114,15 @@ class Judged:
             way.append(nearer[0])
             node = nearer[0][1].node
 
-    def until_joined(self, nodes: Sequence[int]) -> tuple[int, int]:
-        """Give the most moves and time, as the first side counts it, until all have joined."""
-        wanted = _mask(len(self._follower.nodes), nodes)
+    def until_joined(self, node: int) -> tuple[int, int]:
+        """Give the most moves and time, as the first side counts it, until the two have joined."""
+        steps, time = self._until_joined
+        return int(steps[node]), int(time[node])
+
+    @cached_property
+    def _until_joined(self) -> tuple[Integers, Integers]:
         graph = self._graph
-        timed = Graph(graph.first, graph.target, graph.owners, self._passed)
-        steps, time = longest(timed, wanted)
-        return int(steps[wanted].max(initial=0)), int(time[wanted].max(initial=0))
+        return longest(Graph(graph.first, graph.target, graph.owners, self._passed))
 
 
 def _mask(nodes: int, members: Iterable[int]) -> Flags:

@@ -66,7 +66,7 @@ class Pursuit:
             pending = unfinished
         self.unfinished = len(pending)
         for group in pending:
-            self._judge(group, group.pairs[group.followed :], finally_=True)
+            self._judge(group, self._starts(group, group.pairs[group.followed :]), finally_=True)
 
     def judged(self) -> Judged:
         """Judge all that has been followed."""
@@ -93,13 +93,14 @@ class Pursuit:
 
     def _follow(self, group: Group, batch: list[int], share: int, *, thorough: bool) -> bool:
         """Follow some races of a group, and look every now and then what is known."""
-        roots = [start.arrival.node for pair in batch for start in self._starts(group, pair)]
+        starts = self._starts(group, batch)
+        roots = [start.arrival.node for _, start in starts]
         widely = self._worst <= RACE_KINDS.index("avoidable")
         while not self.bounds:
             nodes = len(self._follower.nodes)
-            most = min(nodes + max(_FIRST_LOOK, nodes // 4), share)
+            most = min(nodes + max(_FIRST_LOOK, nodes // 2), share)
             finished = self._follower.follow(roots, most, widely=widely, is_over=self._is_over)
-            self._judge(group, batch, finally_=finished)
+            self._judge(group, starts, finally_=finished)
             if finished or (self._is_settled(group) and not thorough):
                 return True
             if most == share:
@@ -113,13 +114,17 @@ class Pursuit:
             self.bounds.append(bound)
         return bound is not None
 
-    def _starts(self, group: Group, pair: int) -> list[Start]:
-        first, second = group.in_order(self._diamonds, pair)
-        return self._follower.starts(first, second, (first.of(pair), second.of(pair)))
+    def _starts(self, group: Group, pairs: Sequence[int]) -> list[tuple[int, Start]]:
+        """Give where following begins for each pair."""
+        found = []
+        for pair in pairs:
+            first, second = group.in_order(self._diamonds, pair)
+            rows = first.of(pair), second.of(pair)
+            found += [(pair, start) for start in self._follower.starts(first, second, rows)]
+        return found
 
-    def _judge(self, group: Group, pairs: Sequence[int], *, finally_: bool) -> None:
+    def _judge(self, group: Group, starts: Sequence[tuple[int, Start]], *, finally_: bool) -> None:
         """Note what comes of races; what may change as more is followed, only `finally_`."""
-        starts = [(pair, start) for pair in pairs for start in self._starts(group, pair)]
         judged = self.judged()
         for pair, start in starts:
             _note(group, pair, start, judged, finally_=finally_)
@@ -142,7 +147,7 @@ def _note(group: Group, pair: int, start: Start, judged: Judged, *, finally_: bo
     elif judged.may_stay_apart[node]:
         group.note("undecided", 0, pair, start)
     elif start.noted or judged.is_noted(node):
-        steps, time = judged.until_joined([node])
+        steps, time = judged.until_joined(node)
         group.span = Distance(
             max(group.span.steps, 2 + steps), max(group.span.time, start.time + time)
         )
