@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -80,7 +81,9 @@ def test_watching_checks_again_what_was_written(
     steps = iter(
         [nothing, lambda: file.write_text("main"), nothing, file.unlink, nothing, stop],
     )
-    monkeypatch.setattr("time.sleep", lambda seconds: next(steps)())
+    # not that of all modules: other threads sleep, too
+    waiting = SimpleNamespace(sleep=lambda seconds: next(steps)())
+    monkeypatch.setattr("rebecsim.cli.models.check.time", waiting)
     done = run("check", "--watch", *option, file.name, other.name, cwd=tmp_path)
     assert done.returncode == 130
     if option:

@@ -20,7 +20,7 @@ def shown(tmp_path):
 
 
 def test_free_memory_is_drawn_over_the_whole_window_of_every_scheduler(shown):
-    begin, end = window = busiest_window(shown[0])
+    begin, end = window = busiest_window(shown)
     panels = gantt_figure(shown, window).axes
     assert [axes.get_title() for axes in panels] == ["REGULAR", "GREEDY"]
     for axes in panels:
@@ -28,6 +28,13 @@ def test_free_memory_is_drawn_over_the_whole_window_of_every_scheduler(shown):
         assert widths == {axes.get_xlim()[1]}
         assert len(axes.patches) == 2
     assert begin <= 5000 < end
+
+
+def test_a_run_that_takes_longer_than_the_first_is_seen_to_its_end(shown):
+    ends = [int(each.jobs.column("end").to_numpy().max()) for each in shown]
+    assert ends[0] != ends[1]
+    for runs in (shown, shown[::-1]):
+        assert busiest_window(runs) == (0, max(ends))
 
 
 def test_every_container_of_the_window_is_a_bar(shown):

@@ -29,18 +29,20 @@ _OTHERS = "#c4c4c4"
 _ROW = 0.9  # of the place between two nodes
 
 
-def busiest_window(shown: StoredTables) -> tuple[int, int]:
-    """Give the time to look at (ms), from when until when.
+def busiest_window(shown: Sequence[StoredTables]) -> tuple[int, int]:
+    """Give the time to look at (ms), from when until when, in runs of which the first one decides.
 
-    The whole run if it is not long against its tasks; otherwise as much of it as that, where the
-    most memory is in use.
+    All of that run if it is not long against its tasks, and of the others what is not; otherwise as
+    much of it as that, where the most memory is in use.
     """
-    end = int(values_of(shown.jobs, "end").max())
-    lengths = values_of(shown.tasks, "finished") - values_of(shown.tasks, "launched")
+    base = shown[0]
+    end = int(values_of(base.jobs, "end").max())
+    lengths = values_of(base.tasks, "finished") - values_of(base.tasks, "launched")
     width = int(np.median(lengths)) * _MOST_TASKS if len(lengths) else end
     if not 0 < width < end:
-        return 0, end
-    time, memory = values_of(shown.occupancy, "time"), values_of(shown.occupancy, "memory")
+        latest = max(int(values_of(each.jobs, "end").max()) for each in shown)
+        return 0, min(latest, max(end, width))
+    time, memory = values_of(base.occupancy, "time"), values_of(base.occupancy, "memory")
     step = int(time[1] - time[0])
     windows = max(width // step, 1)
     sums = np.convolve(memory, np.ones(windows), "valid")

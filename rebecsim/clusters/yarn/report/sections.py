@@ -138,5 +138,5 @@ def _pictures(
         "Nodes",
         "A bar is a container, as high as its memory; elastic ones have black edges. The jobs with "
         "the most memory have colours.",
-        partial(gantt_figure, shown, busiest_window(base), heading),
+        partial(gantt_figure, shown, busiest_window((base, *others)), heading),
     )
