@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -47,7 +48,7 @@ def web(
 def require_web() -> None:
     """Raise UserError where the packages that a server needs are not installed."""
     try:
-        import rebecsim.web.serving  # noqa: F401
+        import_module("rebecsim.web.serving")
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("fastapi", "starlette", "uvicorn"):
             raise

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import ceil
+from time import perf_counter
 from typing import NamedTuple
+
+from rebecsim.clusters.stages.job import StageJob
+from rebecsim.clusters.stages.managers.manager import StageManager
+from rebecsim.clusters.stages.schedule import Assignment, Schedule
 
 
 class ChargedBy(StrEnum):
@@ -69,3 +75,33 @@ class MadeDecision(NamedTuple):
     charged: int
     clock: float
     limited: bool
+
+    @property
+    def busy(self) -> int:
+        """How long the manager is busy after it has decided (ms)."""
+        return self.charged - (self.made - self.began)
+
+
+def decided(
+    manager: StageManager,
+    jobs: Sequence[StageJob],
+    schedule: Schedule,
+    cost: DecisionCost,
+    times: tuple[int, int],
+) -> tuple[Sequence[Assignment], MadeDecision]:
+    """Ask a manager what to change in a schedule, which is left as it is, as jobs have arrived.
+
+    `times` are when it was asked and when it decides, which is now (ms).
+    """
+    began, now = times
+    limits, clock = manager.limits_reached, perf_counter()
+    changes = manager.plan(now, jobs, schedule.running, schedule.scheduled)
+    clock = perf_counter() - clock
+    moved = sum(each.key in schedule.scheduled for each in changes)
+    return changes, MadeDecision(
+        *(began, now, len(jobs), sum(len(job.real_tasks) for job in jobs)),
+        *(len(changes) - moved, moved),
+        charged=now - began + cost.after(clock),
+        clock=clock,
+        limited=manager.limits_reached > limits,
+    )

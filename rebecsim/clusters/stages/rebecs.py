@@ -14,11 +14,10 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Sequence
-from time import perf_counter
 
 from rebecsim.actors import Rebec, known_rebec, message_server
 from rebecsim.clusters.stages.checking import ScheduleChecker
-from rebecsim.clusters.stages.decisions import DecisionCost, MadeDecision
+from rebecsim.clusters.stages.decisions import DecisionCost, MadeDecision, decided
 from rebecsim.clusters.stages.job import StageJob
 from rebecsim.clusters.stages.managers.manager import StageManager
 from rebecsim.clusters.stages.schedule import Assignment, Schedule
@@ -121,26 +120,16 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
     @message_server(priority=_DECIDES, global_priority=_DECIDES)
     def decide(self, numbers: tuple[int, ...], began: int) -> None:
         """Decide about jobs, and about all tasks that have not started."""
-        now, manager, schedule = self._now, self._manager, self.schedule
+        now, manager = self._now, self._manager
         jobs = [self.jobs[number] for number in numbers]
-        limits, clock = manager.limits_reached, perf_counter()
-        changes = manager.plan(now, jobs, schedule.running, schedule.scheduled)
-        clock = perf_counter() - clock
+        changes, made = decided(manager, jobs, self.schedule, self._cost, (began, now))
         self._checker.decided(now, changes)
-        moved = self._install(changes)
+        self._install(changes)
         if not manager.decides_at_ends and manager.wakes_at(now) is None:
             for job in jobs:
                 self._checker.require_complete(job)
-        busy = self._cost.after(clock)
-        tasks = sum(len(job.real_tasks) for job in jobs)
-        made = MadeDecision(
-            *(began, now, len(jobs), tasks, len(changes) - moved, moved),
-            charged=now - began + busy,
-            clock=clock,
-            limited=manager.limits_reached > limits,
-        )
         self.decisions.append(made)
-        self.free(after=busy)
+        self.free(after=made.busy)
         self._set_alarm(manager.wakes_at(now))
 
     @message_server(priority=_DECIDES, global_priority=_DECIDES)
@@ -191,14 +180,11 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
             self._busy = True
             self.consider()
 
-    def _install(self, changes: Sequence[Assignment]) -> int:
-        """Put changes into the schedule; give how many of them move a task."""
-        now, schedule, moved = self._now, self.schedule, 0
+    def _install(self, changes: Sequence[Assignment]) -> None:
+        """Put changes into the schedule."""
         for each in changes:
-            moved += each.key in schedule.scheduled
-            schedule.plan(each)
-            self.begin(each, after=each.start - now)
-        return moved
+            self.schedule.plan(each)
+            self.begin(each, after=each.start - self._now)
 
     def _set_alarm(self, time: int | None) -> None:
         if time is not None and time != self._wakes_at:

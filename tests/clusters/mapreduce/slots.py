@@ -124,3 +124,14 @@ class SlotCluster:
                 self.beat(node, random.randint(1, 5) * tick)
             self.pass_time(tick)
         raise AssertionError(f"{len(self.jobs)} jobs have not ended")
+
+
+def filled(cluster: SlotCluster) -> dict[str, int]:
+    """Fill all slots, and count those of maps by user."""
+    while cluster.beats(lasts=10**9):
+        pass
+    users: dict[str, int] = {}
+    for _, (job, kind, *_), _ in cluster.running:
+        if kind is MAP:
+            users[job.job.user] = users.get(job.job.user, 0) + 1
+    return users

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -26,12 +27,15 @@ FREE = DecisionCost(ChargedBy.NOTHING)
 NAMES = ("MRCP_RM", "MRCP_RM_AHEAD", "MRCP_RM_MATCHING", "MRCP_RM_MATCHING_AHEAD")
 
 
+def planner(name: str, **options: Any) -> Any:
+    """Give what makes a resource manager that searches, with settings of its own."""
+    return partial(stages_policy(name).manager, settings=SolverSettings(**options))
+
+
 def ran(
     name: str, jobs: Sequence[StageJob], resources: Sequence[StageResource], limit: float = 1.0
 ) -> FinishedStages:
-    settings = SolverSettings(limit, step=1)
-    maker = partial(stages_policy(name).manager, settings=settings)  # type: ignore[call-arg]
-    return run_stages(jobs, resources, maker, FREE)
+    return run_stages(jobs, resources, planner(name, limit=limit, step=1), FREE)
 
 
 def late(run: FinishedStages) -> int:
@@ -139,8 +143,7 @@ def test_late_jobs_are_as_few_as_brute_force_finds_in_a_thousand_instances() -> 
 @pytest.mark.parametrize("name", ["MRCP_RM_AHEAD", "MRCP_RM_MATCHING_AHEAD", "MILP"])
 def test_a_search_from_nothing_finds_the_fewest(name: str) -> None:
     """Nothing is left to rules that are tried before a search."""
-    settings = SolverSettings(1.0, rules_first=False, step=1)
-    maker = partial(stages_policy(name).manager, settings=settings)  # type: ignore[call-arg]
+    maker = planner(name, limit=1.0, rules_first=False, step=1)
     for number in range(12):
         jobs, resources, slots = small_instance(number)
         run = run_stages(jobs, resources, maker, FREE)
@@ -151,15 +154,12 @@ def test_a_search_from_nothing_finds_the_fewest(name: str) -> None:
 def test_an_integer_programme_on_a_grid_keeps_the_rules_and_has_a_bound() -> None:
     jobs = [job(0, 3, 40, *map_reduce([5, 7], [8]), arrival=0), job(1, 0, 30, *map_reduce([9], []))]
     for step in (1, 4):
-        settings = SolverSettings(rules_first=False, step=step)
-        maker = partial(stages_policy("MILP").manager, settings=settings)  # type: ignore[call-arg]
+        maker = planner("MILP", rules_first=False, step=step)
         run = run_stages(jobs, typed_alike(1, 1, 1), maker, FREE)
         require_sound_schedule(jobs, typed_alike(1, 1, 1), run.ran.values())
         assert late(run) == 0
     long = [job(0, 0, 10**8, task(0, 5))]
-    maker = partial(
-        stages_policy("MILP").manager, settings=SolverSettings(rules_first=False, step=1)
-    )  # type: ignore[call-arg]
+    maker = planner("MILP", rules_first=False, step=1)
     with pytest.raises(UserError, match="variables, and at most 2000000 are tried; take longer"):
         run_stages(long, alike(1, 1), maker, FREE)
 

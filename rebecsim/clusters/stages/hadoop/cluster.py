@@ -62,9 +62,9 @@ def run_on_hadoop(
     choice: TaskChoice
     planner: StageManager | None = None
     if issubclass(manager, SearchingManager):
-        maker = manager
+        maker: Callable[..., SearchingManager] = manager
         if issubclass(manager, TurnaroundManager):
-            maker = partial(manager, locality=locality)  # type: ignore[assignment]
+            maker = partial(manager, locality=locality)
         planner = maker(resources, solver)
         choice = PlannedOrder(schedule.scheduled)
     else:

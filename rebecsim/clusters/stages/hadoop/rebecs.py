@@ -13,10 +13,8 @@ A decision keeps the JobTracker busy; heartbeats wait.
 
 from __future__ import annotations
 
-from time import perf_counter
-
 from rebecsim.actors import Rebec, known_rebec, message_server
-from rebecsim.clusters.stages.decisions import DecisionCost, MadeDecision
+from rebecsim.clusters.stages.decisions import DecisionCost, MadeDecision, decided
 from rebecsim.clusters.stages.hadoop.choosing import JobInProgress, TaskChoice
 from rebecsim.clusters.stages.hadoop.settings import HadoopSettings
 from rebecsim.clusters.stages.job import StageJob, TaskKind
@@ -133,25 +131,13 @@ class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
     @message_server(priority=_DECIDES, global_priority=_DECIDES)
     def decide(self, new: tuple[StageJob, ...], began: int) -> None:
         """Plan new jobs, and all that has not started."""
-        manager, schedule, now = self._manager, self.schedule, self._now
-        assert manager is not None
-        limits, clock = manager.limits_reached, perf_counter()
-        changes = manager.plan(now, new, schedule.running, schedule.scheduled)
-        clock = perf_counter() - clock
-        moved = 0
+        assert self._manager is not None
+        times = began, self._now
+        changes, made = decided(self._manager, new, self.schedule, self._cost, times)
         for each in changes:
-            moved += each.key in schedule.scheduled
-            schedule.plan(each)
-        busy = self._cost.after(clock)
-        tasks = sum(len(job.real_tasks) for job in new)
-        made = MadeDecision(
-            *(began, now, len(new), tasks, len(changes) - moved, moved),
-            charged=now - began + busy,
-            clock=clock,
-            limited=manager.limits_reached > limits,
-        )
+            self.schedule.plan(each)
         self.decisions.append(made)
-        self.free(after=busy)
+        self.free(after=made.busy)
 
     @message_server(priority=_DECIDES, global_priority=_DECIDES)
     def free(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from rebecsim.clusters.stages.job import TaskKey
 from rebecsim.errors import UserError
@@ -66,7 +66,7 @@ def cp_model() -> ModuleType:
             "this resource manager plans by constraint programming, which OR-Tools do: "
             "pip install 'rebecsim[optimise]'"
         ) from None
-    return cp_model  # type: ignore[no-any-return]
+    return cast("ModuleType", cp_model)
 
 
 def solved(model: CpModel, settings: SolverSettings) -> tuple[CpSolver, SearchEnd]:
