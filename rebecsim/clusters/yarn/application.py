@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal
@@ -76,7 +76,7 @@ class Application:
     """A job at work.
 
     Attributes:
-        head: what tasks are given containers next; None: all tasks have theirs.
+        head: what tasks are given containers next; None: all tasks have theirs, or wait for maps.
         start: when it was submitted (ms).
         end: when its AppMaster had nothing more to do (ms), or None.
         consumption: MB of the containers that the resource manager knows it to have.
@@ -101,6 +101,8 @@ class Application:
     """
 
     __slots__ = (
+        "_held",
+        "_late",
         "_left",
         "_served",
         "acquired",
@@ -135,12 +137,17 @@ class Application:
         "tasks",
     )
 
-    def __init__(self, job: ContainerJob, tasks: Sequence[tuple[Task, int]]) -> None:
+    def __init__(
+        self, job: ContainerJob, tasks: Sequence[tuple[Task, int]], late: Collection[Kind] = ()
+    ) -> None:
+        """Make the application of a job; tasks of the late kinds wait until all others end."""
         self.job = job
         self.tasks = tasks
-        self._left: list[tuple[Task, int]] = list(reversed(tasks))
+        self._late = late
+        self._held: list[tuple[Task, int]] = []
+        self._left: list[tuple[Task, int]] = []
         self._served = 0  # of the first of them
-        self.head: Task | None = tasks[0][0]
+        self.head: Task | None = None
         self.start = 0
         self.end: int | None = None
         self.consumption = self.consumed_cores = 0
@@ -165,6 +172,7 @@ class Application:
         self.refused = ""
         self.decisions = Decisions()
         self.master: AppMaster
+        self._begin()
 
     @property
     def number(self) -> int:
@@ -241,16 +249,32 @@ class Application:
         left.sort(key=lambda item: order[id(item[0])])
         self._ask_for(left)
 
+    @property
+    def holds_back(self) -> bool:
+        """Whether some tasks are not asked for before all others have ended."""
+        return bool(self._held)
+
+    def ask_for_late(self) -> None:
+        """Ask for the tasks that were held back."""
+        self._ask_for(self._held)
+        self._held = []
+
     def start_over(self) -> list[Container]:
         """Be as if just submitted, as the AppMaster is killed; give what it has and has to lose."""
         mine = [each for each in self.containers[self.before :] if each.finished is None]
         self.before = len(self.containers)
-        self._ask_for(self.tasks)
+        self._begin()
         for each in (self.allocated, self.acquired, self.released, self.finished, self.losses):
             each.clear()
         self.alive = 0
         self.launched = False
         return mine
+
+    def _begin(self) -> None:
+        """Ask for all tasks but the late ones."""
+        late = self._late
+        self._held = [each for each in self.tasks if each[0].kind in late]
+        self._ask_for([each for each in self.tasks if each[0].kind not in late])
 
     def _ask_for(self, left: Sequence[tuple[Task, int]]) -> None:
         self._left = list(reversed(left))
@@ -260,7 +284,8 @@ class Application:
 
     def copied(self) -> Application:
         """Give another of the same job that is as far, without containers and errors."""
-        copy = Application(self.job, self.tasks)
+        copy = Application(self.job, self.tasks, self._late)
+        copy._held = self._held
         copy._left = self._left[:]
         copy._served = self._served
         copy.head = self.head

@@ -157,14 +157,19 @@ class AppMaster(Rebec, queue_size=_UNBOUNDED):
         application.acquired, application.finished = taken, ended
         application.allocated, application.released = [], []
         if application.losses:
-            self.manager.ask_again(application)
-        if application.alive == 1 and application.head is None and not taken:
+            application.ask_again()
+            self.manager.asks_anew(application)
+        if application.alive > 1 or application.head is not None or taken:
+            if taken or ended:
+                self.sleep(self.period)
+        elif application.holds_back:
+            application.ask_for_late()
+            self.manager.asks_anew(application)
+        else:
             own = application.own
             assert own is not None
             own.node.manager.stop(own)
             application.leaving = True
-            self.sleep(self.period)
-        elif taken or ended:
             self.sleep(self.period)
 
     def _begin(self) -> None:
@@ -375,9 +380,8 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         """Let a node send its next heartbeat, as it may be given something now."""
         self.wake_node(node, self._now)
 
-    def ask_again(self, application: Application) -> None:
-        """Let an application ask for what it has lost."""
-        application.ask_again()
+    def asks_anew(self, application: Application) -> None:
+        """Hear that an application asks for more: what it has lost, or what had to wait."""
         self.scheduler.asks_again(application)
         self.wake_nodes(self._now)
 

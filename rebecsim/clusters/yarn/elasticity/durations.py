@@ -10,7 +10,7 @@ from rebecsim.clusters.yarn.configuration import InjectedError, YarnConfiguratio
 from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.elasticity.draws import Draws, draws_of, whole_between
 from rebecsim.clusters.yarn.elasticity.penalties import Penalty, penalty_named
-from rebecsim.workloads.containers.jobs import ContainerJob
+from rebecsim.workloads.containers.jobs import ContainerJob, TaskKind
 
 
 def applications_of(
@@ -40,8 +40,18 @@ def applications_of(
             )
             tasks.append((task, each.count))
         tasks.sort(key=lambda item: not item[0].is_master)
-        made.append(Application(job, tasks))
+        made.append(Application(job, tasks, _late(job, configuration)))
     return tuple(made)
+
+
+def _late(job: ContainerJob, configuration: YarnConfiguration) -> tuple[TaskKind, ...]:
+    """Say what a job asks for when all else has ended: reduces, under Hadoop's own schedulers.
+
+    So does the AppMaster of the Scheduler Load Simulator (MRAMSimulator), with which their files
+    are tried. The schedulers of DSS have no such rule.
+    """
+    waits = configuration.queues is not None and job.application == "mapreduce"
+    return ("reduce",) if waits else ()
 
 
 def _master(job: ContainerJob, configuration: YarnConfiguration) -> Task:
