@@ -1,13 +1,15 @@
 """Whether schedules keep the rules, looked up without asking whoever made them.
 
 The rules: tasks take no more slots than a resource has, start when their job may and their parents
-have ended, run as long as they are expected to, and are not moved once they have started.
+have ended, are planned for as long as they are expected to run, and are not moved once they have
+started. Where estimates are wrong what really happens is looked at, too: a task starts when its
+parents have ended and a slot is free, and runs as long as it does.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
 from rebecsim.clusters.stages.job import StageJob, StageTask, TaskKey, TaskKind
 from rebecsim.clusters.stages.resources import StageResource, pool_of
@@ -19,11 +21,16 @@ class BrokenScheduleError(UserError):
     """A schedule that breaks a rule; the text names the task and the rule."""
 
 
+Expectation = Callable[[StageJob, int], int]
+"""Says how long a task of a job is expected to run (ms)."""
+
+
 class _Pool:
     """The slots of one sort of one resource: when tasks take them, and when they give them back."""
 
     def __init__(self, slots: int) -> None:
         self.slots = slots
+        self.busy = 0  # with tasks that have started
         self.starts: list[int] = []
         self.ends: list[int] = []
 
@@ -48,11 +55,15 @@ class _Pool:
 class ScheduleChecker:
     """Follows the schedule of a run, and looks at everything that a decision changes.
 
-    Times are ms. All methods raise BrokenScheduleError.
+    Times are ms. All methods raise BrokenScheduleError. How long tasks are expected to run is
+    what users say, unless there is somebody else to ask.
     """
 
-    def __init__(self, resources: Sequence[StageResource]) -> None:
+    def __init__(
+        self, resources: Sequence[StageResource], expected: Expectation | None = None
+    ) -> None:
         self._resources = resources
+        self._expected = expected or _said
         self._pools = {
             (each.number, pool_of(each, kind)): _Pool(each.slots_for(kind))
             for each in resources
@@ -61,11 +72,13 @@ class ScheduleChecker:
         self._jobs: dict[int, StageJob] = {}
         self._placed: dict[int, dict[int, Assignment]] = {}
         self._fixed: set[TaskKey] = set()
+        self._ended: dict[int, set[int]] = {}
 
     def arrived(self, job: StageJob) -> None:
         """Take note of a job of which tasks may be placed from now on."""
         self._jobs[job.number] = job
         self._placed[job.number] = {}
+        self._ended[job.number] = set()
 
     def decided(self, now: int, assignments: Sequence[Assignment]) -> None:
         """Look at the changes of a decision: all of them are made before any is looked at."""
@@ -97,23 +110,45 @@ class ScheduleChecker:
         """Take note that a task has started; it is not moved any more."""
         if self._placed[assignment.key.job].get(assignment.key.task) != assignment:
             raise _broken(self._task(assignment), assignment, "it was to start at another place")
+        number, task = assignment.key
+        if not _have_ended(self._jobs[number], task, self._ended[number]):
+            raise _broken(self._task(assignment), assignment, "a task that it waits for still runs")
+        pool = self._pool(assignment)
+        pool.busy += 1
+        if pool.busy > pool.slots:
+            raise _broken(self._task(assignment), assignment, "no slot is free where it starts")
         self._fixed.add(assignment.key)
+
+    def extended(self, assignment: Assignment, now: int) -> None:
+        """Take note that a task that has started is expected to end later than before."""
+        before = self._placed[assignment.key.job][assignment.key.task]
+        if assignment.key not in self._fixed or assignment[:3] != before[:3]:
+            raise _broken(self._task(assignment), assignment, "it does not run there")
+        if assignment.end <= max(now, before.end):
+            raise _broken(self._task(assignment), assignment, "it is given no more time")
+        self._replace(before, assignment)
 
     def ended(self, assignment: Assignment, now: int) -> None:
         """Take note that a task has ended, when it may have run shorter or longer than expected."""
-        if now != assignment.end:
-            pool = self._pool(assignment)
-            pool.remove(assignment.start, assignment.end)
-            pool.add(assignment.start, now)
-            place = assignment.key.task
-            self._placed[assignment.key.job][place] = assignment._replace(end=now)
+        number, task = assignment.key
+        before = self._placed[number][task]
+        if now != before.end:
+            self._replace(before, before._replace(end=now))
+        self._pool(before).busy -= 1
+        self._ended[number].add(task)
+
+    def _replace(self, before: Assignment, after: Assignment) -> None:
+        pool = self._pool(before)
+        pool.remove(before.start, before.end)
+        pool.add(after.start, after.end)
+        self._placed[after.key.job][after.key.task] = after
 
     def forget(self, job: int) -> None:
         """Forget a job whose tasks have all ended: nothing can be placed before now."""
         for each in self._placed.pop(job).values():
             self._pool(each).remove(each.start, each.end)
             self._fixed.discard(each.key)
-        del self._jobs[job]
+        del self._jobs[job], self._ended[job]
 
     def _require_possible(self, each: Assignment, now: int) -> None:
         if each.key.job not in self._jobs:
@@ -126,7 +161,7 @@ class ScheduleChecker:
             raise _broken(task, each, "it has started already")
         if each.start < now:
             raise _broken(task, each, f"that is before now, {now} ms")
-        _require_alone(job, task, each, self._resources)
+        _require_alone(job, task, each, self._resources, self._expected(job, task.number))
 
     def _pool(self, each: Assignment) -> _Pool:
         resource = self._resources[each.resource]
@@ -162,11 +197,11 @@ def require_sound_schedule(
     resources: Sequence[StageResource],
     assignments: Iterable[Assignment],
     *,
-    as_expected: bool = True,
+    needed: Callable[[Assignment], int] | None = None,
 ) -> None:
     """Raise BrokenScheduleError unless a whole schedule of some jobs keeps all rules.
 
-    Without `as_expected` tasks may run longer or shorter than their estimates.
+    `needed` says how long a task takes where it runs (ms); otherwise that is as users say.
     """
     placed: dict[int, dict[int, Assignment]] = {job.number: {} for job in jobs}
     known = {job.number: job for job in jobs}
@@ -176,7 +211,7 @@ def require_sound_schedule(
         task = job.tasks[each.key.task]
         if each.key.task in placed[job.number]:
             raise _broken(task, each, "it is placed twice")
-        _require_alone(job, task, each, resources, as_expected=as_expected)
+        _require_alone(*(job, task, each, resources), needed(each) if needed else task.expected)
         placed[job.number][task.number] = each
         pool = each.resource, pool_of(resources[each.resource], task.kind)
         taken.setdefault(pool, []).extend([(each.start, 1), (each.end, -1)])
@@ -222,20 +257,31 @@ def _require_alone(
     task: StageTask,
     each: Assignment,
     resources: Sequence[StageResource],
-    *,
-    as_expected: bool = True,
+    time: int,
 ) -> None:
-    """Look at what concerns one task alone."""
+    """Look at what concerns one task alone, which takes some time."""
     if task.is_dummy:
         raise _broken(task, each, "dummies take no slot")
     if each.start < job.start:
         raise _broken(task, each, f"its job may start at {job.start} ms")
-    if as_expected and each.end - each.start != task.expected:
-        raise _broken(task, each, f"it runs for {task.expected} ms")
+    if each.end - each.start != time:
+        raise _broken(task, each, f"it runs for {time} ms")
     if not 0 <= each.resource < len(resources):
         raise _broken(task, each, "there is no such resource")
     if resources[each.resource].slots_for(task.kind) == 0:
         raise _broken(task, each, f"there are no slots for a {task.kind.name.lower()} task")
+
+
+def _said(job: StageJob, task: int) -> int:
+    return job.expected[task]
+
+
+def _have_ended(job: StageJob, task: int, ended: Set[int]) -> bool:
+    """Say whether all that a task waits for has ended; a dummy has with what it waits for."""
+    return all(
+        _have_ended(job, parent, ended) if job.tasks[parent].is_dummy else parent in ended
+        for parent in job.tasks[task].parents
+    )
 
 
 def _broken(task: StageTask, each: Assignment, problem: str) -> BrokenScheduleError:

@@ -63,8 +63,11 @@ def run_stages(
         left = ", ".join(job.name for job in list(manager.jobs.values())[:5])
         raise UserError(f"tasks never get a place: the resource manager gives none to {left}")
     ran = manager.schedule.done
-    require_sound_schedule(jobs, resources, ran.values(), as_expected=False)
     ordered = sorted(jobs, key=lambda job: job.number)
+    durations = {job.number: [task.duration for task in job.tasks] for job in ordered}
+    require_sound_schedule(
+        jobs, resources, ran.values(), needed=lambda each: durations[each.key.job][each.key.task]
+    )
     return FinishedStages(ordered, resources, manager.completed, ran, manager.decisions, served)
 
 
@@ -75,7 +78,9 @@ def stages_model(
     cost: DecisionCost,
 ) -> Model:
     """Make the model of a cluster."""
-    arguments = (manager, ScheduleChecker(resources), cost, len(jobs))
+    deviates = any(task.expected != task.duration for job in jobs for task in job.tasks)
+    checker = ScheduleChecker(resources, manager.expected)
+    arguments = (manager, checker, cost, len(jobs), resources if deviates else None)
     instances = [Instance("manager", ResourceManager, (), arguments)]
     instances.extend(
         Instance(each.name, TaskExecutor, ("manager",), (each.number,)) for each in resources

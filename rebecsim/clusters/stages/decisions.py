@@ -95,7 +95,8 @@ def decided(
     """
     began, now = times
     limits, clock = manager.limits_reached, perf_counter()
-    changes = manager.plan(now, jobs, schedule.running, schedule.scheduled)
+    arrived = [manager.adjusted(job) for job in jobs]
+    changes = manager.plan(now, arrived, schedule.running, schedule.scheduled)
     clock = perf_counter() - clock
     moved = sum(each.key in schedule.scheduled for each in changes)
     return changes, MadeDecision(

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 
+import numpy as np
+
 from rebecsim.carried_files import carried, version_of
 from rebecsim.clusters.common.plugin_errors import blaming
 from rebecsim.clusters.stages.cluster import FinishedStages, ManagerMaker, run_stages
 from rebecsim.clusters.stages.decisions import DecisionCost
+from rebecsim.clusters.stages.estimates.models import EstimateErrors, with_estimates
 from rebecsim.clusters.stages.hadoop.cluster import run_on_hadoop
 from rebecsim.clusters.stages.job import StageJob, StageTask
 from rebecsim.clusters.stages.managers.constraints.searching import SearchingManager
@@ -116,9 +119,10 @@ class _Drawn:
 @lru_cache(maxsize=4)  # the managers of a load come one after the other
 def _drawn(source: _Drawn) -> tuple[StageJob, ...]:
     workload, (seed, replication) = source.workload, source.seed
+    errors = None if workload.estimates is None else workload.estimates.errors
     draws = JobDraws.of(seed_sequence(seed, "jobs of stages", replication, size=8))
     if workload.closed is not None:
-        return CLOSED_WORKLOADS[workload.closed].jobs(draws)
+        return CLOSED_WORKLOADS[workload.closed].jobs(draws, errors)
     assert workload.jobs is not None
     assert workload.rate is not None
     stream = Stream(
@@ -129,8 +133,20 @@ def _drawn(source: _Drawn) -> tuple[StageJob, ...]:
         workload.multiplier,
         sample=SampleTime(workload.alone),
     )
-    drawers = list(_drawers(workload, source.files, draws))
+    drawers = [
+        (name, partial(_with_estimates, drawer, errors, draws.estimates))
+        for name, drawer in _drawers(workload, source.files, draws)
+    ]
     return tuple(stream_of(stream, drawers, source.resources, draws))
+
+
+def _with_estimates(
+    drawer: TaskDrawer,
+    errors: EstimateErrors | None,
+    of_estimates: np.random.Generator,
+    draws: np.random.Generator,
+) -> tuple[StageTask, ...]:
+    return with_estimates(drawer(draws), errors, of_estimates)
 
 
 def _drawers(

@@ -6,8 +6,11 @@
     ResourceManager --run--> TaskExecutor
     TaskExecutor: finish
     TaskExecutor --ended--> ResourceManager
+    ResourceManager: overran                      when a task has not ended that should have
+    ResourceManager: pull                         when tasks have ended, and others can start
 
-At one time tasks end first, then others begin, then jobs arrive, and then it is decided.
+At one time tasks end first, then plans are made possible again, then others begin, then jobs
+arrive, and then it is decided. Tasks overrun, and are pulled, only where estimates are wrong.
 """
 
 from __future__ import annotations
@@ -18,12 +21,14 @@ from collections.abc import Sequence
 from rebecsim.actors import Rebec, known_rebec, message_server
 from rebecsim.clusters.stages.checking import ScheduleChecker
 from rebecsim.clusters.stages.decisions import DecisionCost, MadeDecision, decided
-from rebecsim.clusters.stages.job import StageJob
+from rebecsim.clusters.stages.estimates.deviations import PlanKeeper, more_time
+from rebecsim.clusters.stages.job import StageJob, TaskKey
 from rebecsim.clusters.stages.managers.manager import StageManager
+from rebecsim.clusters.stages.resources import StageResource
 from rebecsim.clusters.stages.schedule import Assignment, Schedule
 
 _UNBOUNDED = 2**31 - 1
-_ENDS, _BEGINS, _ARRIVES, _DECIDES = 1, 2, 3, 4
+_ENDS, _KEEPS, _BEGINS, _ARRIVES, _DECIDES = 1, 2, 3, 4, 5
 
 
 class ArrivalSource(Rebec, queue_size=_UNBOUNDED):
@@ -81,6 +86,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         checker: ScheduleChecker,
         cost: DecisionCost,
         to_come: int,
+        deviating: Sequence[StageResource] | None = None,
     ) -> None:
         self._manager = manager
         self._checker = checker
@@ -97,6 +103,11 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self._asked = False
         self._wakes_at: int | None = None
         self.closed = to_come == 0
+        self._keeper: PlanKeeper | None = None
+        if deviating is not None:
+            self._keeper = PlanKeeper(self.jobs, self.schedule, deviating)
+        self._is_stale = False  # whether the manager does not know where all tasks are
+        self._pulls = False  # whether it is to be seen which tasks can begin earlier
 
     @message_server(priority=_ARRIVES, global_priority=_ARRIVES)
     def submit(self, job: StageJob) -> None:
@@ -122,6 +133,9 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         """Decide about jobs, and about all tasks that have not started."""
         now, manager = self._now, self._manager
         jobs = [self.jobs[number] for number in numbers]
+        if self._is_stale:
+            manager.corrected(now, self.schedule.running, self.schedule.scheduled)
+            self._is_stale = False
         changes, made = decided(manager, jobs, self.schedule, self._cost, (began, now))
         self._checker.decided(now, changes)
         self._install(changes)
@@ -155,14 +169,44 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
             job, task = assignment.key
             duration = self.jobs[job].tasks[task].duration
             self.executors[assignment.resource].run(assignment, duration)
+            if self._keeper is not None:
+                self._keeper.runs(assignment)
+                if self._now + duration > assignment.end:  # otherwise it is never late
+                    self.overran(assignment.key, after=assignment.end - self._now)
+
+    @message_server(priority=_KEEPS, global_priority=_KEEPS)
+    def overran(self, key: TaskKey) -> None:
+        """Give a task time that has not ended, and let those wait that cannot start for it."""
+        assert self._keeper is not None
+        each = self.schedule.running.get(key)
+        if each is None:
+            return
+        longer = each._replace(end=self._now + more_time(each))
+        self.schedule.extend(longer)
+        self._checker.extended(longer, self._now)
+        self._keeper.runs(longer)
+        self._is_stale = True
+        self._deviated(self._keeper.pushed(longer, self._now))
+        self.overran(key, after=longer.end - self._now)
+
+    @message_server(priority=_KEEPS, global_priority=_KEEPS)
+    def pull(self) -> None:
+        """Let tasks begin now that can, as others have ended."""
+        assert self._keeper is not None
+        self._pulls = False
+        self._deviated(self._keeper.pulled(self._now))
 
     @message_server(priority=_ENDS, global_priority=_ENDS)
     def ended(self, assignment: Assignment) -> None:
         """Take note that a task has ended, and with the last one its job."""
         now, number = self._now, assignment.key.job
         job = self.jobs[number]
+        expected = self.schedule.running[assignment.key]
         self._checker.ended(assignment, now)
         self._manager.ended(job, self.schedule.end(assignment, now))
+        if self._keeper is not None:
+            self._keeper.ended(expected)
+            self._see_end(deviates=now < expected.end or expected.end > assignment.end)
         self._left[number] -= 1
         if self._left[number] == 0:
             self.completed[number] = now
@@ -174,6 +218,27 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
             self._asked = True
             self._turn()
 
+    def _see_end(self, *, deviates: bool) -> None:
+        """Let others begin earlier as a task has ended, unless the manager plans nothing ahead."""
+        manager = self._manager
+        if manager.decides_at_ends:
+            return
+        if manager.pulls_forward and not self._pulls:
+            self._pulls = True
+            self.pull()
+        if deviates:
+            self._is_stale = True
+            if manager.replans:
+                self._asked = True
+                self._turn()
+
+    def _deviated(self, changes: Sequence[Assignment]) -> None:
+        """Change the plan because tasks have run longer or shorter than expected."""
+        if changes:
+            self._is_stale = True
+            self._checker.decided(self._now, changes)
+            self._install(changes)
+
     def _turn(self) -> None:
         """Begin a decision if nothing is being decided, when all that happens now has happened."""
         if not self._busy and (self._queue or self._asked):
@@ -183,6 +248,8 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
     def _install(self, changes: Sequence[Assignment]) -> None:
         """Put changes into the schedule."""
         for each in changes:
+            if self._keeper is not None:
+                self._keeper.planned(each, self.schedule.scheduled.get(each.key))
             self.schedule.plan(each)
             self.begin(each, after=each.start - self._now)
 

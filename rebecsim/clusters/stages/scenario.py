@@ -25,6 +25,12 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from rebecsim.clusters.stages.decisions import ChargedBy
+from rebecsim.clusters.stages.estimates.models import (
+    ConstantErrors,
+    EstimateErrors,
+    FeitelsonErrors,
+    VariableErrors,
+)
 from rebecsim.clusters.stages.hadoop.cluster import runs_on_hadoop
 from rebecsim.clusters.stages.hadoop.settings import HadoopSettings
 from rebecsim.clusters.stages.job import SECOND
@@ -71,6 +77,75 @@ class SyntheticTable(Table):
         le=10**6,
         description="the most that a reduce takes beyond its share of three times all maps",
     )
+
+
+ErrorShare = Annotated[float, Field(ge=-0.99, le=1000)]
+_ERROR_KEYS = {
+    "constant": ("error",),
+    "feitelson": ("threshold", "most"),
+    "variable": ("over_probability", "over", "under"),
+}
+"""The keys of each model of errors."""
+
+
+class EstimatesTable(Table):
+    """What users say of how long tasks run: managers and deadlines go by that."""
+
+    model: Literal["constant", "feitelson", "variable"] = Field(
+        description="how wrong they are; the other keys belong to one model each"
+    )
+    error: ErrorShare | None = Field(
+        default=None,
+        description="constant: the error of all estimates, as a part of the durations; below 0, "
+        "tasks run longer than estimated",
+    )
+    threshold: float = Field(
+        default=20.0,
+        ge=0,
+        le=10**9,
+        description="feitelson: tasks that are shorter are estimated at ten times their durations",
+    )
+    most: float = Field(
+        default=100.0,
+        ge=1,
+        le=10**6,
+        description="feitelson: the most times as long as it is that a task is estimated",
+    )
+    over_probability: float = Field(
+        default=0.98,
+        ge=0,
+        le=1,
+        description="variable: the probability that a job is estimated to run longer than it does",
+    )
+    over: Annotated[tuple[ErrorShare, ErrorShare], _List] = Field(
+        default=(0.0, 2.0), description="variable: between what the error of such a job is drawn"
+    )
+    under: Annotated[tuple[ErrorShare, ErrorShare], _List] = Field(
+        default=(-0.9, -0.1), description="variable: between what that of any other is drawn"
+    )
+
+    @model_validator(mode="after")
+    def _keys_of_the_model(self) -> Self:
+        for model, names in _ERROR_KEYS.items():
+            fields = type(self).model_fields
+            given = [name for name in names if getattr(self, name) != fields[name].default]
+            if model != self.model and given:
+                raise ValueError(f'{given[0]} is for model = "{model}"')
+        if self.model == "constant" and self.error is None:
+            raise ValueError('give error, as in error = 0.5, with model = "constant"')
+        for least, most in (self.over, self.under):
+            if least > most:
+                raise ValueError(f"[{least:g}, {most:g}]: give the lesser error first")
+        return self
+
+    @property
+    def errors(self) -> EstimateErrors:
+        """How wrong users are."""
+        if self.error is not None:
+            return ConstantErrors(self.error)
+        if self.model == "feitelson":
+            return FeitelsonErrors(self.threshold, self.most)
+        return VariableErrors(self.over_probability, self.over, self.under)
 
 
 class StagesWorkload(Table):
@@ -120,6 +195,9 @@ class StagesWorkload(Table):
     alone: Literal["resources", "sequential"] = Field(
         default="resources",
         description="that time: on all resources, or of all tasks one after the other",
+    )
+    estimates: EstimatesTable | None = Field(
+        default=None, description="what users say of tasks; without it, how long these run"
     )
 
     @model_validator(mode="after")
@@ -214,11 +292,17 @@ class SolverTable(Table):
         le=10**6,
         description="with MILP, tasks start at multiples of so many seconds",
     )
+    replan: bool = Field(
+        default=False,
+        description="plan anew, too, when a task has ended earlier or later than expected",
+    )
 
     @property
     def settings(self) -> SolverSettings:
         """What managers are given."""
-        return SolverSettings(self.limit, self.rules_first, self.seconds, self.step * SECOND)
+        return SolverSettings(
+            self.limit, self.rules_first, self.seconds, self.step * SECOND, self.replan
+        )
 
 
 class HadoopTable(Table):

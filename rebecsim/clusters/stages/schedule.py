@@ -23,7 +23,7 @@ class Schedule:
 
     Attributes:
         scheduled: the tasks that have not started, read-only; later changes appear in it.
-        running: those that have started and not ended, likewise. Their end is the planned one.
+        running: those that have started and not ended, likewise. Their end is the expected one.
         done: those that have ended, likewise, as they ran.
     """
 
@@ -42,6 +42,10 @@ class Schedule:
     def begin(self, assignment: Assignment) -> None:
         """Let a scheduled task start."""
         del self._scheduled[assignment.key]
+        self._running[assignment.key] = assignment
+
+    def extend(self, assignment: Assignment) -> None:
+        """Expect a task that runs to end at another time."""
         self._running[assignment.key] = assignment
 
     def end(self, assignment: Assignment, now: int) -> Assignment:

@@ -62,6 +62,10 @@ class Timelines:
             for line in range(*pool)
         }
 
+    def line_of(self, kind: TaskKind, resource: int) -> int:
+        """Give the line of the slots of a resource that tasks of a kind take."""
+        return self._line[kind, resource]
+
     def add(self, kind: TaskKind, resource: int, start: int, end: int) -> None:
         """Take a slot for a task of a kind."""
         self.require_room(1)

@@ -122,14 +122,16 @@ def _require_sound(
 ) -> None:
     """Look at a run: slots as they are held, and the order in which tasks really work."""
     require_slots(jobs, resources, ran.values())
+    known = {job.number: job for job in jobs}
+
+    def needed(each: Assignment) -> int:
+        task = known[each.key.job].tasks[each.key.task]
+        longer = locality.extra(each.key, task.kind, each.resource)
+        return task.duration + settings.overhead + longer
+
     worked = []
-    for job in jobs:
-        for task in job.real_tasks:
-            key = TaskKey(job.number, task.number)
-            each = ran[key]
-            needed = task.duration + settings.overhead
-            needed += locality.extra(key, task.kind, each.resource)
-            if each.end - each.start < needed:
-                raise BrokenScheduleError(f"{job.name}, task {task.number}: ran too short")
-            worked.append(each._replace(start=each.end - needed))
-    require_sound_schedule(jobs, resources, worked, as_expected=False)
+    for each in ran.values():
+        if each.end - each.start < needed(each):
+            raise BrokenScheduleError(f"job_{each.key.job}, task {each.key.task}: ran too short")
+        worked.append(each._replace(start=each.end - needed(each)))
+    require_sound_schedule(jobs, resources, worked, needed=needed)

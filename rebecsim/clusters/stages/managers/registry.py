@@ -65,6 +65,7 @@ def _budgets() -> Iterator[StagesPolicy]:
                 "rule": rule,
                 "true_laxity": laxity == "TL",
                 "late_as_possible": place == "TSP2",
+                "pulls_forward": place != "TSP2",
                 "__doc__": f"WFBB-RM as {rule}-{laxity}-{place}.",
             },
         )

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rebecsim.clusters.stages.job import SECOND, StageJob
+from rebecsim.clusters.stages.estimates.models import EstimateErrors, with_estimates
+from rebecsim.clusters.stages.job import SECOND, StageJob, StageTask
 from rebecsim.clusters.stages.resources import StageResource, typed_alike
 from rebecsim.clusters.stages.workloads.map_reduce import map_reduce_tasks
 from rebecsim.clusters.stages.workloads.stream import JobDraws, SampleTime, with_deadline
@@ -51,12 +52,13 @@ class ClosedWorkload:
         """Give what the jobs run on."""
         return typed_alike(self.resources, self.slots, self.slots)
 
-    def jobs(self, draws: JobDraws) -> tuple[StageJob, ...]:
-        """Draw the jobs."""
+    def jobs(self, draws: JobDraws, errors: EstimateErrors | None = None) -> tuple[StageJob, ...]:
+        """Draw the jobs; with errors, deadlines are by what users say of tasks."""
         starts = self._starts(draws.starts)
         multipliers = draws.deadlines.uniform(1, self.multiplier, len(starts)).tolist()
+        tasks = [self._tasks(draws.tasks, errors, draws.estimates) for _ in starts]
         return tuple(
-            self._job(number, start, multipliers[number], draws.tasks)
+            self._due(number, start, multipliers[number], tasks[number])
             for number, start in enumerate(starts)
         )
 
@@ -64,9 +66,12 @@ class ClosedWorkload:
         drawn = draws.integers(1, self.latest, self.count, endpoint=True).tolist()
         return list(self.starts or drawn)
 
-    def _job(
-        self, number: int, start: int, multiplier: float, draws: np.random.Generator
-    ) -> StageJob:
+    def _tasks(
+        self,
+        draws: np.random.Generator,
+        errors: EstimateErrors | None,
+        of_estimates: np.random.Generator,
+    ) -> tuple[StageTask, ...]:
         count = _to(draws, self.maps) if self.draws_maps else self.maps
         maps = draws.integers(1, self.longest_map, count, endpoint=True).tolist()
         reduces = _to(draws, count) if self.reduces is None else self.reduces
@@ -75,7 +80,11 @@ class ClosedWorkload:
         else:
             times = draws.integers(1, self.longest_reduce, reduces, endpoint=True).tolist()
         in_ms = [[SECOND * each for each in seconds] for seconds in (maps, times)]
-        tasks = map_reduce_tasks(*in_ms)
+        return with_estimates(map_reduce_tasks(*in_ms), errors, of_estimates)
+
+    def _due(
+        self, number: int, start: int, multiplier: float, tasks: tuple[StageTask, ...]
+    ) -> StageJob:
         begin = SECOND * start
         bare = StageJob(number, 0, begin, begin, tasks, "map_reduce")
         return with_deadline(bare, self.on(), multiplier, SampleTime.SEQUENTIAL)

@@ -76,11 +76,12 @@ class JobDraws:
     arrivals: np.random.Generator
     starts: np.random.Generator
     deadlines: np.random.Generator
+    estimates: np.random.Generator
 
     @classmethod
     def of(cls, seed: np.random.SeedSequence) -> JobDraws:
         """Make them from a seed."""
-        return cls(*(np.random.default_rng(each) for each in seed.spawn(4)))
+        return cls(*(np.random.default_rng(each) for each in seed.spawn(5)))
 
 
 def stream_of(

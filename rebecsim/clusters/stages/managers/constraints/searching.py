@@ -42,6 +42,11 @@ class SearchingManager(StageManager):
         self._jobs: dict[int, StageJob] = {}
         self._deferred: dict[int, StageJob] = {}
 
+    @property
+    def replans(self) -> bool:
+        """Whether a deviation is a reason to plan."""
+        return self.settings.replans
+
     def plan(
         self,
         now: int,
@@ -58,7 +63,8 @@ class SearchingManager(StageManager):
         for job in self._admitted(now, arrived):
             self._jobs[job.number] = job
             left[job.number] = [task.number for task in job.real_tasks]
-        problem = planning_problem(now, self._jobs, left, running.values(), self.resources)
+        jobs = {number: self.adjusted(job) for number, job in self._jobs.items()}
+        problem = planning_problem(now, jobs, left, running.values(), self.resources)
         return list(_changes(self.placed(problem, scheduled), scheduled))
 
     def wakes_at(self, now: int) -> int | None:

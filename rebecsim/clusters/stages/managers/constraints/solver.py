@@ -36,12 +36,14 @@ class SolverSettings:
             starts; otherwise every decision is searched from nothing.
         seconds: until when HiGHS ends a decision, by the wall clock.
         step: of the times at which tasks can start in the integer programme (ms).
+        replans: it is planned anew when a task has ended earlier or later than expected, too.
     """
 
     limit: float = 0.02
     rules_first: bool = True
     seconds: float = 60.0
     step: int = 1000
+    replans: bool = False
 
 
 @dataclass(frozen=True, slots=True)

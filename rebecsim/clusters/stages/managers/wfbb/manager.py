@@ -54,3 +54,12 @@ class WorkflowBudgets(StageManager):
             for each in self._mapper.touched.values()
             for task, line, start, end in each.moved()
         ]
+
+    def corrected(
+        self,
+        now: int,
+        running: Mapping[TaskKey, Assignment],
+        scheduled: Mapping[TaskKey, Assignment],
+    ) -> None:
+        """Map the next job beside what really runs."""
+        self._mapper.corrected(now, running, scheduled)

@@ -73,6 +73,15 @@ class MappedJob:
         self.first, self.last_start = int(starts.min()), int(starts.max())
         self.last = int(ends.max())
 
+    def settle_dummies(self) -> None:
+        """Let dummies end with the last task that they wait for."""
+        starts, ends, _ = self.places
+        for number in self.job.order:
+            task = self.job.tasks[number]
+            if task.is_dummy:
+                latest = max((int(ends[each]) for each in task.parents), default=self.job.start)
+                starts[number] = ends[number] = latest
+
     def moved(self) -> Iterator[tuple[int, int, int, int]]:
         """Give each task that is not where it was before the decision: its number, and where."""
         now, before = self.places, self.saved

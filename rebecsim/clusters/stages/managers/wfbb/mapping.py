@@ -5,13 +5,15 @@ All times are ms.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from rebecsim.clusters.stages.job import TaskKey
 from rebecsim.clusters.stages.managers.wfbb.mapped_job import MappedJob, by_deadline, by_laxity
 from rebecsim.clusters.stages.resources import StageResource
+from rebecsim.clusters.stages.schedule import Assignment
 from rebecsim.clusters.stages.timelines import Timelines
 
 _Sorting = Callable[[MappedJob], tuple[float, ...]]
@@ -42,7 +44,8 @@ class JobMapper:
         from rebecsim.clusters.stages.managers.wfbb import mapping_loops
 
         self._loops = mapping_loops
-        self.timelines = Timelines(tuple(resources))
+        self._all = tuple(resources)
+        self.timelines = Timelines(self._all)
         self.touched: dict[int, MappedJob] = {}
         self._now = 0
         self._decision = 0
@@ -76,6 +79,29 @@ class JobMapper:
             self._put_back(mapped)
         self._place(job, _NEVER)
         return False
+
+    def corrected(
+        self,
+        now: int,
+        running: Mapping[TaskKey, Assignment],
+        scheduled: Mapping[TaskKey, Assignment],
+    ) -> None:
+        """Take over where tasks are that have run, or are to run, other than it has mapped them."""
+        self.timelines = Timelines(self._all)
+        for each in self._mapped.values():
+            places = each.places
+            for times in (places.starts, places.ends):  # where nothing else is said, it has ended
+                times[times > now] = now
+            for task in each.job.real_tasks:
+                key = TaskKey(each.number, task.number)
+                at = running.get(key) or scheduled.get(key)
+                if at is not None:
+                    line = self.timelines.line_of(task.kind, at.resource)
+                    places.starts[task.number], places.ends[task.number] = at.start, at.end
+                    places.lines[task.number] = line
+                    self.timelines.add(task.kind, at.resource, at.start, at.end)
+            each.settle_dummies()
+            each.settle()
 
     def _remap(self, job: MappedJob, sorting: _Sorting) -> bool:
         """Map a job and those around it anew, in an order; those around one of them that would then
