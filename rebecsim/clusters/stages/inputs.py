@@ -17,7 +17,11 @@ from rebecsim.clusters.stages.estimates.models import EstimateErrors, with_estim
 from rebecsim.clusters.stages.hadoop.cluster import run_on_hadoop
 from rebecsim.clusters.stages.job import StageJob, StageTask
 from rebecsim.clusters.stages.managers.constraints.searching import SearchingManager
-from rebecsim.clusters.stages.managers.registry import stages_policies, stages_policy
+from rebecsim.clusters.stages.managers.registry import (
+    HANDLING_ERRORS,
+    stages_policies,
+    stages_policy,
+)
 from rebecsim.clusters.stages.measures import MeasuredStages
 from rebecsim.clusters.stages.resources import StageResource, alike, typed_alike
 from rebecsim.clusters.stages.scenario import (
@@ -91,7 +95,7 @@ class StagesSetup:
         """Run the jobs. Raises what `run_stages` raises."""
         table = self.scenario.decisions
         cost = DecisionCost(table.by, table.constant, table.per_task)
-        with blaming(*stages_policies.suspects(self.policy)):
+        with blaming(*stages_policies.suspects(self.policy.removeprefix(HANDLING_ERRORS))):
             run = self._run(replication, cost)
         return MeasuredStages(run, self.scenario.warm_up)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property
 from typing import NamedTuple
@@ -123,6 +123,20 @@ class StageJob:
             raise self._due_too_early(deadline)
         found = copy(self)
         object.__setattr__(found, "deadline", deadline)
+        return found
+
+    def expecting(self, times: Sequence[int]) -> StageJob:
+        """Give this job with other estimates (ms), one for each task; 0 for dummies alone."""
+        tasks = tuple(
+            task if task.expected == time else replace(task, estimated=time)
+            for task, time in zip(self.tasks, times, strict=True)
+        )
+        if all(new is old for new, old in zip(tasks, self.tasks, strict=True)):
+            return self
+        found = copy(self)
+        object.__setattr__(found, "tasks", tasks)
+        for known in ("expected", "real_tasks"):
+            found.__dict__.pop(known, None)
         return found
 
     def _due_too_early(self, deadline: int) -> BrokenJobError:

@@ -65,7 +65,7 @@ def run_on_hadoop(
         maker: Callable[..., SearchingManager] = manager
         if issubclass(manager, TurnaroundManager):
             maker = partial(manager, locality=locality)
-        planner = maker(resources, solver)
+        planner = maker(resources, settings=solver)
         choice = PlannedOrder(schedule.scheduled)
     else:
         choice = JobQueue(_ORDERS[manager], settings, locality)

@@ -161,7 +161,10 @@ class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
         progress = self.jobs[key.job]
         task = progress.job.tasks[key.task]
         longer = self._locality.extra(key, kind, number)
-        assignment = Assignment(key, number, now, now + task.expected + longer)
+        expected = task.expected
+        if self._manager is not None:
+            expected = self._manager.expected(progress.job, key.task)
+        assignment = Assignment(key, number, now, now + expected + longer)
         self.schedule.plan(assignment)
         self.schedule.begin(assignment)
         del progress.pending[kind][key.task]
@@ -174,7 +177,9 @@ class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
         """Take note that a task has ended, and with the last one its job."""
         number, task = assignment.key
         progress = self.jobs[number]
-        self.schedule.end(assignment, time)
+        ran = self.schedule.end(assignment, time)
+        if self._manager is not None:
+            self._manager.ended(progress.job, ran)
         kind = progress.job.tasks[task].kind
         self._free[assignment.resource, kind] += 1
         progress.left -= 1

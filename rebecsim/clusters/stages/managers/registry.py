@@ -11,6 +11,7 @@ from rebecsim.clusters.stages.managers.constraints.hcp import TurnaroundManager
 from rebecsim.clusters.stages.managers.constraints.milp import IntegerProgramme
 from rebecsim.clusters.stages.managers.constraints.mrcp import ConstraintManager
 from rebecsim.clusters.stages.managers.dispatching import EarliestDeadlineFirst, FirstInFirstOut
+from rebecsim.clusters.stages.managers.error_handling import handling_errors
 from rebecsim.clusters.stages.managers.least_laxity import MinimumLaxityFirst
 from rebecsim.clusters.stages.managers.manager import StageManager
 from rebecsim.clusters.stages.managers.minimum_slots import MinimumSlots
@@ -141,5 +142,18 @@ BUILTIN_STAGES_POLICIES = (
 for _policy in BUILTIN_STAGES_POLICIES:
     stages_policies.add(_policy.name, _policy)
 
-stages_policy = stages_policies.find
-"""Return the resource manager of a name. Raises UnknownNameError when there is none."""
+HANDLING_ERRORS = "PSEH_"
+"""What the names of managers begin with that plan by corrected estimates."""
+
+
+def stages_policy(name: str) -> StagesPolicy:
+    """Return the resource manager of a name. Raises UnknownNameError when there is none."""
+    if name in STAGES_POLICIES or not name.startswith(HANDLING_ERRORS):
+        return stages_policies.find(name)
+    found = stages_policies.find(name.removeprefix(HANDLING_ERRORS))
+    return StagesPolicy(
+        name,
+        f"{found.title}, errors handled",
+        f"{found.description}; by estimates that are corrected by the errors so far",
+        handling_errors(found.manager),
+    )
