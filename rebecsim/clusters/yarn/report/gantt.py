@@ -1,17 +1,21 @@
 """Gantt charts of nodes: which containers each had when, as high as their memory.
 
+Colours say which job a container is of, or, where several queues are compared, which queue.
+
 Traces say how much memory a container had, not where it lay: for the picture each gets the lowest
 place on its node that is free.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rebecsim.clusters.yarn.queue_tables import QUEUE_JOBS
 from rebecsim.clusters.yarn.report.stored import StoredTables, values_of
 from rebecsim.report.charts.figures import BLUE, GREEN, ORANGE, new_figure, time_axis
 
@@ -23,7 +27,7 @@ if TYPE_CHECKING:
 _SECOND = 1000
 _MOST_NODES = 20
 _MOST_TASKS = 40  # of the median length, side by side in the window
-# The palette without black, with its yellow, and a grey for the jobs that have no colour.
+# The palette without black, with its yellow, and a grey for what has no colour.
 _COLOURS = (BLUE, ORANGE, GREEN, "#E69F00", "#56B4E9", "#CC79A7", "#F0E442")
 _OTHERS = "#c4c4c4"
 _ROW = 0.9  # of the place between two nodes
@@ -50,21 +54,38 @@ def busiest_window(shown: Sequence[StoredTables]) -> tuple[int, int]:
     return begin, begin + max(width, step)
 
 
+@dataclass(frozen=True, slots=True)
+class _Colours:
+    """What colours stand for: jobs, or queues.
+
+    Attributes:
+        owners: of each run, whose the containers of a job are, by its number.
+        of: the colour of each owner.
+        noun: what owners are.
+    """
+
+    owners: Sequence[Mapping[int, str]]
+    of: Mapping[str, str]
+    noun: str
+
+
 def gantt_figure(
     shown: Sequence[StoredTables], window: tuple[int, int], heading: str = ""
 ) -> Figure:
     """Draw the first nodes under some schedulers, one below the other, in one window (ms).
 
-    The jobs that take the most memory in the window have colours, in all charts the same.
+    The jobs, or the queues if there are several, that take the most memory in the window have
+    colours, in all charts the same.
     """
     nodes = min(max(len(each.nodes) for each in shown), _MOST_NODES)
-    colours = _job_colours(shown, window)
+    colours = _colours(shown, window)
     figure = new_figure(11, 1.4 + len(shown) * (0.5 + 0.2 * max(nodes, 4)), heading)
     panels = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
     begin, end = window
     unit, name = time_axis((end - begin) / _SECOND)
-    for axes, each in zip(panels, shown, strict=True):
-        _panel(axes, each, colours, window, unit)
+    for axes, each, owners in zip(panels, shown, colours.owners, strict=True):
+        of_job = {job: colours.of[owner] for job, owner in owners.items()}
+        _panel(axes, each, of_job, window, unit)
     panels[-1].set_xlim(0, (end - begin) / _SECOND / unit)
     since = f" from second {begin / _SECOND:,.0f} on" if begin else ""
     panels[-1].set_xlabel(f"Time ({name}{since})")
@@ -72,17 +93,51 @@ def gantt_figure(
     return figure
 
 
-def _job_colours(shown: Sequence[StoredTables], window: tuple[int, int]) -> dict[int, str]:
-    work: dict[int, float] = {}
-    for each in shown:
+def has_queues(shown: Sequence[StoredTables]) -> bool:
+    """Whether there are several queues to tell apart."""
+    return len({queue for queues in _queues(shown) for queue in queues.values()}) > 1
+
+
+def _queues(shown: Sequence[StoredTables]) -> list[dict[int, str]]:
+    """Give the queue of each job in each run; no jobs where queues are not compared.
+
+    A queue that one run knows by its name and the others by its path is one queue.
+    """
+    found = [_queues_of(each) for each in shown]
+    names = {queue for queues in found for queue in queues.values()}
+    paths: dict[str, list[str]] = {}
+    for name in names:
+        paths.setdefault(name.rpartition(".")[2], []).append(name)
+    known = {last: max(same, key=len) for last, same in paths.items() if len(same) == 2}
+    return [{job: known.get(queue, queue) for job, queue in queues.items()} for queues in found]
+
+
+def _queues_of(each: StoredTables) -> dict[int, str]:
+    if QUEUE_JOBS not in each.queues:
+        return {}
+    table = each.queues[QUEUE_JOBS]
+    return dict(zip(*(table.column(name).to_pylist() for name in ("job", "queue")), strict=True))
+
+
+def _colours(shown: Sequence[StoredTables], window: tuple[int, int]) -> _Colours:
+    """Give colours to those with the most work: to queues by their names, to jobs by their work."""
+    by_queue, all_queues = has_queues(shown), _queues(shown)
+    work: dict[str, float] = {}
+    found: list[Mapping[int, str]] = []
+    for each, queues in zip(shown, all_queues, strict=True):
         tasks = _within(each.tasks, window)
         amounts = (tasks["end"] - tasks["begin"]) * tasks["given"]
         jobs, row = np.unique(tasks["job"], return_inverse=True)
-        for job, amount in zip(jobs.tolist(), np.bincount(row, amounts).tolist(), strict=True):
-            work[job] = work.get(job, 0.0) + amount
-    most = sorted(work, key=lambda job: (-work[job], job))
-    colours = dict(zip(most, _COLOURS, strict=False))
-    return {job: colours.get(job, _OTHERS) for job in work}
+        named = queues if by_queue else {}
+        owners = {job: named.get(job, f"job_{job}") for job in jobs.tolist()}
+        sums = np.bincount(row, amounts).tolist()
+        for owner, amount in zip(owners.values(), sums, strict=True):
+            work[owner] = work.get(owner, 0.0) + amount
+        found.append(owners)
+    most = sorted(work, key=lambda owner: (-work[owner], owner))[: len(_COLOURS)]
+    colours = dict(zip(sorted(most) if by_queue else most, _COLOURS, strict=False))
+    others = dict.fromkeys(work.keys() - colours.keys(), _OTHERS)
+    return _Colours(found, {**colours, **others}, "queues" if by_queue else "jobs")
 
 
 def _within(tasks: pa.Table, window: tuple[int, int]) -> dict[str, NDArray[Any]]:
@@ -172,14 +227,14 @@ def _places(tasks: dict[str, NDArray[Any]], rows: dict[str, int]) -> list[tuple[
     return found
 
 
-def _legend(figure: Figure, colours: dict[int, str]) -> None:
+def _legend(figure: Figure, colours: _Colours) -> None:
     from matplotlib.colors import to_rgba
     from matplotlib.patches import Patch
 
-    named = {job: colour for job, colour in colours.items() if colour != _OTHERS}
-    handles = [Patch(color=colour, label=f"job_{job}") for job, colour in named.items()]
-    if others := len(colours) - len(named):
-        handles.append(Patch(color=_OTHERS, label=f"{others} other jobs"))
+    named = {owner: colour for owner, colour in colours.of.items() if colour != _OTHERS}
+    handles = [Patch(color=colour, label=owner) for owner, colour in named.items()]
+    if others := len(colours.of) - len(named):
+        handles.append(Patch(color=_OTHERS, label=f"{others} other {colours.noun}"))
     handles.append(Patch(color=to_rgba(_OTHERS, 0.45), label="elastic: paler"))
     handles.append(Patch(color="#f4f4f4", label="free"))
     figure.legend(

@@ -15,7 +15,7 @@ from rebecsim.clusters.yarn.report.charts import (
     speedup_figure,
     speedups,
 )
-from rebecsim.clusters.yarn.report.gantt import busiest_window, gantt_figure
+from rebecsim.clusters.yarn.report.gantt import busiest_window, gantt_figure, has_queues
 from rebecsim.clusters.yarn.report.queues import queue_section
 from rebecsim.clusters.yarn.report.stored import StoredTables, read_shown
 from rebecsim.errors import UserError
@@ -136,7 +136,11 @@ def _pictures(
     yield Picture(
         "gantt",
         "Nodes",
-        "A bar is a container, as high as its memory; elastic ones have black edges. The jobs with "
-        "the most memory have colours.",
+        "A bar is a container, as high as its memory; elastic ones are paler. "
+        + (
+            "Its colour is that of its queue."
+            if has_queues((base, *others))
+            else "The jobs with the most memory have colours."
+        ),
         partial(gantt_figure, shown, busiest_window((base, *others)), heading),
     )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import pyarrow.compute as pc
 import pytest
 
 from rebecsim.clusters.scenarios import load
 from rebecsim.clusters.yarn.queue_files.capacity_settings import PREFIX
-from rebecsim.clusters.yarn.queue_tables import QUEUE_TABLES
+from rebecsim.clusters.yarn.queue_tables import QUEUE_JOBS, QUEUE_TABLES
+from rebecsim.clusters.yarn.report.gantt import busiest_window, gantt_figure, has_queues
 from rebecsim.clusters.yarn.report.queues import queue_section, queue_shares_figure
 from rebecsim.clusters.yarn.report.stored import StoredTables, read_shown, values_of
 from rebecsim.studies.plan import Plan
@@ -169,3 +172,28 @@ def test_what_is_wrong_with_schedulers_is_said(
     with pytest.raises(ScenarioError) as raised:
         load(file)
     assert problem in str(raised.value)
+
+
+def test_containers_have_the_colour_of_their_queue(shown: dict[str, StoredTables]) -> None:
+    runs = list(shown.values())
+    assert has_queues(runs)
+    figure = gantt_figure(runs, busiest_window(runs))
+    (legend,) = figure.legends
+    colours = {
+        text.get_text(): patch.get_facecolor()
+        for text, patch in zip(legend.get_texts(), legend.get_patches(), strict=True)
+    }
+    queues = {name for name in colours if name.startswith("root.")}
+    assert len(queues) == 2
+    for axes in figure.axes:
+        (bars,) = axes.collections
+        drawn = {tuple(face) for face in bars.get_facecolors().tolist()}
+        assert drawn == {colours[name] for name in queues}
+
+
+def test_one_queue_alone_has_no_colour(shown: dict[str, StoredTables]) -> None:
+    (run, *_) = shown.values()
+    assert not has_queues([replace(run, queues={})])
+    jobs = run.queues[QUEUE_JOBS]
+    mine = jobs.filter(pc.equal(jobs.column("queue"), jobs.column("queue")[0]))
+    assert not has_queues([replace(run, queues={**run.queues, QUEUE_JOBS: mine})])
