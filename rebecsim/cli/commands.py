@@ -172,6 +172,12 @@ COMMANDS = {
         WORKLOADS,
         "mapreduce --jobs small:count=3,maps=2 --scheduler FAIR",
     ),
+    "workflow": Listed(
+        "workloads.workflow",
+        "Look at a workflow of a file, draw it, and run it with a deadline.",
+        WORKLOADS,
+        "workflow montage.dax --draw montage.svg --manager EDF --multiplier 2",
+    ),
     "dss": Listed(
         "workloads.dss",
         "Run a trace as the YARN simulator DSS does, and write its files, byte for byte.",

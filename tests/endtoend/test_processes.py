@@ -44,6 +44,11 @@ replications = 4
 value = "office.left"
 """
 
+DAX = """\
+<adag><job id="a" name="project" runtime="2"/><job id="b" name="add" runtime="1.5"/>
+<child ref="b"><parent ref="a"/></child></adag>
+"""
+
 RACKS = '{"rack": "default-rack", "nodes": [{"node": "node1"}, {"node": "node2"}]}'
 
 USES = {
@@ -74,6 +79,7 @@ USES = {
         0,
         "mapreduce --jobs small:count=3,maps=2 --scheduler FIFO --scheduler FAIR --nodes 3 --out .",
     ),
+    "workflow": (0, "workflow montage.dax --manager edf --resources 2 --draw graph.svg"),
     "dss": (0, "dss jobs.json racks.json 4000 4 1000 1000 500 1"),
     "workload": (0, "workload info log.swf"),
     "lsp": (0, "lsp --help"),
@@ -94,6 +100,7 @@ def filled(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(TICKETS, place / "tickets.rebeca")
     texts = (("tiny.toml", SCENARIO), ("study.toml", STUDY), ("log.swf", LOG))
     others = (("manifest.json", MANIFEST), ("jobs.json", TRACE), ("racks.json", RACKS))
+    (place / "montage.dax").write_text(DAX)
     for name, text in (*texts, *others):
         (place / name).write_text(text)
     (place / "ready").mkdir()

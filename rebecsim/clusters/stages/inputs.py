@@ -136,6 +136,7 @@ def _drawn(source: _Drawn) -> tuple[StageJob, ...]:
         workload.reserved_ahead,
         workload.multiplier,
         sample=SampleTime(workload.alone),
+        announced=workload.announced,
     )
     drawers = [
         (name, partial(_with_estimates, drawer, errors, draws.estimates))

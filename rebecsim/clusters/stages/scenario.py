@@ -185,6 +185,10 @@ class StagesWorkload(Table):
     reserved_ahead: int = Field(
         default=50_000, ge=1, le=10**9, description="by how much at most; drawn from 1 second on"
     )
+    announced: bool = Field(
+        default=True,
+        description="managers learn of such a job when it arrives; false: when it may start",
+    )
     multiplier: float = Field(
         default=5.0,
         ge=1,

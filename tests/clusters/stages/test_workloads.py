@@ -16,7 +16,12 @@ from rebecsim.clusters.stages.workloads.map_reduce import (
     FacebookMapReduce,
     WordCount,
 )
-from rebecsim.clusters.stages.workloads.scientific import SIZES, WORKFLOWS, truncated_normal
+from rebecsim.clusters.stages.workloads.scientific import (
+    SIZES,
+    WORKFLOWS,
+    Workflow,
+    truncated_normal,
+)
 from rebecsim.clusters.stages.workloads.stream import JobDraws, SampleTime, Stream, stream_of
 
 COUNTS = {
@@ -101,6 +106,27 @@ def test_starts_and_deadlines_lie_where_they_should() -> None:
         assert alone <= each.deadline - each.start < 3 * alone + SECOND
     gaps = np.diff([each.arrival for each in jobs])
     assert gaps.mean() == pytest.approx(10_000, rel=0.15)
+
+
+def test_jobs_that_are_not_announced_arrive_when_they_may_start() -> None:
+    known, surprising = (jobs_of(Stream(40, 0.1, announced=each)) for each in (True, False))
+    assert [each.arrival for each in surprising] == [each.start for each in known]
+    assert [each.deadline for each in surprising] == [each.deadline for each in known]
+    assert any(each.arrival < each.start for each in known)
+
+
+def test_a_run_of_epigenomics_has_one_reference() -> None:
+    def longest(family: Workflow) -> int:
+        return max(task.duration for task in family.tasks(draws, 30))
+
+    draws = np.random.default_rng(5)
+    references = []
+    for _ in range(200):
+        family = WORKFLOWS["genome"](draws)
+        references.append(longest(family))
+        assert longest(family) == references[-1]
+    assert 0.75 <= min(references) / 11_621_000 < max(references) / 11_621_000 <= 1.25
+    assert np.mean(references) == pytest.approx(11_621_000, rel=0.04)
 
 
 def test_deadlines_may_be_by_the_sum_of_all_tasks() -> None:

@@ -6,13 +6,12 @@ lowest slot of its kind that is free.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rebecsim.clusters.common.lowest_slots import slots_of
 from rebecsim.clusters.mapreduce.figures.stored import SECOND, StoredRuns, values_of
 from rebecsim.clusters.mapreduce.report.charts import queue_colours
 from rebecsim.report.charts.figures import new_figure, time_axis
@@ -44,30 +43,6 @@ def gantt_figure(
     panels[-1].set_xlabel(f"Time ({name})")
     _legend(figure, colours)
     return figure
-
-
-def slots_of(
-    start: NDArray[np.int64], end: NDArray[np.int64], node: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Give each attempt of a kind the lowest slot of its node that is free when it starts."""
-    found = np.zeros(len(start), dtype=np.int64)
-    free: dict[int, list[int]] = {}
-    busy: dict[int, list[tuple[int, int]]] = {}
-    used: dict[int, int] = {}
-    for at in np.lexsort((end, start)).tolist():
-        where = int(node[at])
-        ended = busy.setdefault(where, [])
-        left = free.setdefault(where, [])
-        while ended and ended[0][0] <= start[at]:
-            heapq.heappush(left, heapq.heappop(ended)[1])
-        if left:
-            slot = heapq.heappop(left)
-        else:
-            slot = used.get(where, 0)
-            used[where] = slot + 1
-        heapq.heappush(ended, (int(end[at]), slot))
-        found[at] = slot
-    return found
 
 
 def _panel(

@@ -41,6 +41,8 @@ class Stream:
             as drawn between 1 and this.
         least_multiplier: the least, if not 1.
         sample: of which sample time.
+        announced: jobs that may not start yet are submitted when they arrive; otherwise when they
+            may start.
     """
 
     jobs: int
@@ -50,6 +52,7 @@ class Stream:
     multiplier: float = 5.0
     least_multiplier: float = 1.0
     sample: SampleTime = SampleTime.ON_RESOURCES
+    announced: bool = True
 
     def arrivals(self, draws: np.random.Generator) -> list[int]:
         """Draw when jobs arrive (ms)."""
@@ -101,7 +104,8 @@ def stream_of(
     for number in range(stream.jobs):
         family, drawn = families[choices[number]]
         start = arrivals[number] + offsets[number]
-        bare = StageJob(number, arrivals[number], start, start, drawn(draws.tasks), family)
+        submitted = arrivals[number] if stream.announced else start
+        bare = StageJob(number, submitted, start, start, drawn(draws.tasks), family)
         yield with_deadline(bare, resources, multipliers[number], stream.sample)
 
 

@@ -1,0 +1,154 @@
+"""The command `workflow`: what a workflow of a file is, how it looks, who keeps its deadline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rebecsim.cli.app import Plugins, console, say, use_plugins
+from rebecsim.cli.commands import app
+from rebecsim.cli.option_groups import grouped
+from rebecsim.errors import UserError
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.stages.job import StageTask
+    from rebecsim.clusters.stages.managers.manager import StageManager
+    from rebecsim.clusters.stages.resources import StageResource
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeadlineOptions:
+    """By when the workflow should have ended."""
+
+    deadline: Annotated[
+        float | None, typer.Option(min=0.001, help="By when it should have ended, s.")
+    ] = None
+    multiplier: Annotated[
+        float | None,
+        typer.Option(
+            min=1, show_default="2", help="Instead: so many times what it takes alone on them."
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResourceOptions:
+    """What the workflow runs on."""
+
+    resources: Annotated[int, typer.Option(min=1, max=10**5, help="How many there are.")] = 10
+    slots: Annotated[int, typer.Option(min=1, max=10**4, help="Tasks at a time of each.")] = 2
+
+
+@app.command()
+@grouped
+def workflow(
+    file: Annotated[
+        Path,
+        typer.Argument(help="A DAX (.xml, .dax) or WfCommons (.json).", show_default=False),
+    ],
+    draw: Annotated[
+        Path | None, typer.Option(dir_okay=False, help="Draw its graph to this file, .svg.")
+    ] = None,
+    manager: Annotated[
+        list[str] | None,
+        typer.Option(help="Run it under this resource manager; repeatable."),
+    ] = None,
+    by: DeadlineOptions = DeadlineOptions(),
+    on: ResourceOptions = ResourceOptions(),
+    gantt: Annotated[
+        Path | None, typer.Option(dir_okay=False, help="Draw who ran what when, .svg or .png.")
+    ] = None,
+    plugin: Plugins = None,
+) -> None:
+    """Look at a workflow of a file, draw it, and run it with a deadline."""
+    from rebecsim.clusters.stages.report.workflow_drawing import draw_workflow, require_drawing
+    from rebecsim.clusters.stages.report.workflow_text import groups_table, shape_table
+    from rebecsim.clusters.stages.resources import alike
+    from rebecsim.clusters.stages.workloads.files import read_workflow
+    from rebecsim.clusters.stages.workloads.shape import WorkflowShape
+
+    use_plugins(plugin)
+    _require_sense(manager, by, gantt)
+    makers = _makers(manager or [])
+    tasks = read_workflow(file)
+    shape = WorkflowShape(tasks)
+    if draw is not None:
+        require_drawing(shape, file.name, draw)
+    console().print(shape_table(shape))
+    console().print(groups_table(shape))
+    if draw is not None:
+        draw_workflow(shape, file.name, draw)
+        say(f"drawing in {draw}")
+    if makers:
+        resources = alike(on.resources, on.slots)
+        _run(file.stem, tasks, makers, resources, _deadline(tasks, resources, by), gantt)
+
+
+def _require_sense(manager: list[str] | None, by: DeadlineOptions, gantt: Path | None) -> None:
+    """Raise BadParameter, or UserError, for options that mean nothing."""
+    from rebecsim.report.charts.figures import require_picture_name
+
+    if by.deadline is not None and by.multiplier is not None:
+        raise typer.BadParameter("cannot be given with --deadline", param_hint="--multiplier")
+    given = {"--deadline": by.deadline, "--multiplier": by.multiplier, "--gantt": gantt}
+    for name, value in given.items():
+        if value is not None and not manager:
+            raise typer.BadParameter("needs a --manager that runs it", param_hint=name)
+    if gantt is not None:
+        require_picture_name(gantt)
+
+
+def _makers(names: list[str]) -> dict[str, type[StageManager]]:
+    """Find resource managers by their names, in any case. Raises UserError for an unknown one."""
+    from rebecsim.clusters import UnknownNameError
+    from rebecsim.clusters.stages.managers.registry import stages_policy
+
+    try:
+        return {each: stages_policy(each).manager for each in map(str.upper, names)}
+    except UnknownNameError as error:
+        raise UserError(f"--manager: {error}") from error
+
+
+def _run(
+    name: str,
+    tasks: tuple[StageTask, ...],
+    makers: dict[str, type[StageManager]],
+    resources: tuple[StageResource, ...],
+    deadline: int,
+    gantt: Path | None,
+) -> None:
+    """Run a workflow alone under each manager, and show when it ended."""
+    from rebecsim.clusters.stages.cluster import run_stages
+    from rebecsim.clusters.stages.job import SECOND, StageJob
+    from rebecsim.clusters.stages.report.gantt import workflow_gantt
+    from rebecsim.clusters.stages.report.workflow_text import outcome_table
+    from rebecsim.counted import counted
+    from rebecsim.report.charts.figures import write_figure
+
+    job = StageJob(0, 0, 0, deadline, tasks, name)
+    runs = {each: run_stages([job], resources, maker) for each, maker in makers.items()}
+    on = counted(len(resources), "resource")
+    say(f"due after {deadline / SECOND:,.1f} s, on {on} of {counted(resources[0].slots, 'slot')}")
+    console().print(outcome_table(runs))
+    if gantt is not None:
+        write_figure(gantt, lambda: workflow_gantt(runs, name))
+        say(f"drawing in {gantt}")
+
+
+def _deadline(
+    tasks: tuple[StageTask, ...], resources: tuple[StageResource, ...], by: DeadlineOptions
+) -> int:
+    """Give by when a workflow should have ended (ms). Raises UserError for one in no time."""
+    from rebecsim.clusters.stages.job import SECOND, StageJob
+    from rebecsim.clusters.stages.workloads.stream import with_deadline
+
+    if by.deadline is None:
+        bare = StageJob(0, 0, 0, 0, tasks)
+        return with_deadline(bare, resources, by.multiplier or 2.0).deadline
+    deadline = round(by.deadline * SECOND)
+    if deadline == 0:
+        raise UserError("--deadline: should be a millisecond at least")
+    return deadline

@@ -1,0 +1,123 @@
+"""Runs as they are kept: what pictures are drawn of. Times are seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from pyarrow import ArrowException
+
+from rebecsim.clusters.stages.job import SECOND
+from rebecsim.clusters.stages.tables import JOBS, TABLES, TASKS
+from rebecsim.studies.plan import Plan
+from rebecsim.studies.rows import REPLICATION
+from rebecsim.studies.storage.results import Results
+from rebecsim.studies.storage.results_error import ResultsError
+from rebecsim.studies.study import PlannedCell
+
+Seconds = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class StoredStages:
+    """What became of jobs under a resource manager; all arrays have a place for each job.
+
+    Attributes:
+        manager: its name.
+        start: when each job may start.
+        deadline: by when it should have ended.
+        end: when it did.
+        alone: what it takes where all resources are free.
+        first: the tasks of the first replication.
+    """
+
+    manager: str
+    start: Seconds
+    deadline: Seconds
+    end: Seconds
+    alone: Seconds
+    first: TaskColumns
+
+    @property
+    def lateness(self) -> Seconds:
+        """By how much each job ended after its deadline; negative: before."""
+        return self.end - self.deadline
+
+    @property
+    def laxity(self) -> Seconds:
+        """What its deadline leaves each job beside what it takes alone."""
+        return self.deadline - self.start - self.alone
+
+
+@dataclass(frozen=True, eq=False)
+class TaskColumns:
+    """The tasks of a run.
+
+    Attributes:
+        job: its number.
+        name: what the workflow calls the task.
+        resource: where it ran.
+        start: when it started.
+        end: when it ended.
+        deadlines: by when each job should have ended, by its number.
+        ended: when each job did, likewise.
+    """
+
+    job: NDArray[np.int64]
+    name: NDArray[np.object_]
+    resource: NDArray[np.int64]
+    start: Seconds
+    end: Seconds
+    deadlines: Mapping[int, float]
+    ended: Mapping[int, float]
+
+
+def read_stages(plan: Plan, results: Results) -> list[StoredStages]:
+    """Read a run of each manager, at the first load factor.
+
+    Raises ResultsError for files that are missing or damaged.
+    """
+    cells: dict[str, PlannedCell] = {}
+    for cell in plan.cells:
+        cells.setdefault(cell.cell.policy, cell)
+    return [_read(results, cell) for cell in cells.values()]
+
+
+def _read(results: Results, cell: PlannedCell) -> StoredStages:
+    results.require(cell, {name: TABLES[name] for name in (JOBS, TASKS)})
+    jobs = _columns(results, cell, JOBS)
+    tasks = _columns(results, cell, TASKS, (REPLICATION, "=", 0))
+    start, deadline, end, alone = (
+        _seconds(jobs[name]) for name in ("start", "deadline", "end", "alone")
+    )
+    mine = jobs[REPLICATION] == 0
+    numbers = jobs["job"][mine].tolist()
+    first = TaskColumns(
+        tasks["job"],
+        tasks["name"],
+        tasks["resource"],
+        _seconds(tasks["start"]),
+        _seconds(tasks["end"]),
+        dict(zip(numbers, deadline[mine].tolist(), strict=True)),
+        dict(zip(numbers, end[mine].tolist(), strict=True)),
+    )
+    return StoredStages(cell.cell.policy, start, deadline, end, alone, first)
+
+
+def _seconds(milliseconds: NDArray[np.int64]) -> Seconds:
+    return np.asarray(milliseconds / SECOND, dtype=np.float64)
+
+
+def _columns(
+    results: Results, cell: PlannedCell, name: str, chosen: tuple[str, str, int] | None = None
+) -> dict[str, NDArray[Any]]:
+    path = results.table(name, cell)
+    try:
+        table = pq.read_table(path, filters=None if chosen is None else [chosen])
+    except (OSError, KeyError, ValueError, ArrowException) as error:
+        raise ResultsError(f"{path}: cannot be read: {error}; remove it and resume") from error
+    return {each: np.asarray(table.column(each).to_numpy()) for each in table.column_names}

@@ -1,0 +1,180 @@
+"""Pictures of workflows: which task waits for which, as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from rebecsim.clusters.stages.job import SECOND
+from rebecsim.clusters.stages.workloads.shape import WorkflowShape
+from rebecsim.errors import UserError
+from rebecsim.files import write_text
+from rebecsim.report.charts.styles import COLOURS
+from rebecsim.report.diagrams.svg import document, element, shortened, text
+
+MOST_DRAWN_TASKS = 2000
+"""Nobody can see anything in a drawing of more."""
+
+_MOST_BOXES = 9
+"""Tasks of a level that are drawn as boxes with their names; more are discs."""
+
+_STYLE = (
+    "text{font:12px system-ui,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;fill:#1f2933}"
+    ".title{font-weight:600}.note{fill:#52606d;font-size:11px}"
+    ".name{text-anchor:middle;font-size:11px;font-weight:600}"
+    ".time{text-anchor:middle;font-size:10.5px;fill:#52606d}"
+    ".edge{stroke:#9aa5b1;fill:none;stroke-width:1}"
+    ".critical{stroke:#c81e1e;fill:none;stroke-width:2.2}"
+)
+_BOX = 104.0, 36.0
+_LEFT, _TOP, _LEGEND = 24.0, 84.0, 18.0
+_LEAST_WIDTH, _MOST_WIDTH = 560.0, 1500.0
+_SMALLEST, _LARGEST = 1.5, 9.0
+
+Point = tuple[float, float]
+
+
+def require_drawing(shape: WorkflowShape, name: str, file: Path) -> None:
+    """Raise UserError unless a workflow can be drawn under this name of a file."""
+    if file.suffix != ".svg":
+        raise UserError(f"{file}: must end in .svg")
+    if len(shape.tasks) > MOST_DRAWN_TASKS:
+        raise UserError(
+            f"{name}: workflows of up to {MOST_DRAWN_TASKS:,} tasks are drawn, "
+            f"it has {len(shape.tasks):,}"
+        )
+
+
+def draw_workflow(shape: WorkflowShape, name: str, file: Path) -> None:
+    """Draw a workflow as .svg. Raises UserError as `require_drawing`, OSError."""
+    require_drawing(shape, name, file)
+    write_text(file, workflow_svg(shape, name))
+
+
+def workflow_svg(shape: WorkflowShape, name: str) -> str:
+    """Draw a workflow from top to bottom, a row for each level, in colours of names of tasks.
+
+    What follows each other and takes the longest is red. Tasks of narrow workflows are boxes with
+    their names and seconds, of others discs.
+    """
+    boxed = shape.width <= _MOST_BOXES
+    step = _step(shape.width, boxed)
+    width = max(shape.width * step + 2 * _LEFT, _LEAST_WIDTH)
+    height = _BOX[1] + 44.0 if boxed else max(6.0 * step, 64.0)
+    rows = _arranged(shape)
+    places = {
+        number: (width / 2 + (place - (len(row) - 1) / 2) * step, _TOP + level * height)
+        for level, row in enumerate(rows)
+        for place, number in enumerate(row)
+    }
+    radius = min(max(0.42 * step, _SMALLEST), _LARGEST)
+    half = _BOX[1] / 2 if boxed else radius
+    content = [*_heading(shape, name), *_edges(shape, places, half)]
+    colours = _colours(shape)
+    for number, place in places.items():
+        content += _task(shape, number, place, colours, None if boxed else radius)
+    bottom = _TOP + (len(rows) - 1) * height + half + 34.0
+    content += _legend(shape, colours, bottom)
+    return document(width, bottom + _LEGEND * len(shape.groups), _STYLE, name, content)
+
+
+def _step(widest: int, boxed: bool) -> float:
+    if boxed:
+        return _BOX[0] + 16.0
+    return max(min(24.0, (_MOST_WIDTH - 2 * _LEFT) / widest), 2.6 * _SMALLEST)
+
+
+def _arranged(shape: WorkflowShape) -> list[list[int]]:
+    """Order the tasks of each level by where, on average, the parents of each stand above."""
+    rows: list[list[int]] = []
+    at: dict[int, float] = {}
+    for level in shape.levels:
+        row = sorted(level, key=lambda number: (_middle(shape, number, at), number))
+        at |= {number: (place + 0.5) / len(row) for place, number in enumerate(row)}
+        rows.append(row)
+    return rows
+
+
+def _middle(shape: WorkflowShape, number: int, at: Mapping[int, float]) -> float:
+    parents = shape.tasks[number].parents
+    return sum(at[parent] for parent in parents) / len(parents) if parents else 0.5
+
+
+def _heading(shape: WorkflowShape, name: str) -> list[str]:
+    words = (
+        f"{len(shape.tasks):,} tasks, {shape.depth} levels; work {shape.work / SECOND:,.1f} s, "
+        f"critical path (red) {shape.shortest / SECOND:,.1f} s"
+    )
+    return [
+        text(shortened(name, 70), name, class_="title", x=14, y=24),
+        text(words, class_="note", x=14, y=42),
+    ]
+
+
+def _edges(shape: WorkflowShape, places: Mapping[int, Point], half: float) -> list[str]:
+    """Give a line from each task to each that waits for it; those of the critical path last."""
+    path = shape.critical_path
+    critical = set(pairwise(path))
+    plain, red = [], []
+    for task in shape.tasks:
+        for parent in task.parents:
+            begin, end = places[parent], places[task.number]
+            first, last = begin[1] + half, end[1] - half
+            middle = (first + last) / 2
+            curve = (
+                f"M{begin[0]:.1f} {first:.1f} C{begin[0]:.1f} {middle:.1f} "
+                f"{end[0]:.1f} {middle:.1f} {end[0]:.1f} {last:.1f}"
+            )
+            is_red = (parent, task.number) in critical
+            drawn = element("path", class_="critical" if is_red else "edge", d=curve)
+            (red if is_red else plain).append(drawn)
+    return [*plain, *red]
+
+
+def _task(
+    shape: WorkflowShape,
+    number: int,
+    place: Point,
+    colours: Mapping[str, str],
+    radius: float | None,
+) -> list[str]:
+    """Give a box, or a disc of a radius, with a hint of what the task is and how long it takes."""
+    task, (x, y) = shape.tasks[number], place
+    seconds = f"{task.duration / SECOND:,.1f} s"
+    hint = f"{task.name}: {seconds}"
+    colour = colours[task.name]
+    stroke = "#c81e1e" if number in shape.critical_path else "#ffffff"
+    if radius is not None:
+        inside = element("title", escape(hint))
+        disc = element(
+            "circle", inside, cx=x, cy=y, r=radius, fill=colour, stroke=stroke, stroke_width=0.8
+        )
+        return [disc]
+    width, height = _BOX
+    corner = {"x": x - width / 2, "y": y - height / 2, "width": width, "height": height, "rx": 6}
+    edge = colour if stroke == "#ffffff" else stroke
+    return [
+        element("rect", **corner, fill="#ffffff"),  # lines end behind it
+        element("rect", **corner, fill=colour, fill_opacity=0.16, stroke=edge),
+        text(shortened(task.name, 15), hint, class_="name", x=x, y=y - 2),
+        text(seconds, class_="time", x=x, y=y + 12),
+    ]
+
+
+def _colours(shape: WorkflowShape) -> dict[str, str]:
+    return {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(shape.groups)}
+
+
+def _legend(shape: WorkflowShape, colours: Mapping[str, str], top: float) -> list[str]:
+    """Say of each name how many tasks have it, and how long they take."""
+    found = []
+    for place, (name, group) in enumerate(shape.groups.items()):
+        y = top + place * _LEGEND
+        words = f"{name}: {group.count:,}, {group.mean / SECOND:,.1f} s each on average"
+        found += [
+            element("rect", x=14.0, y=y - 9.0, width=10.0, height=10.0, fill=colours[name]),
+            text(shortened(words, 80), words, class_="note", x=30.0, y=y),
+        ]
+    return found
