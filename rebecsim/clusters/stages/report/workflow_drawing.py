@@ -117,7 +117,8 @@ def _edges(shape: WorkflowShape, places: Mapping[int, Point], half: float) -> li
     """Give a line from each task to each that waits for it; those of the critical path last."""
     path = shape.critical_path
     critical = set(pairwise(path))
-    plain, red = [], []
+    plain: list[str] = []
+    red: list[str] = []
     for task in shape.tasks:
         for parent in task.parents:
             begin, end = places[parent], places[task.number]
@@ -152,15 +153,19 @@ def _task(
             "circle", inside, cx=x, cy=y, r=radius, fill=colour, stroke=stroke, stroke_width=0.8
         )
         return [disc]
-    width, height = _BOX
-    corner = {"x": x - width / 2, "y": y - height / 2, "width": width, "height": height, "rx": 6}
     edge = colour if stroke == "#ffffff" else stroke
     return [
-        element("rect", **corner, fill="#ffffff"),  # lines end behind it
-        element("rect", **corner, fill=colour, fill_opacity=0.16, stroke=edge),
+        _box(place, fill="#ffffff"),  # lines end behind it
+        _box(place, fill=colour, fill_opacity=0.16, stroke=edge),
         text(shortened(task.name, 15), hint, class_="name", x=x, y=y - 2),
         text(seconds, class_="time", x=x, y=y + 12),
     ]
+
+
+def _box(middle: Point, **attributes: object) -> str:
+    (x, y), (width, height) = middle, _BOX
+    left, top = x - width / 2, y - height / 2
+    return element("rect", x=left, y=top, width=width, height=height, rx=6, **attributes)
 
 
 def _colours(shape: WorkflowShape) -> dict[str, str]:
