@@ -165,7 +165,7 @@ def _task(
 def _box(middle: Point, **attributes: object) -> str:
     (x, y), (width, height) = middle, _BOX
     left, top = x - width / 2, y - height / 2
-    return element("rect", x=left, y=top, width=width, height=height, rx=6, **attributes)
+    return element("rect", "", x=left, y=top, width=width, height=height, rx=6, **attributes)
 
 
 def _colours(shape: WorkflowShape) -> dict[str, str]:
