@@ -2,8 +2,8 @@
 
 The cost of a step grows neither with the rebecs that there are nor with those that are due. What
 is noted of a rebec is its *moment*, its next time and its urgency in one number, of which the
-smallest is next. A rebec at work is noted nowhere until it has served its message; the bags of all
-others tell of what is sent to them.
+smallest is next. A rebec at work is noted nowhere until it has served its message; all others are
+noted when something is sent to them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 from typing import Any
 
-from rebecsim.actors.message import Bag, PlainMessage
+from rebecsim.actors.message import PlainMessage
 from rebecsim.actors.rebec import MessageServer, Rebec
 from rebecsim.actors.schedulers import FifoScheduler, Pick, RandomScheduler, Scheduler
 from rebecsim.actors.semantics import count_alternatives
@@ -50,8 +50,8 @@ class Agenda(ABC):
         self._moments: list[int] = []  # a heap of those that have entries
         self._entries: dict[int, Any] = {}  # of each of these moments
         self._spare = 0  # so many entries may still get out of date
-        for rebec in system.rebecs:
-            rebec._bag = NotingBag(rebec, self)
+        self._bags = [rebec._bag.messages for rebec in system.rebecs]
+        system.put = self.note
         self._note_all()
 
     def _find_ranks(self) -> None:
@@ -81,11 +81,19 @@ class Agenda(ABC):
             if rebec._bag.messages:
                 self.note(rebec)
 
-    def outdate(self) -> None:
-        """Note that an entry is out of date from now on."""
-        self._spare -= 1
+    def _comes_first(self, rebec: Rebec, message: PlainMessage, at_work: bool) -> bool:
+        """Put a message beside others; tell whether its rebec has to be noted for it.
+
+        A rebec at work has reserved a place, and is noted afterwards.
+        """
+        bag = rebec._bag
+        bag.put(message, at_work)
+        if at_work or bag.messages[0] is not message:
+            return False
+        self._spare -= 1  # what was noted of it is out of date from now on
         if not self._spare:
             self._note_all()
+        return True
 
     @abstractmethod
     def ready(self) -> tuple[int, list[Rebec]]:
@@ -103,32 +111,14 @@ class Agenda(ABC):
         """
 
     @abstractmethod
-    def note(self, rebec: Rebec) -> None:
-        """Note when a rebec that has messages is due, and no longer what was noted before."""
+    def note(
+        self, rebec: Rebec, message: PlainMessage | None = None, at_work: bool = False
+    ) -> None:
+        """Note when a rebec that has messages is due, and no longer what was noted before.
 
-
-class NotingBag(Bag):
-    """A bag that tells an agenda when its rebec has another first message than before."""
-
-    __slots__ = ("_agenda", "_rebec")
-
-    def __init__(self, rebec: Rebec, agenda: Agenda) -> None:
-        super().__init__(rebec._bag.capacity)
-        self.messages = rebec._bag.messages
-        self._rebec = rebec
-        self._agenda = agenda
-
-    def put(self, message: PlainMessage, reserved: int = 0) -> None:
-        """Add a message; a rebec at work, which has reserved a place, is noted afterwards."""
-        messages = self.messages
-        if not messages and not reserved:
-            messages.append(message)
-            self._agenda.note(self._rebec)
-            return
-        super().put(message, reserved)
-        if messages[0] is message and not reserved:
-            self._agenda.outdate()
-            self._agenda.note(self._rebec)
+        `message` is one that is sent to it just now, which is put into its bag. That is one call
+        and not two, as it is done for each message. Raises QueueOverflowError when it is full.
+        """
 
 
 def _ranks(urgencies: Iterable[int]) -> dict[int, int]:
@@ -195,16 +185,23 @@ class FirstSent(Agenda):
                 if messages:
                     note(rebec)
 
-    def note(self, rebec: Rebec) -> None:
+    def note(
+        self, rebec: Rebec, message: PlainMessage | None = None, at_work: bool = False
+    ) -> None:
         """Note the first message of a rebec."""
-        messages = rebec._bag.messages
-        head = messages[0]
-        moment = head[0]
+        messages = self._bags[rebec._index]
+        if message is None:
+            message = messages[0]
+        elif not (messages or at_work):
+            messages.append(message)
+        elif not self._comes_first(rebec, message, at_work):
+            return
+        moment = message[0]
         if rebec._now > moment:
             moment = rebec._now
         if self._ranks > 1:
-            moment = moment * self._ranks + self._rank(rebec, head)
-        entry = head[2], rebec
+            moment = moment * self._ranks + self._rank(rebec, message)
+        entry = message[2], rebec
         due = self._entries.get(moment)
         if due is None:
             self._entries[moment] = entry
@@ -287,19 +284,28 @@ class AllDue(Agenda):
             del self._sorted[moment]
         return []
 
-    def note(self, rebec: Rebec) -> None:
+    def note(
+        self, rebec: Rebec, message: PlainMessage | None = None, at_work: bool = False
+    ) -> None:
         """Note the moment of a rebec."""
-        head = rebec._bag.messages[0]
-        moment = head[0]
+        index = rebec._index
+        messages = self._bags[index]
+        if message is None:
+            message = messages[0]
+        elif not (messages or at_work):
+            messages.append(message)
+        elif not self._comes_first(rebec, message, at_work):
+            return
+        moment = message[0]
         if rebec._now > moment:
             moment = rebec._now
         if self._ranks > 1:
-            moment = moment * self._ranks + self._rank(rebec, head)
-        index = rebec._index
-        before = self._noted[index]
+            moment = moment * self._ranks + self._rank(rebec, message)
+        noted = self._noted
+        before = noted[index]
         if moment == before:
             return
-        self._noted[index] = moment
+        noted[index] = moment
         if before >= 0:
             self._leave(before, index)
         entries = self._entries.get(moment)
@@ -335,6 +341,7 @@ class DrawnPlaces(AllDue):
         """Give the steps that the scheduler draws."""
         moments, entries, sorted_, end = self._moments, self._entries, self._sorted, self._end
         noted, rebecs, place, note = self._noted, self._system.rebecs, self._place, self.note
+        bags = self._bags
         current = -1
         while moments:
             moment = moments[0]
@@ -361,7 +368,7 @@ class DrawnPlaces(AllDue):
                 del entries[heappop(moments)]
             noted[index] = -1
             rebec = rebecs[index]
-            messages = rebec._bag.messages
+            messages = bags[index]
             if len(messages) == 1:
                 yield rebec, messages.pop()
             else:

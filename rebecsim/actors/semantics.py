@@ -128,16 +128,17 @@ def serve(system: System, rebec: Rebec, message: PlainMessage, deadlines: bool =
         raise DeadlineMissedError(Message(*message), start)
     rebec._now = system.started = start
     system.actor, system.message, system.serving = rebec, message, True
+    handler = server.handler
     try:
         if not arguments:
-            server.handler(rebec)
+            handler(rebec)
         elif len(arguments) == 1:  # half the time of the general way
-            server.handler(rebec, arguments[0])
+            handler(rebec, arguments[0])
         else:
-            server.handler(rebec, *arguments)
+            handler(rebec, *arguments)
     except (Violation, UserError, MemoryError):
         raise
     except Exception as error:  # whatever a model in Python raises
-        raise failure_of(error, rebec, Message(*message), server.handler.__code__) from error
+        raise failure_of(error, rebec, Message(*message), handler.__code__) from error
     finally:
         system.serving = False

@@ -16,6 +16,9 @@ from rebecsim.errors import UserError
 Choose = Callable[[Rebec, Sequence[Any], int], int]
 """Resolves a choice: (rebec, alternatives, choice site) -> index of the alternative."""
 
+Put = Callable[[Rebec, PlainMessage, bool], None]
+"""Puts a message into the bag of its receiver: (receiver, message, whether it is at work)."""
+
 
 class ModelError(UserError):
     """A model's classes and instances do not fit together."""
@@ -108,6 +111,10 @@ class Model:
         )
 
 
+def _put_into_bag(receiver: Rebec, message: PlainMessage, at_work: bool) -> None:
+    receiver._bag.put(message, at_work)
+
+
 def _refuse_choice(rebec: Rebec, alternatives: Sequence[Any], site: int) -> int:
     raise ModelError(f"{rebec}: a constructor may not draw a choice")
 
@@ -120,7 +127,8 @@ def _construction(construct: Callable[..., None]) -> Message:
 class System:
     """Rebecs at work: their bags and clocks, and the message being executed.
 
-    What may happen next and what it does is in `rebecsim.actors.semantics`.
+    What may happen next and what it does is in `rebecsim.actors.semantics`. `put` is how messages
+    get into bags; an `Agenda` notes what it puts there.
     """
 
     __slots__ = (
@@ -129,6 +137,7 @@ class System:
         "constructing",
         "message",
         "model",
+        "put",
         "rebecs",
         "sequence",
         "serving",
@@ -139,6 +148,7 @@ class System:
     def __init__(self, model: Model, choose: Choose | None = None) -> None:
         self.model = model
         self.choose: Choose = _refuse_choice
+        self.put: Put = _put_into_bag
         self.sequence = 0
         self.started = 0
         self.serving = False
@@ -229,4 +239,5 @@ class System:
             arguments,
             None if deadline is None else now + deadline,
         )
-        receiver._bag.put(message, self.serving and receiver is sender)
+        put = self.put
+        put(receiver, message, self.serving and receiver is sender)
