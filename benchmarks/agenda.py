@@ -3,10 +3,10 @@
     python benchmarks/agenda.py [--messages 4000] [--slices 40]
 
 Every ball is passed on to the next rebec once in a time unit. The figures should not depend on how
-many rebecs there are, nor on how many of them are due at one time. The same ring as a plain loop
-with a heap, and where SimPy is installed, two of its processes that pass one ball through stores,
-are timed in turn with the rebecs, slice by slice. Processor seconds without making the rebecs; the
-best slice of each.
+many rebecs there are, nor on how many of them are due at one time. Timed in turn with the rebecs,
+slice by slice, are the same ring as a plain loop with a heap, one that does nothing but draw who is
+next and pass the ball on, and where SimPy is installed, two of its processes that pass one ball
+through stores. Processor seconds without making the rebecs; the best slice of each.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from rebecsim.actors import (
     message_server,
     serve,
 )
+from rebecsim.actors.randomness import ORDER_STREAM
 from rebecsim.actors.schedulers import Pick
 
 RINGS = ((2, 1), (2, 2), (100, 1), (100, 20), (10_000, 100), (10_000, 2_000))
@@ -132,6 +133,56 @@ class PlainRun:
             yield time.process_time() - begin
 
 
+class DrawnPlayer:
+    """A player that has nothing but its balls."""
+
+    __slots__ = ("balls", "following", "index")
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.balls: list[tuple[int, int]] = []
+        self.following = self
+
+
+class DrawnRun:
+    """The least that a random order takes: who is due at one time, sorted, of whom one is drawn."""
+
+    def __init__(self, players: int, balls: int) -> None:
+        self.all = [DrawnPlayer(number) for number in range(players)]
+        for number, player in enumerate(self.all):
+            player.following = self.all[(number + 1) % players]
+        self.now = self.number = 0
+        self.next: list[int] = []
+        self.place = Streams((1, 2), 0)[ORDER_STREAM].below
+        for number in range(balls):
+            self.send(self.all[number * (players // balls)])
+
+    def send(self, player: DrawnPlayer) -> None:
+        """Give a player a ball for the next time."""
+        self.number += 1
+        player.balls.append((self.now + 1, self.number))
+        self.next.append(player.index)
+
+    def steps(self) -> Iterator[DrawnPlayer]:
+        """Take the balls of players in a random order, time by time."""
+        while True:
+            due, self.next = sorted(self.next), []
+            self.now += 1
+            while due:
+                player = self.all[due.pop(self.place(len(due)))]
+                player.balls.pop()
+                yield player
+
+    def slices(self, messages: int) -> Iterator[float]:
+        """Give the processor seconds of so many balls, again and again."""
+        steps = self.steps()
+        while True:
+            begin = time.process_time()
+            for player in islice(steps, messages):
+                self.send(player.following)
+            yield time.process_time() - begin
+
+
 def of_simpy(messages: int) -> Iterator[float]:
     """Let two processes of SimPy pass a ball through stores; nothing where it is not installed."""
     try:
@@ -168,6 +219,7 @@ def main() -> None:
         model = ring(players, balls)
         measured = {
             "plain": PlainRun(players, balls).slices(messages),
+            "drawn": DrawnRun(players, balls).slices(messages),
             "SimPy, 2 processes": of_simpy(messages),
             **{name: of_rebecs(model, make(), messages) for name, make in SCHEDULERS.items()},
         }

@@ -163,6 +163,7 @@ class FirstSent(Agenda):
     def steps(self) -> Iterator[Pick]:
         """Give the steps whose messages were sent first."""
         moments, entries, end, note = self._moments, self._entries, self._end, self.note
+        bags = self._bags
         current, time = -1, 0
         while moments:
             moment = moments[0]
@@ -178,7 +179,7 @@ class FirstSent(Agenda):
                 number, rebec = due.popleft()
                 if not due:
                     del entries[heappop(moments)]
-            messages = rebec._bag.messages
+            messages = bags[rebec._index]
             if messages and messages[0][2] == number and rebec._now <= time:
                 self.time = time
                 yield rebec, messages.pop(0)
@@ -231,7 +232,9 @@ class AllDue(Agenda):
         super().__init__(system, scheduler.priorities, until)
 
     def _note_all(self) -> None:
-        """Note every rebec, and forget what was noted before."""
+        """Note every rebec, and forget what was noted before, also where steps look at it."""
+        for due in self._sorted.values():
+            due.clear()
         self._sorted.clear()
         self._outdated.clear()
         self._noted[:] = [-1] * len(self._noted)
@@ -343,6 +346,7 @@ class DrawnPlaces(AllDue):
         noted, rebecs, place, note = self._noted, self._system.rebecs, self._place, self.note
         bags = self._bags
         current = -1
+        due: list[int] | None = None
         while moments:
             moment = moments[0]
             if moment != current:
@@ -350,7 +354,7 @@ class DrawnPlaces(AllDue):
                     return
                 current = moment
                 self.time = moment // self._ranks
-            due = sorted_.get(moment)
+                due = sorted_.get(moment)
             if due:
                 count = len(due)
                 if count > 1:
@@ -358,6 +362,7 @@ class DrawnPlaces(AllDue):
                 else:
                     index = due[0]
                     del sorted_[heappop(moments)]
+                    current = -1
             else:
                 alone = entries.get(moment)
                 if not isinstance(alone, int) or noted[alone] != moment:

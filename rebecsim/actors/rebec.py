@@ -130,7 +130,7 @@ def message_server(
     def send(self: Rebec, *arguments: Any, after: int = 0, deadline: int | None = None) -> None:
         if type(after) is not int or (deadline is not None and type(deadline) is not int):
             raise no_time(f"{self}.{name}", after if type(after) is not int else deadline)
-        self._system.send(self, self.__servers__[name], arguments, after, deadline)
+        self._system.send(self, self._servers[name], arguments, after, deadline)
 
     name = handler.__name__
     send.__message_server__ = (  # type: ignore[attr-defined]
@@ -157,6 +157,9 @@ class Rebec:
     belong to the engines.
     """
 
+    # What engines need is in the object itself, which takes less memory and fewer looks at it.
+    __slots__ = ("_bag", "_index", "_name", "_now", "_priority", "_servers", "_system")
+
     __state_variables__: tuple[StateVariable, ...] = ()
     __known_rebecs__: tuple[KnownRebec, ...] = ()
     __servers__: dict[str, MessageServer]
@@ -169,6 +172,7 @@ class Rebec:
     _name: str
     _index: int
     _priority: int
+    _servers: dict[str, MessageServer]
 
     def __init_subclass__(
         cls, queue_size: int | None = None, rebeca_name: str = "", **options: Any

@@ -88,13 +88,12 @@ def count_alternatives(rebec: Rebec) -> int:
     messages = rebec._bag.messages
     if len(messages) == 1 or rebec._system.model.core:
         return 1
-    arrival, priority, *_ = messages[0]
-    count = 1
-    for message in messages[1:]:
-        if message[0] != arrival or message[1] != priority:
-            break
-        count += 1
-    return count
+    head = messages[0]
+    for count in range(1, len(messages)):
+        message = messages[count]
+        if message[0] != head[0] or message[1] != head[1]:
+            return count
+    return len(messages)
 
 
 def enabled(system: System, priorities: bool = True) -> list[Step]:

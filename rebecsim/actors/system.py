@@ -173,6 +173,7 @@ class System:
         rebec._name = instance.name
         rebec._index = index
         rebec._priority = instance.priority
+        rebec._servers = rebec.__servers__
         rebec._now = 0
         rebec._bag = Bag(instance.reactive_class.__queue_size__)
         for variable in instance.reactive_class.__state_variables__:

@@ -35,6 +35,7 @@ BACK_DOORS = frozenset(
         "__dict__",
         "__message_server__",
         "__servers__",
+        "_servers",
         "__getattribute__",
         "getattr",
         "vars",

@@ -41,7 +41,7 @@ from rebecsim.exploration.states.suspension import (
 )
 from rebecsim.exploration.states.values import PLAIN, UnsuitableValueError, Values, earlier, rank
 
-_ENGINE = frozenset({"_system", "_bag", "_now", "_name", "_index", "_priority", "delay"})
+_ENGINE = frozenset({"delay"})
 
 Choices = tuple[tuple[int, int], ...]
 
