@@ -90,7 +90,8 @@ class Model:
                 f"{instance.name}: {reactive_class.__name__} has a message server `initial` and a "
                 "constructor; remove one of them"
             )
-        missing = sorted(reactive_class.__promised__ - reactive_class.__servers__.keys())
+        promised = reactive_class.__promised__
+        missing = sorted(promised - reactive_class.__servers__.keys()) if promised else []
         if missing:
             raise ModelError(
                 f"{instance.name}: {reactive_class.__name__} has no message server {missing[0]!r}, "
@@ -196,6 +197,8 @@ class System:
             rebec._bag.put(Message(0, initial.priority, number, initial, None, arguments, None))
             return
         construct = getattr(rebec, instance.constructor)
+        if construct.__func__ is Rebec.__init__ and not arguments:
+            return  # it does nothing
         self.message = message = _construction(construct)
         try:
             construct(*arguments)

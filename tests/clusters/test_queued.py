@@ -116,7 +116,9 @@ def test_messages_may_be_taken_over_in_any_order(quick: list[Any], end: int, ord
     serve(system, NeverClosing(), (end, 0, 0))
     waiting = under_way(system)
     order.shuffle(waiting)
-    system.lines.clear()
+    system.firsts.clear()
+    system.others.clear()
+    system.front.clear()
     system.moments.clear()
     for message in waiting:
         system.take_over(message)
@@ -165,7 +167,7 @@ class Ranked(Odd, queue_size=5):
 @pytest.mark.parametrize(
     ("what", "error", "text"),
     [
-        ("delay", ModelError, "odd.go: a delay is not possible here"),
+        ("delay", ModelError, "odd: a delay of 2 time units is not possible here"),
         ("deadline", ModelError, "odd.go: there are no deadlines here"),
         ("past", NegativeTimeError, r"odd.go: after\(-1\) lies in the past"),
     ],

@@ -25,6 +25,8 @@ from rebecsim.errors import UserError
 Placement = Literal["first-fit", "best-fit"]
 PLACEMENTS: tuple[Placement, ...] = get_args(Placement)
 
+_BEGINNINGS = 1 << 6, 1 << 9
+
 
 Level = TypeVar("Level")
 
@@ -231,6 +233,12 @@ class SingleNodes(GroupedMachine[int]):
         self._empty = (1 << self.processors) - 1
         sizes = [1 << power for power in reversed(range(self.processors.bit_length()))]
         self._halves = [(size, (1 << size) - 1) for size in sizes]
+        # The first nodes of all, and the halves of those: few nodes are mostly found among them.
+        self._beginnings = [
+            ((1 << size) - 1, [each for each in self._halves if each[0] < size])
+            for size in _BEGINNINGS
+            if size < self.processors
+        ]
 
     @property
     def empty(self) -> int:
@@ -245,8 +253,15 @@ class SingleNodes(GroupedMachine[int]):
             return None
         if wanted == free:
             return level
-        rest, before = level, 0  # so many nodes come before those that are looked at
-        for size, mask in self._halves:
+        if wanted == 1:
+            return level & -level
+        halves, rest, before = self._halves, level, 0  # so many nodes come before those looked at
+        for some, smaller in self._beginnings:
+            first = level & some
+            if first.bit_count() >= wanted:
+                halves, rest = smaller, first
+                break
+        for size, mask in halves:
             first = rest & mask
             count = first.bit_count()
             if count > wanted:

@@ -7,6 +7,7 @@ the queue was refreshed), and they say which jobs start now. Nothing can start i
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Callable
 from typing import Any
 
@@ -35,6 +36,7 @@ class Backfilling(ABC):
         self.by_estimate: WaitingQueue | None = None
         """The same jobs, the one with the shortest estimate first, where that is wanted."""
         self._notes_ends = type(order).finished is not QueueOrder.finished
+        self._place = None if self.machine.is_counted else self.machine.place
 
     @property
     def wake(self) -> int | None:
@@ -105,12 +107,13 @@ class Backfilling(ABC):
     def start_heads(self, now: int) -> list[Job]:
         """Start jobs from the head of the queue on, up to the first that does not fit."""
         started: list[Job] = []
-        blocks, allocations, place = self.waiting.blocks, self.allocations, self.machine.place
+        blocks, allocations, place = self.waiting.blocks, self.allocations, self._place
         while blocks:
             head = blocks[0].entries[0][2]
-            if head.processors > allocations.processors:
+            wanted = head.processors
+            if wanted > allocations.processors:
                 break
-            amount = place(head, allocations.free)
+            amount = wanted if place is None else place(head, allocations.free)
             if amount is None:
                 break
             self.start(head, amount, now)
@@ -142,8 +145,9 @@ class EasyBackfilling(Backfilling):
         super().__init__(order, allocations, settings)
         if settings.backfill_order == "shortest":
             self.by_estimate = WaitingQueue()
-        self._is_own = (
-            type(self).schedule is EasyBackfilling.schedule
+        self._starts_alone = (
+            self.machine.are_alike
+            and type(self).schedule is EasyBackfilling.schedule
             and type(self).start is Backfilling.start
         )
         self._tried = -1  # what was given back when all were tried last
@@ -174,11 +178,12 @@ class EasyBackfilling(Backfilling):
         While nothing is given back and the head is the same, what could not start cannot later:
         what is free, what the head leaves, and the time up to its start only become less.
         """
-        if not (self._is_own and self.machine.are_alike):
+        if not self._starts_alone:
             return None
         blocks, allocations = self.waiting.blocks, self.allocations
         if not blocks:
-            amount = self.machine.place(job, allocations.free)
+            place = self._place
+            amount = job.processors if place is None else place(job, allocations.free)
             if amount is None:
                 return None
             allocations.start(job, amount, now)
@@ -192,8 +197,11 @@ class EasyBackfilling(Backfilling):
             return None
         return bool(self._pass([job], allocations.start, now))
 
-    def reservation(self) -> tuple[int, Any]:
-        """Give the shadow time in seconds, and the level of the machine at it beside the head."""
+    def _reservation(self) -> tuple[int, Any, int]:
+        """Give the shadow time in seconds, what is free beside the head then, and how much that is.
+
+        Where processors are alike, which of them those are is None, until `_beside` is asked.
+        """
         head, machine, allocations = self.waiting.head, self.machine, self.allocations
         running, level, free = allocations.running, allocations.free, allocations.processors
         wanted, ended, added, count = head.processors, 0, 0, len(running)
@@ -202,41 +210,55 @@ class EasyBackfilling(Backfilling):
             ended += 1
             if free < wanted or (ended < count and running[ended][0] == end):
                 continue
-            if machine.is_counted:
-                level = free
-            else:
-                level = sum([job.amount for _, _, _, job in running[added:ended]], level)
+            if machine.are_alike:
+                return end, None, free - wanted
+            level = sum([job.amount for _, _, _, job in running[added:ended]], level)
             added = ended
             amount = machine.place(head, level)
             if amount is not None:
-                return end, level - amount
+                beside = level - amount
+                return end, beside, machine.free(beside)
         raise AssertionError(f"{head!r} does not fit on the empty machine")
+
+    def _beside(self, shadow: int) -> Any:
+        """Give what is free beside the head at the shadow time, of processors that are alike.
+
+        Jobs that have started since then and are over by that time are free again, so it is as if
+        it had been asked before.
+        """
+        running, level = self.allocations.running, self.allocations.free
+        ended = bisect_left(running, (shadow + 1,))
+        level = sum([job.amount for _, _, _, job in running[:ended]], level)
+        return level - self.machine.place(self.waiting.head, level)
 
     def _pass(self, jobs: list[Job], start: Callable[[Job, Any, int], None], now: int) -> list[Job]:
         """Start those of some jobs, in their order, that overtake the head."""
-        machine, allocations = self.machine, self.allocations
+        allocations, place = self.allocations, self._place
         if self._reserved is None:
-            shadow, beside = self.reservation()
-            extra = machine.free(beside)
-        else:
-            shadow, beside, extra = self._reserved
+            self._reserved = self._reservation()
+        shadow, beside, extra = self._reserved
         room, free, started = shadow - now, allocations.processors, []
         for job in jobs:
             wanted = job.processors
             if wanted > free:
                 continue
             is_over = job.estimate <= room
-            if is_over:
-                amount = machine.place(job, allocations.free)
-            elif wanted <= extra:
-                amount = machine.place(job, machine.lower(allocations.free, beside))
-            else:
+            if not is_over and wanted > extra:
                 continue
+            if place is None:
+                amount: Any = wanted
+            elif is_over:
+                amount = place(job, allocations.free)
+            else:
+                if beside is None:
+                    beside = self._beside(shadow)
+                amount = place(job, self.machine.lower(allocations.free, beside))
             if amount is None:
                 continue
             if not is_over:
-                beside = beside - amount
                 extra -= wanted
+                if beside is not None:
+                    beside = beside - amount
             free -= wanted
             start(job, amount, now)
             started.append(job)

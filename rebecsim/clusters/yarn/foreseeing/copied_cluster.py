@@ -152,7 +152,7 @@ class CopiedCluster:
         """Give an application of the original a container of a memory (MB) on a node."""
         own = self._applications[application]
         self.system.actor = self.manager
-        self.manager._now = self._now
+        self.system.now = self.manager._now = self._now
         scheduler = self.manager.scheduler
         assert isinstance(scheduler, Regular)
         scheduler.give(own, self._nodes[node], memory)
