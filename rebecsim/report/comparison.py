@@ -60,7 +60,7 @@ def report_input(
         order=order,
         orders={order: moments, **orders} if orders and order else {},
         order_pairs={order: pairs, **order_pairs} if orders and order else {},
-        precision=plan.precision,
+        precisions=plan.precisions,
         normal_outcomes=study.normal_outcomes,
         sections=study.sections(plan, results, moments),
         compared=study.compared,

@@ -144,9 +144,8 @@ def _plotly() -> str:
 
 def _comparison(condition: Condition, report: ReportInput) -> _Comparison:
     summary, differences = report.summary, report.differences
-    notes = reading_notes(summary, report.has_chance)
-    if report.precision is not None:
-        notes = [*precision_notes(report.precision, report.reached, report.compared), *notes]
+    notes = precision_notes(report.reached, report.compared)
+    notes += reading_notes(summary, report.has_chance)
     return _Comparison(
         title=str(condition),
         results=_results(summary, report.compared),

@@ -11,9 +11,13 @@ from rebecsim.studies.statistics.precision import Precision, Reached
 
 
 def precision_notes(
-    target: Precision, reached: Sequence[Reached], compared: Compared = POLICIES
+    reached: Sequence[tuple[Precision, Sequence[Reached]]], compared: Compared = POLICIES
 ) -> list[str]:
-    """Say which policies reached the target, after how many runs, and what the others have."""
+    """Say which policies reached each target, after how many runs, and what the others have."""
+    return [note for target, each in reached for note in _notes_of(target, each, compared)]
+
+
+def _notes_of(target: Precision, reached: Sequence[Reached], compared: Compared) -> list[str]:
     replications = min((each.replications for each in reached), default=0)
     after = f"{replications:,} runs of each cell"
     missing = [each for each in reached if not each.is_reached]

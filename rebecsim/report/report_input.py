@@ -53,7 +53,7 @@ class ReportInput:
         orders: message order -> moments of every cell, for order sensitivity; empty, or
             "random" (the order of `moments`) and others.
         order_pairs: the same runs in pairs, for each of these orders.
-        precision: what the runs were to reach, where that was asked for.
+        precisions: what the runs were to reach, where that was asked for.
         normal_outcomes: the ends of runs that are not worth a warning.
         sections: what the kind adds.
         compared: what policies are called.
@@ -79,7 +79,7 @@ class ReportInput:
     order: str | None = REFERENCE_ORDER
     orders: Mapping[str, Sequence[CellMoments]] = field(default_factory=dict)
     order_pairs: Mapping[str, Sequence[PairedMoments]] = field(default_factory=dict)
-    precision: Precision | None = None
+    precisions: tuple[Precision, ...] = ()
     normal_outcomes: frozenset[str] = frozenset({"time limit"})
     sections: Sequence[Section] = ()
     compared: Compared = POLICIES
@@ -167,10 +167,11 @@ class ReportInput:
         return {self.order: self.differences, **others} if others and self.order else {}
 
     @cached_property
-    def reached(self) -> tuple[Reached, ...]:
-        """How precisely each policy is known; nothing when no precision was asked for."""
-        if self.precision is None:
-            return ()
+    def reached(self) -> tuple[tuple[Precision, tuple[Reached, ...]], ...]:
+        """How precisely each policy is known, for each precision that was asked for."""
         drawn = [each for each in self.moments if each.is_random] or self.moments
         by_policy = grouped(drawn, lambda each: each.cell.policy)
-        return tuple(reached_by(name, group, self.precision) for name, group in by_policy.items())
+        return tuple(
+            (target, tuple(reached_by(name, group, target) for name, group in by_policy.items()))
+            for target in self.precisions
+        )

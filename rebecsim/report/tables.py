@@ -131,8 +131,7 @@ def report_view(report: ReportInput) -> Group:
     for condition, each in report.comparisons.items():
         title = ": ".join(filter(None, (report.title, str(condition))))
         parts += ["", _summary_of(each, title)]
-        if each.precision is not None:
-            parts += map(Text, precision_notes(each.precision, each.reached, each.compared))
+        parts += map(Text, precision_notes(each.reached, each.compared))
         if differences := [pair for pair in each.differences if pair.metric == first]:
             parts += ["", pairs_view(differences, report.compared)]
     if envelopes := [each for each in report.envelopes if each.metric == first]:

@@ -12,7 +12,7 @@ from rebecsim.files import digest_of
 from rebecsim.metrics import Metric
 from rebecsim.studies.plugin_record import PluginRecord
 from rebecsim.studies.scenarios.toml_lines import FieldPath
-from rebecsim.studies.statistics.precision import Precision, parse_precision
+from rebecsim.studies.statistics.precision import Precision, parse_precisions
 from rebecsim.studies.study import PlannedCell, Study
 
 
@@ -50,11 +50,11 @@ class Plan:
         return any(cell.is_random for cell in self.cells)
 
     @property
-    def precision(self) -> Precision | None:
-        """The precision that the scenario asks for, of its most important figure."""
+    def precisions(self) -> tuple[Precision, ...]:
+        """How well the scenario asks for figures to be known; unnamed, the most important one."""
         if self.scenario.precision is None:
-            return None
-        return parse_precision(self.scenario.precision, self.metrics[0])
+            return ()
+        return parse_precisions(self.scenario.precision, self.metrics)
 
     @property
     def total(self) -> int:

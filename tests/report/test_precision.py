@@ -28,7 +28,7 @@ NEVER = reached("LLF", [0] * 320)
 
 
 def test_a_precision_that_was_not_reached_is_said_with_what_was() -> None:
-    (note,) = precision_notes(TARGET, [WIDE, NARROW])
+    (note,) = precision_notes([(TARGET, [WIDE, NARROW])])
     assert note == (
         "Precision: 1 % of Deadline misses was NOT reached by EDF (13 %), as 320 runs of each cell "
         "were the limit; 1 of 2 policies reached it. A higher --max-replications goes further."
@@ -36,13 +36,13 @@ def test_a_precision_that_was_not_reached_is_said_with_what_was() -> None:
 
 
 def test_a_precision_that_was_reached_is_said_with_the_runs() -> None:
-    assert precision_notes(TARGET, [NARROW]) == [
+    assert precision_notes([(TARGET, [NARROW])]) == [
         "Precision: 1 % of Deadline misses, reached by every policy after 320 runs of each cell."
     ]
 
 
 def test_a_figure_that_is_always_0_is_explained() -> None:
-    first, second = precision_notes(TARGET, [NARROW, NEVER])
+    first, second = precision_notes([(TARGET, [NARROW, NEVER])])
     assert "reached by every policy" in first
     assert second == (
         "LLF: Deadline misses are 0 in all 320 runs, so there is no relative precision. With 95 % "

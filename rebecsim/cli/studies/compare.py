@@ -96,7 +96,9 @@ class Sought:
 
     precision: Annotated[
         str | None,
-        typer.Option(help="Run until the first figure is known so well, for example 1%."),
+        typer.Option(
+            help="Run until the first figure is known so well: 1%; or late=10%,turnaround=5%."
+        ),
     ] = None
     max_replications: Annotated[
         int | None,

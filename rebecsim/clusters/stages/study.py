@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,6 +21,9 @@ from rebecsim.studies.plan import Plan
 from rebecsim.studies.rows import REPLICATION, Column, Rows
 from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.scenarios.toml_lines import FieldPath
+from rebecsim.studies.sections import Section
+from rebecsim.studies.statistics.moments import CellMoments
+from rebecsim.studies.storage.results import Results
 from rebecsim.studies.study import Axis, How, PlannedCell, Study
 
 
@@ -96,6 +99,14 @@ class StagesStudy(Study):
         """Draw jobs once, and see whether resources can run them."""
         setup: StagesSetup = plan.cells[0].setup
         require_runnable(setup.jobs(0), setup.resources())
+
+    def sections(
+        self, plan: Plan, results: Results, moments: Sequence[CellMoments]
+    ) -> Sequence[Section]:
+        """Show how late jobs are, and where tasks ran."""
+        from rebecsim.clusters.stages.report.sections import stages_sections
+
+        return stages_sections(plan, results)
 
     def is_of(self, values: Mapping[str, Any]) -> bool:
         """Whether a file without a kind has resources and a workload."""

@@ -53,13 +53,11 @@ class StudyRunner:
 
     def run_until_precise(self, run: PlannedRun) -> int:
         """Run a plan until it is as precise as its scenario asks; give the runs of each cell."""
-        target = run.plan.precision
-        assert target is not None
         with self.showing([run]) as bar:
             return run_until_precise(
                 run.plan,
                 run.results,
-                target,
+                run.plan.precisions,
                 lambda replications: self._run([replace(run, replications=replications)], bar),
             )
 
@@ -70,7 +68,7 @@ class StudyRunner:
 
 def compare(run: PlannedRun, runner: StudyRunner, with_others: bool) -> None:
     """Do the runs of a comparison, and those beside it if that is wanted."""
-    if run.plan.precision is not None:
+    if run.plan.precisions:
         done = runner.run_until_precise(run)
         others = list(_beside(run, done)) if with_others else []
         if others:

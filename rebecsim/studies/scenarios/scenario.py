@@ -14,7 +14,7 @@ from rebecsim.errors import UserError
 from rebecsim.metrics import Metric
 from rebecsim.studies.scenarios.scenario_errors import ScenarioError, problems_of
 from rebecsim.studies.scenarios.toml_lines import FieldPath
-from rebecsim.studies.statistics.precision import read_amount
+from rebecsim.studies.statistics.precision import read_amount, read_targets
 
 ListOf = Field(strict=False, min_length=1)
 """A list of at least one entry, which TOML and JSON give as a list and a scenario keeps as a
@@ -54,7 +54,7 @@ class StudyScenario(Table):
     precision: str | None = Field(
         default=None,
         description="run until the first figure of every policy is known so well: 1% is the "
-        "half-width of the interval, of the estimate",
+        "half-width of the interval, of the estimate; several by name, as late=10%,turnaround=5%",
     )
     seed: int = Field(default=2015, ge=0, lt=2**63, description="where the random numbers start")
 
@@ -68,7 +68,8 @@ class StudyScenario(Table):
     def _precision_can_be_read(cls, text: str | None) -> str | None:
         if text is not None:
             try:
-                read_amount(text, cls.precise)
+                for name, amount in read_targets(text):
+                    read_amount(amount, None if name else cls.precise)
             except UserError as error:
                 raise ValueError(str(error)) from error
         return text

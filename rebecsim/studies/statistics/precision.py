@@ -119,6 +119,48 @@ def parse_precision(text: str, metric: Metric, level: float = 0.95) -> Precision
     return Precision(metric, amount, unit == "%", level)
 
 
+def parse_precisions(
+    text: str, metrics: Sequence[Metric], level: float = 0.95
+) -> tuple[Precision, ...]:
+    """Read what a user wants to know how well: `1%`, or several as in `late=10%,turnaround=5%`.
+
+    Without a name it is the first of the metrics. All targets have to be reached together.
+
+    Raises:
+        UserError: for a name that no metric has or that comes twice, and as `parse_precision`.
+    """
+    known = {each.name: each for each in metrics}
+    found = []
+    for name, amount in read_targets(text):
+        if name is not None and name not in known:
+            raise UserError(
+                f"--precision {text!r}: there is no figure {name!r}; there are {', '.join(known)}"
+            )
+        found.append(parse_precision(amount, known[name] if name else metrics[0], level))
+    return tuple(found)
+
+
+def read_targets(text: str) -> list[tuple[str | None, str]]:
+    """Split a precision into names of figures, or None for the first one, and amounts.
+
+    Raises UserError for a name that comes twice, and amounts without names where there are several.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) == 1 and "=" not in text:
+        return [(None, text)]
+    found: dict[str, str] = {}
+    for part in parts:
+        name, equals, amount = (each.strip() for each in part.partition("="))
+        if not (name and equals and amount):
+            raise UserError(
+                f"--precision {text!r}: write several as in late=10%,turnaround=5%, each once"
+            )
+        if name in found:
+            raise UserError(f"--precision {text!r}: {name} is there twice")
+        found[name] = amount
+    return list(found.items())
+
+
 def read_amount(text: str, metric: Metric | None) -> tuple[float, str]:
     """Read a precision of this metric, where it is known: a share, and `%` or `pp`.
 

@@ -112,9 +112,9 @@ def test_jobs_are_compared_by_deadlines_or_by_laxity_for_their_time() -> None:
 def cybershake() -> tuple[StageJob, ...]:
     draws = JobDraws.of(np.random.SeedSequence(4))
     family = CyberShake(draws.tasks)
-    stream = Stream(40, 1 / 55, reserved=0.5, reserved_ahead=500, multiplier=2.0)
-    drawn = ("small", lambda each: family.tasks(each, 30))
-    return tuple(stream_of(stream, [drawn], alike(8, 2), draws))
+    stream = Stream(40, 1 / 75, reserved=0.5, reserved_ahead=500, multiplier=2.0)
+    drawn = ("large", lambda each: family.tasks(each, 100))
+    return tuple(stream_of(stream, [drawn], alike(25, 2), draws))
 
 
 def test_early_places_of_cybershake_are_the_same_however_laxity_is_divided(
@@ -122,7 +122,7 @@ def test_early_places_of_cybershake_are_the_same_however_laxity_is_divided(
 ) -> None:
     """Sub-deadlines only break ties there."""
     runs = [
-        run_stages(cybershake, alike(8, 2), each.manager)
+        run_stages(cybershake, alike(25, 2), each.manager)
         for each in BUILTIN_STAGES_POLICIES
         if each.name.startswith("WFBB") and each.name.endswith("TSP1")
     ]

@@ -22,7 +22,7 @@ def precise(scenario, results, interrupt_at=None):
             raise KeyboardInterrupt
         run_plan(plan, results, replications=replications)
 
-    return plan, run_until_precise(plan, results, plan.precision, run)
+    return plan, run_until_precise(plan, results, plan.precisions, run)
 
 
 @pytest.fixture
@@ -40,6 +40,23 @@ def test_runs_go_on_until_the_figures_are_known_well_enough(wanted, tmp_path):
     for policy in wanted.policies:
         found = estimate(metric, [each for each in moments if each.cell.policy == policy])
         assert found.half_width <= 0.06 * found.value
+
+
+def test_several_figures_are_all_known_well_enough(small, tmp_path):
+    """The dearest target decides; here it is not the first figure's."""
+    first, *_, last = plan_scenario(small).metrics
+    both = small.replace(precision=f"{first.name}=30%, {last.name}=2%", replications=3_000)
+    results = Results.create(tmp_path / "both", plan_scenario(both))
+    plan, done = precise(both, results)
+    assert [each.half_width for each in plan.precisions] == [0.3, 0.02]
+    for policy in both.policies:
+        mine = [each for each in results.moments(plan) if each.cell.policy == policy]
+        for target in plan.precisions:
+            found = estimate(target.metric, mine)
+            assert found.half_width <= target.half_width * found.value
+    alone = small.replace(precision=f"{first.name}=30%", replications=3_000)
+    easier = Results.create(tmp_path / "alone", plan_scenario(alone))
+    assert precise(alone, easier)[1] < done
 
 
 def test_an_interrupted_search_ends_at_the_same_number(wanted, tmp_path):

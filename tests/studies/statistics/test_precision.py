@@ -13,6 +13,7 @@ from rebecsim.studies.statistics.precision import (
     Precision,
     next_replications,
     parse_precision,
+    parse_precisions,
     reached_by,
 )
 
@@ -169,6 +170,32 @@ def test_targets_are_read_as_they_are_written() -> None:
 def test_bad_targets_are_explained(text, message) -> None:
     with pytest.raises(UserError, match=message):
         parse_precision(text, MEAN)
+
+
+def test_several_targets_are_read_by_names() -> None:
+    assert parse_precisions(" mean = 5% , share=0.5pp ", [SHARE, MEAN]) == (
+        Precision(MEAN, 0.05),
+        Precision(SHARE, 0.005, is_relative=False),
+    )
+    assert parse_precisions("1%", [SHARE, MEAN]) == (Precision(SHARE, 0.01),)
+    assert parse_precisions("mean=1%", [SHARE, MEAN]) == (Precision(MEAN, 0.01),)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("late=1%", "there is no figure 'late'; there are share, mean"),
+        ("mean=1%, mean=2%", "mean is there twice"),
+        ("1%,2%", "write several as in late=10%,turnaround=5%"),
+        ("mean=1%,", "write several as in"),
+        ("mean=", "write several as in"),
+        ("mean=1pp", "Mean is no share"),
+        ("share=no", "write a share of the estimate"),
+    ],
+)
+def test_bad_sets_of_targets_are_explained(text, message) -> None:
+    with pytest.raises(UserError, match=message):
+        parse_precisions(text, [SHARE, MEAN])
 
 
 def test_misuse_is_an_error() -> None:

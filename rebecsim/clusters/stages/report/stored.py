@@ -77,13 +77,11 @@ class TaskColumns:
 
 
 def read_stages(plan: Plan, results: Results) -> list[StoredStages]:
-    """Read a run of each manager, at the first load factor.
+    """Read the runs of each manager at the last load factor.
 
     Raises ResultsError for files that are missing or damaged.
     """
-    cells: dict[str, PlannedCell] = {}
-    for cell in plan.cells:
-        cells.setdefault(cell.cell.policy, cell)
+    cells = {cell.cell.policy: cell for cell in plan.cells}
     return [_read(results, cell) for cell in cells.values()]
 
 

@@ -6,7 +6,8 @@ Lim, PhD thesis, Carleton University, chapter 7. What the thesis leaves open is 
 - With TSP2 a task for which there is no place before its sub-deadline gets the earliest one.
 - A parent gets until the latest sub-deadline of all parents of a task only if no other task waits
   for it. Otherwise CyberShake's seismograms would end so late that peak values hardly ever fit
-  before the deadline, which is not what has been published.
+  before the deadline, which is not what has been published. Which of two tasks that take as long
+  is placed first is said by sub-deadlines without this exception.
 - Jobs are compared by their laxity on free resources, also where true laxity is divided: as
   published, it then makes no difference for tasks that begin as early as they can.
 - The phases of a job are those of all its tasks, dummies included.

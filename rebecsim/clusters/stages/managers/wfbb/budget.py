@@ -26,10 +26,12 @@ class Budget:
     Attributes:
         laxity: what is left of the time until its deadline; negative where that is too short.
         sub_deadlines: by when each task should have ended.
+        ranks: of tasks that take as long the one with the least is placed first.
     """
 
     laxity: int
     sub_deadlines: tuple[int, ...]
+    ranks: tuple[int, ...]
 
 
 def budget_of(job: StageJob, sample: SampleRun, rule: BudgetRule) -> Budget:
@@ -37,7 +39,9 @@ def budget_of(job: StageJob, sample: SampleRun, rule: BudgetRule) -> Budget:
 
     Proportionally, a task gets as much as its completion is far in the sample run; evenly, all
     phases get as much. Parents for which nothing else waits get until the sub-deadline
-    of the last one.
+    of the last one. Ranks are sub-deadlines as they would be if all parents of a dummy got its own,
+    as algorithm 7.3 has it: so the tasks of a phase of CyberShake have one rank, and how laxity is
+    divided makes no difference to tasks that begin as early as they can (tables D.1 to D.8).
     """
     time = sample.duration
     laxity = job.deadline - job.start - time
@@ -46,10 +50,12 @@ def budget_of(job: StageJob, sample: SampleRun, rule: BudgetRule) -> Budget:
     else:
         shares = _even_shares(job, sample, laxity)
     deadlines = [end + share for end, share in zip(sample.completions, shares, strict=True)]
+    ranks = list(deadlines)
     for number in job.order:
         if len(job.tasks[number].parents) > 1:
             _raise_parents(job, number, deadlines)
-    return Budget(laxity, tuple(deadlines))
+            _raise_parents(job, number, ranks, all_of_dummies=True)
+    return Budget(laxity, tuple(deadlines), tuple(ranks))
 
 
 def _even_shares(job: StageJob, sample: SampleRun, laxity: int) -> list[int]:
@@ -67,7 +73,9 @@ def _even_shares(job: StageJob, sample: SampleRun, laxity: int) -> list[int]:
     return shares
 
 
-def _raise_parents(job: StageJob, number: int, deadlines: list[int]) -> None:
+def _raise_parents(
+    job: StageJob, number: int, deadlines: list[int], *, all_of_dummies: bool = False
+) -> None:
     """Give the parents of a task until the latest sub-deadline of them, that of a dummy until its.
 
     Not those for which others wait, too: these would be left with less than their share.
@@ -77,5 +85,5 @@ def _raise_parents(job: StageJob, number: int, deadlines: list[int]) -> None:
     if not task.is_dummy:
         latest = max(deadlines[parent] for parent in task.parents)
     for parent in task.parents:
-        if len(job.children[parent]) == 1:
+        if len(job.children[parent]) == 1 or (all_of_dummies and task.is_dummy):
             deadlines[parent] = latest

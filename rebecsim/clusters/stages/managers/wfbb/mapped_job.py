@@ -44,9 +44,9 @@ class MappedJob:
         self.laxity = job.deadline - job.start - sample_time
         self.normalised = self.laxity / sample_time
         self.budget = budget
-        expected, until = job.expected, budget.sub_deadlines
+        expected, ranks = job.expected, budget.ranks
         self.sequence = sorted(
-            range(len(expected)), key=lambda task: (-expected[task], until[task], task)
+            range(len(expected)), key=lambda task: (-expected[task], ranks[task], task)
         )
         self.first = self.last = self.last_start = NOWHERE
         self.decision = 0

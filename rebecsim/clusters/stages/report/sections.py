@@ -1,0 +1,87 @@
+"""What reports of jobs of several stages show beyond what all kinds have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import numpy as np
+
+from rebecsim.clusters.stages.report.charts import lateness_figure, laxity_figure
+from rebecsim.clusters.stages.report.gantt import gantt_figure
+from rebecsim.clusters.stages.report.stored import StoredStages, read_stages
+from rebecsim.report.csv import text_of
+from rebecsim.studies.plan import Plan
+from rebecsim.studies.sections import Picture, Section, TextTable
+from rebecsim.studies.storage.results import Results
+
+_SHARES = (1, 5, 25, 50, 75, 95, 99, 100)
+"""Percentages of jobs."""
+
+
+def stages_sections(plan: Plan, results: Results) -> tuple[Section, ...]:
+    """Show how late jobs were, and where they ran; at the last load factor."""
+    shown = read_stages(plan, results)
+    factors = plan.scenario.load_factors
+    notes = ("Of the jobs of all replications together.",)
+    if len(factors) > 1:
+        notes = (f"Of the jobs of all replications together, at load factor {factors[-1]:g}.",)
+    return (
+        Section(
+            name="lateness",
+            title="Lateness",
+            tables=(_table(shown),),
+            pictures=tuple(_pictures(plan, shown)),
+            notes=notes,
+            files={"lateness.csv": _csv(shown)},
+        ),
+    )
+
+
+def _table(shown: Sequence[StoredStages]) -> TextTable:
+    """Give by how much jobs were late, a row for each share of them."""
+    rows = tuple(
+        (
+            f"{share} % of jobs at most",
+            tuple(f"{np.percentile(each.lateness, share):,.0f}" for each in shown),
+        )
+        for share in _SHARES
+    )
+    headings = ("", *(each.manager for each in shown))
+    return TextTable("End after the deadline (s); negative: before", headings, rows)
+
+
+def _csv(shown: Sequence[StoredStages]) -> str:
+    """One line for each manager and share of jobs; seconds."""
+    rows = [
+        (each.manager, share, float(np.percentile(each.lateness, share)))
+        for each in shown
+        for share in _SHARES
+    ]
+    return text_of(["policy", "percent", "lateness"], rows)
+
+
+def _pictures(plan: Plan, shown: Sequence[StoredStages]) -> Iterator[Picture]:
+    """Say which pictures there are, in the order of the page."""
+    heading = plan.scenario.heading
+    yield Picture(
+        "lateness",
+        "How late jobs are",
+        "How many of the jobs ended at most so long after their deadlines; left of the line at 0 "
+        "they were in time.",
+        partial(lateness_figure, shown, heading),
+    )
+    yield Picture(
+        "laxity",
+        "Laxity and lateness",
+        "A dot is a job. Laxity is what its deadline leaves beside the time that it takes alone; "
+        "jobs on the slanted line never waited, those above 0 were late.",
+        partial(laxity_figure, shown, heading),
+    )
+    yield Picture(
+        "gantt",
+        "Resources around the latest job",
+        "A bar is a task, orange if its job was late; a dashed line is the deadline of such a job. "
+        "Of the first replication.",
+        partial(gantt_figure, shown, heading),
+    )

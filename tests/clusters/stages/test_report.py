@@ -1,0 +1,112 @@
+"""Pictures and tables of runs of stages show what they are given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rebecsim.clusters.common.lowest_slots import slots_of
+from rebecsim.clusters.scenarios import plan_scenario
+from rebecsim.clusters.stages.report.charts import lateness_figure, laxity_figure
+from rebecsim.clusters.stages.report.gantt import gantt_figure
+from rebecsim.clusters.stages.report.sections import stages_sections
+from rebecsim.clusters.stages.report.stored import StoredStages, TaskColumns, read_stages
+from rebecsim.clusters.stages.scenario import StagesScenario
+from rebecsim.studies import Results, ResultsError
+from rebecsim.studies.scenarios.scenario import validated
+from tests.plans import run_plan
+
+VALUES = {
+    "name": "tiny",
+    "policies": ["EDF", "WFBB_PD_SL_TSP1"],
+    "replications": 2,
+    "workload": {
+        "jobs": 6,
+        "rate": 0.05,
+        "workflows": ["cybershake"],
+        "sizes": ["small"],
+        "reserved": 0.0,
+        "multiplier": 1.5,
+    },
+    "resources": {"count": 4, "slots": 2},
+}
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[StoredStages], object]:
+    plan = plan_scenario(validated(StagesScenario, "tiny", VALUES, {}))
+    results = Results.create(tmp_path_factory.mktemp("runs") / "out", plan)
+    run_plan(plan, results)
+    return read_stages(plan, results), stages_sections(plan, results)
+
+
+def test_runs_are_read_as_they_were_kept(shown) -> None:
+    runs, _ = shown
+    assert [each.manager for each in runs] == VALUES["policies"]
+    for each in runs:
+        assert len(each.end) == 12
+        assert (each.laxity >= 0).all()
+        # A job ends when its last task does, and never sooner than alone.
+        assert (each.end - each.start >= each.alone).all()
+        ends = {job: each.first.end[each.first.job == job].max() for job in each.first.ended}
+        assert ends == pytest.approx(dict(each.first.ended))
+
+
+def test_the_section_says_how_late_jobs_are(shown) -> None:
+    runs, (section,) = shown
+    latest = section.tables[0].rows[-1]
+    assert latest == ("100 % of jobs at most", tuple(f"{r.lateness.max():,.0f}" for r in runs))
+    assert [each.name for each in section.pictures] == ["lateness", "laxity", "gantt"]
+    lines = section.files["lateness.csv"].splitlines()
+    assert lines[0] == "policy,percent,lateness"
+    assert len(lines) == 1 + 2 * len(section.tables[0].rows)
+
+
+def stored(name: str, starts: list[int], ends: list[int], deadlines: list[int]) -> StoredStages:
+    columns = [np.array(each, dtype=float) for each in (starts, deadlines, ends)]
+    alone = np.ones(len(starts))
+    tasks = TaskColumns(
+        np.arange(len(starts)),
+        np.array(["work"] * len(starts), dtype=object),
+        np.zeros(len(starts), dtype=np.int64),
+        columns[0],
+        columns[2],
+        dict(enumerate(columns[1].tolist())),
+        dict(enumerate(columns[2].tolist())),
+    )
+    return StoredStages(name, *columns, alone, tasks)
+
+
+def test_curves_and_dots_are_those_of_the_jobs() -> None:
+    runs = [stored("EDF", [0, 0, 2], [4, 9, 6], [8, 8, 8])]
+    (axes,) = lateness_figure(runs).axes
+    assert axes.lines[0].get_xdata() == pytest.approx([-4, -2, 1])
+    assert axes.lines[0].get_ydata() == pytest.approx([100 / 3, 200 / 3, 100])
+    (panel,) = laxity_figure(runs).axes
+    dots = panel.collections[0].get_offsets()
+    assert dots.tolist() == [[7, -4], [7, 1], [5, -2]]
+    assert panel.get_title() == "EDF: 1 of 3 late"
+
+
+def test_a_gantt_chart_shows_what_ran_around_the_latest_job() -> None:
+    runs = [stored("EDF", [0, 100, 104], [3, 106, 107], [8, 103, 120])]
+    (axes,) = gantt_figure(runs).axes
+    (bars,) = axes.collections
+    assert len(bars.get_paths()) == 2  # the first job was long over
+    assert axes.get_xlim() == pytest.approx((94, 112))
+    dashed = [line.get_xdata()[0] for line in axes.lines if line.get_linestyle() == "--"]
+    assert dashed == [103]
+
+
+def test_no_two_tasks_are_in_one_slot() -> None:
+    start, end = np.array([0, 0, 3, 5, 5]), np.array([5, 3, 6, 7, 9])
+    assert slots_of(start, end, np.zeros(5, dtype=np.int64)).tolist() == [1, 0, 0, 1, 2]
+
+
+def test_a_missing_table_is_named(tmp_path: Path) -> None:
+    plan = plan_scenario(validated(StagesScenario, "tiny", VALUES, {}))
+    results = Results.create(tmp_path / "out", plan)
+    with pytest.raises(ResultsError, match="edf_load1"):
+        read_stages(plan, results)
