@@ -166,6 +166,20 @@ def _add_pages(app: FastAPI, explorer: Explorer) -> None:
         place = read_place(model, run, at)
         return HTMLResponse(explorer.page(place, why=why, never=never[:_LONGEST_CONDITION]))
 
+    def races_page(template: str, model: str, run: str, at: str | None) -> Response:
+        place = read_place(model, run, at)
+        listed, _ = explorer.opened(place)
+        inquiry = explorer.verdicts.ask(listed, races=True)
+        return HTMLResponse(_rendered(template, listed=listed, place=place, inquiry=inquiry))
+
+    @app.get("/x/{model}/{run}/races")
+    def races(model: str, run: str, at: str | None = None) -> Response:
+        return races_page("races.html.j2", model, run, at)
+
+    @app.get("/x/{model}/{run}/races/found")
+    def races_found(model: str, run: str, at: str | None = None) -> Response:
+        return races_page("races_found.html.j2", model, run, at)
+
     @app.get("/x/{model}/{run}/verdict")
     def verdict(model: str, run: str, at: str | None = None, never: str = "") -> Response:
         place = read_place(model, run, at)

@@ -13,7 +13,7 @@ from typing import Any
 
 from rebecsim.actors import Violation
 from rebecsim.errors import UserError
-from rebecsim.exploration import Limits, Progress, Result, explore
+from rebecsim.exploration import Limits, Progress, Question, Result, explore
 from rebecsim.interface.exploring import ask
 from rebecsim.interface.loading import LoadedModel, loads
 
@@ -40,6 +40,8 @@ def verdict(asked: dict[str, Any]) -> dict[str, Any]:
     limits = Limits(seconds=asked["seconds"], memory=asked["megabytes"])
     invariants = tuple(asked["invariants"])
     question = ask(loaded, False, invariants, asked["questions"], limits=limits)
+    if asked["races"]:
+        return _races(asked["model"], loaded, question, limits)
     result = explore(
         loaded.model,
         mode=question.mode,
@@ -49,6 +51,26 @@ def verdict(asked: dict[str, Any]) -> dict[str, Any]:
         progress=_show,
     )
     return _plain(result)
+
+
+def _races(model: str, loaded: LoadedModel, question: Question, limits: Limits) -> dict[str, Any]:
+    from rebecsim.exploration.races import find_races
+    from rebecsim.web.race_pages import shown_races
+
+    found = find_races(
+        loaded.model,
+        mode=question.mode,
+        checks=question.checks(),
+        checked=loaded.checked,
+        limits=limits,
+        progress=_show,
+    )
+    return {
+        "verdict": "looked at",
+        "text": "",
+        "states": found.states,
+        "found": shown_races(model, found),
+    }
 
 
 def _loaded(asked: dict[str, Any]) -> LoadedModel:

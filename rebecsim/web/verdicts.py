@@ -27,15 +27,18 @@ class Inquiry:
     """A question about a model, and what is known of the answer.
 
     `never` is a condition of which it is asked whether a run reaches it, or empty. `run` are the
-    transitions of a run that shows the answer.
+    transitions of a run that shows the answer. `races`: it is asked which orders matter, and
+    `found` is what `rebecsim.web.race_pages` has found.
     """
 
     never: str = ""
+    races: bool = False
     state: Literal["waiting", "searching", "done"] = "waiting"
     states: int = 0
     verdict: str = ""
     text: str = ""
     run: tuple[int, ...] | None = None
+    found: dict[str, Any] | None = None
     began: float = field(default_factory=time.monotonic)
 
     @property
@@ -49,19 +52,19 @@ class Verdicts:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._known: OrderedDict[tuple[str, str], Inquiry] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str, bool], Inquiry] = OrderedDict()
         self._processes: set[subprocess.Popen[str]] = set()
         self._closed = False
         self._workers = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="verdict")
 
-    def ask(self, listed: ListedModel, never: str = "") -> Inquiry:
+    def ask(self, listed: ListedModel, never: str = "", *, races: bool = False) -> Inquiry:
         """Give what is known, and begin to find it out if nobody has asked before."""
-        key = listed.id, never
+        key = listed.id, never, races
         with self._lock:
             if key in self._known:
                 self._known.move_to_end(key)
                 return self._known[key]
-            inquiry = Inquiry(never)
+            inquiry = Inquiry(never, races)
             waiting = sum(each.state != "done" for each in self._known.values())
             if self._closed or waiting >= _MOST_WAITING:
                 inquiry.state, inquiry.verdict = "done", "not asked"
@@ -107,7 +110,7 @@ class Verdicts:
             with process:
                 assert process.stdin is not None
                 assert process.stdout is not None
-                process.stdin.write(json.dumps(_request(listed, inquiry.never)) + "\n")
+                process.stdin.write(json.dumps(_request(listed, inquiry)) + "\n")
                 process.stdin.close()
                 for line in process.stdout:
                     _note(inquiry, json.loads(line))
@@ -130,8 +133,11 @@ def _process() -> subprocess.Popen[str]:
     )
 
 
-def _request(listed: ListedModel, never: str) -> dict[str, Any]:
+def _request(listed: ListedModel, inquiry: Inquiry) -> dict[str, Any]:
+    never = inquiry.never
     return {
+        "model": listed.id,
+        "races": inquiry.races,
         "text": listed.text,
         "name": listed.file.stem,
         "python": str(listed.file) if listed.is_python else None,
@@ -147,4 +153,5 @@ def _note(inquiry: Inquiry, said: dict[str, Any]) -> None:
         inquiry.text = said["text"]
         run = said.get("run")
         inquiry.run = None if run is None else tuple(run)
+        inquiry.found = said.get("found")
         inquiry.verdict = said["verdict"]

@@ -18,7 +18,7 @@ from rebecsim.web.verdicts import Inquiry
 def no_searches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have no process search for a verdict."""
 
-    def nothing(self: Any, listed: ListedModel, never: str = "") -> Inquiry:
+    def nothing(self: Any, listed: ListedModel, never: str = "", **asked: bool) -> Inquiry:
         return Inquiry(never, state="done", verdict="not asked")
 
     monkeypatch.setattr("rebecsim.web.verdicts.Verdicts.ask", nothing)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import zip_longest
 from textwrap import wrap
 
 from rebecsim.actors.written import value_text
-from rebecsim.exploration.paths.path import PathStep
+from rebecsim.exploration.paths.path import Path, PathStep
 from rebecsim.exploration.races.witness import Witness, WitnessOrder
 from rebecsim.report.diagrams.sequence import sequence_diagram
 from rebecsim.report.diagrams.svg import element, shortened
@@ -17,7 +18,8 @@ _LABEL = 30  # characters of a message
 _BETWEEN = " | "
 _LEAST = 30  # characters of a line
 _NARROW = 8  # characters of a message at least
-_TITLES = ("one order", "the other order")
+ORDER_TITLES = ("one order", "the other order")
+_MARKS = ("①", "②")
 
 
 def orders_as_text(witness: Witness, width: int) -> list[str]:
@@ -28,8 +30,8 @@ def orders_as_text(witness: Witness, width: int) -> list[str]:
     count as that many.
     """
     rebecs, width = _rebecs(witness), max(width, _LEAST)
-    blocks = [[title] for title in _TITLES]
-    notes = [list(_notes(witness, side)) for side in (0, 1)]
+    blocks = [[title] for title in ORDER_TITLES]
+    notes = [list(end_notes(witness, side)) for side in (0, 1)]
     drawn = [_block(order, rebecs, _LABEL) for order in witness.orders]
     rooms = _beside(
         width - len(_BETWEEN), [[*blocks[side], *drawn[side]] for side in (0, 1)], notes
@@ -80,7 +82,7 @@ def _rebecs(witness: Witness) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _notes(witness: Witness, side: int) -> Iterator[str]:
+def end_notes(witness: Witness, side: int) -> Iterator[str]:
     """Say how an order ends: what goes wrong, and where it leads elsewhere than the other one."""
     wrong = witness.orders[side].breach
     if wrong is not None:
@@ -140,12 +142,44 @@ def _row(step: PathStep, label: str, places: dict[str, int]) -> str:
     return "".join(cells).rstrip()
 
 
+def order_drawings(
+    witness: Witness, link: Callable[[Path, int], str] | None = None
+) -> tuple[str, str]:
+    """Draw each of the two orders as a sequence diagram, with the two messages marked in both.
+
+    With `link`, the message of a step of a path leads to an address.
+    """
+    one, other = (
+        sequence_diagram(
+            order.path,
+            last=len(order.steps),
+            title=title,
+            link=None if link is None else partial(link, order.path),
+            marked=_marked(witness, order),
+        )
+        for order, title in zip(witness.orders, ORDER_TITLES, strict=True)
+    )
+    return one, other
+
+
+def _marked(witness: Witness, order: WitnessOrder) -> dict[int, str]:
+    """Find the two messages in an order: each of them is what one of the orders begins with."""
+    contenders = [_identity(each.steps[0]) for each in witness.orders if each.steps]
+    served = [_identity(step) for step in order.steps]
+    return {
+        order.begins + served.index(each): mark
+        for each, mark in zip(contenders, _MARKS, strict=False)
+        if each in served
+    }
+
+
+def _identity(step: PathStep) -> tuple[object, ...]:
+    return step.kind, step.rebec, step.server, step.sender, step.arguments, step.arrival
+
+
 def orders_as_svg(witness: Witness) -> str:
     """Draw the two orders as sequence diagrams beside each other."""
-    drawings = [
-        sequence_diagram(order.path, last=len(order.steps), title=title)
-        for order, title in zip(witness.orders, _TITLES, strict=True)
-    ]
+    drawings = order_drawings(witness)
     sizes = [_size(each) for each in drawings]
     width, height = sum(size[0] for size in sizes), max(size[1] for size in sizes)
     placed = [

@@ -7,14 +7,14 @@ that a long pause does not tear the picture apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import Literal
 
 from rebecsim.actors.written import value_text
 from rebecsim.exploration import Path, PathStep
-from rebecsim.report.diagrams.svg import document, element, shortened, text
+from rebecsim.report.diagrams.svg import document, element, shortened, text, title as hint_of
 
 MOST_STEPS = 200
 """Steps that are drawn; of a longer run, the last ones."""
@@ -46,6 +46,7 @@ _STYLE = (
     ".wrong.head,.wrong.dot{fill:#c81e1e}text.wrong{fill:#c81e1e;font-weight:600}"
     ".band{fill:#fdecec}"
 )
+_MARK_STYLE = ".marked{fill:#fff3c4}.number{fill:#7a5200;font-size:17px;text-anchor:middle}"
 
 
 @dataclass(frozen=True)
@@ -70,13 +71,15 @@ def sequence_diagram(
     last: int = MOST_STEPS,
     title: str = "",
     link: Callable[[int], str] | None = None,
+    marked: Mapping[int, str] | None = None,
 ) -> str:
     """Draw the last steps of a path as SVG, with a title of its own or the model's name.
 
     A message starts when it was sent, as far as the run tells: at the earlier one of its arrival
     and the end of the step that sent it. Messages sent long before are dashed and say when that
     was. A dashed loop is a message that a rebec sent to itself long before. Only rebecs that take
-    part are shown. With `link`, the message of a step, numbered from 0, leads to an address.
+    part are shown. With `link`, the message of a step, numbered from 0, leads to an address;
+    the steps `marked` stand out, each with a short mark of its own.
     """
     steps = path.steps[max(len(path) - min(last, MOST_STEPS), 0) :]
     left_out = len(path) - len(steps)
@@ -87,6 +90,7 @@ def sequence_diagram(
         title += f", the last {len(steps):,} of {len(path):,} steps"
     wrong = len(steps) - 1 if path.goes_wrong_at_last else -1
     content = [text(title, x=14, y=22, font_weight="600")]
+    content += _marks(layout, marked or {}, left_out)
     content += _violation_band(layout, wrong)
     content += _time_axis(layout, steps)
     content += _lifelines(layout)
@@ -101,7 +105,8 @@ def sequence_diagram(
     content += _breach(layout, path)
     width = layout.notes + _NOTES
     role: Literal["img", "group"] = "img" if link is None else "group"
-    return document(width, layout.bottom + 74.0, _STYLE, title, content, role=role)
+    style = _STYLE + _MARK_STYLE if marked else _STYLE
+    return document(width, layout.bottom + 74.0, style, title, content, role=role)
 
 
 # --- layout --------------------------------------------------------------------------------------
@@ -238,8 +243,8 @@ def _message(
 
 
 def _linked(message: list[str], address: str, place: int, step: PathStep) -> str:
-    said = f"Step {place + 1}: {step.sender} to {step.rebec}, {step.call}"
-    return element("a", "".join(message), href=address, aria_label=said)
+    said = hint_of(f"Step {place + 1}: {step.sender} to {step.rebec}, {step.call}")
+    return element("a", said + "".join(message), href=address)
 
 
 def _to_itself(layout: _Layout, line: str, kind: str, x: float, y: float, full: str) -> list[str]:
@@ -313,6 +318,16 @@ def _notes(layout: _Layout, step: PathStep, number: int, wrong: bool) -> list[st
         text(line, full, class_=kind, x=layout.notes, y=layout.rows[number] + 2.0 + 13.0 * place)
         for place, line in enumerate(lines)
     ]
+
+
+def _marks(layout: _Layout, marked: Mapping[int, str], left_out: int) -> Iterator[str]:
+    """Put steps on a ground of their own, with a mark at its edge."""
+    for place, mark in marked.items():
+        if place < left_out:
+            continue
+        y, width = layout.rows[place - left_out] - 15.0, layout.notes + _NOTES - 16.0
+        yield element("rect", class_="marked", x=8, y=y, width=width, height=_ROW - 2.0, rx=4)
+        yield text(mark, class_="number", x=20, y=y + 23.0)
 
 
 # --- the violation -------------------------------------------------------------------------------

@@ -19,8 +19,13 @@ def element(name: str, content: str = "", **attributes: object) -> str:
 
 def text(shown: str, full: str = "", **attributes: object) -> str:
     """Give a text; where it is cut, `full` is what a pointer over it shows."""
-    title = "" if full in ("", shown) else element("title", _escaped(full))
-    return element("text", title + _escaped(shown), **attributes)
+    hint = "" if full in ("", shown) else title(full)
+    return element("text", hint + _escaped(shown), **attributes)
+
+
+def title(words: str) -> str:
+    """Give what a pointer over an element shows, and what it is called if it is a link."""
+    return element("title", _escaped(words))
 
 
 def shortened(words: str, length: int) -> str:

@@ -13,7 +13,7 @@ from rebecsim.exploration.races.result import Distance, RaceBound
 from rebecsim.exploration.races.witness import WitnessOrder
 from rebecsim.exploration.states.breach_key import BreachKey
 from rebecsim.exploration.states.outcome import Breach
-from rebecsim.report.diagrams.race_diagram import orders_as_text
+from rebecsim.report.diagrams.race_diagram import ORDER_TITLES, orders_as_text
 
 _MEANING: dict[RaceKind, str] = {
     "inevitable": "a violation{far}, inevitable after one order",
@@ -61,12 +61,13 @@ def race_lines(races: Races, width: int = 80) -> Iterator[str]:
             yield ""
     for each in races.unexplained:
         yield ""
-        yield from _unexplained_lines(each)
+        yield from unexplained_lines(each)
     yield ""
-    yield _conclusion(races)
+    yield races_conclusion(races)
 
 
-def _conclusion(races: Races) -> str:
+def races_conclusion(races: Races) -> str:
+    """Give the line that sums up: how many are harmful, and whether all was looked at."""
     harmful = sum(group.is_harmful for group in races.groups)
     kinds = counted(len(races.groups), "kind")
     text = f"{harmful} of {kinds} of races {'is' if harmful == 1 else 'are'} harmful"
@@ -93,7 +94,7 @@ def _group_lines(
     number: int, group: RaceGroup, others: Sequence[RaceGroup], width: int
 ) -> Iterator[str]:
     first, second = group.contenders
-    yield f"{number}. {first} / {second}: {_meaning(group)} ({counted(group.races, 'race')})"
+    yield f"{number}. {first} / {second}: {race_meaning(group)} ({counted(group.races, 'race')})"
     for other in others:
         yield f"   the same with rebecs exchanged: {' / '.join(map(str, other.contenders))}"
     if not group.is_harmful:
@@ -106,12 +107,13 @@ def _group_lines(
         yield f"{_INDENT}{line}".rstrip()
     for swap in witness.swaps:
         yield f"   {swap.rebec} serves in different orders: {swap.first}; {swap.second}"
-    for order, title in zip(witness.orders, ("one order", "the other order"), strict=True):
+    for order, title in zip(witness.orders, ORDER_TITLES, strict=True):
         if order.only:
             yield f"   after {title} only: {'; '.join(map(str, order.only))}"
 
 
-def _meaning(group: RaceGroup) -> str:
+def race_meaning(group: RaceGroup) -> str:
+    """Say what comes of a race, and how far away."""
     far = ""
     if group.distance is not None:
         at_most = " at most" if group.kind == "while" else ""
@@ -124,7 +126,8 @@ def _far(distance: Distance) -> str:
     return f"{counted(distance.steps, 'step')} and {counted(distance.time, 'time unit')}"
 
 
-def _unexplained_lines(each: Unexplained) -> Iterator[str]:
+def unexplained_lines(each: Unexplained) -> Iterator[str]:
+    """Say what goes wrong without a race, and at which step it was decided."""
     yield f"! {_breach_text(each.breach)}: no race decides it"
     decision = each.decision
     if decision is None:
