@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rebecsim.studies import Plan, PlannedRun, Study
     from rebecsim.studies.running.comparing import StudyRunner
 
-_CAPACITY, _WORKFLOWS = "capacity", "workflows"
+_CAPACITY, _WORKFLOWS, _DEADLINES = "capacity", "workflows", "deadlines"
 """What published experiments beside the scenarios are called."""
 
 
@@ -34,7 +34,7 @@ def reproduce(
     name: Annotated[
         str | None,
         typer.Argument(
-            help="A published scenario, capacity, or workflows; default: all scenarios."
+            help="A published scenario, capacity, workflows, or deadlines; default: all scenarios."
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Keep the results in this directory.")] = None,
@@ -49,7 +49,8 @@ def reproduce(
         bool,
         typer.Option(
             "--quick",
-            help="capacity: eight experiments, workflows: a table of each family, twice each.",
+            help="capacity: eight experiments, workflows: a table of each family, twice each; "
+            "deadlines: the ends of sweeps, once.",
         ),
     ] = False,
     tables: Annotated[
@@ -60,8 +61,8 @@ def reproduce(
     """Run the published scenarios and put the figures beside the published ones.
 
     Ours are under the choice law of the original tool; the fair law stands beside them. capacity
-    are the experiments on Hadoop's Capacity Scheduler, workflows those on WFBB-RM. With --out, a
-    run that was interrupted goes on where it stopped.
+    are the experiments on Hadoop's Capacity Scheduler, workflows those on WFBB-RM, deadlines those
+    on MRCP-RM and HCP-RM. With --out, a run that was interrupted goes on where it stopped.
     """
     leave_pandas_alone()
     if tables is not None and name != _WORKFLOWS:
@@ -76,8 +77,11 @@ def reproduce(
         chosen = tuple(each.strip() for each in tables.split(",")) if tables else ()
         _reproduce_workflows(wanted, replications, quick, chosen)
         return
+    if name == _DEADLINES:
+        _reproduce_deadlines(wanted, replications, quick)
+        return
     if quick:
-        names = f"{_CAPACITY} and {_WORKFLOWS}"
+        names = f"{_CAPACITY}, {_WORKFLOWS} and {_DEADLINES}"
         raise typer.BadParameter(f"is for {names} only", param_hint="--quick")
     from rebecsim.clusters.dispatch.published import tables_of
     from rebecsim.clusters.dispatch.report.reproduction import (
@@ -169,6 +173,27 @@ def _reproduce_workflows(
             lambda directory, runner: reproduce_workflows(directory, runner, extent),
             workflows_view,
             lambda found: workflows_markdown(found, extent),
+        ),
+    )
+
+
+def _reproduce_deadlines(wanted: _Wanted, replications: int | None, quick: bool) -> None:
+    """Run the experiments on MRCP-RM, HCP-RM and closed problems."""
+    from rebecsim.clusters.stages.reproduction.deadline_report import (
+        deadlines_markdown,
+        deadlines_view,
+    )
+    from rebecsim.clusters.stages.reproduction.deadline_runs import DeadlineExtent, run_deadlines
+    from rebecsim.clusters.stages.study import STUDY
+
+    extent = DeadlineExtent(quick, replications)
+    _reproduce_experiments(
+        wanted,
+        _Experiments(
+            STUDY,
+            lambda directory, runner: run_deadlines(directory, runner, extent),
+            deadlines_view,
+            lambda found: deadlines_markdown(found, extent),
         ),
     )
 

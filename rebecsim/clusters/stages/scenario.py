@@ -421,6 +421,8 @@ class StagesScenario(StudyScenario):
             raise ValueError(
                 "[hadoop] has slots for maps and reduces: give map_slots, reduce_slots"
             )
+        if self.solver.replan:
+            raise ValueError("[hadoop] plans when jobs are new: leave out replan in [solver]")
         for name in self.policies:
             if not runs_on_hadoop(stages_policy(name).manager):
                 raise ValueError(

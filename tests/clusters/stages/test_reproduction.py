@@ -163,7 +163,7 @@ def test_the_command_runs_tables_and_writes_a_page(
         (("workflows", "--tables", "D.77"), "there is no table 'D.77'"),
         (("capacity", "--tables", "D.1"), "is for workflows only"),
         (("workflows", "--tables", "D.1", "--quick"), "cannot be given with --tables"),
-        (("for_edf", "--quick"), "is for capacity and workflows only"),
+        (("for_edf", "--quick"), "is for capacity, workflows and deadlines only"),
     ],
 )
 def test_what_cannot_be_asked_for_is_said(run: Run, words: tuple[str, ...], said: str) -> None:

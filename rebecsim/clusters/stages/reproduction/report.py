@@ -162,7 +162,7 @@ def workflows_markdown(tables: Sequence[FoundTable], extent: WorkflowExtent) -> 
         "[Workflows with deadlines, again](background/workflows.md).",
         within_counts(tables),
         "## What the thesis says beside figures",
-        _markdown(
+        markdown_table(
             ("", "", "Ours"),
             [
                 (each.says, "holds" if each.holds else "missed", each.figure)
@@ -171,12 +171,14 @@ def workflows_markdown(tables: Sequence[FoundTable], extent: WorkflowExtent) -> 
         ),
     ]
     for each in tables:
-        parts += [f"## {title_of(each)}", _markdown(("", "", "", *_HEADINGS), table_lines(each))]
+        head = "", "", "", *_HEADINGS
+        parts += [f"## {title_of(each)}", markdown_table(head, table_lines(each))]
     return "\n\n".join(parts) + "\n"
 
 
-def _markdown(
+def markdown_table(
     head: Sequence[str], lines: Iterator[tuple[str, ...]] | Sequence[Sequence[str]]
 ) -> str:
+    """Write a table as Markdown."""
     rows = [head, ["---"] * len(head), *lines]
     return "\n".join(f"| {' | '.join(row)} |".replace("|  |", "| |") for row in rows)

@@ -138,7 +138,7 @@ def reproduce_workflows(
     """Run the experiments that are not in a directory yet, and compare the figures of all."""
     tables = extent.chosen
     runs = {
-        (table.rule, row.point): _kept(scenario_of(table, row.point, extent.runs), directory)
+        (table.rule, row.point): kept_run(scenario_of(table, row.point, extent.runs), directory)
         for table in tables
         for row in table.rows
     }
@@ -169,7 +169,8 @@ def scenario_of(table: BudgetTable, point: Point, replications: int) -> StagesSc
     return validated(StagesScenario, name, values, {})
 
 
-def _kept(scenario: StagesScenario, directory: Path) -> PlannedRun:
+def kept_run(scenario: StagesScenario, directory: Path) -> PlannedRun:
+    """Plan a scenario, with what a directory has of its runs."""
     plan = plan_study(STUDY, scenario)
     return PlannedRun(plan, Results.resume(directory / scenario.name, plan))
 

@@ -1,0 +1,301 @@
+"""What is published of MapReduce jobs with deadlines, held against our figures, cell by cell.
+
+Lim, PhD thesis, Carleton University. Runs here are shorter than his, so that most of this is by
+shape: where bounds are wide, they say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rebecsim.clusters.stages.reproduction.deadline_runs import (
+    BUDGETS,
+    COMPARED_RATES,
+    CONSTRAINTS,
+    EARLIEST,
+    HANDLING,
+    PRODUCT,
+    PROGRAMMED,
+    SEARCHED,
+    SYNTHETIC_INTERVALS,
+    WORD_COUNT_INTERVALS,
+    Figures,
+    FoundDeadlines,
+    compared_name,
+    hadoop_name,
+    published_deadlines,
+    sweep_name,
+    word_count_name,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DeadlineCell:
+    """Something that is published, and ours beside it.
+
+    Attributes:
+        what: of which experiment, and which figure.
+        published: as the thesis has it, in words or figures.
+        ours: likewise.
+        holds: whether ours is within the bounds of its part.
+    """
+
+    what: str
+    published: str
+    ours: str
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DeadlinePart:
+    """Cells of one part of the thesis.
+
+    Attributes:
+        title: of the part, with its sections.
+        bounds: what ours have to be, in words.
+        cells: that were run.
+    """
+
+    title: str
+    bounds: str
+    cells: tuple[DeadlineCell, ...]
+
+
+def deadline_parts(found: FoundDeadlines) -> tuple[DeadlinePart, ...]:
+    """Compare all that has been run."""
+    return (
+        DeadlinePart(
+            "MRCP-RM, one factor at a time (sections 4.5, 4.6)",
+            f"P within {_POINT:g} point or a half of what is printed; trends from the first to the "
+            "last level, where as much counts, and flat is within 10 %",
+            tuple(_sweeps(found)),
+        ),
+        DeadlinePart(
+            "MRCP-RM and WFBB-RM (section 7.6)",
+            "which of the two is less or as much; T within 10 % of each other",
+            tuple(_budgets(found)),
+        ),
+        DeadlinePart(
+            "HCP-RM and EDF on Hadoop (sections 5.6, 5.8)",
+            "less with HCP-RM",
+            tuple(_earliest(found)),
+        ),
+        DeadlinePart(
+            "Errors of estimates: HCP-RM without (H) and with (EH) PSEH (Tables 6.1, 6.2)",
+            f"P within {_POINTS:g} points or a half; T, by the T of its column where nobody is "
+            "wrong, within a fourth",
+            tuple(_tables(found)),
+        ),
+        DeadlinePart(
+            "What these tables and section 6.3 say by shape",
+            "as it is said; as much counts as less, and P within 2 points",
+            tuple(_shapes(found)),
+        ),
+        DeadlinePart(
+            "Closed problems: constraint programming and integer programme (section 3.7)",
+            "as many late jobs; the other figures greater or less, as published",
+            tuple(_batches(found)),
+        ),
+    )
+
+
+_POINT, _POINTS, _SAME = 1.0, 5.0, 2.0
+_LATE, _TURNAROUND = "P %", "T s"
+_LESS = 0.005  # of a ratio, to be less by rounding
+
+
+def _sweeps(found: FoundDeadlines) -> Iterator[DeadlineCell]:
+    others = published_deadlines()["others"]
+    seen = set()
+    for sweep in published_deadlines()["sweeps"]:
+        factor, title = sweep["factor"], sweep["title"]
+        ran = [level for level in sweep["levels"] if sweep_name(factor, level) in found]
+        for level in ran:
+            name = sweep_name(factor, level)
+            if name in seen:
+                continue
+            seen.add(name)
+            ours = found[name][CONSTRAINTS].late
+            printed = sweep["late"].get(f"{level:g}")
+            what = f"{title} {level:g}: {_LATE}"
+            if printed is None:
+                yield DeadlineCell(what, f"< {others}", f"{ours:.2f}", ours <= others + _POINT)
+            else:
+                near = _near(ours, printed, _POINT)
+                yield DeadlineCell(what, f"{printed}", f"{ours:.2f}", near)
+        ends = [found[sweep_name(factor, level)][CONSTRAINTS] for level in ran]
+        if len(ends) > 1:
+            first, last = ends[0], ends[-1]
+            yield _trend(f"{title}: {_LATE}", sweep["trends"]["late"], first.late, last.late)
+            times = first.turnaround, last.turnaround
+            yield _trend(f"{title}: {_TURNAROUND}", sweep["trends"]["turnaround"], *times)
+
+
+def _trend(what: str, direction: str, first: float, last: float) -> DeadlineCell:
+    if direction == "flat":
+        holds = abs(last - first) <= 0.1 * first
+    else:
+        holds = last >= first if direction == "up" else last <= first
+    return DeadlineCell(what, direction, f"{first:.2f} to {last:.2f}", holds)
+
+
+def _budgets(found: FoundDeadlines) -> Iterator[DeadlineCell]:
+    said = {0.025: (BUDGETS, "37 % lower with WFBB-RM")}
+    names = {f"rate {rate:g}": (compared_name(rate), rate) for rate in COMPARED_RATES}
+    names["25 resources"] = "budgets_count_25", 0.0
+    for title, (name, rate) in names.items():
+        if name not in found:
+            continue
+        searched, budgets = found[name][CONSTRAINTS], found[name][BUDGETS]
+        lower, words = said.get(rate, (CONSTRAINTS, "lower with MRCP-RM"))
+        if name == "budgets_count_25":
+            words = "29 % lower with MRCP-RM"
+        pair = searched.late, budgets.late
+        least, other = pair if lower == CONSTRAINTS else pair[::-1]
+        ours = f"{searched.late:.2f}, WFBB-RM {budgets.late:.2f}"
+        yield DeadlineCell(f"{title}: {_LATE}", words, ours, least <= other)
+        times = searched.turnaround, budgets.turnaround
+        ours = f"{times[0]:.0f}, WFBB-RM {times[1]:.0f}"
+        near = abs(times[0] - times[1]) <= 0.1 * times[1]
+        yield DeadlineCell(f"{title}: {_TURNAROUND}", "similar", ours, near)
+        ours = f"{searched.processing:.4f}, WFBB-RM {budgets.processing:.4f}"
+        less = budgets.processing < searched.processing
+        yield DeadlineCell(f"{title}: O s", "77 to 85 % lower with WFBB-RM", ours, less)
+
+
+def _earliest(found: FoundDeadlines) -> Iterator[DeadlineCell]:
+    synthetic = [(f"synthetic, 1/{each:g}", hadoop_name(each)) for each in SYNTHETIC_INTERVALS]
+    words = [(f"WordCount, 1/{each}", word_count_name(each)) for each in WORD_COUNT_INTERVALS]
+    for names, late, turnaround in ((synthetic, 77, 65), (words, 72, 52)):
+        for title, name in names:
+            if name not in found:
+                continue
+            mine, theirs = found[name][PRODUCT], found[name][EARLIEST]
+            for figure, percent, of in (
+                (_LATE, late, _late_of),
+                (_TURNAROUND, turnaround, _turnaround_of),
+            ):
+                yield DeadlineCell(
+                    f"{title}: {figure}",
+                    f"{percent} % lower on average",
+                    f"{of(mine):.1f}, EDF {of(theirs):.1f}",
+                    of(mine) < of(theirs),
+                )
+
+
+def _late_of(each: Figures) -> float:
+    return each.late
+
+
+def _turnaround_of(each: Figures) -> float:
+    return each.turnaround
+
+
+_MANAGERS = {"H": PRODUCT, "EH": HANDLING}
+
+
+def _tables(found: FoundDeadlines) -> Iterator[DeadlineCell]:
+    tables = published_deadlines()["tables"]
+    base = tables["errors"].index(0.0)
+    for interval in tables["intervals"]:
+        for short, manager in _MANAGERS.items():
+            column = f"{interval} {short}"
+            for place, error in enumerate(tables["errors"]):
+                if hadoop_name(interval, error) not in found:
+                    continue
+                ours = found[hadoop_name(interval, error)][manager]
+                what = f"1/{interval} {short}, f = {error:g}"
+                printed = tables["late"][column][place]
+                near = _near(ours.late, printed, _POINTS)
+                yield DeadlineCell(f"{what}: {_LATE}", f"{printed}", f"{ours.late:.1f}", near)
+                if place == base:
+                    continue
+                times = tables["turnaround"][column]
+                printed = times[place] / times[base]
+                right = found[hadoop_name(interval, 0.0)][manager].turnaround
+                ratio = ours.turnaround / right
+                near = abs(ratio / printed - 1) <= 0.25
+                yield DeadlineCell(
+                    f"{what}: T by that of f = 0",
+                    f"{printed:.2f} of {times[base]} s",
+                    f"{ratio:.2f} of {right:.0f} s",
+                    near,
+                )
+
+
+def _shapes(found: FoundDeadlines) -> Iterator[DeadlineCell]:
+    tables = published_deadlines()["tables"]
+    for interval in tables["intervals"]:
+        errors = [each for each in tables["errors"] if hadoop_name(interval, each) in found]
+        if not errors:
+            continue
+        columns = {
+            short: [found[hadoop_name(interval, each)][manager] for each in errors]
+            for short, manager in _MANAGERS.items()
+        }
+        for error, plain, handled in zip(errors, *columns.values(), strict=True):
+            ours = f"{handled.late:.1f}, H {plain.late:.1f}"
+            what = f"1/{interval}, f = {error:g}: {_LATE} of EH"
+            yield DeadlineCell(what, "less than H", ours, handled.late <= plain.late + _LESS)
+        plain, handled = columns["H"], columns["EH"]
+        yield _trend(f"1/{interval} H by f: {_LATE}", "down", plain[0].late, plain[-1].late)
+        spread = [each.turnaround for each in handled]
+        share = max(spread) / min(spread) - 1
+        words = f"{min(spread):.0f} to {max(spread):.0f}"
+        yield DeadlineCell(f"1/{interval} EH by f: {_TURNAROUND}", "flat", words, share <= 0.2)
+        yield from _models(found, interval)
+
+
+def _models(found: FoundDeadlines, interval: int) -> Iterator[DeadlineCell]:
+    said: dict[str, tuple[str, Callable[[float, float], bool]]] = {
+        "feitelson": ("as with H", lambda mine, other: abs(mine - other) <= _SAME),
+        "variable": ("54 % less than H on average", lambda mine, other: mine <= other + _LESS),
+    }
+    for model, (words, holds) in said.items():
+        pair = found.get(hadoop_name(interval, model))
+        if pair is None:
+            continue
+        mine, other = pair[HANDLING], pair[PRODUCT]
+        ours = f"{mine.late:.1f}, H {other.late:.1f}"
+        what = f"1/{interval} {model}: {_LATE} of EH"
+        yield DeadlineCell(what, words, ours, holds(mine.late, other.late))
+
+
+def _batches(found: FoundDeadlines) -> Iterator[DeadlineCell]:
+    said = {
+        "small_1": ((">100 times with LINGO", True), None),
+        "small_2": ((">100 times with LINGO", True), ("81 % more with CP", True)),
+        "medium": (("375 % more with LINGO", True), ("13 % more with CP", True)),
+        "large_1": (("more with LINGO", True), ("3 times with LINGO", False)),
+    }
+    for name, (time, completion) in said.items():
+        if f"batch_{name}" not in found:
+            continue
+        searched = found[f"batch_{name}"][SEARCHED]
+        programmed = found[f"batch_{name}"][PROGRAMMED]
+        ours = f"{searched.late:.1f}, MILP {programmed.late:.1f}"
+        same = abs(searched.late - programmed.late) < _LESS
+        yield DeadlineCell(f"{name}: {_LATE}", "as many", ours, same)
+        ours = f"{searched.processing:.3f}, MILP {programmed.processing:.3f}"
+        longer = programmed.processing > searched.processing
+        yield DeadlineCell(f"{name}: time s a job", time[0], ours, longer)
+        if completion is not None:
+            words, more_with_search = completion
+            ours = f"{searched.completion:.0f}, MILP {programmed.completion:.0f}"
+            more = searched.completion >= programmed.completion
+            yield DeadlineCell(f"{name}: C s", words, ours, more is more_with_search)
+    if "batch_large_2" in found:
+        limited = found["batch_large_2"][SEARCHED].limited
+        what, words = "large_2: CP ends at its limit", "never, and not with LINGO at all"
+        yield DeadlineCell(what, words, f"{limited:g} a job", limited == 0)
+
+
+def _near(ours: float, printed: float, points: float) -> bool:
+    return abs(ours - printed) <= max(points, printed / 2)
+
+
+def within_count(parts: Sequence[DeadlinePart]) -> tuple[int, int]:
+    """Give how many cells of how many are within the bounds."""
+    cells = [cell for part in parts for cell in part.cells]
+    return sum(cell.holds for cell in cells), len(cells)

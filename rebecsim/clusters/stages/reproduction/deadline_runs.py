@@ -1,0 +1,285 @@
+"""The experiments on MapReduce jobs with deadlines as scenarios, and their figures."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from rebecsim.clusters.stages.measures import STAGES_MEASURES
+from rebecsim.clusters.stages.reproduction.running import kept_run
+from rebecsim.clusters.stages.scenario import StagesScenario
+from rebecsim.clusters.stages.workloads.closed import CLOSED_WORKLOADS
+from rebecsim.studies.running.comparing import StudyRunner
+from rebecsim.studies.scenarios.scenario import validated
+from rebecsim.studies.statistics.estimates import estimate
+
+GENERIC_JOBS, HADOOP_JOBS = 200, 100
+"""Of a run, all of which count. The thesis does not say how many; more of them cost hours."""
+
+HADOOP_LIMIT = 0.004
+"""Of the search of a decision of HCP-RM, in deterministic time: a fifth of the default."""
+
+BUDGETS, CONSTRAINTS = "WFBB_PD_SL_TSP1", "MRCP_RM"
+PRODUCT, HANDLING, EARLIEST = "HCP_RM", "PSEH_HCP_RM", "EDF"
+SEARCHED, PROGRAMMED = "MRCP_RM_MATCHING_AHEAD", "MILP"
+
+_REPLICATIONS, _QUICK_REPLICATIONS = 2, 1
+_BATCHES = ("small_1", "small_2", "medium", "large_1", "large_2")
+_COARSE = {"large_1": 25}
+"""The steps of the times of the integer programme (s), where that is not one."""
+
+COMPARED_RATES = (0.01, 0.0175, 0.02, 0.0225, 0.025)
+"""Of arrivals (1/s), at which MRCP-RM is compared with WFBB-RM."""
+
+SYNTHETIC_INTERVALS = (32.5, 30, 27.5)
+WORD_COUNT_INTERVALS = (150, 125)
+"""A job arrives in so many seconds on average, where HCP-RM is compared with EDF."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeadlineExtent:
+    """How much is run.
+
+    Attributes:
+        quick: the ends of sweeps and three errors, once each, instead of all.
+        replications: of each experiment; None: two, or one if it is quick.
+    """
+
+    quick: bool = False
+    replications: int | None = None
+
+    @property
+    def command(self) -> str:
+        """What is typed for it."""
+        words = ["rebecsim reproduce deadlines"]
+        if self.quick:
+            words.append("--quick")
+        if self.replications is not None:
+            words.append(f"--replications {self.replications}")
+        return " ".join(words)
+
+    @property
+    def runs(self) -> int:
+        """How many replications there are."""
+        return self.replications or (_QUICK_REPLICATIONS if self.quick else _REPLICATIONS)
+
+    def some(self, levels: Iterable[Any]) -> list[Any]:
+        """Give levels of a factor: if it is quick the first and the last one."""
+        every = list(levels)
+        return [every[0], every[-1]] if self.quick else every
+
+    @property
+    def errors(self) -> list[float]:
+        """The errors of all estimates."""
+        every: list[float] = published_deadlines()["tables"]["errors"]
+        return [-0.5, 0.0, 0.5] if self.quick else every
+
+    @property
+    def batches(self) -> tuple[str, ...]:
+        """The closed problems."""
+        return _BATCHES[:2] if self.quick else _BATCHES
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What one manager has come to in one experiment: the means over its runs.
+
+    Attributes:
+        late: P (%).
+        turnaround: T (s).
+        completion: C (s).
+        processing: O (s a job), by the wall clock.
+        limited: decisions that ended at a limit of time, for each job.
+    """
+
+    late: float
+    turnaround: float
+    completion: float
+    processing: float
+    limited: float
+
+
+_FIGURES = "late", "turnaround", "completion", "processing", "limited"
+
+FoundDeadlines = Mapping[str, Mapping[str, Figures]]
+"""By the name of the experiment, and by manager."""
+
+
+@cache
+def published_deadlines() -> Mapping[str, Any]:
+    """Read what is published."""
+    file = resources.files("rebecsim.clusters.stages.reproduction") / "deadlines.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def sweep_name(factor: str, level: float) -> str:
+    """Give what the runs of MRCP-RM are called where one factor has a level."""
+    base = "generic_reserved" if factor in _RESERVING else "generic"
+    return base if _GENERIC[factor] == level else _named(base, factor, level)
+
+
+def compared_name(rate: float) -> str:
+    """Give what the runs of MRCP-RM and WFBB-RM at some rate are called."""
+    return _named("budgets", "rate", rate)
+
+
+def hadoop_name(interval: float, error: float | str = 0.0) -> str:
+    """Give what the runs on Hadoop are called, by an error or by a model of errors."""
+    return _named("hadoop", f"{interval:g}", error)
+
+
+def word_count_name(interval: float) -> str:
+    """Give what the runs on Hadoop are called that count words."""
+    return _named("word_count", f"{interval:g}")
+
+
+def _named(*words: object) -> str:
+    text = "_".join(f"{each:g}" if isinstance(each, float) else str(each) for each in words)
+    return text.replace("-", "minus_").replace(".", "p")
+
+
+_GENERIC: Mapping[str, float] = {
+    "rate": 0.01,
+    "longest_map": 50,
+    "reserved_ahead": 50_000,
+    "reserved": 0.5,
+    "multiplier": 5,
+    "count": 50,
+}
+"""Table 4.2: what sweeps vary one of."""
+
+_RESERVING = ("reserved_ahead", "reserved")
+"""The factors of jobs that may not start when they arrive. In all other experiments they may: these
+managers plan a job when it may start, and in the long run starts are a Poisson process of the same
+rate. In runs as short as these most of such jobs would come when the others have ended."""
+
+
+def experiments(extent: DeadlineExtent) -> dict[str, dict[str, Any]]:
+    """Give all experiments as values of scenarios, by name."""
+    found: dict[str, dict[str, Any]] = {}
+    for sweep in published_deadlines()["sweeps"]:
+        for level in extent.some(sweep["levels"]):
+            name = sweep_name(sweep["factor"], level)
+            found[name] = _generic({sweep["factor"]: level}, (CONSTRAINTS,))
+    for rate in extent.some(COMPARED_RATES):
+        found[compared_name(rate)] = _generic({"rate": rate}, (CONSTRAINTS, BUDGETS))
+    found["budgets_count_25"] = _generic({"count": 25}, (CONSTRAINTS, BUDGETS))
+    for interval in extent.some(SYNTHETIC_INTERVALS):
+        found[hadoop_name(interval)] = _hadoop(interval, (PRODUCT, EARLIEST))
+    for interval in extent.some(WORD_COUNT_INTERVALS):
+        found[word_count_name(interval)] = _word_count(interval)
+    for interval in published_deadlines()["tables"]["intervals"]:
+        for error in extent.errors:
+            model = {"model": "constant", "error": error}
+            found[hadoop_name(interval, error)] = _hadoop(interval, (PRODUCT, HANDLING), model)
+        for name in ("feitelson", "variable"):
+            found[hadoop_name(interval, name)] = _hadoop(
+                interval, (PRODUCT, HANDLING), {"model": name}
+            )
+    found.update({f"batch_{name}": _batch(name) for name in extent.batches})
+    return found
+
+
+def _generic(changed: Mapping[str, float], policies: Iterable[str]) -> dict[str, Any]:
+    """Section 4.4.3, Table 4.2: two slots for maps and two for reduces each."""
+    point = {**_GENERIC, **changed}
+    if not any(factor in changed for factor in _RESERVING):
+        point["reserved"] = 0.0
+    return {
+        "policies": list(policies),
+        "workload": {
+            "jobs": GENERIC_JOBS,
+            "rate": point["rate"],
+            "map_reduce": {"maps": 100, "longest_map": int(point["longest_map"])},
+            "reserved": point["reserved"],
+            "reserved_ahead": int(point["reserved_ahead"]),
+            "multiplier": float(point["multiplier"]),
+        },
+        "resources": {"count": int(point["count"]), "map_slots": 2, "reduce_slots": 2},
+    }
+
+
+def _hadoop(
+    interval: float, policies: Iterable[str], estimates: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Section 5.5.3, Table 5.1: ten TaskTrackers with a slot of each sort."""
+    workload: dict[str, Any] = {
+        "jobs": HADOOP_JOBS,
+        "rate": 1 / interval,
+        "map_reduce": {"maps": 10, "longest_map": 20},
+        "reserved": 0.0,
+        "multiplier": 25.0,
+    }
+    if estimates is not None:
+        workload["estimates"] = dict(estimates)
+    return {**_ON_HADOOP, "policies": list(policies), "workload": workload}
+
+
+_ON_HADOOP: Mapping[str, Any] = {
+    "resources": {"count": 10, "map_slots": 1, "reduce_slots": 1},
+    "hadoop": {},
+    "solver": {"limit": HADOOP_LIMIT},
+}
+
+
+def _word_count(interval: float) -> dict[str, Any]:
+    """Section 5.5.2; how long tasks take is not printed."""
+    workload = {
+        "jobs": HADOOP_JOBS,
+        "rate": 1 / interval,
+        "map_reduce": {"like": "word_count"},
+        "reserved": 0.0,
+        "multiplier": 3.0,
+        "alone": "sequential",
+    }
+    return {**_ON_HADOOP, "policies": [PRODUCT, EARLIEST], "workload": workload}
+
+
+def _batch(name: str) -> dict[str, Any]:
+    """Section 3.6, Table 3.3. The integer programme is not for the largest one."""
+    closed = CLOSED_WORKLOADS[name]
+    policies = [SEARCHED] if name == _BATCHES[-1] else [SEARCHED, PROGRAMMED]
+    return {
+        "policies": policies,
+        "workload": {"closed": name},
+        "resources": {
+            "count": closed.resources,
+            "map_slots": closed.slots,
+            "reduce_slots": closed.slots,
+        },
+        "solver": {
+            "rules_first": False,
+            "limit": 1.0,
+            "seconds": 30.0,
+            "step": _COARSE.get(name, 1),
+        },
+    }
+
+
+def run_deadlines(directory: Path, runner: StudyRunner, extent: DeadlineExtent) -> FoundDeadlines:
+    """Run the experiments that are not in a directory yet; give the figures of all."""
+    runs = {}
+    for name, values in experiments(extent).items():
+        full = f"deadlines_{name}"
+        given = {
+            **values,
+            "name": full,
+            "replications": extent.runs,
+            "decisions": {"measured": True},
+        }
+        runs[name] = kept_run(validated(StagesScenario, full, given, {}), directory)
+    runner.run(list(runs.values()))
+    metrics = {each.metric.name: each.metric for each in STAGES_MEASURES}
+    found: dict[str, dict[str, Figures]] = {}
+    for name, run in runs.items():
+        found[name] = {}
+        for moments in run.results.moments(run.plan):
+            means = {each: estimate(metrics[each], [moments]).value for each in _FIGURES}
+            means["processing"] /= 1000
+            found[name][moments.cell.policy] = Figures(**means)
+    return found

@@ -1,0 +1,172 @@
+"""Published figures of MapReduce with deadlines beside ours: text, a page, and runs."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from rebecsim.clusters.stages.reproduction import deadline_runs
+from rebecsim.clusters.stages.reproduction.deadline_checks import (
+    DeadlinePart,
+    deadline_parts,
+    within_count,
+)
+from rebecsim.clusters.stages.reproduction.deadline_report import (
+    deadlines_markdown,
+    deadlines_view,
+)
+from rebecsim.clusters.stages.reproduction.deadline_runs import (
+    DeadlineExtent,
+    Figures,
+    FoundDeadlines,
+    experiments,
+    hadoop_name,
+    published_deadlines,
+    sweep_name,
+)
+from rebecsim.clusters.stages.scenario import StagesScenario
+from rebecsim.studies.scenarios.scenario import validated
+from tests.conftest import Run
+
+SOME = Figures(late=0.0, turnaround=100.0, completion=10.0, processing=0.1, limited=0.0)
+_DEFAULTS = ("generic", "generic_reserved")
+
+BETTER: Mapping[str, Figures] = {
+    "HCP_RM": replace(SOME, turnaround=40.0),
+    "EDF": replace(SOME, late=9.0),
+    "PSEH_HCP_RM": SOME,
+    "MRCP_RM": SOME,
+    "WFBB_PD_SL_TSP1": replace(SOME, processing=0.01),
+    "MRCP_RM_MATCHING_AHEAD": SOME,
+    "MILP": replace(SOME, completion=5.0, processing=7.0),
+}
+
+
+def as_published() -> FoundDeadlines:
+    """Give what the thesis says as if it were ours."""
+    found = {
+        name: {policy: BETTER[policy] for policy in values["policies"]}
+        for name, values in experiments(DeadlineExtent()).items()
+    }
+    for sweep in published_deadlines()["sweeps"]:
+        for level, late in sweep["late"].items():
+            name = sweep_name(sweep["factor"], float(level))
+            found[name] = {"MRCP_RM": replace(SOME, late=late)}
+        step = {"up": 1.0, "down": -1.0, "flat": 0.0}[sweep["trends"]["turnaround"]]
+        names = [sweep_name(sweep["factor"], level) for level in sweep["levels"]]
+        for place, name in enumerate(names):
+            time = 100.0 + step * (
+                place - next(at for at, each in enumerate(names) if each in _DEFAULTS)
+            )
+            found[name] = {"MRCP_RM": replace(found[name]["MRCP_RM"], turnaround=time)}
+    found["budgets_rate_0p025"]["MRCP_RM"] = replace(SOME, late=2.0)
+    tables = published_deadlines()["tables"]
+    for interval in tables["intervals"]:
+        for short, manager in (("H", "HCP_RM"), ("EH", "PSEH_HCP_RM")):
+            for place, error in enumerate(tables["errors"]):
+                found[hadoop_name(interval, error)][manager] = replace(
+                    SOME,
+                    late=tables["late"][f"{interval} {short}"][place],
+                    turnaround=tables["turnaround"][f"{interval} {short}"][place],
+                )
+    for name in ("small_2", "medium"):
+        found[f"batch_{name}"]["MILP"] = replace(BETTER["MILP"], completion=5.0)
+    found["batch_large_1"]["MILP"] = replace(BETTER["MILP"], completion=30.0)
+    return found
+
+
+@pytest.fixture(scope="module")
+def parts() -> tuple[DeadlinePart, ...]:
+    return deadline_parts(as_published())
+
+
+def test_what_is_published_holds(parts: tuple[DeadlinePart, ...]) -> None:
+    missed = [cell for part in parts for cell in part.cells if not cell.holds]
+    assert missed == []
+    assert [len(part.cells) for part in parts] == [27, 18, 10, 52, 22, 12]
+    assert within_count(parts) == (141, 141)
+
+
+def test_what_is_not_as_published_is_missed() -> None:
+    found = {name: dict(each) for name, each in as_published().items()}
+    found["generic_count_25"]["MRCP_RM"] = replace(SOME, late=0.5, turnaround=90)
+    found[hadoop_name(30)]["HCP_RM"] = replace(SOME, late=9.0)
+    found["budgets_rate_0p025"]["MRCP_RM"] = replace(SOME, late=-1.0)
+    found["batch_small_1"]["MILP"] = replace(SOME, late=20.0)
+    missed = [cell.what for part in deadline_parts(found) for cell in part.cells if not cell.holds]
+    assert missed == [
+        *("resources 25: P %", "resources: T s", "rate 0.025: P %"),
+        *("synthetic, 1/30: P %", "synthetic, 1/30: T s"),
+        *("small_1: P %", "small_1: time s a job"),
+    ]
+
+
+def test_every_experiment_is_a_scenario() -> None:
+    every = experiments(DeadlineExtent())
+    assert len(every) == 49
+    for name, values in every.items():
+        validated(StagesScenario, name, {**values, "name": f"deadlines_{name}"}, {})
+    quick = experiments(DeadlineExtent(quick=True))
+    assert quick.items() <= every.items()
+    assert len(quick) == 31
+
+
+def test_the_output_fits_a_terminal_and_ends_with_the_count() -> None:
+    file = io.StringIO()
+    Console(file=file, width=80).print(deadlines_view(as_published()))
+    lines = file.getvalue().rstrip().split("\n")
+    assert lines[-1] == "141 of 141 cells (100 %) are within the bounds of their parts."
+    assert max(len(line.rstrip()) for line in lines) <= 80
+
+
+def test_the_page_says_how_it_was_made() -> None:
+    text = deadlines_markdown(as_published(), DeadlineExtent(quick=True))
+    assert text.startswith("<!-- Made by `rebecsim reproduce deadlines --quick --page FILE`")
+    assert "1 replication of each experiment" in text
+    assert "| resources 25: P % | 3.89 | 3.89 | holds |" in text
+    assert DeadlineExtent(replications=1).command == "rebecsim reproduce deadlines --replications 1"
+
+
+def test_the_command_shows_what_was_run_and_writes_a_page(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def ran(directory: Path, runner: object, extent: DeadlineExtent) -> FoundDeadlines:
+        asked.append(extent)
+        return as_published()
+
+    monkeypatch.setattr(deadline_runs, "run_deadlines", ran)
+    page = tmp_path / "page.md"
+    done = run("reproduce", "deadlines", "--replications", 3, "--workers", 1, "--page", page)
+    assert done.returncode == 0, done.stderr
+    assert "141 of 141 cells (100 %) are within the bounds" in done.stdout
+    assert asked == [DeadlineExtent(replications=3)]
+    assert "3 replications of each experiment" in page.read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_the_command_runs_experiments_and_goes_on(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deadline_runs, "GENERIC_JOBS", 3)
+
+    def few(extent: DeadlineExtent) -> dict[str, dict[str, Any]]:
+        return {
+            name: experiments(extent)[name] for name in ("generic_rate_0p001", "budgets_rate_0p01")
+        }
+
+    monkeypatch.setattr(deadline_runs, "experiments", few)
+    words = ("reproduce", "deadlines", "--quick", "--workers", 1, "--out", tmp_path / "out")
+    for _ in range(2):
+        done = run(*words, "--page", tmp_path / "page.md")
+        assert done.returncode == 0, done.stderr
+        assert "of 4 cells" in done.stdout
+    assert "arrivals a second 0.001: P %" in (tmp_path / "page.md").read_text()
+    assert len(list((tmp_path / "out").iterdir())) == 2
