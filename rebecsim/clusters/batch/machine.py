@@ -248,17 +248,17 @@ class SingleNodes(GroupedMachine[int]):
     def place(self, job: Job, level: int) -> int | None:
         """Give the first free nodes, or None when there are too few or a chunk is too large."""
         wanted = job.processors
-        free = level.bit_count()
-        if wanted > free or job.chunk > 1:
+        if job.chunk > 1:
             return None
-        if wanted == free:
-            return level
         if wanted == 1:
-            return level & -level
+            return level & -level or None
         halves, rest, before = self._halves, level, 0  # so many nodes come before those looked at
         for some, smaller in self._beginnings:
             first = level & some
-            if first.bit_count() >= wanted:
+            count = first.bit_count()
+            if count == wanted:
+                return first
+            if count > wanted:
                 halves, rest = smaller, first
                 break
         for size, mask in halves:
@@ -272,6 +272,8 @@ class SingleNodes(GroupedMachine[int]):
                 break
             wanted -= count
             rest >>= size
+        else:
+            return None  # there are fewer
         return level & ((1 << before) - 1)
 
     def lower(self, *levels: int) -> int:

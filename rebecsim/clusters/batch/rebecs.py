@@ -142,19 +142,18 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
 
     def _begin(self, jobs: list[Job]) -> None:
         """Send jobs to their nodes."""
-        now = self._now
+        now, started, only_node = self._now, len(jobs), self._only_node
         for job in jobs:
             self.starts[job.index] = now
-            node = self._only_node
-            if node is None:
-                node = self.nodes[self.machine.first_node(job.amount)]
+            node = only_node or self.nodes[self.machine.first_node(job.amount)]
             node.run(job)
-        self.waiting -= len(jobs)
-        self.running += len(jobs)
-        wake = self.backfilling.wake if self._wakes else None
-        if wake is not None and not now < self._wake_at <= wake:
-            self.wake(after=wake - now)
-            self._wake_at = wake
+        self.waiting -= started
+        self.running += started
+        if self._wakes:
+            wake = self.backfilling.wake
+            if wake is not None and not now < self._wake_at <= wake:
+                self.wake(after=wake - now)
+                self._wake_at = wake
 
     def _plan_refresh(self, period: int) -> None:
         """While jobs wait, look at the multiples of the period on the scheduler's clock."""

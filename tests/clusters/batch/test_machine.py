@@ -148,26 +148,29 @@ def test_impossible_machines_are_refused(make: object) -> None:
 
 
 @given(
-    level=st.integers(0, 2**70 - 1),
-    processors=st.integers(1, 70),
+    count=st.sampled_from([63, 64, 70, 513, 600]),
+    data=st.data(),
     placement=st.sampled_from(["first-fit", "best-fit"]),
 )
 def test_nodes_of_one_processor_are_taken_as_any_nodes_are(
-    level: int, processors: int, placement: Placement
+    count: int, data: st.DataObject, placement: Placement
 ) -> None:
-    single = machine_of(NodeGroup(40, 1), NodeGroup(30, 1), placement=placement)
-    other = machine_of(NodeGroup(70, 1, {"nothing": 0}), placement=placement)
+    level = data.draw(st.integers(0, 2**count - 1))
+    about = level.bit_count()  # what just fits, or just does not, is asked for as often as the rest
+    processors = data.draw(st.integers(1, count) | st.integers(max(about - 1, 1), about + 1))
+    single = machine_of(NodeGroup(40, 1), NodeGroup(count - 40, 1), placement=placement)
+    other = machine_of(NodeGroup(count, 1, {"nothing": 0}), placement=placement)
     assert isinstance(single, SingleNodes)
     assert not isinstance(other, SingleNodes)
-    assert single.node_count == single.processors == single.free(single.empty) == 70
-    bits = [[level >> node & 1, 0] for node in range(70)]
+    assert single.node_count == single.processors == single.free(single.empty) == count
+    bits = [[level >> node & 1, 0] for node in range(count)]
     amount = single.place(wish(processors), level)
     same = other.place(wish(processors), np.array(bits))
     if same is None:
         assert amount is None
     else:
         assert amount is not None
-        assert [(amount >> node & 1, 0) for node in range(70)] == list(map(tuple, same.tolist()))
+        assert [(amount >> node & 1, 0) for node in range(count)] == list(map(tuple, same.tolist()))
         assert single.first_node(amount) == other.first_node(same)
         assert (level - amount) | amount == level
         assert (level - amount) & amount == 0

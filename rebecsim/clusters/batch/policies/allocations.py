@@ -35,9 +35,9 @@ class Allocations:
         running = self.running
         if running and running[0][0] <= now:
             count = bisect_left(running, (now + 1,))
-            for _, _, processors, job in running[:count]:
-                self.free = self.free + job.amount
-                self.processors += processors
+            ended = running[:count]
+            self.free = sum([job.amount for _, _, _, job in ended], self.free)
+            self.processors += sum([processors for _, _, processors, _ in ended])
             del running[:count]
             self.given_back += 1
 
