@@ -1,6 +1,7 @@
 from .exploration import Checks as Checks, Limits as Limits
 from .interface import (
     compare as compare,
+    estimate as estimate,
     exact as exact,
     explore as explore,
     load as load,

@@ -94,6 +94,12 @@ COMMANDS = {
         MODELS,
         "exact models/ticket_service.rebeca --until 12 --reward office.left",
     ),
+    "estimate": Listed(
+        "models.estimate",
+        "Estimate probabilities up to a time from random runs, to within an error.",
+        MODELS,
+        "estimate models/ticket_service.rebeca --until 12 --reach 'bob.tickets == 2'",
+    ),
     "draw": Listed(
         "models.draw",
         "Draw who knows whom in a model, or its state space.",

@@ -1,5 +1,6 @@
 from .comparing import Comparison as Comparison, compare as compare
 from .drawing import Drawing as Drawing
+from .estimating import Estimated as Estimated, estimate as estimate
 from .exploring import Explored as Explored, explore as explore
 from .loading import LoadedModel as LoadedModel, load as load, loads as loads
 from .orders import Exact as Exact, exact as exact

@@ -64,7 +64,7 @@ def test_help_shows_all_commands_in_the_order_of_the_list() -> None:
 def test_an_unknown_command_is_refused_with_those_that_are_like_it() -> None:
     refused = CliRunner().invoke(app, ["simulat"], env={"COLUMNS": "160"})
     assert refused.exit_code == 2
-    assert "No such command 'simulat'. Did you mean 'simulate'?" in refused.output
+    assert "No such command 'simulat'. Did you mean 'simulate', 'estimate'?" in refused.output
 
 
 def test_a_group_has_its_own_commands() -> None:

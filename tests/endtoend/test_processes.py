@@ -63,6 +63,7 @@ USES = {
     "replay": (1, "replay ready/found.json tickets.rebeca"),
     "races": (1, "races tickets.rebeca"),
     "exact": (0, "exact tickets.rebeca --until 8 --reward ann.tickets --save-max most.json"),
+    "estimate": (0, "estimate tickets.rebeca --until 8 --goes-wrong --error 0.2 --workers 1"),
     "draw": (0, "draw tickets.rebeca --out drawn.svg"),
     "conformance": (0, "conformance ."),
     "scenarios": (0, "scenarios"),

@@ -252,11 +252,12 @@ def _ending(replication: int, ending: str, time: int, detail: str) -> list[tuple
 
 
 def _native_model(task: ModelTask) -> NativeModel:
-    return _laid_out(task.source)
+    return laid_out(task.source)
 
 
 @lru_cache(maxsize=4)
-def _laid_out(source: ModelText) -> NativeModel:
+def laid_out(source: ModelText) -> NativeModel:
+    """Give a model as compiled code has it. Raises NotNativeError; Violation of a constructor."""
     from rebecsim.native.layout import native_model
     from rebecsim.simulation.kept_models import kept_model
 

@@ -1,0 +1,160 @@
+"""The command about probabilities that are estimated from runs drawn at random."""
+
+from __future__ import annotations
+
+import json as json_format
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rebecsim.cli.app import (
+    EngineName,
+    Law,
+    Workers,
+    complain,
+    console,
+    error_console,
+    open_model,
+    say,
+)
+from rebecsim.cli.commands import app
+from rebecsim.cli.models.asking import Json, ModelFile
+from rebecsim.cli.option_groups import grouped
+from rebecsim.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from rebecsim.clusters.model.chances import ChanceQuestion, Chances
+    from rebecsim.exploration.orders.quantities import Quantity
+    from rebecsim.studies.statistics.proportions import Looks
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventOptions:
+    """What may happen in a run."""
+
+    reach: Annotated[
+        list[str] | None,
+        typer.Option(help="A condition: the probability that it is ever true; repeatable."),
+    ] = None
+    goes_wrong: Annotated[
+        bool,
+        typer.Option("--goes-wrong", help="The probability that a violation ends the run."),
+    ] = False
+
+    def quantities(self) -> list[Quantity]:
+        """Give what is asked for."""
+        from rebecsim.exploration.orders.quantities import quantities_of
+
+        asked = quantities_of((), (), self.reach or (), self.goes_wrong)
+        if not asked:
+            raise typer.BadParameter("what is to be estimated?", param_hint="--reach")
+        return asked
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrecisionOptions:
+    """How well it is to be known."""
+
+    error: Annotated[
+        float,
+        typer.Option(help="Run until no end of the interval is farther from the estimate."),
+    ] = 0.01
+    level: Annotated[
+        float, typer.Option(help="The least probability that the interval covers the truth.")
+    ] = 0.95
+    max_runs: Annotated[
+        int | None, typer.Option("--max-runs", min=1, help="Most runs for each probability.")
+    ] = None
+
+    def check(self) -> None:
+        """Raise BadParameter for what makes no sense."""
+        if not 0 < self.error < 0.5:
+            raise typer.BadParameter("must be between 0 and 0.5", param_hint="--error")
+        if not 0 < self.level < 1:
+            raise typer.BadParameter("must be between 0 and 1", param_hint="--level")
+
+
+@app.command()
+@grouped
+def estimate(
+    model: ModelFile,
+    asked: EventOptions,
+    until: Annotated[
+        int, typer.Option(min=0, help="The model time up to which messages are served.")
+    ],
+    precision: PrecisionOptions = PrecisionOptions(),
+    law: Annotated[Law, typer.Option(help="How choices are drawn.")] = "fair",
+    deadlines: Annotated[
+        bool, typer.Option(help="A missed deadline ends a run; else it is served.")
+    ] = True,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all that is drawn.")] = 0,
+    workers: Workers = None,
+    engine: EngineName = "auto",
+    json: Json = False,
+) -> None:
+    """Estimate probabilities up to a time from random runs, to within an error.
+
+    Exit code 0: estimated. 2: bad input. 3: the most runs were done before the error was as small
+    as it was to be.
+    """
+    from rebecsim.clusters.model.chances import ChanceQuestion, looks_of
+    from rebecsim.clusters.model.variants import ModelText
+    from rebecsim.lang.reading.parser import read_source
+
+    quantities = asked.quantities()
+    precision.check()
+    open_model(model)  # says what is wrong with it
+    source = ModelText(str(model), read_source(model))
+    questions = [
+        ChanceQuestion(source, each, until, law=law, deadlines=deadlines, seed=seed, engine=engine)
+        for each in quantities
+    ]
+    looks = looks_of(precision.error, precision.level, precision.max_runs)
+    found = _estimated(questions, looks, precision.level, workers)
+    if json:
+        say(json_format.dumps(found.to_json(), ensure_ascii=False))
+    else:
+        _print(found)
+    if not found.is_precise:
+        raise typer.Exit(ExitCode.UNDECIDED)
+
+
+def _estimated(
+    questions: Sequence[ChanceQuestion], looks: Looks, level: float, workers: int | None
+) -> Chances:
+    from rebecsim.clusters.model.chances import chances
+    from rebecsim.clusters.workers import executor_with_plugins
+    from rebecsim.studies.running.executors import available_workers, simulation_modules
+
+    modules = simulation_modules(questions[0].engine)
+    with (
+        executor_with_plugins(workers or available_workers(), modules) as executor,
+        _showing_runs() as progress,
+    ):
+        return chances(questions, looks, level, executor, progress)
+
+
+def _print(found: Chances) -> None:
+    from rebecsim.report.models.chance_text import chance_parts
+
+    for part in chance_parts(found.heading, found.rows, found.level):
+        if isinstance(part, str):
+            say(part)
+        else:
+            console().print(part)
+    if not found.is_precise:
+        complain("the most runs were done before the error was as small as it was to be")
+
+
+@contextmanager
+def _showing_runs() -> Iterator[Callable[[int], None]]:
+    """Show how many runs are done, if somebody looks."""
+    if not sys.stderr.isatty():
+        yield lambda runs: None
+        return
+    with error_console().status("running") as status:
+        yield lambda runs: status.update(f"{runs:,} runs")

@@ -1,0 +1,325 @@
+"""Probabilities up to a time, from runs in which orders and choices are drawn.
+
+Replication r draws from streams of its own, and numbers of runs at which it is looked are laid down
+before; so what comes out depends neither on how many workers there are nor on the engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rebecsim.actors import ChoiceLaw, Step, Streams, System
+from rebecsim.actors.randomness import key_of
+from rebecsim.actors.system import Choose
+from rebecsim.actors.watchdog import Watchdog
+from rebecsim.clusters.model.expressions import Expression, expression_fault
+from rebecsim.clusters.model.run import laid_out
+from rebecsim.clusters.model.variants import ModelText, Opened, open_text
+from rebecsim.errors import UserError
+from rebecsim.exploration.orders.quantities import Quantity
+from rebecsim.native.engines import Engine
+from rebecsim.simulation import OUTCOMES, Outcome, Tracer, simulate
+from rebecsim.simulation.engine import EngineError, native_for
+from rebecsim.simulation.order import scheduler_for
+from rebecsim.studies.statistics.proportions import Looks, Proportion, looks_for
+
+if TYPE_CHECKING:
+    from rebecsim.native.layout import NativeModel
+    from rebecsim.studies.running.executors import Executor
+
+_RUNS_PER_TASK = 250
+_NATIVE_RUNS_PER_TASK = 20_000
+_VIOLATIONS: tuple[Outcome, ...] = ("deadline missed", "queue overflow", "assertion failed")
+
+
+@dataclass(frozen=True)
+class ChanceQuestion:
+    """What may happen in a run of a model, and how runs are done.
+
+    Attributes:
+        source: the model.
+        quantity: of the kind `reached` or `goes wrong`.
+        until: the time up to which messages are served.
+        law: how choices are drawn.
+        deadlines: whether a missed deadline ends a run.
+        seed: of everything that is drawn.
+        engine: who is to run the model. Conditions are looked at by the Python engine only.
+    """
+
+    source: ModelText
+    quantity: Quantity
+    until: int
+    law: ChoiceLaw = "fair"
+    deadlines: bool = True
+    seed: int = 0
+    engine: Engine = "auto"
+
+    @property
+    def may_be_native(self) -> bool:
+        """Whether compiled code can tell what happens."""
+        reads_states = self.quantity.kind == "reached"
+        return self.deadlines and not reads_states and not self.source.is_python
+
+
+@dataclass(frozen=True)
+class Chance:
+    """How likely something is.
+
+    Attributes:
+        question: what was asked.
+        found: the probability, with its interval.
+        is_precise: whether the error is as small as it was to be.
+    """
+
+    question: ChanceQuestion
+    found: Proportion
+    is_precise: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """Give plain values."""
+        found, quantity = self.found, self.question.quantity
+        return {
+            "kind": quantity.kind,
+            "expression": quantity.text,
+            "probability": found.value,
+            "low": found.low,
+            "high": found.high,
+            "hits": found.hits,
+            "runs": found.runs,
+            "is_precise": self.is_precise,
+        }
+
+
+@dataclass(frozen=True)
+class Chances:
+    """How likely several things are, in runs of one model.
+
+    Attributes:
+        each: what was found of every question.
+        level: of each interval.
+        error: how small the error of each was to be.
+    """
+
+    each: tuple[Chance, ...]
+    level: float
+    error: float
+
+    @property
+    def question(self) -> ChanceQuestion:
+        """What was asked first; the others differ in their quantities only."""
+        return self.each[0].question
+
+    @property
+    def model(self) -> str:
+        """The name of the model."""
+        return open_text(self.question.source).model.name
+
+    @property
+    def is_precise(self) -> bool:
+        """Whether every error is as small as it was to be."""
+        return all(each.is_precise for each in self.each)
+
+    @property
+    def heading(self) -> str:
+        """What was run, for people."""
+        law = self.question.law
+        choices = "" if law == "fair" else f", choices by the law {law}"
+        return f"{self.model} up to time {self.question.until}, to within {self.error:g}{choices}"
+
+    @property
+    def rows(self) -> list[tuple[Quantity, Proportion]]:
+        """What was asked, and what was found."""
+        return [(each.question.quantity, each.found) for each in self.each]
+
+    def to_json(self) -> dict[str, Any]:
+        """Give plain values."""
+        question = self.question
+        return {
+            "model": self.model,
+            "until": question.until,
+            "law": question.law,
+            "seed": question.seed,
+            "level": self.level,
+            "error": self.error,
+            "quantities": [each.to_json() for each in self.each],
+        }
+
+
+def looks_of(error: float, level: float, most: int | None = None) -> Looks:
+    """Plan runs to within an error at a level, no more than `most`. Raises UserError."""
+    if most is not None and most < 1:
+        raise UserError(f"there must be at least one run, not {most}")
+    try:
+        looks = looks_for(error, level)
+    except ValueError as problem:
+        raise UserError(str(problem)) from problem
+    return looks if most is None or most >= looks.runs[-1] else looks.at_most(most)
+
+
+def chances(
+    questions: Sequence[ChanceQuestion],
+    looks: Looks,
+    level: float,
+    executor: Executor,
+    progress: Callable[[int], None] = lambda runs: None,
+) -> Chances:
+    """Answer several questions about one model, each with an interval at the level.
+
+    `progress` is told how many runs are done. Raises as `chance`.
+    """
+    for each in questions:
+        require_sense(each)
+    found = [chance(each, looks, executor, progress) for each in questions]
+    return Chances(tuple(found), level, looks.error)
+
+
+def chance(
+    question: ChanceQuestion,
+    looks: Looks,
+    executor: Executor,
+    progress: Callable[[int], None] = lambda runs: None,
+) -> Chance:
+    """Run a model until a probability is known to within the error that `looks` are for.
+
+    `progress` is told how many runs are done. Raises UserError for a run in which time stands
+    still, EngineError where the native engine is asked for and cannot run it, EndlessError for a
+    message server that does not end.
+    """
+    hits = done = 0
+    for number in looks.runs:
+        for task, some in _counted(question, range(done, number), executor):
+            hits += some
+            progress(task.stop)
+        done = number
+        found = looks.at(hits, number)
+        if found.error <= looks.error:
+            break
+    return Chance(question, found, found.error <= looks.error)
+
+
+def require_sense(question: ChanceQuestion) -> None:
+    """Raise UserError for a question that does not fit its model, or RebecaError for the model."""
+    opened = open_text(question.source)
+    model, quantity = opened.model, question.quantity
+    if model.core:
+        raise UserError(f"{model.name}: is Core Rebeca, which has no time up to which to look")
+    if quantity.kind not in ("reached", "goes wrong"):
+        raise UserError(f"{quantity}: is no probability; `rebecsim simulate --runs` has means")
+    if quantity.kind == "reached":
+        fault = expression_fault(quantity.text, model, opened.checked, True)
+        if fault is not None:
+            raise UserError(fault)
+    if question.engine == "native" and not question.may_be_native:
+        raise EngineError(
+            "the native engine tells only how a run of a model in Rebeca ends, where deadlines do; "
+            "use python or auto"
+        )
+
+
+def _counted(
+    question: ChanceQuestion, runs: range, executor: Executor
+) -> Iterator[tuple[range, int]]:
+    size = _NATIVE_RUNS_PER_TASK if question.may_be_native else _RUNS_PER_TASK
+    tasks = [runs[first : first + size] for first in range(0, len(runs), size)]
+    yield from zip(tasks, executor.map(partial(hits_of, question), tasks), strict=True)
+
+
+def hits_of(question: ChanceQuestion, replications: range) -> int:
+    """Count the replications in which it happens: what worker processes do. Raises as `chance`."""
+    if question.may_be_native:
+        work = len(replications) * (question.until + 1)
+        native = native_for(question.engine, work, partial(laid_out, question.source))
+        if native is not None:
+            return _native_hits(native, question, replications)
+    opened, key = open_text(question.source), key_of(question.seed)
+    tracer = None
+    if question.quantity.kind == "reached":
+        tracer = _Lookout(Expression(question.quantity.text, opened.model, opened.checked))
+    with Watchdog() as watchdog:
+        return sum(
+            _happens(question, opened, Streams(key, each), tracer, watchdog)
+            for each in replications
+        )
+
+
+def _native_hits(native: NativeModel, question: ChanceQuestion, replications: range) -> int:
+    from rebecsim.simulation.native import run_native
+
+    runs = run_native(
+        native,
+        key=key_of(question.seed),
+        replications=replications,
+        until=question.until,
+        choice_law=question.law,
+    )
+    ends = runs.ends[:, 0]
+    for outcome in np.unique(ends):
+        _require_end(native.model.name, question, OUTCOMES[outcome])
+    return int(np.isin(ends, [OUTCOMES.index(each) for each in _VIOLATIONS]).sum())
+
+
+def _happens(
+    question: ChanceQuestion,
+    opened: Opened,
+    streams: Streams,
+    lookout: _Lookout | None,
+    watchdog: Watchdog,
+) -> bool:
+    try:
+        result = simulate(
+            opened.model,
+            scheduler_for("random", "", streams, question.law),
+            until=question.until,
+            tracer=lookout,
+            watchdog=watchdog,
+            deadlines=question.deadlines,
+        )
+    except _SeenError:
+        return True
+    if result.system is None:
+        raise UserError(f"{opened.model.name}: {result.outcome} in a constructor: there is no run")
+    _require_end(opened.model.name, question, result.outcome)
+    if lookout is None or result.is_violation:  # the step that goes wrong leads to no state
+        return lookout is None and result.is_violation
+    return lookout.sees(result.system)
+
+
+def _require_end(model: str, question: ChanceQuestion, outcome: Outcome) -> None:
+    if outcome == "time stands still":
+        raise UserError(
+            f"{model}: time need not advance, so there are runs that never come to time "
+            f"{question.until}; `rebecsim explore` shows how they go round"
+        )
+
+
+class _SeenError(Exception):
+    """The condition is true: nothing that comes later can change the answer."""
+
+
+class _Lookout(Tracer):
+    """Ends a run as soon as a condition is true; notes nothing else."""
+
+    def __init__(self, condition: Expression) -> None:
+        super().__init__()
+        self._read = condition.read
+
+    def sees(self, system: System) -> bool:
+        """Whether the condition is true."""
+        return bool(self._read(system))
+
+    def choosing(self, choose: Choose) -> Choose:
+        """Draw as ever."""
+        return choose
+
+    def before(self, step: Step) -> None:
+        """Look at the state that the last step has led to."""
+        if self._read(step.rebec._system):
+            raise _SeenError
+
+    def after(self, step: Step) -> None:
+        """Do nothing: whether the step went wrong is not known yet."""

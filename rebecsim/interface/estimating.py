@@ -1,0 +1,122 @@
+"""Probabilities that are estimated from runs drawn at random."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rebecsim.actors import ChoiceLaw
+from rebecsim.clusters.model.chances import Chance, ChanceQuestion, Chances, chances, looks_of
+from rebecsim.clusters.model.variants import ModelText
+from rebecsim.clusters.workers import executor_with_plugins
+from rebecsim.errors import UserError
+from rebecsim.exploration.orders.quantities import quantities_of
+from rebecsim.interface.loading import AnyModel, as_loaded
+from rebecsim.interface.shown import Shown, Tabular
+from rebecsim.native.engines import Engine
+from rebecsim.studies.running.executors import simulation_modules
+from rebecsim.studies.statistics.proportions import Proportion
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from rich.console import Group
+
+
+@dataclass(frozen=True)
+class Estimated(Shown, Tabular):
+    """How likely things are in runs of a model.
+
+    Attributes:
+        chances: all that was found.
+    """
+
+    chances: Chances
+
+    def __getitem__(self, text: str) -> Proportion:
+        """Give a probability by its condition; that of violations is "goes wrong".
+
+        Raises UserError if it was not asked for.
+        """
+        found: dict[str, Chance] = {}
+        for each in self.chances.each:
+            found[each.question.quantity.text or each.question.quantity.kind] = each
+        if text not in found:
+            raise UserError(f"{text!r} was not asked for; there are {', '.join(found)}")
+        return found[text].found
+
+    def to_json(self) -> dict[str, Any]:
+        """Give all values as plain ones."""
+        return self.chances.to_json()
+
+    def to_arrow(self) -> pa.Table:
+        """Give a row for each probability."""
+        import pyarrow as pa
+
+        return pa.Table.from_pylist([each.to_json() for each in self.chances.each])
+
+    def __rich__(self) -> Group:
+        """Give the report of `rebecsim estimate`."""
+        from rich.console import Group
+        from rich.text import Text
+
+        from rebecsim.report.models.chance_text import chance_parts
+
+        found = self.chances
+        parts = chance_parts(found.heading, found.rows, found.level)
+        return Group(*(Text(part) if isinstance(part, str) else part for part in parts))
+
+    def __repr__(self) -> str:
+        return f"<Estimated {self.chances.model}: up to time {self.chances.question.until}>"
+
+
+def estimate(
+    model: AnyModel,
+    *,
+    until: int,
+    reach: Sequence[str] = (),
+    goes_wrong: bool = False,
+    error: float = 0.01,
+    level: float = 0.95,
+    max_runs: int | None = None,
+    law: ChoiceLaw = "fair",
+    deadlines: bool = True,
+    seed: int = 0,
+    workers: int = 1,
+    engine: Engine = "auto",
+) -> Estimated:
+    """Estimate probabilities up to a time from runs in which orders and choices are drawn.
+
+    Args:
+        model: a model that was loaded from a file or a text, or the path of one.
+        until: the model time up to which messages are served.
+        reach: conditions: the probability that each is ever true.
+        goes_wrong: whether the probability of a violation is asked for.
+        error: run until no end of the interval is farther from the estimate.
+        level: the least probability that the interval covers the truth.
+        max_runs: the most runs for each probability; the interval is right, if wider.
+        law: how choices are drawn.
+        deadlines: whether a missed deadline ends a run; else it is served.
+        seed: of all that is drawn.
+        workers: processes; the result does not depend on how many.
+        engine: what runs the model; the results are the same.
+
+    Raises UserError or RebecaError for what does not fit the model, or a model in which time need
+    not advance, EndlessError for a message server that does not end.
+    """
+    loaded = as_loaded(model)
+    quantities = quantities_of((), (), reach, goes_wrong)
+    if not quantities:
+        raise UserError("nothing is asked for: give what is reached, or goes_wrong")
+    if loaded.text is None:
+        raise UserError(
+            f"{loaded.name}: is not from a file or a text, so its runs could not be repeated; "
+            "write it to a file, and give the path"
+        )
+    source = ModelText(loaded.file, loaded.text, loaded.model.core)
+    questions = [
+        ChanceQuestion(source, each, until, law, deadlines, seed, engine) for each in quantities
+    ]
+    looks = looks_of(error, level, max_runs)
+    with executor_with_plugins(workers, simulation_modules(engine)) as executor:
+        return Estimated(chances(questions, looks, level, executor))

@@ -1,0 +1,30 @@
+"""Probabilities from random runs, for people to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.table import Table
+
+from rebecsim.exploration.orders.quantities import Quantity
+from rebecsim.report.models.exact_text import written
+from rebecsim.studies.statistics.proportions import Proportion
+
+
+def chance_parts(
+    heading: str, found: Sequence[tuple[Quantity, Proportion]], level: float
+) -> Iterator[str | Table]:
+    """What was run, and a table of probabilities with their intervals."""
+    yield heading
+    table = Table(box=None, pad_edge=False)
+    table.add_column("")
+    for name in ("Random order", f"{level * 100:g} % interval", "Runs"):
+        table.add_column(name, justify="right")
+    for quantity, each in found:
+        table.add_row(
+            written(quantity),
+            f"{each.value:.4g}",
+            f"{each.low:.4g} to {each.high:.4g}",
+            f"{each.runs:,}",
+        )
+    yield table
