@@ -133,10 +133,10 @@ class Ligo(Workflow):
 class Genome(Workflow):
     """Epigenomics: lanes of sequences, split, each part mapped to a reference, and merged.
 
-    The size of the reference is drawn for each workflow, and it is mapped and piled up as fast as on
-    average: so the work of a job is what has been published (Lim, PhD thesis, section 7.4.2). Were
-    speeds or sizes drawn once for a run, some runs would have so much load that all wait, where
-    none did (tables D.17 to D.24 at 1/2290 jobs a second).
+    The size of the reference is drawn for each workflow, and it is mapped and piled up as fast as
+    on average: so the work of a job is what has been published (Lim, PhD thesis, section 7.4.2).
+    Were speeds or sizes drawn once for a run, some runs would have so much load that all wait,
+    where none did (tables D.17 to D.24 at 1/2290 jobs a second).
     """
 
     name: ClassVar[str] = "genome"
