@@ -19,12 +19,13 @@ from starlette.exceptions import HTTPException
 
 from rebecsim.actors import Violation
 from rebecsim.errors import UserError
+from rebecsim.exploration import Recorded
 from rebecsim.live import Stepper, Stop
 from rebecsim.printable import clipped
 from rebecsim.web.addresses import LONGEST_RUN, Place, read_place
 from rebecsim.web.guard import Admission, Guard
 from rebecsim.web.library import Library, ListedModel
-from rebecsim.web.verdicts import Verdicts
+from rebecsim.web.verdicts import Inquiry, Verdicts
 from rebecsim.web.views import sent_by, view_of
 from rebecsim.web.walks import OpenModels, UnknownModelError, Walks, go_on
 
@@ -63,6 +64,8 @@ class Explorer:
                 sent = _sent(stepper, place.run[place.at - 1])
         with walks.at(place.behind) as stepper:
             view = view_of(stepper, place, sent)
+        inquiry = self.verdicts.ask(listed)
+        reaching = self.verdicts.ask(listed, never) if never else None
         return _rendered(
             "explorer.html.j2",
             listed=listed,
@@ -73,13 +76,32 @@ class Explorer:
             why=_STOPS.get(why, ""),
             error=clipped(error, _LONGEST_ERROR),
             never=never,
-            inquiry=self.verdicts.ask(listed),
-            reaching=self.verdicts.ask(listed, never) if never else None,
+            inquiry=inquiry,
+            reaching=reaching,
+            testable=bool(view.breach) or place.behind in _runs_of(inquiry, reaching),
         )
+
+    def recorded(self, place: Place, never: str) -> tuple[Recorded | None, dict[str, Any]]:
+        """Give the run to a place as it shows something wrong, if it does, and as a file has it.
+
+        That may be something that only the search knows, as it looks at a property file; with
+        `never`, also that this condition comes true. Raises UserError.
+        """
+        listed, walks = self.open.get(place.model)
+        for inquiry in (self.verdicts.ask(listed, each) for each in dict.fromkeys((never, ""))):
+            if inquiry.recorded is not None and inquiry.run == place.behind:
+                return Recorded.from_json(inquiry.recorded), inquiry.recorded
+        with walks.at(place.behind) as stepper:
+            return stepper.recorded(), stepper.to_json()[0]
 
     def opened(self, place: Place) -> tuple[ListedModel, Walks]:
         """Give the model of a place. Raises UserError."""
         return self.open.get(place.model)
+
+
+def _runs_of(*inquiries: Inquiry | None) -> list[tuple[int, ...] | None]:
+    """Give the runs that are known to show something."""
+    return [each.run for each in inquiries if each is not None and each.recorded is not None]
 
 
 def _sent(stepper: Stepper, ordinal: int) -> frozenset[tuple[str, str, int]]:
@@ -205,13 +227,23 @@ def _add_runs(app: FastAPI, explorer: Explorer) -> None:
         return _download(svg, f"{listed.file.stem}.svg", "image/svg+xml")
 
     @app.get("/x/{model}/{run}/run.json")
-    def saved(model: str, run: str, at: str | None = None) -> Response:
+    def saved(model: str, run: str, at: str | None = None, never: str = "") -> Response:
         place = read_place(model, run, at)
-        listed, walks = explorer.opened(place)
-        with walks.at(place.behind) as stepper:
-            data, _ = stepper.to_json()
-        text = json.dumps(data, indent=1)
-        return _download(text, f"{listed.file.stem}.json", "application/json")
+        _, data = explorer.recorded(place, never[:_LONGEST_CONDITION])
+        name = f"{explorer.opened(place)[0].file.stem}.json"
+        return _download(json.dumps(data, indent=1), name, "application/json")
+
+    @app.get("/x/{model}/{run}/test.py")
+    def test(model: str, run: str, at: str | None = None, never: str = "") -> Response:
+        from rebecsim.report.models.pytest_source import pytest_source
+
+        place = read_place(model, run, at)
+        recorded, _ = explorer.recorded(place, never[:_LONGEST_CONDITION])
+        if recorded is None:
+            raise UserError("Nothing goes wrong in this run that a test could show.")
+        kept = Path(_safe(explorer.opened(place)[0].file.name))
+        name = f"test_{kept.stem}.py"
+        return _download(pytest_source(recorded, kept, Path(name)), name, "text/x-python")
 
     @app.post("/x/{model}/{run}/on")
     async def on(request: Request, model: str, run: str, at: str | None = None) -> Response:
@@ -283,9 +315,13 @@ def _form(body: bytes) -> dict[str, str]:
     return {name: values[-1] for name, values in fields.items()}
 
 
-def _download(text: str, name: str, kind: str = "text/plain") -> Response:
-    safe = "".join(
+def _safe(name: str) -> str:
+    """Give a name of a file without letters that mean something elsewhere."""
+    return "".join(
         each if each.isascii() and (each.isalnum() or each in "._-") else "_" for each in name
     )
-    headers = {"content-disposition": f'attachment; filename="{safe}"'}
+
+
+def _download(text: str, name: str, kind: str = "text/plain") -> Response:
+    headers = {"content-disposition": f'attachment; filename="{_safe(name)}"'}
     return PlainTextResponse(text, headers=headers, media_type=kind)

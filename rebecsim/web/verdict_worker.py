@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rebecsim.actors import Violation
 from rebecsim.errors import UserError
-from rebecsim.exploration import Limits, Progress, Question, Result, explore
+from rebecsim.exploration import Limits, Progress, Question, Recorded, Result, explore
 from rebecsim.interface.exploring import ask
 from rebecsim.interface.loading import LoadedModel, loads
 
@@ -50,7 +51,7 @@ def verdict(asked: dict[str, Any]) -> dict[str, Any]:
         limits=limits,
         progress=_show,
     )
-    return _plain(result)
+    return _plain(result, question)
 
 
 def _races(model: str, loaded: LoadedModel, question: Question, limits: Limits) -> dict[str, Any]:
@@ -85,15 +86,19 @@ def _show(progress: Progress) -> None:
     say({"states": progress.states, "frontier": progress.frontier})
 
 
-def _plain(result: Result) -> dict[str, Any]:
+def _plain(result: Result, question: Question) -> dict[str, Any]:
     first = result.violations[0] if result.violations else None
     path = result.path
+    # Readers of the run need no path of this machine.
+    named = replace(question, file=Path(question.file).name)
+    recorded = path is not None and path.breach is not None
     return {
         "verdict": result.verdict,
         "text": "" if first is None else first.message,
         "states": result.states,
         "run": None if path is None else list(path.ordinals),
         "loop": None if path is None else path.loop,
+        "recorded": Recorded.of(path, named).to_json() if path and recorded else None,
     }
 
 

@@ -27,8 +27,8 @@ class Inquiry:
     """A question about a model, and what is known of the answer.
 
     `never` is a condition of which it is asked whether a run reaches it, or empty. `run` are the
-    transitions of a run that shows the answer. `races`: it is asked which orders matter, and
-    `found` is what `rebecsim.web.race_pages` has found.
+    transitions of a run that shows the answer, `recorded` that run for a file. `races`: it is asked
+    which orders matter, and `found` is what `rebecsim.web.race_pages` makes of the answer.
     """
 
     never: str = ""
@@ -38,6 +38,7 @@ class Inquiry:
     verdict: str = ""
     text: str = ""
     run: tuple[int, ...] | None = None
+    recorded: dict[str, Any] | None = None
     found: dict[str, Any] | None = None
     began: float = field(default_factory=time.monotonic)
 
@@ -153,5 +154,6 @@ def _note(inquiry: Inquiry, said: dict[str, Any]) -> None:
         inquiry.text = said["text"]
         run = said.get("run")
         inquiry.run = None if run is None else tuple(run)
+        inquiry.recorded = said.get("recorded")
         inquiry.found = said.get("found")
         inquiry.verdict = said["verdict"]

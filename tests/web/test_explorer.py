@@ -10,10 +10,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from rebecsim.actors import ReplayError
+from rebecsim.exploration import Checks, Question, Recorded, explore, replay as do_again
 from rebecsim.generate.load import load_checked
 from rebecsim.live import Stepper
 from rebecsim.web.addresses import LONGEST_RUN, Place, read_place
 from rebecsim.web.library import Library
+from rebecsim.web.verdicts import Inquiry
 from tests.conftest import Run
 from tests.on_asgi import ask, send_form
 
@@ -184,6 +187,43 @@ def test_runs_can_be_kept(start: tuple[Any, str], run: Run, tmp_path: Path) -> N
     assert "3 messages served" in done.stdout
 
 
+def test_a_run_that_goes_wrong_is_kept_as_a_test(app: Any, run: Run, tmp_path: Path) -> None:
+    """The test, the model beside it and the file all show the same."""
+    model = tmp_path / "it's late.rebeca"
+    model.write_text(
+        "reactiveclass R(2) { R() { self.m() after(5) deadline(2); } msgsrv m() { } }\n"
+        "main { R r():(); }"
+    )
+    listed = Library(model).named
+    assert listed is not None
+    application = app(model)
+    page = ask(application, f"/x/{listed.id}/0").text
+    assert f'href="/x/{listed.id}/0/test.py"' in page
+    names = []
+    for kind in ("test.py", "model.rebeca", "run.json"):
+        answered = ask(application, f"/x/{listed.id}/0/{kind}")
+        (name,) = re.findall(r'filename="([\w.-]+)"', answered.headers["content-disposition"])
+        (tmp_path / name).write_text(answered.text)
+        names.append(name)
+    assert names == ["test_it_s_late.py", "it_s_late.rebeca", "it_s_late.json"]
+    space = {"__file__": str(tmp_path / names[0])}
+    exec(compile((tmp_path / names[0]).read_text(), names[0], "exec"), space)
+    (test,) = [value for name, value in space.items() if name.startswith("test_")]
+    test()
+    assert run("replay", tmp_path / names[2], tmp_path / names[1]).returncode == 1
+    (tmp_path / names[1]).write_text(model.read_text().replace("deadline(2)", "deadline(9)"))
+    with pytest.raises(ReplayError):
+        test()
+
+
+def test_a_run_that_shows_nothing_is_no_test(start: tuple[Any, str]) -> None:
+    application, address = start
+    assert "test.py" not in ask(application, address).text
+    answered = ask(application, f"{address}/test.py")
+    assert answered.status == 400
+    assert "Nothing goes wrong" in answered.text
+
+
 def test_two_who_look_at_one_model_do_not_disturb_each_other(start: tuple[Any, str]) -> None:
     application, address = start
     one, other = (address.replace("/-", f"/{run}") for run in ("0.0.0.0.0", "0.1.0.0.0"))
@@ -238,7 +278,36 @@ def test_a_verdict_is_found_in_the_background(tmp_path: Path) -> None:
     stepper = Stepper(model, checked=checked)
     stepper.follow(inquiry.run)
     assert {each.rebec: each.variables for each in stepper.rebecs()}["office"] == {"left": 0}
-    assert json.dumps(inquiry.run)
+    recorded = Recorded.from_json(json.loads(json.dumps(inquiry.recorded)))
+    assert recorded.question.invariants == ("!(office.left == 0)",)
+    assert do_again(recorded, model, checked).ordinals == inquiry.run
+
+
+def test_what_a_search_has_found_is_kept_with_its_question(
+    app: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as a condition that came true, or a property of a file, of which a run knows nothing."""
+    listed = Library(TICKETS).named
+    assert listed is not None
+    model, checked = load_checked(TICKETS)
+    never = "ann.asking"
+    path = explore(model, checked=checked, checks=Checks(invariants=(f"!({never})",))).path
+    assert path is not None
+    question = Question("FTTS", invariants=(f"!({never})",))
+    recorded = Recorded.of(path, question).to_json()
+    known = Inquiry(never, state="done", run=path.ordinals, recorded=recorded)
+    monkeypatch.setattr(
+        "rebecsim.web.verdicts.Verdicts.ask",
+        lambda self, listed, asked="": known if asked == never else Inquiry(state="done"),
+    )
+    application = app(TICKETS)
+    here = Place(listed.id, path.ordinals, len(path.ordinals))
+    page = ask(application, here.address(never=never)).text
+    assert f'href="{here.address("/test.py", never=never)}"' in page
+    assert json.loads(ask(application, here.address("/run.json", never=never)).text) == recorded
+    source = ask(application, here.address("/test.py", never=never)).text
+    assert "def test_ticket_service_property_violated" in source
+    assert ask(application, here.address("/test.py")).status == 400
 
 
 def test_searches_end_with_the_server() -> None:
