@@ -27,7 +27,10 @@ from rebecsim.cli.option_groups import grouped
 from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from rebecsim.clusters.model.chances import ChanceQuestion, Chances
+    from rebecsim.clusters.model.rare_chances import RareChance
     from rebecsim.exploration.orders.quantities import Quantity
     from rebecsim.studies.statistics.proportions import Looks
 
@@ -60,9 +63,12 @@ class PrecisionOptions:
     """How well it is to be known."""
 
     error: Annotated[
-        float,
-        typer.Option(help="Run until no end of the interval is farther from the estimate."),
-    ] = 0.01
+        float | None,
+        typer.Option(
+            show_default="0.01",
+            help="Run until no end of the interval is farther from the estimate.",
+        ),
+    ] = None
     level: Annotated[
         float, typer.Option(help="The least probability that the interval covers the truth.")
     ] = 0.95
@@ -72,10 +78,51 @@ class PrecisionOptions:
 
     def check(self) -> None:
         """Raise BadParameter for what makes no sense."""
-        if not 0 < self.error < 0.5:
+        if self.error is not None and not 0 < self.error < 0.5:
             raise typer.BadParameter("must be between 0 and 0.5", param_hint="--error")
         if not 0 < self.level < 1:
             raise typer.BadParameter("must be between 0 and 1", param_hint="--level")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitOptions:
+    """How runs that come near to a rare event are gone on with."""
+
+    split: Annotated[
+        str | None,
+        typer.Option(help="For what is rare: a number that says how near to it a run is."),
+    ] = None
+    at: Annotated[
+        list[float] | None,
+        typer.Option(help="With --split: where runs are split, increasing; repeatable."),
+    ] = None
+    per_level: Annotated[
+        int | None,
+        typer.Option(
+            "--per-level", min=1, show_default="200", help="With --split: runs on each level."
+        ),
+    ] = None
+    repeat: Annotated[
+        int | None,
+        typer.Option(min=2, show_default="30", help="With --split: how often all is done."),
+    ] = None
+
+    def check(self, quantities: list[Quantity], precision: PrecisionOptions) -> None:
+        """Raise BadParameter for options that do not go together."""
+        if self.split is None:
+            for name, value in (
+                ("--at", self.at),
+                ("--per-level", self.per_level),
+                ("--repeat", self.repeat),
+            ):
+                if value:
+                    raise typer.BadParameter("is for --split; leave it out", param_hint=name)
+            return
+        if (precision.error, precision.max_runs) != (None, None):
+            hint = "--max-runs" if precision.error is None else "--error"
+            raise typer.BadParameter("with --split, say how much is run", param_hint=hint)
+        if len(quantities) > 1:
+            raise typer.BadParameter("ask for one probability only", param_hint="--split")
 
 
 @app.command()
@@ -87,6 +134,7 @@ def estimate(
         int, typer.Option(min=0, help="The model time up to which messages are served.")
     ],
     precision: PrecisionOptions = PrecisionOptions(),
+    splitting: SplitOptions = SplitOptions(),
     law: Annotated[Law, typer.Option(help="How choices are drawn.")] = "fair",
     deadlines: Annotated[
         bool, typer.Option(help="A missed deadline ends a run; else it is served.")
@@ -99,21 +147,32 @@ def estimate(
     """Estimate probabilities up to a time from random runs, to within an error.
 
     Exit code 0: estimated. 2: bad input. 3: the most runs were done before the error was as small
-    as it was to be.
+    as it was to be, or with --split no run came to the event.
     """
     from rebecsim.clusters.model.chances import ChanceQuestion, looks_of
+    from rebecsim.clusters.model.rare_chances import Effort, rare_chance
     from rebecsim.clusters.model.variants import ModelText
+    from rebecsim.exploration.orders.splitting import Levels, RandomWalks
     from rebecsim.lang.reading.parser import read_source
 
     quantities = asked.quantities()
     precision.check()
-    open_model(model)  # says what is wrong with it
+    splitting.check(quantities, precision)
+    built, checked = open_model(model)
+    if splitting.split is not None:
+        levels = Levels(splitting.split, tuple(splitting.at or ()))
+        walks = RandomWalks(
+            built, quantities[0], levels, until, checked=checked, law=law, deadlines=deadlines
+        )
+        effort = Effort(splitting.repeat or 30, splitting.per_level or 200, seed)
+        _print_rare(rare_chance(walks, quantities[0], levels, effort, precision.level), json)
+        return
     source = ModelText(str(model), read_source(model))
     questions = [
         ChanceQuestion(source, each, until, law=law, deadlines=deadlines, seed=seed, engine=engine)
         for each in quantities
     ]
-    looks = looks_of(precision.error, precision.level, precision.max_runs)
+    looks = looks_of(precision.error or 0.01, precision.level, precision.max_runs)
     found = _estimated(questions, looks, precision.level, workers)
     if json:
         say(json_format.dumps(found.to_json(), ensure_ascii=False))
@@ -138,14 +197,30 @@ def _estimated(
         return chances(questions, looks, level, executor, progress)
 
 
-def _print(found: Chances) -> None:
+def _print_rare(found: RareChance, json: bool) -> None:
     from rebecsim.report.models.chance_text import chance_parts
 
-    for part in chance_parts(found.heading, found.rows, found.level):
+    if json:
+        say(json_format.dumps(found.to_json(), ensure_ascii=False))
+    else:
+        _show(chance_parts(found.heading, [(found.quantity, found)], found.level))
+    if not found.was_seen:
+        complain("no run came to it: split at more values, or do more runs on each level")
+        raise typer.Exit(ExitCode.UNDECIDED)
+
+
+def _show(parts: Iterator[str | Table]) -> None:
+    for part in parts:
         if isinstance(part, str):
             say(part)
         else:
             console().print(part)
+
+
+def _print(found: Chances) -> None:
+    from rebecsim.report.models.chance_text import chance_parts
+
+    _show(chance_parts(found.heading, found.rows, found.level))
     if not found.is_precise:
         complain("the most runs were done before the error was as small as it was to be")
 

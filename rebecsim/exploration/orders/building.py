@@ -86,7 +86,7 @@ class OrdersSearch(Search):
             self.check_limits()
         found = self.system.expand(self._states[number])
         self._rows.begin(number)
-        for (cause, target), weight in zip(found, _weights(found), strict=True):
+        for (cause, target), weight in zip(found, weights_of(found), strict=True):
             assert isinstance(cause, Outcome), "only in floating time"
             if weight:
                 self._rows.act(weight)
@@ -186,7 +186,7 @@ def _depths(
     return depth
 
 
-def _weights(found: Sequence[tuple[Cause, State | Breach]]) -> list[float]:
+def weights_of(found: Sequence[tuple[Cause, State | Breach]]) -> list[float]:
     """Give how likely the action of each first outcome is in the random order; 0 for the others.
 
     The outcomes of one message follow each other, that without any turn first.

@@ -12,7 +12,7 @@ import numpy as np
 
 from rebecsim.actors import ChoiceLaw, Model, Violation
 from rebecsim.errors import UserError
-from rebecsim.exploration.checks import Checks, pose
+from rebecsim.exploration.checks import Checks, Problem, pose
 from rebecsim.exploration.limits import Bound, Limits
 from rebecsim.exploration.orders.building import (
     OrdersSearch,
@@ -158,16 +158,9 @@ def exact_orders(
     Raises UserError or RebecaError for a model or an expression that does not fit, or one in which
     time need not advance, EndlessError for a message server that does not end.
     """
-    _check(model, quantities, until, law)
+    require_process(model, quantities, until, law)
     bounds = replace(limits or Limits(), horizon=until)
-    try:
-        problem = pose(
-            model, mode="FTTS", checks=Checks(deadlines=deadlines), checked=checked, absolute=True
-        )
-    except Violation as violation:
-        raise UserError(
-            f"{model.name}: {violation.verdict} in a constructor: there is no run"
-        ) from violation
+    problem = process_of(model, checked, deadlines)
     names = Properties(problem.system, checked or vocabulary(model), abstraction(model, ()))
     measures = [measure_of(each, names.expression) for each in quantities]
     search = OrdersSearch(problem, law, bounds, progress)
@@ -184,13 +177,28 @@ def exact_orders(
     return ExactOrders(problem.system, unrolled, law, until, bound, values)
 
 
+def process_of(model: Model, checked: CheckedModel | None, deadlines: bool) -> Problem:
+    """Give the states of floating time with the time. Raises UserError where there is no run."""
+    try:
+        return pose(
+            model, mode="FTTS", checks=Checks(deadlines=deadlines), checked=checked, absolute=True
+        )
+    except Violation as violation:
+        raise UserError(
+            f"{model.name}: {violation.verdict} in a constructor: there is no run"
+        ) from violation
+
+
 def _solved(unrolled: Unrolled, measure: Measure) -> ExactValue:
     rewards = rewards_of(unrolled, measure)
     values = {goal: values_of(unrolled.process, rewards, goal) for goal in GOALS}
     return ExactValue(measure.quantity, rewards, values)
 
 
-def _check(model: Model, quantities: Sequence[Quantity], until: int, law: ChoiceLaw) -> None:
+def require_process(
+    model: Model, quantities: Sequence[Quantity], until: int, law: ChoiceLaw
+) -> None:
+    """Raise UserError for what is no decision process, or if nothing is asked for."""
     if model.core:
         raise UserError(f"{model.name}: is Core Rebeca, which has no time up to which to look")
     if until < 0:

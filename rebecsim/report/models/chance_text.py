@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 from rich.table import Table
 
 from rebecsim.exploration.orders.quantities import Quantity
 from rebecsim.report.models.exact_text import written
-from rebecsim.studies.statistics.proportions import Proportion
+
+
+class Likely(Protocol):
+    """A probability with its interval, and how many runs it is from."""
+
+    @property
+    def value(self) -> float:
+        """The estimate."""
+
+    @property
+    def low(self) -> float:
+        """Lower end of the interval."""
+
+    @property
+    def high(self) -> float:
+        """Upper end."""
+
+    @property
+    def runs(self) -> int:
+        """How many runs were done."""
 
 
 def chance_parts(
-    heading: str, found: Sequence[tuple[Quantity, Proportion]], level: float
+    heading: str, found: Sequence[tuple[Quantity, Likely]], level: float
 ) -> Iterator[str | Table]:
     """What was run, and a table of probabilities with their intervals."""
     yield heading

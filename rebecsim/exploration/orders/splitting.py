@@ -1,0 +1,162 @@
+"""Rare events: runs that come near to one are gone on with more often than the others.
+
+A function of the state says how near a run is, and thresholds cut it into levels; the event itself
+is the last one, whatever the function says of it. From the initial state, and then from the states
+in which runs have come to a level, as many runs as ever are begun, each from one of these states
+drawn at random; the product of the shares that come to the next level is an estimate without bias
+for any function and any thresholds (fixed effort). Good ones make it a precise estimate. What
+repetitions with streams of their own come to is independent.
+
+M. J. J. Garvels, "The splitting method in rare event simulation", PhD thesis, University of Twente
+(2000), chapter 2.
+"""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rebecsim.actors import ChoiceLaw, Model
+from rebecsim.errors import UserError
+from rebecsim.exploration.orders.building import probability_of, weights_of
+from rebecsim.exploration.orders.quantities import Quantity, measure_of
+from rebecsim.exploration.orders.solving import process_of, require_process
+from rebecsim.exploration.properties import Properties, abstraction
+from rebecsim.exploration.states.outcome import Breach, Outcome
+from rebecsim.exploration.states.transitions import State, TransitionSystem
+from rebecsim.exploration.vocabulary import vocabulary
+
+if TYPE_CHECKING:
+    from rebecsim.exploration.predicates import Function
+    from rebecsim.lang import CheckedModel
+
+_MOST_KEPT = 100_000
+"""States whose successors are kept; they are forgotten when there are more."""
+
+_MOST_AT_ONE_TIME = 100_000
+"""Steps at one time after which time is taken to stand still."""
+
+_WRONG: State = ()
+"""In the place of a state: the run has ended by a violation."""
+
+
+@dataclass(frozen=True)
+class Levels:
+    """How near runs are to an event.
+
+    Attributes:
+        expression: a number, of the variables of rebecs.
+        thresholds: the values of it that runs are split at, increasing.
+    """
+
+    expression: str
+    thresholds: tuple[float, ...]
+
+    def require_order(self) -> None:
+        """Raise UserError for thresholds that are none, or in disorder."""
+        if not self.thresholds or list(self.thresholds) != sorted(set(self.thresholds)):
+            raise UserError("the values to split at must be given, each greater than the last one")
+
+
+@dataclass(frozen=True)
+class _Followers:
+    """What may follow a state: the states, and how likely it is that it is at most each of them."""
+
+    states: tuple[State, ...]
+    up_to: tuple[float, ...]
+
+
+class RandomWalks:
+    """Runs of a model up to a time, from any of its states, with orders and choices drawn.
+
+    Raises UserError or RebecaError for what does not fit the model.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        quantity: Quantity,
+        levels: Levels,
+        until: int,
+        *,
+        checked: CheckedModel | None = None,
+        law: ChoiceLaw = "fair",
+        deadlines: bool = True,
+    ) -> None:
+        require_process(model, [quantity], until, law)
+        levels.require_order()
+        self._system: TransitionSystem = process_of(model, checked, deadlines).system
+        names = Properties(self._system, checked or vocabulary(model), abstraction(model, ()))
+        self._levels = levels
+        self._near: Function = names.expression(levels.expression, "<split>", False)
+        self._measure = measure_of(quantity, names.expression)
+        self._until = until
+        self._law: ChoiceLaw = law
+        self._known: dict[State, _Followers] = {}
+        self.steps = 0
+
+    def estimate(self, runs: int, seed: int, repetition: int) -> float:
+        """Estimate the probability once, with so many runs on each level."""
+        draw = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(repetition,)))
+        begin: Sequence[State] = [self._system.initial]
+        probability = 1.0
+        for level in range(1, len(self._levels.thresholds) + 2):
+            first = [begin[each] for each in draw.integers(len(begin), size=runs).tolist()]
+            come = [self._come_to(level, each, draw) for each in first]
+            begin = [each for each in come if each is not None]
+            probability *= len(begin) / runs
+            if not begin:
+                break
+        return probability
+
+    def _level(self, state: State) -> int:
+        top = len(self._levels.thresholds) + 1
+        wanted = self._measure.quantity.kind
+        if state is _WRONG:
+            return top if wanted == "goes wrong" else -1
+        if wanted == "reached" and self._measure.read(state):
+            return top
+        return bisect.bisect_right(self._levels.thresholds, self._near(state))
+
+    def _come_to(self, level: int, state: State, draw: np.random.Generator) -> State | None:
+        """Give the first state of a run on that level or above; None if it does not come to one."""
+        since = self.steps
+        while self._level(state) < level:
+            if state is _WRONG or state[-1] > self._until:
+                return None
+            followers = self._followers(state)
+            if not followers.states:
+                return None
+            place = bisect.bisect_right(followers.up_to, draw.random() * followers.up_to[-1])
+            after = followers.states[min(place, len(followers.states) - 1)]
+            self.steps += 1
+            if after is _WRONG or after[-1] > state[-1]:
+                since = self.steps
+            elif self.steps - since > _MOST_AT_ONE_TIME:
+                raise UserError(
+                    f"{self._system.model.name}: time need not advance, so there are runs that "
+                    f"never come to time {self._until}; `rebecsim explore` shows how they go round"
+                )
+            state = after
+        return state
+
+    def _followers(self, state: State) -> _Followers:
+        known = self._known.get(state)
+        if known is not None:
+            return known
+        if len(self._known) >= _MOST_KEPT:
+            self._known.clear()
+        found = self._system.expand(state)
+        weight, each = 0.0, list[float]()
+        for (cause, _), first in zip(found, weights_of(found), strict=True):
+            assert isinstance(cause, Outcome), "only in floating time"
+            weight = first or weight  # the outcomes of one message follow each other
+            each.append(weight * probability_of(cause, self._law))
+        states = tuple(_WRONG if isinstance(to, Breach) else to for _, to in found)
+        followers = self._known[state] = _Followers(states, tuple(itertools.accumulate(each)))
+        return followers
