@@ -19,6 +19,7 @@ from rebecsim.close_names import suggestion
 from rebecsim.errors import UserError
 from rebecsim.exploration import Breach, Mode, Path, PathStep, Question, Recorded, path_along
 from rebecsim.exploration.checks import NO_MESSAGE_LEFT, pose
+from rebecsim.exploration.graphs.ahead import Ahead, states_ahead
 from rebecsim.exploration.graphs.space import QueuedMessage, RebecState, StateSpace
 from rebecsim.exploration.paths.path import step_of
 from rebecsim.exploration.properties import Properties, abstraction
@@ -184,6 +185,23 @@ class Stepper:
         if self._last is not None:
             return path_along(self._system, [*ordinals, self._last])
         return path_along(self._system, ordinals, None if self.turns() else NO_MESSAGE_LEFT)
+
+    def ahead(
+        self, most: int, interrupted: Callable[[], bool] = lambda: False, condition: str = ""
+    ) -> tuple[Ahead, frozenset[int]]:
+        """Give the nearest states from here on, and in which of them a condition is true.
+
+        Raises UserError after a violation, RebecaError for a condition that is wrong.
+        """
+        if self._last is not None:
+            raise UserError("the run ends here: nothing lies ahead")
+        holds = self._condition(condition) if condition else None
+        with watched(self._system.runner.system):
+            found = states_ahead(self._system, self._state, most, interrupted)
+        states = enumerate(found.space.states)
+        return found, frozenset(
+            number for number, state in states if holds is not None and holds(state)
+        )
 
     # --- forward and back ----------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from rebecsim.exploration import Recorded
 from rebecsim.live import Stepper, Stop
 from rebecsim.printable import clipped
 from rebecsim.web.addresses import LONGEST_RUN, Place, read_place
+from rebecsim.web.graph_page import graph_of, states_asked
 from rebecsim.web.guard import Admission, Guard
 from rebecsim.web.library import Library, ListedModel
 from rebecsim.web.verdicts import Inquiry, Verdicts
@@ -201,6 +202,24 @@ def _add_pages(app: FastAPI, explorer: Explorer) -> None:
     @app.get("/x/{model}/{run}/races/found")
     def races_found(model: str, run: str, at: str | None = None) -> Response:
         return races_page("races_found.html.j2", model, run, at)
+
+    @app.get("/x/{model}/{run}/graph")
+    def graph(
+        model: str, run: str, at: str | None = None, states: str = "", find: str = ""
+    ) -> Response:
+        place, find = read_place(model, run, at), find.strip()[:_LONGEST_CONDITION]
+        listed, walks = explorer.opened(place)
+        error = ""
+        with walks.at(place.behind) as stepper:
+            try:
+                shown = graph_of(stepper, place, states_asked(states), find)
+            except UserError as wrong:
+                error = clipped(str(wrong), _LONGEST_ERROR)
+                shown = graph_of(stepper, place, states_asked(states), "")
+        page = _rendered(
+            "graph.html.j2", listed=listed, place=place, find=find, error=error, **shown
+        )
+        return HTMLResponse(page, 400 if error else 200)
 
     @app.get("/x/{model}/{run}/verdict")
     def verdict(model: str, run: str, at: str | None = None, never: str = "") -> Response:

@@ -7,6 +7,7 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -244,6 +245,8 @@ def test_what_stands_in_the_address_has_no_effect(start: tuple[Any, str]) -> Non
     application, address = start
     for query in (f"never={WORDS}", f"why={WORDS}", f"at={WORDS}", f"x={WORDS}"):
         assert_harmless(ask(application, f"{address}?{query}").text)
+        assert_harmless(ask(application, f"{address}/graph?{query}").text)
+    assert_harmless(ask(application, f"{address}/graph?find={WORDS}").text)
     assert_harmless(ask(application, f"/x/{WORDS.replace('/', '')}/-").text)
 
 
@@ -276,6 +279,7 @@ def test_a_condition_is_no_python(start: tuple[Any, str], tmp_path: Path) -> Non
     ):
         assert send_form(application, f"{address}/on", stop=text).status == 400
         assert send_form(application, f"{address}/reach", condition=text).status == 400
+        assert ask(application, f"{address}/graph?{urlencode({'find': text})}").status == 400
     assert not made.exists()
 
 

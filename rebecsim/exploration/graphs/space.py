@@ -17,7 +17,7 @@ from rebecsim.exploration.states.breach_key import BreachKey
 from rebecsim.exploration.states.local import NO_DEADLINE, Waiting
 from rebecsim.exploration.states.outcome import Outcome
 from rebecsim.exploration.states.runner import Runner
-from rebecsim.exploration.states.transitions import State, TransitionSystem
+from rebecsim.exploration.states.transitions import Cause, State, TransitionSystem
 from rebecsim.lang import CheckedModel
 
 
@@ -159,15 +159,15 @@ def _edges(graph: StateGraph, states: Sequence[State]) -> Iterator[Transition]:
     causes = ((source, cause) for source in expanded for cause, _ in system.expand(states[source]))
     columns = graph.target.tolist(), graph.duration.tolist()
     for (source, cause), target, duration in zip(causes, *columns, strict=True):
-        if isinstance(cause, Outcome):
-            yield _edge(system, source, cause, target, duration)
-        else:
-            yield Transition(source, target, "", "", "", (), (), duration)
+        yield transition_of(system, source, cause, target, duration)
 
 
-def _edge(
-    system: TransitionSystem, source: int, cause: Outcome, target: int, duration: int
+def transition_of(
+    system: TransitionSystem, source: int, cause: Cause, target: int, duration: int
 ) -> Transition:
+    """Describe a transition between two states, by their numbers."""
+    if not isinstance(cause, Outcome):
+        return Transition(source, target, "", "", "", (), (), duration)
     runner, effect = system.runner, cause.effect
     message = effect.message
     server = runner.server_of(effect.owner, message)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -251,6 +251,18 @@ def _layers(space: StateSpace) -> list[list[int]]:
 def space_svg(space: StateSpace) -> str:
     """Draw a small state space. Raises UserError for a large one."""
     _require_small(space)
+    return states_svg(space)
+
+
+def states_svg(
+    space: StateSpace,
+    link: Callable[[int], str] | None = None,
+    marked: Collection[int] = (),
+) -> str:
+    """Draw a state space, or as much of it as is known.
+
+    With `link`, a node leads to an address; those that are `marked` stand out.
+    """
     words = {number: state_lines(space, number) for number in range(space.nodes)}
     longest = max(len(line) for lines in words.values() for line in lines[1:] or [""])
     characters = min(max(longest, 14), 34)
@@ -290,7 +302,20 @@ def space_svg(space: StateSpace) -> str:
         content.append(arrow)
         above.append(label_on_it)
     for number, (x, y) in places.items():
-        content += _state(words[number], x, y, (width, height), characters, number, space)
+        box = _state(words[number], x, y, (width, height), characters, number, space)
+        if number in marked:
+            ring = element(
+                "rect",
+                class_="marked",
+                x=x - width / 2 - 6.0,
+                y=y - height / 2 - 6.0,
+                width=width + 12.0,
+                height=height + 12.0,
+                rx=9,
+                fill="#f5c542",
+            )
+            content.append(ring)
+        content += box if link is None else [element("a", "".join(box), href=link(number))]
     content += above  # an arrow may be hidden by a box, its number must not be
     bottom = 50.0 + len(layers) * (height + gap_y)
     content += [
@@ -304,6 +329,7 @@ def space_svg(space: StateSpace) -> str:
         _STYLE,
         title,
         content,
+        role="img" if link is None else "group",
     )
 
 

@@ -94,15 +94,19 @@ function branchOf(run, here, model) {
 
 function arrived() {
   showBranches();
-  const diagram = document.querySelector(".diagram");
+  const diagram = document.querySelector(".run .diagram");
   if (diagram) {
     diagram.scrollTop = diagram.scrollHeight;
+  }
+  const graph = document.querySelector(".graph"); // its first state is in the middle
+  if (graph) {
+    graph.scrollLeft = (graph.scrollWidth - graph.clientWidth) / 2;
   }
 }
 
 document.addEventListener("DOMContentLoaded", arrived);
 document.addEventListener("htmx:afterSettle", (event) => {
-  if (event.target === document.body || event.target.querySelector?.("#branches")) {
+  if (event.target === document.body || event.target.querySelector?.("#branches, .graph")) {
     arrived();
   }
 });

@@ -1,0 +1,40 @@
+"""The graph of the states ahead of a place, as far as people want to see it."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from rebecsim.live import Stepper
+from rebecsim.report.diagrams.graphs import states_svg
+from rebecsim.web.addresses import Place
+
+MOST_STATES = 300
+_FIRST_STATES = 20
+_PATIENCE = 2.0
+"""Seconds that looking ahead may take."""
+
+
+def graph_of(stepper: Stepper, place: Place, states: int, find: str) -> dict[str, Any]:
+    """Give what the page shows; `find` is a condition. Raises UserError, RebecaError."""
+    most = min(max(states, 1), MOST_STATES)
+    end = time.monotonic() + _PATIENCE
+    (space, ways), found = stepper.ahead(most, lambda: time.monotonic() > end, find)
+
+    def address(number: int) -> str:
+        run = (*place.behind, *ways[number])
+        return Place(place.model, run, len(run)).address()
+
+    return {
+        "drawing": states_svg(space, address, found),
+        "count": len(space.states),
+        "complete": space.complete,
+        "most": most,
+        "wider": str(min(most * 2, MOST_STATES)) if most < MOST_STATES else "",
+        "found": [(number, address(number)) for number in sorted(found)],
+    }
+
+
+def states_asked(text: str) -> int:
+    """Read how many states are wanted; anything but a number is what is shown at first."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else _FIRST_STATES
