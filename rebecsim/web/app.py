@@ -23,7 +23,7 @@ from rebecsim.exploration import Recorded
 from rebecsim.live import Stepper, Stop
 from rebecsim.printable import clipped
 from rebecsim.web.addresses import LONGEST_RUN, Place, read_place
-from rebecsim.web.graph_page import graph_of, states_asked
+from rebecsim.web.graph_page import drawn_graph, graph_of, states_asked
 from rebecsim.web.guard import Admission, Guard
 from rebecsim.web.library import Library, ListedModel
 from rebecsim.web.verdicts import Inquiry, Verdicts
@@ -244,6 +244,16 @@ def _add_runs(app: FastAPI, explorer: Explorer) -> None:
         with walks.at(place.behind) as stepper:
             svg = sequence_diagram(stepper.path())
         return _download(svg, f"{listed.file.stem}.svg", "image/svg+xml")
+
+    @app.get("/x/{model}/{run}/graph.svg")
+    def graph(
+        model: str, run: str, at: str | None = None, states: str = "", find: str = ""
+    ) -> Response:
+        place = read_place(model, run, at)
+        listed, walks = explorer.opened(place)
+        with walks.at(place.behind) as stepper:
+            svg = drawn_graph(stepper, states_asked(states), find.strip()[:_LONGEST_CONDITION])
+        return _download(svg, f"{listed.file.stem}_states.svg", "image/svg+xml")
 
     @app.get("/x/{model}/{run}/run.json")
     def saved(model: str, run: str, at: str | None = None, never: str = "") -> Response:

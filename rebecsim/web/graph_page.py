@@ -35,6 +35,14 @@ def graph_of(stepper: Stepper, place: Place, states: int, find: str) -> dict[str
     }
 
 
+def drawn_graph(stepper: Stepper, states: int, find: str) -> str:
+    """Draw the same for a file, where states lead nowhere. Raises UserError, RebecaError."""
+    end = time.monotonic() + _PATIENCE
+    most = min(max(states, 1), MOST_STATES)
+    (space, _), found = stepper.ahead(most, lambda: time.monotonic() > end, find)
+    return states_svg(space, marked=found)
+
+
 def states_asked(text: str) -> int:
     """Read how many states are wanted; anything but a number is what is shown at first."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else _FIRST_STATES

@@ -13,6 +13,7 @@ from tests.web.chromium import browsing, needs_chromium, running
 pytestmark = [needs_chromium, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
 AXE = Path(__file__).with_name("axe.min.js")
+ORDERS = "Which orders matter?"
 LATE = """\
 reactiveclass Worker(3) {
     statevars { int done; }
@@ -135,10 +136,12 @@ def test_pages_are_accessible_and_fit(browser: Any, address: str, colours: str, 
     )
     page = context.new_page()
     page.goto(address)
-    for step in ("", "late.rebeca", "Show me"):
+    for step in ("", "late.rebeca", "Graph from here", "Back to the run", "Show me", ORDERS):
         if step:
             page.get_by_role("link", name=step).click(timeout=30_000)
-            page.locator("#where").wait_for()
+            page.locator(
+                {"Graph from here": ".graph svg", ORDERS: ".race"}.get(step, "#where")
+            ).wait_for()
         page.evaluate(AXE.read_text("utf-8"))
         found = page.evaluate("axe.run()")
         serious = [

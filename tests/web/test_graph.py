@@ -43,6 +43,10 @@ def test_states_that_are_looked_for_are_marked(app: Any) -> None:
     assert page.count('class="marked"') == len(found) > 0
     for each in found:
         assert "<dt>left</dt><dd>1" in ask(application, each).text
+    kept = ask(application, f"{here}/graph.svg?states=60&find=office.left+%3D%3D+1")
+    assert kept.headers["content-disposition"].endswith('"ticket_service_states.svg"')
+    assert kept.text.count('class="marked"') == len(found)
+    assert "<a " not in kept.text  # nothing there leads anywhere
     wrong = ask(application, f"{here}/graph?find=office.lft+%3D%3D+1")
     assert wrong.status == 400
     assert "did you mean" in wrong.text
