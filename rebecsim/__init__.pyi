@@ -7,6 +7,7 @@ from .interface import (
     load as load,
     loads as loads,
     races as races,
+    rare as rare,
     run as run,
     simulate as simulate,
 )

@@ -2,10 +2,10 @@
 
 `load` and `loads` read a model and give it as `LoadedModel`. `simulate` runs it once, `explore`
 tries all orders of its messages, `races` says which of them matter, `exact` what they come to at
-best, at worst and on average, `estimate` how likely something is. `run` runs it many times,
-`compare` runs a scenario. Their results, `Simulated`, `Explored`, `FoundRaces`, `Exact`,
-`Estimated`, `ManyRuns` and `Comparison`, show themselves in notebooks and with `rich`; a `Drawing`
-is an SVG picture that does.
+best, at worst and on average, `estimate` and `rare` how likely something is. `run` runs it many
+times, `compare` runs a scenario. Their results, `Simulated`, `Explored`, `FoundRaces`, `Exact`,
+`Estimated`, `EstimatedRare`, `ManyRuns` and `Comparison`, show themselves in notebooks and with
+`rich`; a `Drawing` is an SVG picture that does.
 """
 
 from lazy_loader import attach_stub

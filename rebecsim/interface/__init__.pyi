@@ -1,6 +1,11 @@
 from .comparing import Comparison as Comparison, compare as compare
 from .drawing import Drawing as Drawing
-from .estimating import Estimated as Estimated, estimate as estimate
+from .estimating import (
+    Estimated as Estimated,
+    EstimatedRare as EstimatedRare,
+    estimate as estimate,
+    rare as rare,
+)
 from .exploring import Explored as Explored, explore as explore
 from .loading import LoadedModel as LoadedModel, load as load, loads as loads
 from .orders import Exact as Exact, exact as exact

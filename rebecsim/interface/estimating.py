@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from rebecsim.actors import ChoiceLaw
 from rebecsim.clusters.model.chances import Chance, ChanceQuestion, Chances, chances, looks_of
+from rebecsim.clusters.model.rare_chances import Effort, RareChance, rare_chance
 from rebecsim.clusters.model.variants import ModelText
 from rebecsim.clusters.workers import executor_with_plugins
 from rebecsim.errors import UserError
 from rebecsim.exploration.orders.quantities import quantities_of
+from rebecsim.exploration.orders.splitting import Levels, RandomWalks
 from rebecsim.interface.loading import AnyModel, as_loaded
 from rebecsim.interface.shown import Shown, Tabular
 from rebecsim.native.engines import Engine
@@ -120,3 +122,81 @@ def estimate(
     looks = looks_of(error, level, max_runs)
     with executor_with_plugins(workers, simulation_modules(engine)) as executor:
         return Estimated(chances(questions, looks, level, executor))
+
+
+@dataclass(frozen=True)
+class EstimatedRare(Shown):
+    """How likely something rare is in runs of a model.
+
+    Attributes:
+        chance: the probability with its interval, and what every repetition came to.
+    """
+
+    chance: RareChance
+
+    def to_json(self) -> dict[str, Any]:
+        """Give all values as plain ones."""
+        return self.chance.to_json()
+
+    def __rich__(self) -> Group:
+        """Give the report of `rebecsim estimate --split`."""
+        from rich.console import Group
+        from rich.text import Text
+
+        from rebecsim.report.models.chance_text import chance_parts
+
+        found = self.chance
+        parts = chance_parts(found.heading, [(found.quantity, found)], found.level)
+        return Group(*(Text(part) if isinstance(part, str) else part for part in parts))
+
+    def __repr__(self) -> str:
+        return f"<EstimatedRare {self.chance.quantity}: {self.chance.value:.4g}>"
+
+
+def rare(
+    model: AnyModel,
+    *,
+    until: int,
+    split: str,
+    at: Sequence[float],
+    reach: str | None = None,
+    per_level: int = 200,
+    repeat: int = 30,
+    level: float = 0.95,
+    law: ChoiceLaw = "fair",
+    deadlines: bool = True,
+    seed: int = 0,
+) -> EstimatedRare:
+    """Estimate how likely something rare is, by going on with runs that come near to it.
+
+    Args:
+        model: a loaded model, one in Python, or the path of one.
+        until: the model time up to which messages are served.
+        split: a number that says how near a run is, such as "server.waiting".
+        at: the values of it at which runs are split, increasing.
+        reach: the condition; without one, that a violation ends the run.
+        per_level: runs on each level.
+        repeat: how often all is done, for the interval.
+        level: about the probability that the interval covers the truth.
+        law: how choices are drawn.
+        deadlines: whether a missed deadline ends a run; else it is served.
+        seed: of all that is drawn.
+
+    Raises UserError or RebecaError for what does not fit the model, or a model in which time need
+    not advance, EndlessError for a message server that does not end.
+    """
+    loaded = as_loaded(model)
+    quantity = quantities_of((), (), () if reach is None else (reach,), reach is None)[0]
+    levels = Levels(split, tuple(at))
+    walks = RandomWalks(
+        loaded.model,
+        quantity,
+        levels,
+        until,
+        checked=loaded.checked,
+        law=law,
+        deadlines=deadlines,
+    )
+    return EstimatedRare(
+        rare_chance(walks, quantity, levels, Effort(repeat, per_level, seed), level)
+    )

@@ -90,6 +90,17 @@ def test_repetitions_are_alike_whatever_was_run_before() -> None:
     assert len(set(split(model, FAR, "ann.lap", (2.0, 4.0), Effort(9, 40)).each)) > 1
 
 
+def test_it_is_found_from_python_as_well() -> None:
+    model = rs.loads(RELAY)
+    found = rs.rare(
+        model, until=9, reach=FAR.text, split="ann.lap", at=[2, 4], per_level=40, repeat=3
+    )
+    assert found.chance.each == split(model, FAR, "ann.lap", (2.0, 4.0), Effort(3, 40)).each
+    assert found.to_json()["runs_per_level"] == 40
+    wrong = rs.rare(rs.loads(QUEUE), until=9, split="server.waiting", at=[2], repeat=2)
+    assert wrong.chance.quantity == FULL
+
+
 def test_what_no_run_shows_has_no_interval() -> None:
     never = Quantity("reached", "ann.lap > 100")
     found = split(rs.loads(RELAY), never, "ann.lap", (1.0, 2.0), Effort(2, 20))
