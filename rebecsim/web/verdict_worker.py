@@ -88,13 +88,17 @@ def _show(progress: Progress) -> None:
 
 def _plain(result: Result, question: Question) -> dict[str, Any]:
     first = result.violations[0] if result.violations else None
+    text = "" if first is None else first.message
     path = result.path
+    if path is not None and path.mode != question.mode:
+        # Its transitions are those of a finer system, which the explorer does not walk.
+        path, text = None, f"{text}; `rebecsim explore` shows a run"
     # Readers of the run need no path of this machine.
     named = replace(question, file=Path(question.file).name)
     recorded = path is not None and path.breach is not None
     return {
         "verdict": result.verdict,
-        "text": "" if first is None else first.message,
+        "text": text,
         "states": result.states,
         "run": None if path is None else list(path.ordinals),
         "loop": None if path is None else path.loop,

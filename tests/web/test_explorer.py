@@ -16,6 +16,7 @@ from rebecsim.generate.load import load_checked
 from rebecsim.live import Stepper
 from rebecsim.web.addresses import LONGEST_RUN, Place, read_place
 from rebecsim.web.library import Library
+from rebecsim.web.verdict_worker import verdict
 from rebecsim.web.verdicts import Inquiry
 from tests.conftest import Run
 from tests.on_asgi import ask, send_form
@@ -308,6 +309,23 @@ def test_what_a_search_has_found_is_kept_with_its_question(
     source = ask(application, here.address("/test.py", never=never)).text
     assert "def test_ticket_service_property_violated" in source
     assert ask(application, here.address("/test.py")).status == 400
+
+
+def test_a_run_of_another_transition_system_is_not_led_to(tmp_path: Path) -> None:
+    """Formulas of TCTL are judged where time passes in steps: other numbers, another run."""
+    questions = tmp_path / "a.property"
+    questions.write_text(
+        "property { define { done = r.x == 1; } TCTL { soon: AF(time <= 3, done); } }"
+    )
+    text = (
+        "reactiveclass R(2) { statevars { int x; } R() { self.m() after(5); } "
+        "msgsrv m() { x = 1; self.m() after(5); } } main { R r():(); }"
+    )
+    asked = {"text": text, "name": "a", "python": None, "model": "a", "races": False}
+    asked |= {"questions": str(questions), "invariants": [], "seconds": 60, "megabytes": None}
+    found = verdict(asked)
+    assert (found["verdict"], found["run"], found["recorded"]) == ("property violated", None, None)
+    assert found["text"] == "soon; `rebecsim explore` shows a run"
 
 
 def test_searches_end_with_the_server() -> None:
