@@ -39,7 +39,7 @@ NAMES = ("WFBB_PD_SL_TSP1", "EDF", "MINEDF_WC", "MLF", "MRCP_RM_AHEAD")
 def maker(name: str) -> ManagerMaker:
     manager = stages_policy(name).manager
     if "MRCP" in name:
-        return lambda resources: manager(resources, settings=SHORT)  # type: ignore[call-arg]
+        return lambda resources: manager(resources, settings=SHORT)
     return manager
 
 
@@ -70,8 +70,8 @@ def test_the_second_job_is_planned_by_what_the_first_taught() -> None:
     jobs = [job(0, 0, 90, said(10, 30)), job(1, 12, 99, said(10, 30))]
     ended = {}
 
-    class Seeing(stages_policy("PSEH_WFBB_PD_SL_TSP1").manager):  # type: ignore[misc]
-        def plan(self, now, arrived, running, scheduled):  # type: ignore[no-untyped-def]
+    class Seeing(stages_policy("PSEH_WFBB_PD_SL_TSP1").manager):
+        def plan(self, now, arrived, running, scheduled):
             found = super().plan(now, arrived, running, scheduled)
             ended.update({each.key.job: each.end for each in found})
             return found
@@ -125,8 +125,8 @@ def test_it_learns_overheads_of_hadoop() -> None:
     hadoop = HadoopSettings(heartbeat=10, overhead=3, transfer=0, replicas=1)
     seen = {}
 
-    class Seeing(stages_policy("PSEH_HCP_RM").manager):  # type: ignore[misc]
-        def plan(self, now, arrived, running, scheduled):  # type: ignore[no-untyped-def]
+    class Seeing(stages_policy("PSEH_HCP_RM").manager):
+        def plan(self, now, arrived, running, scheduled):
             found = super().plan(now, arrived, running, scheduled)
             seen.update({each.key: each.end - each.start for each in found})
             return found

@@ -109,7 +109,7 @@ def maker(name: str, *, replans: bool = False) -> ManagerMaker:
     manager = stages_policy(name).manager
     if name.startswith(("MRCP", "HCP")):
         short = SolverSettings(0.001, replans=replans)
-        return lambda resources: manager(resources, settings=short)  # type: ignore[call-arg]
+        return lambda resources: manager(resources, settings=short)
     return manager
 
 
@@ -260,7 +260,7 @@ slots = 2
 def drawn(folder: Path, text: str) -> tuple[StageJob, ...]:
     path = folder / "wrong.toml"
     path.write_text(text, "utf-8")
-    return load(path).plan().cells[0].setup.jobs(0)  # type: ignore[no-any-return]
+    return load(path).plan().cells[0].setup.jobs(0)
 
 
 def test_a_scenario_has_the_same_jobs_with_other_estimates_and_deadlines(tmp_path: Path) -> None:
