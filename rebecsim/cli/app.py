@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -12,6 +13,7 @@ from rebecsim.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from rebecsim.actors import Model
     from rebecsim.lang import CheckedModel, Dialect
@@ -50,6 +52,15 @@ Replications = Annotated[
 def say(text: str) -> None:
     """Print a line as it is: no markup, no highlighting, no wrapping, no control characters."""
     typer.echo(printable(text))
+
+
+def say_parts(parts: Iterable[str | Table]) -> None:
+    """Print lines as they are, and tables."""
+    for part in parts:
+        if isinstance(part, str):
+            say(part)
+        else:
+            console().print(part)
 
 
 def complain(error: object) -> None:

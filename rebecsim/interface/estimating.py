@@ -15,7 +15,7 @@ from rebecsim.errors import UserError
 from rebecsim.exploration.orders.quantities import quantities_of
 from rebecsim.exploration.orders.splitting import Levels, RandomWalks
 from rebecsim.interface.loading import AnyModel, as_loaded
-from rebecsim.interface.shown import Shown, Tabular
+from rebecsim.interface.shown import Shown, Tabular, grouped_parts
 from rebecsim.native.engines import Engine
 from rebecsim.studies.running.executors import simulation_modules
 from rebecsim.studies.statistics.proportions import Proportion
@@ -59,14 +59,11 @@ class Estimated(Shown, Tabular):
 
     def __rich__(self) -> Group:
         """Give the report of `rebecsim estimate`."""
-        from rich.console import Group
-        from rich.text import Text
 
         from rebecsim.report.models.chance_text import chance_parts
 
         found = self.chances
-        parts = chance_parts(found.heading, found.rows, found.level)
-        return Group(*(Text(part) if isinstance(part, str) else part for part in parts))
+        return grouped_parts(chance_parts(found.heading, found.rows, found.level))
 
     def __repr__(self) -> str:
         return f"<Estimated {self.chances.model}: up to time {self.chances.question.until}>"
@@ -140,14 +137,11 @@ class EstimatedRare(Shown):
 
     def __rich__(self) -> Group:
         """Give the report of `rebecsim estimate --split`."""
-        from rich.console import Group
-        from rich.text import Text
 
         from rebecsim.report.models.chance_text import chance_parts
 
         found = self.chance
-        parts = chance_parts(found.heading, [(found.quantity, found)], found.level)
-        return Group(*(Text(part) if isinstance(part, str) else part for part in parts))
+        return grouped_parts(chance_parts(found.heading, [(found.quantity, found)], found.level))
 
     def __repr__(self) -> str:
         return f"<EstimatedRare {self.chance.quantity}: {self.chance.value:.4g}>"

@@ -23,7 +23,7 @@ from rebecsim.exploration.search import StopAt
 from rebecsim.exploration.strategies import Strategy
 from rebecsim.interface.drawing import Drawing
 from rebecsim.interface.loading import AnyModel, LoadedModel, as_loaded
-from rebecsim.interface.shown import Shown
+from rebecsim.interface.shown import Shown, grouped_parts
 from rebecsim.lang.reading.parser import read_source
 from rebecsim.native.engines import Engine
 
@@ -108,13 +108,10 @@ class Explored(Shown):
 
     def __rich__(self) -> Group:
         """Give the verdict, the figures and the counterexamples."""
-        from rich.console import Group
-        from rich.text import Text
 
         from rebecsim.report.models.counterexample import result_parts
 
-        parts = result_parts(self.result)
-        return Group(*(Text(part) if isinstance(part, str) else part for part in parts))
+        return grouped_parts(result_parts(self.result))
 
     def __repr__(self) -> str:
         return f"<Explored {self.model.name}: {self.verdict}, {self.states:,} states>"

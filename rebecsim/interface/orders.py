@@ -13,7 +13,7 @@ from rebecsim.exploration.orders.process import GOALS, Goal
 from rebecsim.exploration.orders.quantities import quantities_of
 from rebecsim.exploration.orders.solving import ExactOrders, exact_orders
 from rebecsim.interface.loading import AnyModel, as_loaded
-from rebecsim.interface.shown import Shown, Tabular
+from rebecsim.interface.shown import Shown, Tabular, grouped_parts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,13 +62,10 @@ class Exact(Shown, Tabular):
 
     def __rich__(self) -> Group:
         """Give the report of `rebecsim exact`."""
-        from rich.console import Group
-        from rich.text import Text
 
         from rebecsim.report.models.exact_text import exact_parts
 
-        parts = exact_parts(self.orders)
-        return Group(*(Text(part) if isinstance(part, str) else part for part in parts))
+        return grouped_parts(exact_parts(self.orders))
 
     def __repr__(self) -> str:
         return f"<Exact {self.orders.model}: up to time {self.until}>"

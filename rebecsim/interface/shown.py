@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import io
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from rebecsim.errors import UserError
@@ -12,7 +13,8 @@ from rebecsim.errors import UserError
 if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
-    from rich.console import RenderableType
+    from rich.console import Group, RenderableType
+    from rich.table import Table
 
 _WIDTH = 100
 """Characters of a line in a notebook."""
@@ -54,6 +56,14 @@ class Tabular(ABC):
                 "pandas is not installed; `pip install pandas`, or take `to_arrow()`"
             ) from error
         return self.to_arrow().to_pandas()
+
+
+def grouped_parts(parts: Iterable[str | Table]) -> Group:
+    """Give lines and tables as one thing that can be printed."""
+    from rich.console import Group
+    from rich.text import Text
+
+    return Group(*(Text(part) if isinstance(part, str) else part for part in parts))
 
 
 def shown_figure(figure: Figure) -> Figure:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from rebecsim.exploration.graphs.ahead import Ahead
 from rebecsim.live import Stepper
 from rebecsim.report.diagrams.graphs import states_svg
 from rebecsim.web.addresses import Place
@@ -17,9 +18,8 @@ _PATIENCE = 2.0
 
 def graph_of(stepper: Stepper, place: Place, states: int, find: str) -> dict[str, Any]:
     """Give what the page shows; `find` is a condition. Raises UserError, RebecaError."""
-    most = min(max(states, 1), MOST_STATES)
-    end = time.monotonic() + _PATIENCE
-    (space, ways), found = stepper.ahead(most, lambda: time.monotonic() > end, find)
+    (space, ways), found = _ahead(stepper, states, find)
+    most = _most(states)
 
     def address(number: int) -> str:
         run = (*place.behind, *ways[number])
@@ -37,10 +37,17 @@ def graph_of(stepper: Stepper, place: Place, states: int, find: str) -> dict[str
 
 def drawn_graph(stepper: Stepper, states: int, find: str) -> str:
     """Draw the same for a file, where states lead nowhere. Raises UserError, RebecaError."""
-    end = time.monotonic() + _PATIENCE
-    most = min(max(states, 1), MOST_STATES)
-    (space, _), found = stepper.ahead(most, lambda: time.monotonic() > end, find)
+    (space, _), found = _ahead(stepper, states, find)
     return states_svg(space, marked=found)
+
+
+def _ahead(stepper: Stepper, states: int, find: str) -> tuple[Ahead, frozenset[int]]:
+    end = time.monotonic() + _PATIENCE
+    return stepper.ahead(_most(states), lambda: time.monotonic() > end, find)
+
+
+def _most(states: int) -> int:
+    return min(max(states, 1), MOST_STATES)
 
 
 def states_asked(text: str) -> int:

@@ -30,6 +30,13 @@ Tts = Annotated[
     bool, typer.Option("--tts", help="Timed transition system instead of floating time.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as one object.")]
+Reach = Annotated[
+    list[str] | None,
+    typer.Option(help="A condition: the probability that it is ever true; repeatable."),
+]
+GoesWrong = Annotated[
+    bool, typer.Option("--goes-wrong", help="The probability that a violation ends the run.")
+]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,19 +16,17 @@ from rebecsim.cli.app import (
     Law,
     Workers,
     complain,
-    console,
     error_console,
     open_model,
     say,
+    say_parts,
 )
 from rebecsim.cli.commands import app
-from rebecsim.cli.models.asking import Json, ModelFile
+from rebecsim.cli.models.asking import GoesWrong, Json, ModelFile, Reach
 from rebecsim.cli.option_groups import grouped
 from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from rebecsim.clusters.model.chances import ChanceQuestion, Chances
     from rebecsim.clusters.model.rare_chances import RareChance
     from rebecsim.exploration.orders.quantities import Quantity
@@ -39,14 +37,8 @@ if TYPE_CHECKING:
 class EventOptions:
     """What may happen in a run."""
 
-    reach: Annotated[
-        list[str] | None,
-        typer.Option(help="A condition: the probability that it is ever true; repeatable."),
-    ] = None
-    goes_wrong: Annotated[
-        bool,
-        typer.Option("--goes-wrong", help="The probability that a violation ends the run."),
-    ] = False
+    reach: Reach = None
+    goes_wrong: GoesWrong = False
 
     def quantities(self) -> list[Quantity]:
         """Give what is asked for."""
@@ -203,24 +195,16 @@ def _print_rare(found: RareChance, json: bool) -> None:
     if json:
         say(json_format.dumps(found.to_json(), ensure_ascii=False))
     else:
-        _show(chance_parts(found.heading, [(found.quantity, found)], found.level))
+        say_parts(chance_parts(found.heading, [(found.quantity, found)], found.level))
     if not found.was_seen:
         complain("no run came to it: split at more values, or do more runs on each level")
         raise typer.Exit(ExitCode.UNDECIDED)
 
 
-def _show(parts: Iterator[str | Table]) -> None:
-    for part in parts:
-        if isinstance(part, str):
-            say(part)
-        else:
-            console().print(part)
-
-
 def _print(found: Chances) -> None:
     from rebecsim.report.models.chance_text import chance_parts
 
-    _show(chance_parts(found.heading, found.rows, found.level))
+    say_parts(chance_parts(found.heading, found.rows, found.level))
     if not found.is_precise:
         complain("the most runs were done before the error was as small as it was to be")
 

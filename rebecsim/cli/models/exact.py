@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rebecsim.cli.app import Law, complain, console, open_model, say
+from rebecsim.cli.app import Law, complain, open_model, say, say_parts
 from rebecsim.cli.commands import app
-from rebecsim.cli.models.asking import Json, LimitOptions, ModelFile, showing_progress
+from rebecsim.cli.models.asking import (
+    GoesWrong,
+    Json,
+    LimitOptions,
+    ModelFile,
+    Reach,
+    showing_progress,
+)
 from rebecsim.cli.option_groups import grouped
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
@@ -35,14 +42,8 @@ class QuantityOptions:
     final: Annotated[
         list[str] | None, typer.Option(help="A number: its value at the end; repeatable.")
     ] = None
-    reach: Annotated[
-        list[str] | None,
-        typer.Option(help="A condition: the probability that it is ever true; repeatable."),
-    ] = None
-    goes_wrong: Annotated[
-        bool,
-        typer.Option("--goes-wrong", help="The probability that a violation ends the run."),
-    ] = False
+    reach: Reach = None
+    goes_wrong: GoesWrong = False
 
     def quantities(self) -> list[Quantity]:
         """Give what is asked for."""
@@ -137,11 +138,7 @@ def exact(
     if json:
         say(json_format.dumps(found.to_json(), ensure_ascii=False))
     else:
-        for part in exact_parts(found):
-            if isinstance(part, str):
-                say(part)
-            else:
-                console().print(part)
+        say_parts(exact_parts(found))
     if found.is_known:
         written.write(found)
     if found.bound == "interrupt":

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from rebecsim.cli.app import EngineName, Patience, complain, console, hint_at_core, open_model, say
+from rebecsim.cli.app import (
+    EngineName,
+    Patience,
+    complain,
+    console,
+    hint_at_core,
+    open_model,
+    say,
+    say_parts,
+)
 from rebecsim.cli.commands import app
 from rebecsim.cli.models.asking import (
     Json,
@@ -234,11 +243,7 @@ def explore(
 def _show(result: Result) -> None:
     from rebecsim.report.models.counterexample import result_parts
 
-    for part in result_parts(result):
-        if isinstance(part, str):
-            say(part)
-        else:
-            console().print(part)
+    say_parts(result_parts(result))
 
 
 def _write_counterexample(
