@@ -21,7 +21,8 @@ TICKETS = str(ROOT / "models" / "ticket_service.rebeca")
         (["explore", TICKETS, "--terminal", "office.lfet > 0"], "did you mean `left`?"),
         (["compare", "for_edff", "--out", "never"], "did you mean for_edf?"),
         (["generate", "for_edff", "--out", "never"], "did you mean for_edf?"),
-        (["simulat", TICKETS], "Did you mean 'simulate'?"),
+        (["simulat", TICKETS], "Did you mean 'simulate', 'estimate'?"),
+        (["explor", TICKETS], "Did you mean 'explore'?"),
     ],
 )
 def test_the_name_that_was_meant_is_said(run: Run, arguments: list[str], meant: str) -> None:
