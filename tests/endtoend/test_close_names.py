@@ -22,7 +22,7 @@ TICKETS = str(ROOT / "models" / "ticket_service.rebeca")
         (["compare", "for_edff", "--out", "never"], "did you mean for_edf?"),
         (["generate", "for_edff", "--out", "never"], "did you mean for_edf?"),
         (["simulat", TICKETS], "Did you mean 'simulate', 'estimate'?"),
-        (["explor", TICKETS], "Did you mean 'explore'?"),
+        (["validat", TICKETS], "Did you mean 'validate'?"),
     ],
 )
 def test_the_name_that_was_meant_is_said(run: Run, arguments: list[str], meant: str) -> None:
