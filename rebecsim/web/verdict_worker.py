@@ -22,12 +22,18 @@ from rebecsim.interface.loading import LoadedModel, loads
 def main() -> None:
     """Do what standard input asks for."""
     asked = json.loads(sys.stdin.readline())
+    say(answered(asked))
+
+
+def answered(asked: dict[str, Any]) -> dict[str, Any]:
+    """Give a verdict, or why there is none."""
     try:
-        say(verdict(asked))
+        return verdict(asked)
     except (UserError, Violation) as error:
-        say({"verdict": getattr(error, "verdict", "cannot be explored"), "text": str(error)})
+        given = getattr(error, "verdict", "cannot be explored")
+        return {"verdict": given, "text": _without_folders(str(error), asked)}
     except MemoryError:
-        say({"verdict": "out of bounds", "text": "the memory is used up"})
+        return {"verdict": "out of bounds", "text": "the memory is used up"}
 
 
 def say(what: dict[str, Any]) -> None:
@@ -80,6 +86,13 @@ def _loaded(asked: dict[str, Any]) -> LoadedModel:
     from rebecsim.generate.load import python_model
 
     return LoadedModel(python_model(asked["text"], Path(asked["python"])))
+
+
+def _without_folders(text: str, asked: dict[str, Any]) -> str:
+    """Name files by their names: who reads the page need not be who has them."""
+    for file in (asked["questions"], asked["python"]):
+        text = text if file is None else text.replace(file, Path(file).name)
+    return text
 
 
 def _show(progress: Progress) -> None:

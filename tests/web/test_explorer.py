@@ -16,7 +16,7 @@ from rebecsim.generate.load import load_checked
 from rebecsim.live import Stepper
 from rebecsim.web.addresses import LONGEST_RUN, Place, read_place
 from rebecsim.web.library import Library
-from rebecsim.web.verdict_worker import verdict
+from rebecsim.web.verdict_worker import answered, verdict
 from rebecsim.web.verdicts import Inquiry
 from tests.conftest import Run
 from tests.on_asgi import ask, send_form
@@ -311,21 +311,31 @@ def test_what_a_search_has_found_is_kept_with_its_question(
     assert ask(application, here.address("/test.py")).status == 400
 
 
-def test_a_run_of_another_transition_system_is_not_led_to(tmp_path: Path) -> None:
-    """Formulas of TCTL are judged where time passes in steps: other numbers, another run."""
-    questions = tmp_path / "a.property"
-    questions.write_text(
-        "property { define { done = r.x == 1; } TCTL { soon: AF(time <= 3, done); } }"
-    )
+def asked_of(folder: Path, questions: str) -> dict[str, Any]:
+    """What the search of a model is asked for that has a property file with this text."""
+    file = folder / "a.property"
+    file.write_text(questions)
     text = (
         "reactiveclass R(2) { statevars { int x; } R() { self.m() after(5); } "
         "msgsrv m() { x = 1; self.m() after(5); } } main { R r():(); }"
     )
     asked = {"text": text, "name": "a", "python": None, "model": "a", "races": False}
-    asked |= {"questions": str(questions), "invariants": [], "seconds": 60, "megabytes": None}
-    found = verdict(asked)
+    return asked | {"questions": str(file), "invariants": [], "seconds": 60, "megabytes": None}
+
+
+def test_a_run_of_another_transition_system_is_not_led_to(tmp_path: Path) -> None:
+    """Formulas of TCTL are judged where time passes in steps: other numbers, another run."""
+    formula = "property { define { done = r.x == 1; } TCTL { soon: AF(time <= 3, done); } }"
+    found = verdict(asked_of(tmp_path, formula))
     assert (found["verdict"], found["run"], found["recorded"]) == ("property violated", None, None)
     assert found["text"] == "soon; `rebecsim explore` shows a run"
+
+
+def test_a_mistake_in_a_property_file_does_not_say_where_that_is(tmp_path: Path) -> None:
+    found = answered(asked_of(tmp_path, "property { define { done = r.y == 1; } }"))
+    assert found["verdict"] == "cannot be explored"
+    assert found["text"].startswith("a.property:1:")
+    assert str(tmp_path) not in found["text"]
 
 
 def test_searches_end_with_the_server() -> None:
