@@ -4,11 +4,13 @@ import csv
 import json
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
+from rebecsim.cli.studies import compare
 from tests import held
 from tests.waiting import PATIENCE, wait_for
 
@@ -120,6 +122,15 @@ def test_ctrl_c_keeps_finished_cells_and_resume_goes_on(run, tmp_path):
     assert len(held.parts(tmp_path)) == held.CELLS
     for part in held.parts(tmp_path):
         assert part.read_bytes() == (tmp_path / "in two" / "parts" / part.name).read_bytes()
+
+
+def test_the_end_waits_for_what_is_being_imported(tmp_path, monkeypatch):
+    """Python that ends in the midst of an import may wait for ever."""
+    (tmp_path / "takes_long.py").write_text("import time; time.sleep(0.2); done = True\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(KeyboardInterrupt), compare._importing("takes_long"):
+        raise KeyboardInterrupt
+    assert sys.modules.pop("takes_long").done
 
 
 @pytest.mark.usefixtures("without_charts")

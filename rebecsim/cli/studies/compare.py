@@ -46,6 +46,9 @@ DASK, LOCAL = "--dask", "local"
 _ADDRESS = re.compile(r"local$|\S+://|\S+:\d+$")
 """What may follow --dask; anything else is the next argument."""
 
+_PATIENCE = 20.0
+"""Seconds for an import that goes on when all else has ended; most take less than one."""
+
 _MOST_REPLICATIONS = 10_000
 """Runs per cell after which a wanted precision is given up, unless the user says otherwise."""
 
@@ -192,18 +195,33 @@ def compare(
     plan.study.prepare(plan, How(engine, trace), complain)
     # Whoever simulates, this process has time for what it needs afterwards.
     later = DRAWING_MODULES[-1] if count == 1 else "scipy.special"
-    threading.Thread(target=import_module, args=(later,), daemon=True).start()
     with (
+        _importing(later),
         executor_with_plugins(count, plan.study.modules(engine))
         if dask is None
-        else dask_with_plugins(dask, count, plan, complain)
-    ) as executor:
+        else dask_with_plugins(dask, count, plan, complain) as executor,
+    ):
         run = PlannedRun(plan, Results.open(out, plan, resume), trace)
         showing = partial(showing_runs, f"{out}: go on with --resume")
         report = compared(run, StudyRunner(executor, engine, showing, complain), orders)
         written = write_report(report, out, executor)
     console().print(report_view(report))
     show_written(written, run.results.directory / "parts")
+
+
+@contextmanager
+def _importing(module: str) -> Iterator[None]:
+    """Import a module beside what is done meanwhile, and wait for that at the end.
+
+    Python must not end in the midst of an import, as it may after Ctrl-C: the thread would be
+    stopped while it holds the lock of all imports, and what frees modules then waits for ever.
+    """
+    thread = threading.Thread(target=import_module, args=(module,), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join(_PATIENCE)
 
 
 def _require_cluster(address: str, workers: int | None) -> None:
