@@ -1,0 +1,60 @@
+"""What pages answer with: a template filled in, a problem, a file; and what a form has sent."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+from urllib.parse import parse_qs
+
+from fastapi.responses import HTMLResponse, PlainTextResponse, Response
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+from rebecsim.errors import UserError
+from rebecsim.printable import clipped
+
+LONGEST_ERROR = 2000
+"""Characters of an error that is shown."""
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("rebecsim.web"),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def rendered(template: str, **values: Any) -> str:
+    """Fill in a template."""
+    return _environment().get_template(template).render(**values)
+
+
+def problem(text: str, status: int) -> HTMLResponse:
+    """Give a page that says what is wrong."""
+    page = rendered("problem.html.j2", text=clipped(text, LONGEST_ERROR), status=status)
+    return HTMLResponse(page, status)
+
+
+def read_form(body: bytes) -> dict[str, str]:
+    """Read the fields of a form; of several with one name, the last."""
+    try:
+        fields = parse_qs(body.decode("ascii"), keep_blank_values=True, max_num_fields=20)
+    except ValueError as error:
+        raise UserError("The form cannot be read.") from error
+    return {name: values[-1] for name, values in fields.items()}
+
+
+def safe_name(name: str) -> str:
+    """Give a name of a file without letters that mean something elsewhere."""
+    return "".join(
+        each if each.isascii() and (each.isalnum() or each in "._-") else "_" for each in name
+    )
+
+
+def download(text: str, name: str, kind: str = "text/plain") -> Response:
+    """Give a text as a file to keep."""
+    headers = {"content-disposition": f'attachment; filename="{safe_name(name)}"'}
+    return PlainTextResponse(text, headers=headers, media_type=kind)

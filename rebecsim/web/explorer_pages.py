@@ -1,0 +1,187 @@
+"""The explorer's pages: a run at a place, its races, the graph of what is ahead, what is kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from starlette.concurrency import run_in_threadpool
+
+from rebecsim.errors import UserError
+from rebecsim.live import Stop
+from rebecsim.printable import clipped
+from rebecsim.web.addresses import Place, read_place
+from rebecsim.web.answers import LONGEST_ERROR, download, read_form, rendered, safe_name
+from rebecsim.web.explorer import Explorer
+from rebecsim.web.graph_page import drawn_graph, graph_of, states_asked
+from rebecsim.web.walks import go_on
+
+_LONGEST_CONDITION = 300
+
+
+def explorer_pages(explorer: Explorer) -> APIRouter:
+    """Give what answers below `/x`."""
+    router = APIRouter()
+    _add_pages(router, explorer)
+    _add_runs(router, explorer)
+    return router
+
+
+def _add_pages(router: APIRouter, explorer: Explorer) -> None:
+    @router.get("/x/{model}")
+    def beginning(model: str) -> Response:
+        return RedirectResponse(Place(model, (), 0).address(), 303)
+
+    @router.get("/x/{model}/{run}")
+    def explore(
+        model: str, run: str, at: str | None = None, why: str = "", never: str = ""
+    ) -> Response:
+        place = read_place(model, run, at)
+        return HTMLResponse(explorer.page(place, why=why, never=never[:_LONGEST_CONDITION]))
+
+    def races_page(template: str, model: str, run: str, at: str | None) -> Response:
+        place = read_place(model, run, at)
+        listed, _ = explorer.opened(place)
+        inquiry = explorer.verdicts.ask(listed, races=True)
+        return HTMLResponse(rendered(template, listed=listed, place=place, inquiry=inquiry))
+
+    @router.get("/x/{model}/{run}/races")
+    def races(model: str, run: str, at: str | None = None) -> Response:
+        return races_page("races.html.j2", model, run, at)
+
+    @router.get("/x/{model}/{run}/races/found")
+    def races_found(model: str, run: str, at: str | None = None) -> Response:
+        return races_page("races_found.html.j2", model, run, at)
+
+    @router.get("/x/{model}/{run}/graph")
+    def graph(
+        model: str, run: str, at: str | None = None, states: str = "", find: str = ""
+    ) -> Response:
+        place, find = read_place(model, run, at), find.strip()[:_LONGEST_CONDITION]
+        listed, walks = explorer.opened(place)
+        error = ""
+        with walks.at(place.behind) as stepper:
+            try:
+                shown = graph_of(stepper, place, states_asked(states), find)
+            except UserError as wrong:
+                error = clipped(str(wrong), LONGEST_ERROR)
+                shown = graph_of(stepper, place, states_asked(states), "")
+        page = rendered(
+            "graph.html.j2", listed=listed, place=place, find=find, error=error, **shown
+        )
+        return HTMLResponse(page, 400 if error else 200)
+
+    @router.get("/x/{model}/{run}/verdict")
+    def verdict(model: str, run: str, at: str | None = None, never: str = "") -> Response:
+        place = read_place(model, run, at)
+        listed, _ = explorer.opened(place)
+        inquiry = explorer.verdicts.ask(listed, never[:_LONGEST_CONDITION])
+        return HTMLResponse(rendered("verdict.html.j2", place=place, inquiry=inquiry))
+
+
+def _add_runs(router: APIRouter, explorer: Explorer) -> None:
+    @router.get("/x/{model}/{run}/model.rebeca")
+    def source(model: str, run: str) -> Response:
+        listed, _ = explorer.opened(read_place(model, run, None))
+        return download(listed.text, listed.file.name)
+
+    @router.get("/x/{model}/{run}/run.svg")
+    def drawing(model: str, run: str, at: str | None = None) -> Response:
+        from rebecsim.report.diagrams.sequence import sequence_diagram
+
+        place = read_place(model, run, at)
+        listed, walks = explorer.opened(place)
+        with walks.at(place.behind) as stepper:
+            svg = sequence_diagram(stepper.path())
+        return download(svg, f"{listed.file.stem}.svg", "image/svg+xml")
+
+    @router.get("/x/{model}/{run}/graph.svg")
+    def graph(
+        model: str, run: str, at: str | None = None, states: str = "", find: str = ""
+    ) -> Response:
+        place = read_place(model, run, at)
+        listed, walks = explorer.opened(place)
+        with walks.at(place.behind) as stepper:
+            svg = drawn_graph(stepper, states_asked(states), find.strip()[:_LONGEST_CONDITION])
+        return download(svg, f"{listed.file.stem}_states.svg", "image/svg+xml")
+
+    @router.get("/x/{model}/{run}/run.json")
+    def saved(model: str, run: str, at: str | None = None, never: str = "") -> Response:
+        place = read_place(model, run, at)
+        _, data = explorer.recorded(place, never[:_LONGEST_CONDITION])
+        name = f"{explorer.opened(place)[0].file.stem}.json"
+        return download(json.dumps(data, indent=1), name, "application/json")
+
+    @router.get("/x/{model}/{run}/test.py")
+    def test(model: str, run: str, at: str | None = None, never: str = "") -> Response:
+        from rebecsim.report.models.pytest_source import pytest_source
+
+        place = read_place(model, run, at)
+        recorded, _ = explorer.recorded(place, never[:_LONGEST_CONDITION])
+        if recorded is None:
+            raise UserError("Nothing goes wrong in this run that a test could show.")
+        kept = Path(safe_name(explorer.opened(place)[0].file.name))
+        name = f"test_{kept.stem}.py"
+        return download(pytest_source(recorded, kept, Path(name)), name, "text/x-python")
+
+    @router.post("/x/{model}/{run}/on")
+    async def on(request: Request, model: str, run: str, at: str | None = None) -> Response:
+        asked = read_form(await request.body())
+        place = read_place(model, run, at)
+        return await run_in_threadpool(_gone_on, explorer, place, asked)
+
+    @router.post("/x/{model}/{run}/reach")
+    async def reach(request: Request, model: str, run: str, at: str | None = None) -> Response:
+        never = read_form(await request.body()).get("condition", "").strip()
+        place = read_place(model, run, at)
+        return await run_in_threadpool(_reaching, explorer, place, never)
+
+
+def _gone_on(explorer: Explorer, place: Place, asked: dict[str, str]) -> Response:
+    """Let a run go on by itself, and lead to where it has come."""
+    _, walks = explorer.opened(place)
+    try:
+        steps = _number(asked.get("steps", "1"), "steps") or 1
+        until = _number(asked.get("until", ""), "the time")
+        stop_if = _condition(asked.get("stop", ""))
+        with walks.at(place.behind) as stepper:
+            stop: Stop = go_on(stepper, steps=steps, until=until, stop_if=stop_if)
+            run = stepper.ordinals
+    except UserError as error:
+        return HTMLResponse(explorer.page(place, error=str(error)), 400)
+    there = Place(place.model, run, len(run))
+    if place.run[: len(run)] == run:  # back to an earlier time: the rest stays
+        there = place.moved(len(run))
+    return RedirectResponse(there.address(why=stop.reason), 303)
+
+
+def _reaching(explorer: Explorer, place: Place, never: str) -> Response:
+    """Begin to look for a run that reaches a condition, and lead to where that is shown."""
+    _, walks = explorer.opened(place)
+    if not never:
+        hint = "Write a condition over variables of rebecs."
+        return HTMLResponse(explorer.page(place, error=hint), 400)
+    try:
+        never = _condition(never)
+        with walks.at(place.behind) as stepper:
+            go_on(stepper, steps=0, until=None, stop_if=never)  # whether it is one
+    except UserError as error:
+        return HTMLResponse(explorer.page(place, error=str(error)), 400)
+    return RedirectResponse(place.address(never=never), 303)
+
+
+def _condition(text: str) -> str:
+    if len(text) > _LONGEST_CONDITION:
+        raise UserError(f"A condition may have {_LONGEST_CONDITION} characters.")
+    return text.strip()
+
+
+def _number(text: str, what: str) -> int | None:
+    text = text.strip()
+    if not text:
+        return None
+    if not (text.isascii() and text.isdecimal()) or len(text) > 9:
+        raise UserError(f"{text[:40]!r} is no number for {what}.")
+    return int(text)
