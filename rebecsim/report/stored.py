@@ -59,13 +59,14 @@ def runs_table(runs: Iterable[StoredRun]) -> Table:
             str(scenario.get("seed", DASH)),
             str(scenario.get("choice_law", DASH)),
             DASH if started is None else started[:16].replace("T", " "),
-            _size(run.size),
+            size_text(run.size),
         )
         table.add_row(*map(Text, row))
     return table
 
 
-def _size(count: int) -> str:
+def size_text(count: int) -> str:
+    """Write a number of bytes with a unit."""
     exponent = min(int(math.log(max(count, 1), 1000)), len(_UNITS) - 1)
     digits = 1 if exponent else 0
     return f"{count / 1000**exponent:.{digits}f} {_UNITS[exponent]}"
@@ -77,15 +78,18 @@ def answer_table(answer: QueryAnswer) -> RenderableType:
     for name in answer.columns:
         table.add_column(Text(name))
     for row in islice(answer.rows, _SHOWN_ROWS):
-        table.add_row(*(Text(DASH if value is None else _shown(value)) for value in row))
+        table.add_row(*(Text(shown_value(value)) for value in row))
     if next(answer.rows, None) is None:
         return table
     return Group(table, Text(f"only the first {_SHOWN_ROWS} rows; --csv or --json gives all"))
 
 
-def _shown(value: Any) -> str:
+def shown_value(value: Any) -> str:
+    """Write a value of an answer for people; NULL is a dash."""
+    if value is None:
+        return DASH
     if isinstance(value, list):
-        return ", ".join(map(_shown, value))
+        return ", ".join(map(shown_value, value))
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
@@ -169,14 +173,16 @@ def _diff_parts(diff: RunDifference) -> Iterator[RenderableType]:
         for heading in ("Setting", diff.first, diff.second):
             settings.add_column(Text(heading), overflow="fold")
         for setting in diff.settings:
-            settings.add_row(*map(Text, (setting.name, *_values(setting.first, setting.second))))
+            settings.add_row(
+                *map(Text, (setting.name, *setting_values(setting.first, setting.second)))
+            )
         yield settings
     else:
         yield Text("The settings are the same.")
     different = [cell for cell in diff.cells if not cell.identical]
     if different:
         yield _cells_table(diff, different)
-        yield from map(Text, _error_notes(different))
+        yield from map(Text, error_notes(different))
     identical = len(diff.cells) - len(different)
     yield Text(f"{counted(len(diff.cells), 'cell')} in both runs: {identical} identical.")
     for name, only in ((diff.first, diff.only_first), (diff.second, diff.only_second)):
@@ -184,7 +190,7 @@ def _diff_parts(diff: RunDifference) -> Iterator[RenderableType]:
             yield Text(f"{counted(len(only), 'cell')} only in {name}.")
 
 
-def _values(first: Any, second: Any) -> tuple[str, str]:
+def setting_values(first: Any, second: Any) -> tuple[str, str]:
     """The values of a setting; of texts, such as that of a model, the lines that differ."""
     if not (isinstance(first, str) and isinstance(second, str) and "\n" in first + second):
         return _value(first), _value(second)
@@ -223,11 +229,12 @@ def _cells_table(diff: RunDifference, cells: Sequence[CellDifference]) -> Table:
         table.add_row(Text(where.policy, style="bold"))
         table.add_row(Text(str(where.condition), style="dim"))
         for difference in cell.differences:
-            table.add_row(*map(Text, _figures(difference)))
+            table.add_row(*map(Text, difference_figures(difference)))
     return table
 
 
-def _figures(difference: MetricDifference) -> tuple[str, ...]:
+def difference_figures(difference: MetricDifference) -> tuple[str, ...]:
+    """A metric of a cell in two runs: its title, both figures, their difference, its error."""
     metric = difference.metric
     both = [difference.first, difference.second]
     decimals = decimals_for(metric, both)
@@ -242,7 +249,8 @@ def _figures(difference: MetricDifference) -> tuple[str, ...]:
     )
 
 
-def _error_notes(cells: Sequence[CellDifference]) -> Iterator[str]:
+def error_notes(cells: Sequence[CellDifference]) -> Iterator[str]:
+    """How to read differences."""
     yield "A difference is the second run minus the first."
     if any(d.shares_random_numbers for cell in cells for d in cell.differences):
         yield (

@@ -16,6 +16,10 @@ LONGEST_ERROR = 2000
 """Characters of an error that is shown."""
 
 
+class UnknownPlaceError(UserError):
+    """An address names a model or a run that is not there."""
+
+
 @cache
 def _environment() -> Environment:
     return Environment(

@@ -14,12 +14,12 @@ from starlette.exceptions import HTTPException
 
 from rebecsim.actors import Violation
 from rebecsim.errors import UserError
-from rebecsim.web.answers import problem, rendered
+from rebecsim.web.answers import UnknownPlaceError, problem, rendered
 from rebecsim.web.explorer import Explorer
 from rebecsim.web.explorer_pages import explorer_pages
 from rebecsim.web.guard import Admission, Guard
 from rebecsim.web.library import Library
-from rebecsim.web.walks import UnknownModelError
+from rebecsim.web.studies.pages import study_pages
 
 _STATIC = {
     "app.css": "text/css; charset=utf-8",
@@ -45,6 +45,7 @@ def make_app(library: Library, admission: Admission) -> Guard:
     app.add_exception_handler(Violation, _on_violation)
     _add_pages(app, library)
     app.include_router(explorer_pages(explorer))
+    app.include_router(study_pages(library.directory))
     return Guard(app, admission)
 
 
@@ -54,7 +55,7 @@ def _on_http_error(request: Request, error: Exception) -> Response:
 
 
 def _on_user_error(request: Request, error: Exception) -> Response:
-    return problem(str(error), 404 if isinstance(error, UnknownModelError) else 400)
+    return problem(str(error), 404 if isinstance(error, UnknownPlaceError) else 400)
 
 
 def _on_violation(request: Request, error: Exception) -> Response:

@@ -75,7 +75,9 @@ class Guard:
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", ()), *_HEADERS]
+                given = message.get("headers", ())
+                own = {name.lower() for name, _ in given}  # of a page that may do less
+                message["headers"] = [*given, *(each for each in _HEADERS if each[0] not in own)]
             await send(message)
 
         try:

@@ -60,6 +60,7 @@ class Library:
             if not given.is_dir() and given.suffix not in (".rebeca", ".py"):
                 raise UserError(f"{given}: is neither a model (.rebeca, .py) nor a directory")
         self._given = given
+        self.directory = given if given is not None and given.is_dir() else None
         self.named: ListedModel | None = None
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, ListedModel] = OrderedDict()
@@ -130,7 +131,7 @@ class Library:
         return ListedModel(hashed, name, origin, file, text, questions)
 
 
-def read_small_file(file: Path, *, follow: bool = False) -> bytes | None:
+def read_small_file(file: Path, *, follow: bool = False, most: int = LARGEST_MODEL) -> bytes | None:
     """Read a regular file; None for links (unless `follow`), devices, large files and errors."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
     flags |= 0 if follow else getattr(os, "O_NOFOLLOW", 0)
@@ -138,7 +139,7 @@ def read_small_file(file: Path, *, follow: bool = False) -> bytes | None:
         with os.fdopen(os.open(file, flags), "rb") as opened:
             if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
                 return None
-            data = opened.read(LARGEST_MODEL + 1)
+            data = opened.read(most + 1)
     except OSError:
         return None
-    return None if len(data) > LARGEST_MODEL else data
+    return None if len(data) > most else data

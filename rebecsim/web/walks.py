@@ -8,12 +8,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from rebecsim.errors import UserError
 from rebecsim.generate.load import python_model
 from rebecsim.generate.module import build_model
 from rebecsim.lang import CheckedModel, check_source
 from rebecsim.live import Breakpoint, Stepper, Stop
 from rebecsim.web.addresses import LONGEST_RUN
+from rebecsim.web.answers import UnknownPlaceError
 from rebecsim.web.library import ListedModel
 
 _MOST_STEPPERS = 8  # of one model: people who are in different places
@@ -102,14 +102,14 @@ class OpenModels:
         self._open: OrderedDict[str, tuple[ListedModel, Walks]] = OrderedDict()
 
     def get(self, model: str) -> tuple[ListedModel, Walks]:
-        """Open a model. Raises UnknownModelError, and as loading does."""
+        """Open a model. Raises UnknownPlaceError, and as loading does."""
         with self._lock:
             if model in self._open:
                 self._open.move_to_end(model)
                 return self._open[model]
             listed = self._find(model)
             if listed is None:
-                raise UnknownModelError(
+                raise UnknownPlaceError(
                     "There is no model of this address: its text has been changed since, or it is "
                     "not among the models of this server."
                 )
@@ -117,7 +117,3 @@ class OpenModels:
             while len(self._open) > _MOST_MODELS:
                 self._open.popitem(last=False)
             return self._open[model]
-
-
-class UnknownModelError(UserError):
-    """An address names a model that is not there."""

@@ -33,9 +33,9 @@ from rebecsim.cli.app import (
 from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
 from rebecsim.cli.queue_files import ComparedFiles
-from rebecsim.cli.studies.arrow import leave_pandas_alone
 from rebecsim.errors import WorkerKilledError
 from rebecsim.exit_codes import ExitCode
+from rebecsim.studies.storage.arrow import leave_pandas_alone
 
 if TYPE_CHECKING:
     from rebecsim.report import WrittenReport

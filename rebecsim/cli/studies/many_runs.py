@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 
 from rebecsim.cli.app import complain, console
-from rebecsim.cli.studies.arrow import leave_pandas_alone
 from rebecsim.cli.studies.compare import (
     kept_or_temporary,
     show_written,
@@ -14,6 +13,7 @@ from rebecsim.cli.studies.compare import (
 )
 from rebecsim.clusters.scenarios import LoadedScenario
 from rebecsim.native.engines import Engine
+from rebecsim.studies.storage.arrow import leave_pandas_alone
 
 
 def run_many(loaded: LoadedScenario, out: Path | None, workers: int | None, engine: Engine) -> None:

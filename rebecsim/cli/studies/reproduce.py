@@ -12,8 +12,8 @@ import typer
 
 from rebecsim.cli.app import EngineName, Replications, Workers, complain, console, say
 from rebecsim.cli.commands import app
-from rebecsim.cli.studies.arrow import leave_pandas_alone
 from rebecsim.cli.studies.compare import kept_or_temporary, showing_runs
+from rebecsim.studies.storage.arrow import leave_pandas_alone
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

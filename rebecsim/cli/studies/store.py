@@ -11,10 +11,10 @@ import typer
 
 from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
 from rebecsim.cli.commands import app
-from rebecsim.cli.studies.arrow import leave_pandas_alone
 from rebecsim.cli.studies.compare import show_written
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
+from rebecsim.studies.storage.arrow import leave_pandas_alone
 
 if TYPE_CHECKING:
     from rebecsim.studies.storage.store import StoredRun

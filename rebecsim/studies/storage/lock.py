@@ -5,14 +5,20 @@ from __future__ import annotations
 import os
 import platform
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from rebecsim.studies.storage.results_error import ResultsError
 
 if sys.platform != "win32":
     import fcntl
+
+_LOCK = ".lock"
+_TRIES = 5
+_PAUSE = 0.01  # whoever looks whether a directory is being written holds its lock for a moment
 
 
 @contextmanager
@@ -31,16 +37,38 @@ def exclusive(directory: Path) -> Iterator[None]:
     if sys.platform == "win32":
         yield
         return
-    with (directory / ".lock").open("a+", encoding="utf-8") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+    with (directory / _LOCK).open("a+", encoding="utf-8") as file:
+        if not any(_locked(file, wait) for wait in (0, *[_PAUSE] * _TRIES)):
             file.seek(0)
             holder = file.read().strip() or "another process"
             raise ResultsError(
                 f"{directory}: {holder} is writing here; wait for it, or choose another directory"
-            ) from error
+            )
         file.truncate(0)
         file.write(f"process {os.getpid()} on {platform.node()}\n")
         file.flush()
         yield
+
+
+def _locked(file: IO[str], wait: float) -> bool:
+    """Lock a file for this process alone, if nobody else has it."""
+    time.sleep(wait)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def is_being_written(directory: Path) -> bool:
+    """Whether a process is the writer of a directory just now; on Windows that is not known."""
+    if sys.platform == "win32":
+        return False
+    try:
+        with (directory / _LOCK).open(encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # it was never locked
+        return False
+    return False

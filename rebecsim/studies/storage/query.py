@@ -77,8 +77,13 @@ def views(runs: Sequence[StoredRun]) -> dict[str, tuple[str, tuple[str, ...]]]:
     }
 
 
-def query(sql: str, runs: Sequence[StoredRun], warn: Warn = _log.warning) -> QueryAnswer:
-    """Answer one SQL statement that reads the views over these runs.
+def query(
+    sql: str,
+    runs: Sequence[StoredRun],
+    warn: Warn = _log.warning,
+    megabytes: int | None = None,
+) -> QueryAnswer:
+    """Answer one SQL statement that reads the views over these runs, in so much memory.
 
     Of what a statement reads, runs with a damaged part are told to `warn` and left out.
 
@@ -94,6 +99,8 @@ def query(sql: str, runs: Sequence[StoredRun], warn: Warn = _log.warning) -> Que
         for name in names:
             over = runs if name == "runs" else left
             connection.register(name, view_of(name, over if name in used else []))
+        if megabytes is not None:
+            connection.execute(f"SET memory_limit = '{megabytes:d}MB'")
         _lock(connection)
         connection.execute(sql)
         columns = tuple(column[0] for column in connection.description or ())

@@ -1,0 +1,285 @@
+"""The figures of a run as far as its cells are finished: a sentence, tables, charts.
+
+They come from the record of the run and from its parts. Nothing that a scenario names is read, and
+what was summed up once is kept for as long as its part stays as it is.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rebecsim.clusters.common.registry import UnknownNameError
+from rebecsim.clusters.kinds import find_kind
+from rebecsim.report.answer import answer_sentence
+from rebecsim.report.charts.figures import render_figure
+from rebecsim.report.charts.printed import chart_figure
+from rebecsim.report.charts.series import ChartData, chart_data
+from rebecsim.report.numbers import ShownFigure, column_heading, format_estimates, shown_figures
+from rebecsim.report.report_input import ReportInput
+from rebecsim.studies.cell import Compared, grouped
+from rebecsim.studies.statistics.estimates import estimate
+from rebecsim.studies.statistics.moments import CellMoments
+from rebecsim.studies.storage.paired_results import paired_moments
+from rebecsim.studies.storage.record import recorded_scenario
+from rebecsim.studies.storage.results_error import ResultsError
+from rebecsim.studies.storage.run_directory import RECORD
+from rebecsim.studies.storage.store import StoredRun
+from rebecsim.studies.study import Axis, PlannedCell, Study
+
+_MOST_SUMS = 20_000  # of cells, a kilobyte each
+_MOST_PICTURES = 100
+_MOST_LISTED = 200
+
+
+@dataclass(frozen=True)
+class FigureTable:
+    """A row for each policy, a column for each measure."""
+
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[ShownFigure, ...]], ...]
+
+
+@dataclass(frozen=True)
+class ListedCell:
+    """A cell, and its most important figure if it is finished."""
+
+    policy: str
+    condition: str
+    finished: bool
+    replications: int
+    figure: str
+
+
+@dataclass(frozen=True)
+class ShownChart:
+    """A chart: its name in addresses, its title, and what it shows in words."""
+
+    name: str
+    title: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a page shows of a run.
+
+    Attributes:
+        sentence: who leads; nothing as long as cells are missing.
+        scope: which cells the tables and charts are about, where those are not all.
+        tables: of policies, for each condition that is compared apart.
+        charts: along the axis.
+        measure: what the list of cells shows.
+        cells: the first ones.
+        compared: what policies are called.
+    """
+
+    sentence: str
+    scope: str
+    tables: tuple[FigureTable, ...]
+    charts: tuple[ShownChart, ...]
+    measure: str
+    cells: tuple[ListedCell, ...]
+    compared: Compared
+
+
+class FigureRoom:
+    """Works out figures, for several readers at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._drawing = threading.Lock()
+        self._sums: OrderedDict[tuple[Path, int, int], CellMoments] = OrderedDict()
+        self._pictures: OrderedDict[tuple[object, ...], bytes] = OrderedDict()
+        self._sentences: OrderedDict[tuple[object, ...], str] = OrderedDict()
+
+    def figures(self, run: StoredRun) -> Figures:
+        """Give what is known of a run. Raises ResultsError for a finished one that is damaged."""
+        sums = self._sums_of(run)
+        report, scope = _report(run, sums)
+        charts = [] if report is None else _charts(report)
+        return Figures(
+            sentence=self._sentence(run, report) if report and not scope else "",
+            scope=scope,
+            tables=() if report is None else tuple(_tables(report)),
+            charts=tuple(ShownChart(each.name, each.title, _in_words(each)) for each in charts),
+            measure=column_heading(run.contents.measures[0]) if run.contents.measures else "",
+            cells=tuple(_listed(run, sums)),
+            compared=_compared(run),
+        )
+
+    def picture(self, run: StoredRun, name: str) -> bytes | None:
+        """Draw a chart as SVG; None where there is no chart of this name."""
+        sums = self._sums_of(run)
+        report, _ = _report(run, sums)
+        chart = (
+            next((each for each in _charts(report) if each.name == name), None) if report else None
+        )
+        if report is None or chart is None:
+            return None
+        key = run.results.directory, name, *(self._key(run, cell) for cell in sums)
+        with self._drawing:  # the settings of matplotlib are the same for all threads
+            if key not in self._pictures:
+                draw = partial(chart_figure, chart, report.title)
+                self._pictures[key] = render_figure(draw, (".svg",))[".svg"]
+                while len(self._pictures) > _MOST_PICTURES:
+                    self._pictures.popitem(last=False)
+            return self._pictures[key]
+
+    def _sums_of(self, run: StoredRun) -> dict[PlannedCell, CellMoments]:
+        """Sum up finished cells; one that is being replaced just now is left out."""
+        found: dict[PlannedCell, CellMoments] = {}
+        complete = len(run.finished) == len(run.cells)
+        for cell in run.finished:
+            try:
+                key = self._key(run, cell)
+                with self._lock:
+                    known = self._sums.get(key)
+                found[cell] = known or run.results.moments([cell])[0]
+            except (ResultsError, FileNotFoundError):
+                if complete:
+                    raise
+                continue
+            with self._lock:
+                self._sums[key] = found[cell]
+                self._sums.move_to_end(key)
+                while len(self._sums) > _MOST_SUMS:
+                    self._sums.popitem(last=False)
+        return found
+
+    def _sentence(self, run: StoredRun, report: ReportInput) -> str:
+        key = tuple(self._key(run, cell) for cell in run.cells)
+        with self._lock:
+            known = self._sentences.get(key)
+        if known is not None:
+            return known
+        counters = sorted({name for each in report.metrics for name in each.counters})
+        paired = paired_moments(run.results, run.cells, counters)
+        answer = replace(report, pairs=paired).answer
+        sentence = answer_sentence(answer, report.compared, report.axis)
+        with self._lock:
+            self._sentences[key] = sentence
+            while len(self._sentences) > _MOST_PICTURES:
+                self._sentences.popitem(last=False)
+        return sentence
+
+    @staticmethod
+    def _key(run: StoredRun, cell: PlannedCell) -> tuple[Path, int, int]:
+        path = run.results.part(cell)
+        status = path.stat()
+        return path, status.st_mtime_ns, status.st_size
+
+
+def _report(run: StoredRun, sums: dict[PlannedCell, CellMoments]) -> tuple[ReportInput | None, str]:
+    """Put together what can be compared, and say what that is if it is not all."""
+    cells = _comparable(list(sums))
+    if not cells or not run.contents.measures:
+        return None, "No cell is finished yet." if not sums else "Nothing can be compared yet."
+    kind = _kind_of(run)
+    measures = run.contents.measures
+    study, scenario = kind or (None, None)
+    report = ReportInput(
+        title=str(run.scenario.get("title") or run.scenario.get("name") or run.name),
+        description="",
+        scenario={},
+        seed=0,
+        versions={},
+        moments=[sums[cell] for cell in cells],
+        metrics=measures if study is None else study.measures(scenario),
+        charted=() if study is None else study.charted(scenario),
+        axis=_plain_axis(run) if study is None else study.axis(scenario),
+        apart=run.contents.apart,
+        baseline=run.contents.baseline,
+        normal_outcomes=frozenset() if study is None else study.normal_outcomes,
+        compared=_compared(run),
+    )
+    if len(cells) == len(run.cells):
+        return report, ""
+    policies = list(dict.fromkeys(each.cell.policy for each in cells))
+    conditions = len({each.cell.condition for each in cells})
+    every = len({each.cell.condition for each in run.cells})
+    named = ", ".join(policies) if len(policies) < 6 else f"{len(policies)} {report.compared.many}"
+    return report, f"So far: {conditions} of {every} conditions, with {named}."
+
+
+def _comparable(cells: Sequence[PlannedCell]) -> list[PlannedCell]:
+    """Give the cells under conditions that all policies which have begun were run on."""
+    policies = {each.cell.policy for each in cells}
+    groups = grouped(cells, lambda each: each.cell.condition).values()
+    return [each for group in groups if len(group) == len(policies) for each in group]
+
+
+def _kind_of(run: StoredRun) -> tuple[Study, Any] | None:
+    """Give the kind of a run and its scenario; None where it is that of a plug-in."""
+    try:
+        study = find_kind(run.kind)
+        path = run.results.directory / RECORD
+        return study, recorded_scenario(path, run.record, study.scenario)
+    except (UnknownNameError, ResultsError):
+        return None
+
+
+def _compared(run: StoredRun) -> Compared:
+    try:
+        return find_kind(run.kind).compared
+    except UnknownNameError:
+        return Study.compared
+
+
+def _plain_axis(run: StoredRun) -> Axis | None:
+    name = run.record.get("axis")
+    if not isinstance(name, str):
+        return None
+    words = name.replace("_", " ")
+    return Axis(name, name, words, words)
+
+
+def _charts(report: ReportInput) -> list[ChartData]:
+    along = report.by_axis
+    if along is None or report.axis is None:
+        return []
+    return [chart_data(along, column, report.axis) for column in range(len(along.metrics))]
+
+
+def _in_words(chart: ChartData) -> str:
+    lines = [f"{each.policy} from {each.labels[0]} to {each.labels[-1]}" for each in chart.series]
+    return f"{chart.title} by {chart.axis.by}: {'; '.join(lines)}"
+
+
+def _tables(report: ReportInput) -> list[FigureTable]:
+    found = []
+    for condition, each in report.comparisons.items():
+        summary = each.summary
+        columns = shown_figures(summary)
+        headings = (report.compared.one.capitalize(), *map(column_heading, summary.metrics))
+        rows = tuple(
+            (policy, tuple(column[place] for column in columns))
+            for place, policy in enumerate(summary.policies)
+        )
+        found.append(FigureTable(str(condition), headings, rows))
+    return found
+
+
+def _listed(run: StoredRun, sums: dict[PlannedCell, CellMoments]) -> list[ListedCell]:
+    first = next(iter(run.contents.measures), None)
+    shown = [cell for cell in run.cells[:_MOST_LISTED] if cell in sums]
+    texts: dict[PlannedCell, str] = {}
+    if first is not None and shown:
+        estimates = [estimate(first, [sums[cell]]) for cell in shown]
+        texts = dict(zip(shown, format_estimates(first, estimates), strict=True))
+    return [
+        ListedCell(
+            cell.cell.policy,
+            str(cell.cell.condition),
+            cell in sums,
+            sums[cell].replications if cell in sums else 0,
+            texts.get(cell, ""),
+        )
+        for cell in run.cells[:_MOST_LISTED]
+    ]

@@ -1,0 +1,77 @@
+"""Questions in SQL, each answered by a process of its own, a few at once."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rebecsim.errors import UserError
+
+LONGEST_QUESTION = 5_000
+_AT_ONCE = 2
+_SECONDS = 30
+_MEGABYTES = 1_000
+_MOST_ROWS = 200
+
+
+@dataclass(frozen=True)
+class SqlAnswer:
+    """The first rows that a question finds, as texts; `warnings` say what was left out."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    more: bool
+    warnings: tuple[str, ...]
+
+
+class Questions:
+    """Answers questions over the runs below a directory."""
+
+    def __init__(self, seconds: float = _SECONDS) -> None:
+        self._seconds = seconds
+        self._places = threading.BoundedSemaphore(_AT_ONCE)
+
+    def ask(self, sql: str, root: Path | None) -> SqlAnswer:
+        """Answer a question. Raises UserError where that cannot be done."""
+        if root is None:
+            raise UserError("There is no directory with runs.")
+        if len(sql) > LONGEST_QUESTION:
+            raise UserError(f"A question may have {LONGEST_QUESTION:,} characters.")
+        if not self._places.acquire(blocking=False):
+            raise UserError("Other questions are being answered; ask again in a moment.")
+        try:
+            said = self._answered(sql, root)
+        finally:
+            self._places.release()
+        if "error" in said:
+            raise UserError(said["error"])
+        rows = tuple(map(tuple, said["rows"]))
+        return SqlAnswer(tuple(said["columns"]), rows, said["more"], tuple(said["warnings"]))
+
+    def _answered(self, sql: str, root: Path) -> dict[str, Any]:
+        asked = {"sql": sql, "root": str(root), "rows": _MOST_ROWS, "megabytes": _MEGABYTES}
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", "rebecsim.web.studies.query_worker"],
+                input=json.dumps(asked),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                timeout=self._seconds,
+                encoding="utf-8",
+                check=True,
+                start_new_session=True,  # Ctrl-C is for the server
+            )
+        except subprocess.TimeoutExpired as error:
+            raise UserError(
+                f"That takes longer than {self._seconds:g} seconds, and was stopped; `rebecsim "
+                "query` answers it in whatever time it takes."
+            ) from error
+        except subprocess.CalledProcessError as error:
+            raise UserError("That takes more memory than a question may have.") from error
+        said: dict[str, Any] = json.loads(done.stdout)
+        return said

@@ -1,0 +1,189 @@
+"""What the pages of runs show, as HTML."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from rebecsim.clusters.common.registry import UnknownNameError
+from rebecsim.clusters.kinds import find_kind
+from rebecsim.errors import UserError
+from rebecsim.printable import clipped
+from rebecsim.report.html import scenario_rows
+from rebecsim.report.stored import difference_figures, error_notes, setting_values, size_text
+from rebecsim.studies.storage.diff import RunDifference, compare_runs
+from rebecsim.studies.storage.query import views
+from rebecsim.web.answers import LONGEST_ERROR, rendered
+from rebecsim.web.library import read_small_file
+from rebecsim.web.studies.figures import FigureRoom
+from rebecsim.web.studies.questions import LONGEST_QUESTION, Questions
+from rebecsim.web.studies.shelf import Shelf, ShelvedRun
+
+_LARGEST_FILE = 64 * 1024 * 1024
+_LONGEST_SEARCH = 100
+_MOST_CHANGES = 20_000  # characters
+_WIDTH = 110
+_KEPT = re.compile(r"(report\.html|[\w-]+\.csv|charts/[\w.-]+\.(svg|png))", re.ASCII)
+_ORDERS = {
+    "name": lambda run: run.name,
+    "scenario": lambda run: run.title.casefold(),
+    "kind": lambda run: run.stored.kind,
+    "state": lambda run: run.state,
+    "cells": lambda run: len(run.stored.cells),
+    "started": lambda run: run.started,
+    "size": lambda run: run.stored.size,
+}
+
+
+class RunViews:
+    """The pages over the runs below a directory."""
+
+    def __init__(self, root: Path | None) -> None:
+        self.shelf = Shelf(root)
+        self._room = FigureRoom()
+        self._questions = Questions()
+
+    def runs(self, sort: str, down: bool, find: str) -> str:
+        """Give the list, in an order, of the runs that have these words."""
+        sort = sort if sort in _ORDERS else "name"
+        find = find.strip()[:_LONGEST_SEARCH]
+        shelved = self.shelf.look()
+        shown = sorted(shelved.runs, key=_ORDERS[sort], reverse=down)
+        return rendered(
+            "studies/runs.html.j2",
+            root=self._root,
+            runs=[each for each in shown if _is_found(each, find)],
+            shelved=shelved,
+            find=find,
+            headings=[(each, *_heading(each, sort, down, find)) for each in _ORDERS],
+            size_text=size_text,
+        )
+
+    def run(self, run: str) -> str:
+        """Give the page of a run. Raises UserError."""
+        with self.shelf.naming():
+            found = self.shelf.find(run)
+        error, figures = "", None
+        try:
+            with self.shelf.naming():
+                figures = self._room.figures(found.stored)
+        except UserError as wrong:
+            error = clipped(str(wrong), LONGEST_ERROR)
+        shown = _run_values(found)
+        return rendered("studies/run.html.j2", figures=figures, error=error, **shown)
+
+    def chart(self, run: str, name: str) -> bytes | None:
+        """Draw a chart of a run as SVG, if there is one of this name. Raises UserError."""
+        with self.shelf.naming():
+            return self._room.picture(self.shelf.find(run).stored, name)
+
+    def file(self, run: str, file: str) -> bytes | None:
+        """Give a file of the report of a run, if it is one. Raises UserError."""
+        with self.shelf.naming():
+            found = self.shelf.find(run)
+        if not _KEPT.fullmatch(file):
+            return None
+        return read_small_file(found.directory / file, most=_LARGEST_FILE)
+
+    def box(self, sql: str) -> str:
+        """Give the page on which one asks."""
+        return self._asked(sql[:LONGEST_QUESTION])
+
+    def answer(self, sql: str) -> tuple[str, int]:
+        """Give the page with the answer to a question, or with what is wrong, and its status."""
+        try:
+            answer = self._questions.ask(sql, self.shelf.root)
+        except UserError as error:
+            wrong = clipped(str(error), LONGEST_ERROR)
+            return self._asked(sql[:LONGEST_QUESTION], error=wrong), 400
+        return self._asked(sql, answer=answer), 200
+
+    def difference(self, runs: list[str]) -> str:
+        """Give the page of two runs. Raises UserError unless they are two that can be compared."""
+        if len(set(runs)) != 2 or len(runs) != 2:
+            raise UserError("Choose two runs to compare.")
+        with self.shelf.naming():
+            one, other = map(self.shelf.find, runs)
+            found = compare_runs(one.stored, other.stored)
+        return rendered(
+            "studies/diff.html.j2",
+            one=one,
+            other=other,
+            diff=found,
+            settings=[
+                (each.name, *setting_values(each.first, each.second)) for each in found.settings
+            ],
+            cells=_different(found),
+            notes=list(error_notes([each for each in found.cells if not each.identical])),
+            more=list(_changes(one, other)),
+        )
+
+    @property
+    def _root(self) -> str:
+        return "" if self.shelf.root is None else self.shelf.root.name or "/"
+
+    def _asked(self, sql: str, **found: Any) -> str:
+        known = views([each.stored for each in self.shelf.look().runs])
+        values = {"answer": None, "error": "", **found}
+        return rendered("studies/sql.html.j2", sql=sql, views=known, root=self._root, **values)
+
+
+def _run_values(run: ShelvedRun) -> dict[str, Any]:
+    """Give what the page of a run shows beside its figures."""
+    question = f"SELECT * FROM cells WHERE run = '{run.name.replace(chr(39), chr(39) * 2)}'"
+    return {
+        "run": run,
+        "files": list(_kept_files(run.directory)),
+        "settings": list(scenario_rows(run.stored.scenario)),
+        "question": f"/runs/sql?{urlencode({'sql': question})}",
+        "stamp": len(run.stored.finished),
+    }
+
+
+def _kept_files(directory: Path) -> Iterator[str]:
+    """Name the files of a report that are there, the page first."""
+    there = [*directory.glob("*"), *directory.glob("charts/*")]
+    names = (each.relative_to(directory).as_posix() for each in there if each.is_file())
+    kept = sorted(name for name in names if _KEPT.fullmatch(name))
+    yield from sorted(kept, key=lambda name: not name.endswith(".html"))
+
+
+def _is_found(run: ShelvedRun, find: str) -> bool:
+    words = f"{run.name} {run.title} {run.stored.kind} {run.state}".casefold()
+    return all(each in words for each in find.casefold().split())
+
+
+def _heading(name: str, sort: str, down: bool, find: str) -> tuple[str, str]:
+    """Give where the heading of a column leads, and how the list goes by it now."""
+    is_it = name == sort
+    asked = {"sort": name, **({"down": "1"} if is_it and not down else {})}
+    asked |= {"find": find} if find else {}
+    order = ("descending" if down else "ascending") if is_it else ""
+    return f"/runs?{urlencode(asked, quote_via=quote)}", order
+
+
+def _different(found: RunDifference) -> list[tuple[str, list[tuple[str, ...]]]]:
+    """Give each cell that differs, with a row for each figure."""
+    return [
+        (str(each.cell), [difference_figures(figure) for figure in each.differences])
+        for each in found.cells
+        if not each.identical
+    ]
+
+
+def _changes(one: ShelvedRun, other: ShelvedRun) -> Iterator[str]:
+    """Say what else a kind can compare, as the terminal shows it."""
+    from rich.console import Console
+
+    if one.stored.kind != other.stored.kind:
+        return
+    with suppress(UnknownNameError):  # the kind of a plug-in that is not there
+        for more in find_kind(one.stored.kind).changes(one.stored, other.stored):
+            text = io.StringIO()
+            Console(file=text, width=_WIDTH, color_system=None).print(more)
+            yield clipped(text.getvalue().rstrip(), _MOST_CHANGES)

@@ -1,0 +1,130 @@
+"""The runs below the directory that the server was given.
+
+An address names a run by a hash of its place below that directory, so nothing but what was found
+there can be asked for. A run with a link in it is not opened: it could lead elsewhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+from rebecsim.clusters.scenarios import open_run
+from rebecsim.studies.storage.lock import is_being_written
+from rebecsim.studies.storage.results_error import ResultsError
+from rebecsim.studies.storage.store import StoredRun, find_runs
+from rebecsim.web.answers import UnknownPlaceError
+
+MOST_RUNS = 300
+
+State = Literal["complete", "running", "stopped"]
+
+
+@dataclass(frozen=True)
+class ShelvedRun:
+    """A run that was found. `id` stands in addresses."""
+
+    id: str
+    stored: StoredRun
+    state: State
+
+    @property
+    def name(self) -> str:
+        """How it is called: its place below the directory."""
+        return self.stored.name
+
+    @property
+    def directory(self) -> Path:
+        """Where it is."""
+        return self.stored.results.directory
+
+    @property
+    def title(self) -> str:
+        """The heading of its scenario."""
+        scenario = self.stored.scenario
+        return str(scenario.get("title") or scenario.get("name") or self.name)
+
+    @property
+    def started(self) -> str:
+        """When it was begun, UTC, to the minute; nothing where that is not known."""
+        return str(self.stored.record.get("started") or "")[:16].replace("T", " ")
+
+
+@dataclass(frozen=True)
+class Shelved:
+    """The runs that were found, and what is wrong with those that cannot be opened."""
+
+    runs: tuple[ShelvedRun, ...]
+    complaints: tuple[str, ...]
+    all_read: bool
+
+
+class Shelf:
+    """The runs below `root`; without one there are none."""
+
+    def __init__(self, root: Path | None) -> None:
+        self.root = None if root is None else root.resolve()
+
+    def look(self) -> Shelved:
+        """Give all runs as they are now, in the order of their names."""
+        if self.root is None:
+            return Shelved((), (), True)
+        runs: list[ShelvedRun] = []
+        complaints: list[str] = []
+        found = find_runs(self.root)
+        for name, directory in islice(found, MOST_RUNS):
+            try:
+                runs.append(self._opened(name, directory))
+            except ResultsError as error:
+                complaints.append(self.without_root(str(error)))
+        return Shelved(tuple(runs), tuple(complaints), next(found, None) is None)
+
+    def find(self, run: str) -> ShelvedRun:
+        """Give a run by its id. Raises UnknownPlaceError, ResultsError."""
+        for name, directory in self._places():
+            if id_of(name) == run:
+                return self._opened(name, directory)
+        raise UnknownPlaceError("There is no run of this address: it was moved or removed.")
+
+    @contextmanager
+    def naming(self) -> Iterator[None]:
+        """Have what goes wrong in the block name files by where they are below the directory."""
+        try:
+            yield
+        except ResultsError as error:
+            raise ResultsError(self.without_root(str(error))) from error
+
+    def without_root(self, text: str) -> str:
+        """Name files by where they are below the directory: who reads it need not know more."""
+        return text if self.root is None else text.replace(f"{self.root}{os.sep}", "")
+
+    def _places(self) -> Iterator[tuple[str, Path]]:
+        return iter(()) if self.root is None else islice(find_runs(self.root), MOST_RUNS)
+
+    def _opened(self, name: str, directory: Path) -> ShelvedRun:
+        if link := next(_links(directory), None):
+            raise ResultsError(f"{link}: is a link, so the run is not opened here; copy what it is")
+        stored = open_run(directory, name)
+        if is_being_written(directory):
+            state: State = "running"
+        else:
+            state = "complete" if len(stored.finished) == len(stored.cells) else "stopped"
+        return ShelvedRun(id_of(name), stored, state)
+
+
+def id_of(name: str) -> str:
+    """Give what stands in addresses for a run of this name."""
+    return hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def _links(directory: Path) -> Iterator[Path]:
+    for folder, subfolders, names in os.walk(directory):
+        for name in (*subfolders, *names):
+            if (place := Path(folder) / name).is_symlink():
+                yield place

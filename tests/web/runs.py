@@ -1,0 +1,46 @@
+"""Runs of a small comparison for the tests of pages about them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rebecsim.clusters.scenarios import load, open_run
+from rebecsim.studies import Results
+from rebecsim.studies.storage.store import StoredRun
+from tests.plans import run_plan
+
+SCENARIO = """\
+kind = "dispatch"
+name = "small"
+title = {title}
+policies = ["EDF", "MDF"]
+app_masters = [1, 2]
+queue_size = 4
+epsilon = 1.5
+ticks = 12
+replications = 6
+seed = {seed}
+
+[[arrivals]]
+pattern = "uniform"
+count = 1
+
+[[lengths]]
+pattern = "nondet"
+minimum = 1
+maximum = 4
+"""
+
+
+def make_run(directory: Path, *, title: str = "Small", seed: int = 7, cells: int = 4) -> StoredRun:
+    """Make a run of which so many cells are finished."""
+    file = directory.parent / f"{directory.name}.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    quoted = '"' + title.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    file.write_text(SCENARIO.format(title=quoted, seed=seed))
+    plan = load(file).plan()
+    results = Results.create(directory, plan)
+    run_plan(plan, results)
+    for cell in plan.cells[cells:]:
+        results.part(cell).unlink()
+    return open_run(directory, directory.name)
