@@ -16,10 +16,7 @@ def write_starter(name: Path) -> tuple[Path, Path, Path]:
     `name` is that of the model, perhaps in a directory. Raises UserError for one that is no name,
     and if any of the files is there; nothing is written then.
     """
-    if not re.fullmatch(r"[A-Za-z]\w*", name.name, re.ASCII):
-        raise UserError(
-            f"{str(name)!r} is no name for a model: use letters, digits and _, and a letter first"
-        )
+    _check_name(name.name)
     files = (
         name.with_name(f"{name.name}.rebeca"),
         name.with_name(f"{name.name}.property"),
@@ -30,7 +27,23 @@ def write_starter(name: Path) -> tuple[Path, Path, Path]:
             raise UserError(f"{file}: is there already; choose another name, or move it away")
     if not name.parent.is_dir():
         raise UserError(f"{name.parent}: is no directory; make it first")
-    for file, template in zip(files, ("rebeca", "property", "py"), strict=True):
-        text = template_environment().get_template(f"new/model.{template}.j2")
-        write_text(file, text.render(name=name.name))
+    for file, kind in zip(files, ("rebeca", "property", "py"), strict=True):
+        write_text(file, _text(name.name, kind))
     return files
+
+
+def starter_text(name: str) -> str:
+    """Give the text of a small model to begin with. Raises UserError for what is no name."""
+    _check_name(name)
+    return _text(name, "rebeca")
+
+
+def _check_name(name: str) -> None:
+    if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII):
+        raise UserError(
+            f"{name!r} is no name for a model: use letters, digits and _, and a letter first"
+        )
+
+
+def _text(name: str, kind: str) -> str:
+    return template_environment().get_template(f"new/model.{kind}.j2").render(name=name)

@@ -12,6 +12,7 @@ from .checking.checker import (
     check_file as check_file,
     check_model as check_model,
     check_source as check_source,
+    problems_of as problems_of,
 )
 from .errors import (
     Diagnostic as Diagnostic,
@@ -19,6 +20,7 @@ from .errors import (
     RebecaError as RebecaError,
     RebecaSyntaxError as RebecaSyntaxError,
 )
+from .formatting import format_source as format_source
 from .printer import print_expression as print_expression, print_model as print_model
 from .properties.files import (
     CheckedProperties as CheckedProperties,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from pygments.lexer import RegexLexer, words
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text
@@ -15,6 +15,20 @@ _STATEMENTS = (
     *("after", "assertion", "break", "case", "continue", "deadline", "default", "delay", "else"),
     *("for", "if", "return", "switch", "while"),
 )
+
+
+_TYPES = ("int", "short", "byte", "boolean", "float", "double", "void")
+_CONSTANTS = ("true", "false", "null")
+_PSEUDO = ("self", "sender", "super", "now")
+
+WORDS: Final = {
+    "declaration": (*_DECLARATIONS, "interface", "implements"),
+    "statement": (*_STATEMENTS, "instanceof"),
+    "type": _TYPES,
+    "constant": _CONSTANTS,
+    "pseudo": _PSEUDO,
+}
+"""The words of the language by what they are, for highlighters elsewhere."""
 
 
 class RebecaLexer(RegexLexer):  # type: ignore[misc]  # Pygments has no types
@@ -33,9 +47,10 @@ class RebecaLexer(RegexLexer):  # type: ignore[misc]  # Pygments has no types
             (r"interface(?=\s+\w+[\w\s,]*\{)|implements(?=\s+\w)", Keyword.Declaration),
             (r"instanceof(?=\s+\w)", Operator.Word),
             (words(_STATEMENTS, suffix=r"\b"), Keyword),
-            (r"(int|short|byte|boolean|float|double|void)\b", Keyword.Type),
-            (r"(true|false|null)\b", Keyword.Constant),
-            (r"(self|sender|super|now|currentMessage\w+)\b", Name.Builtin.Pseudo),
+            (words(_TYPES, suffix=r"\b"), Keyword.Type),
+            (words(_CONSTANTS, suffix=r"\b"), Keyword.Constant),
+            (words(_PSEUDO, suffix=r"\b"), Name.Builtin.Pseudo),
+            (r"currentMessage\w+\b", Name.Builtin.Pseudo),
             (
                 r"(\d[\d_]*\.\d*|\.\d+)([eE][-+]?\d+)?[fFdD]?"
                 r"|\d[\d_]*([eE][-+]?\d+[fFdD]?|[fFdD])",

@@ -6,7 +6,7 @@ The law: what is printed reads as the same tree. It holds for every tree that th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from rebecsim.lang import syntax
 from rebecsim.lang.literals import float_text, integer_text, text_text
@@ -21,24 +21,22 @@ from rebecsim.lang.operators import (
 from rebecsim.lang.syntax import Expression
 from rebecsim.lang.types import PRIMITIVES
 
+_Member = syntax.Constructor | syntax.MessageServer | syntax.Method
+_Declared = TypeVar("_Declared", bound=syntax.Node)
 _INDENT = "    "
 
 
 def print_model(tree: syntax.Model) -> str:
     """The text of a model in its canonical form: 4 spaces, no needless parentheses.
 
-    Env constants come first, then interfaces, classes and main.
+    Declarations are in the order of the text that the tree was read from, main at the end.
     """
     writer = _Writer()
-    for variable in tree.env_variables:
-        value = _initial(variable.value)
-        writer.line(f"env {_type(variable.type)} {variable.name} = {value};")
-    for interface in tree.interfaces:
-        writer.gap()
-        _write_interface(writer, interface)
-    for reactive_class in tree.classes:
-        writer.gap()
-        _write_class(writer, reactive_class)
+    declared: list[syntax.Node] = [*tree.env_variables, *tree.interfaces, *tree.classes]
+    for node in _as_written(declared):
+        if not isinstance(node, syntax.EnvVariable):
+            writer.gap()
+        _write_declaration(writer, node)
     writer.gap()
     writer.open("main")
     for instance in tree.instances:
@@ -85,6 +83,24 @@ class _Writer:
 # --- declarations ------------------------------------------------------------------------------
 
 
+def _as_written(nodes: Sequence[_Declared]) -> list[_Declared]:
+    """Give declarations in the order of their text; those without one as they are given."""
+    return sorted(nodes, key=lambda node: _place((node,)))
+
+
+def _place(nodes: Sequence[syntax.Node]) -> tuple[int, int]:
+    return (nodes[0].span.line, nodes[0].span.column) if nodes else (0, 0)
+
+
+def _write_declaration(writer: _Writer, node: syntax.Node) -> None:
+    if isinstance(node, syntax.EnvVariable):
+        writer.line(f"env {_type(node.type)} {node.name} = {_initial(node.value)};")
+    elif isinstance(node, syntax.Interface):
+        _write_interface(writer, node)
+    elif isinstance(node, syntax.ReactiveClass):
+        _write_class(writer, node)
+
+
 def _write_interface(writer: _Writer, node: syntax.Interface) -> None:
     bases = f" extends {', '.join(node.bases)}" if node.bases else ""
     writer.open(f"interface {node.name}{bases}")
@@ -101,25 +117,26 @@ def _write_class(writer: _Writer, node: syntax.ReactiveClass) -> None:
     promised = f" implements {', '.join(node.interfaces)}" if node.interfaces else ""
     size = print_expression(node.queue_size)
     writer.open(f"{abstract}reactiveclass {node.name}{base}{promised}({size})")
-    _write_fields(writer, "knownrebecs", node.known_rebecs)
-    _write_fields(writer, "statevars", node.state_variables)
-    for constructor in node.constructors:
+    sections = {"knownrebecs": node.known_rebecs, "statevars": node.state_variables}
+    for section, fields in sorted(sections.items(), key=lambda item: _place(item[1])):
+        _write_fields(writer, section, fields)
+    members: list[_Member] = [*node.constructors, *node.message_servers, *node.methods]
+    for member in _as_written(members):
         writer.gap()
-        _write_body(writer, constructor.name + _parameters(constructor), constructor.body)
-    for server in node.message_servers:
-        writer.gap()
-        for annotation in server.annotations:
-            writer.line(_annotation(annotation))
-        prefix = "abstract " if server.abstract else ""
-        head = f"{prefix}msgsrv {server.name}{_parameters(server)}"
-        _write_body(writer, head, server.body)
-    for method in node.methods:
-        writer.gap()
-        prefix = "abstract " if method.abstract else ""
-        result = "void" if method.return_type is None else _type(method.return_type)
-        head = f"{prefix}{result} {method.name}{_parameters(method)}"
-        _write_body(writer, head, method.body)
+        _write_member(writer, member)
     writer.close()
+
+
+def _write_member(writer: _Writer, node: _Member) -> None:
+    head = node.name + _parameters(node)
+    if isinstance(node, syntax.MessageServer):
+        for annotation in node.annotations:
+            writer.line(_annotation(annotation))
+        head = f"{'abstract ' if node.abstract else ''}msgsrv {head}"
+    elif isinstance(node, syntax.Method):
+        result = "void" if node.return_type is None else _type(node.return_type)
+        head = f"{'abstract ' if node.abstract else ''}{result} {head}"
+    _write_body(writer, head, node.body)
 
 
 def _write_fields(writer: _Writer, section: str, fields: Sequence[syntax.Field]) -> None:
@@ -142,9 +159,7 @@ def _write_body(writer: _Writer, head: str, body: syntax.Block | None) -> None:
     writer.close()
 
 
-def _parameters(
-    node: syntax.Constructor | syntax.MessageServer | syntax.Method,
-) -> str:
+def _parameters(node: _Member) -> str:
     inner = ", ".join(f"{_type(item.type)} {item.name}" for item in node.parameters)
     return f"({inner})"
 

@@ -12,7 +12,14 @@ from pygls.lsp.server import LanguageServer
 from pygls.workspace import ServerTextPosition, ServerTextRange, TextDocument
 
 from rebecsim import __version__
-from rebecsim.lang import CheckedModel, Diagnostic, RebecaError, check_source, parse_model
+from rebecsim.lang import (
+    CheckedModel,
+    Diagnostic,
+    RebecaError,
+    check_source,
+    parse_model,
+    problems_of,
+)
 from rebecsim.lang.syntax import Span
 from rebecsim.language_server.answers import (
     Entry,
@@ -93,7 +100,7 @@ def _publish(ls: LanguageServer, uri: str) -> None:
     document = ls.workspace.get_text_document(uri)
     if not _is_model(document):
         return
-    shown = [_diagnostic(document, each) for each in _problems(document)]
+    shown = [_diagnostic(document, each) for each in problems_of(document.source)]
     ls.text_document_publish_diagnostics(
         lsp.PublishDiagnosticsParams(uri, shown, version=document.version)
     )
@@ -101,13 +108,6 @@ def _publish(ls: LanguageServer, uri: str) -> None:
 
 def _is_model(document: TextDocument) -> bool:
     return unquote(urlparse(document.uri).path).endswith(".rebeca")
-
-
-def _problems(document: TextDocument) -> tuple[Diagnostic, ...]:
-    try:
-        return check_source(document.source).warnings
-    except RebecaError as error:
-        return error.diagnostics
 
 
 def _checked(document: TextDocument) -> CheckedModel | None:

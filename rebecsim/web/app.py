@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from rebecsim.actors import Violation
 from rebecsim.errors import UserError
 from rebecsim.web.answers import UnknownPlaceError, problem, rendered
+from rebecsim.web.editor_pages import editor_address, editor_pages
 from rebecsim.web.explorer import Explorer
 from rebecsim.web.explorer_pages import explorer_pages
 from rebecsim.web.guard import Admission, Guard
@@ -24,6 +25,9 @@ from rebecsim.web.studies.pages import study_pages
 _STATIC = {
     "app.css": "text/css; charset=utf-8",
     "app.js": "text/javascript; charset=utf-8",
+    "codemirror.min.js": "text/javascript; charset=utf-8",
+    "codemirror-LICENSE.txt": "text/plain; charset=utf-8",
+    "editor.js": "text/javascript; charset=utf-8",
     "htmx.min.js": "text/javascript; charset=utf-8",
     "htmx-LICENSE.txt": "text/plain; charset=utf-8",
     "icon.svg": "image/svg+xml",
@@ -46,6 +50,7 @@ def make_app(library: Library, admission: Admission) -> Guard:
     _add_pages(app, library)
     app.include_router(explorer_pages(explorer))
     app.include_router(study_pages(library.directory))
+    app.include_router(editor_pages(library))
     return Guard(app, admission)
 
 
@@ -66,7 +71,8 @@ def _on_violation(request: Request, error: Exception) -> Response:
 def _add_pages(app: FastAPI, library: Library) -> None:
     @app.get("/")
     def models() -> Response:
-        return HTMLResponse(rendered("models.html.j2", models=library.models()))
+        page = rendered("models.html.j2", models=library.models(), editor_address=editor_address)
+        return HTMLResponse(page)
 
     @app.get("/static/{name}")
     def static(name: str) -> Response:

@@ -9,6 +9,7 @@ from rebecsim.live import Stepper
 from rebecsim.printable import clipped
 from rebecsim.web.addresses import LONGEST_RUN, Place
 from rebecsim.web.answers import LONGEST_ERROR, rendered
+from rebecsim.web.editor_pages import editor_address
 from rebecsim.web.library import Library, ListedModel
 from rebecsim.web.verdicts import Inquiry, Verdicts
 from rebecsim.web.views import sent_by, view_of
@@ -45,6 +46,7 @@ class Explorer:
         return rendered(
             "explorer.html.j2",
             listed=listed,
+            editor=editor_address(listed),
             place=place,
             view=view,
             timed=not walks.model.core,

@@ -20,7 +20,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-LARGEST_BODY = 64 * 1024
+LARGEST_BODY = 512 * 1024
 LONGEST_ADDRESS = 16 * 1024
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 

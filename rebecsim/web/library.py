@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -18,24 +17,24 @@ from pathlib import Path
 from typing import Literal
 
 from rebecsim.errors import UserError
-
-LARGEST_MODEL = 256 * 1024
-"""Bytes of a model that is listed."""
+from rebecsim.web.own_files import OwnFiles, read_small_file
 
 _MOST_FILES = 500
 _MOST_VISITED = 20_000  # entries of directories
 _MOST_KEPT = 500  # texts that were listed once
+_MOST_TYPED = 100  # texts that were typed in a browser
 _MEANING = "rebecsim explorer 1"
 """Is changed when the numbers of transitions are, so that older addresses are not misread."""
 
-Origin = Literal["yours", "teaching"]
+Origin = Literal["yours", "teaching", "typed"]
 
 
 @dataclass(frozen=True)
 class ListedModel:
     """A model as it was read. `id` tells texts apart, `name` is what people see.
 
-    `questions` is the property file beside it, if there is one.
+    `questions` is the property file beside it, if there is one; `editor` the address of the page on
+    which it was typed.
     """
 
     id: str
@@ -44,6 +43,7 @@ class ListedModel:
     file: Path
     text: str
     questions: Path | None = None
+    editor: str = ""
 
     @property
     def is_python(self) -> bool:
@@ -61,9 +61,11 @@ class Library:
                 raise UserError(f"{given}: is neither a model (.rebeca, .py) nor a directory")
         self._given = given
         self.directory = given if given is not None and given.is_dir() else None
+        self.own = OwnFiles(given)
         self.named: ListedModel | None = None
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, ListedModel] = OrderedDict()
+        self._typed: OrderedDict[str, ListedModel] = OrderedDict()
         if given is not None and given.is_file():
             self.named = self._listed(given, given.name, "yours", by_name=True)
             if self.named is None:
@@ -84,8 +86,26 @@ class Library:
     def find(self, model: str) -> ListedModel | None:
         """Give the model with this id, also if its file has been changed since it was listed."""
         with self._lock:
-            kept = self._kept.get(model)
+            kept = self._typed.get(model) or self._kept.get(model)
         return kept or next((each for each in self.models() if each.id == model), None)
+
+    def named_so(self, origin: Origin, name: str) -> ListedModel | None:
+        """Give the listed model with this name, as its file is now."""
+        found = (each for each in self.models() if (each.origin, each.name) == (origin, name))
+        return next(found, None)
+
+    def add_typed(
+        self, text: str, name: str, editor: str, questions: Path | None = None
+    ) -> ListedModel:
+        """Make a text known that was typed in a browser; the oldest ones are forgotten."""
+        file = Path(name).with_suffix(".rebeca")  # whatever was typed, it is no Python
+        listed = ListedModel(_id_of(file, text), name, "typed", file, text, questions, editor)
+        with self._lock:
+            self._typed[listed.id] = listed
+            self._typed.move_to_end(listed.id)
+            while len(self._typed) > _MOST_TYPED:
+                self._typed.popitem(last=False)
+        return listed
 
     def _of_the_user(self) -> Iterator[ListedModel]:
         if self._given is None:
@@ -124,22 +144,11 @@ class Library:
         if data is None:
             return None
         text = data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
-        content = f"{_MEANING}\n{file.suffix}\n{text}"
-        hashed = hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:16]
         beside = file.with_suffix(".property")
         questions = beside if beside.is_file() and not beside.is_symlink() else None
-        return ListedModel(hashed, name, origin, file, text, questions)
+        return ListedModel(_id_of(file, text), name, origin, file, text, questions)
 
 
-def read_small_file(file: Path, *, follow: bool = False, most: int = LARGEST_MODEL) -> bytes | None:
-    """Read a regular file; None for links (unless `follow`), devices, large files and errors."""
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
-    flags |= 0 if follow else getattr(os, "O_NOFOLLOW", 0)
-    try:
-        with os.fdopen(os.open(file, flags), "rb") as opened:
-            if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
-                return None
-            data = opened.read(most + 1)
-    except OSError:
-        return None
-    return None if len(data) > most else data
+def _id_of(file: Path, text: str) -> str:
+    content = f"{_MEANING}\n{file.suffix}\n{text}"
+    return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:16]

@@ -23,9 +23,9 @@ needs_chromium = pytest.mark.skipif(
 
 
 @contextmanager
-def running(models: Path | None) -> Iterator[str]:
+def running(models: Path | None, port: int = 0) -> Iterator[str]:
     """Run a server in a thread and give its address."""
-    server: Server = prepare(models, "127.0.0.1", 0)
+    server: Server = prepare(models, "127.0.0.1", port)
     thread = threading.Thread(target=server.run, kwargs={"browser": False})
     thread.start()
     try:

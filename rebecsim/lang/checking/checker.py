@@ -16,7 +16,7 @@ from rebecsim.lang.checking.main_block import check_main
 from rebecsim.lang.checking.own_sends import with_own_sends
 from rebecsim.lang.checking.scopes import Findings
 from rebecsim.lang.dialects import declared_dialect
-from rebecsim.lang.errors import RebecaCheckError, in_order
+from rebecsim.lang.errors import Diagnostic, RebecaCheckError, RebecaError, in_order
 from rebecsim.lang.reading.parser import parse_model, read_source
 
 
@@ -67,6 +67,14 @@ def check_source(text: str, file: str = "<string>", dialect: Dialect = "timed") 
     A text that says `// rebeca: core` in its first comments is Core Rebeca, whatever is asked for.
     """
     return check_model(parse_model(text, file), declared_dialect(text) or dialect, text)
+
+
+def problems_of(text: str, file: str = "<string>") -> tuple[Diagnostic, ...]:
+    """Give what is wrong with a text, or the warnings of one that can be run."""
+    try:
+        return check_source(text, file).warnings
+    except RebecaError as error:
+        return error.diagnostics
 
 
 def check_file(path: str | Path, dialect: Dialect = "timed") -> CheckedModel:

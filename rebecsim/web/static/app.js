@@ -92,8 +92,31 @@ function branchOf(run, here, model) {
   return line;
 }
 
+// Texts of the editor that this browser keeps and that are in no file.
+function showTyped() {
+  const place = document.getElementById("typed");
+  const found = Object.keys(localStorage).filter((each) => /^rebecsim-text \/edit\?/.test(each));
+  if (!place || !found.length) {
+    return;
+  }
+  place.hidden = false;
+  place.querySelector("ul").replaceChildren(...found.sort().map(typedOf));
+}
+
+function typedOf(key) {
+  const line = document.createElement("li");
+  const link = document.createElement("a");
+  link.href = key.slice("rebecsim-text ".length);
+  const asked = new URL(link.href).searchParams;
+  link.textContent = asked.get("file") ?? `${asked.get("new")}.rebeca`;
+  link.setAttribute("hx-boost", "false");
+  line.append(link);
+  return line;
+}
+
 function arrived() {
   showBranches();
+  showTyped();
   const diagram = document.querySelector(".run .diagram");
   if (diagram) {
     diagram.scrollTop = diagram.scrollHeight;
@@ -106,7 +129,7 @@ function arrived() {
 
 document.addEventListener("DOMContentLoaded", arrived);
 document.addEventListener("htmx:afterSettle", (event) => {
-  if (event.target === document.body || event.target.querySelector?.("#branches, .graph")) {
+  if (event.target === document.body || event.target.querySelector?.("#branches, .graph, #typed")) {
     arrived();
   }
 });

@@ -19,7 +19,7 @@ from rebecsim.report.stored import difference_figures, error_notes, setting_valu
 from rebecsim.studies.storage.diff import RunDifference, compare_runs
 from rebecsim.studies.storage.query import views
 from rebecsim.web.answers import LONGEST_ERROR, rendered
-from rebecsim.web.library import read_small_file
+from rebecsim.web.own_files import read_small_file
 from rebecsim.web.studies.figures import FigureRoom
 from rebecsim.web.studies.questions import LONGEST_QUESTION, Questions
 from rebecsim.web.studies.shelf import Shelf, ShelvedRun

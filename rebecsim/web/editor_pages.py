@@ -1,0 +1,187 @@
+"""The editor: a text is checked as one types, laid out, explored, and kept on disk on demand.
+
+What is typed is text of a model and is parsed and checked as such; it is never run as Python.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.concurrency import run_in_threadpool
+
+from rebecsim.errors import UserError
+from rebecsim.files import reason_of
+from rebecsim.generate.starting import starter_text
+from rebecsim.lang import Diagnostic, format_source, problems_of
+from rebecsim.lang.highlighting import WORDS
+from rebecsim.printable import clipped
+from rebecsim.web.answers import LONGEST_ERROR, UnknownPlaceError, download, read_form, rendered
+from rebecsim.web.library import Library, ListedModel
+from rebecsim.web.own_files import LARGEST_TEXT, ChangedMeanwhileError
+
+_MOST_PROBLEMS = 100
+_STARTER = "starter"
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What is open in the editor; `version` is that of the file on disk, empty if there is none."""
+
+    address: str
+    name: str
+    text: str
+    version: str = ""
+
+
+def editor_address(listed: ListedModel) -> str:
+    """Give the address at which a model can be edited, or a copy of it; empty for Python."""
+    if listed.is_python:
+        return ""
+    if listed.origin == "yours":
+        return _address(file=listed.name)
+    if listed.origin == "typed":
+        return listed.editor
+    return _address(new=listed.file.stem, start=listed.name)
+
+
+def editor_pages(library: Library) -> APIRouter:
+    """Give what answers below `/edit`."""
+    router = APIRouter()
+
+    @router.get("/edit")
+    def edit(file: str = "", new: str = "", start: str = "") -> Response:
+        return _page(library, _opened(library, file, new, start))
+
+    @router.post("/edit/check")
+    async def check(request: Request) -> Response:
+        asked = read_form(await request.body())
+        return JSONResponse({"problems": await run_in_threadpool(_problems, asked)})
+
+    @router.post("/edit/format")
+    async def laid_out(request: Request) -> Response:
+        asked = read_form(await request.body())
+        return await run_in_threadpool(_formatted, asked)
+
+    @router.post("/edit/explore")
+    async def explore(request: Request) -> Response:
+        asked = read_form(await request.body())
+        return await run_in_threadpool(_explored, library, asked)
+
+    @router.post("/edit/save")
+    async def save(request: Request) -> Response:
+        asked = read_form(await request.body())
+        return await run_in_threadpool(_saved, library, asked)
+
+    @router.post("/edit/download")
+    async def keep(request: Request) -> Response:
+        asked = read_form(await request.body())
+        return download(_text(asked), asked.get("name", "") or "model.rebeca")
+
+    return router
+
+
+def _address(**query: str) -> str:
+    return f"/edit?{urlencode(query)}"
+
+
+def _opened(library: Library, file: str, new: str, start: str) -> Sheet:
+    """Give what an address asks for. Raises UserError."""
+    if file:
+        if library.named_so("yours", file) is None:
+            raise UnknownPlaceError(f"{file}: is not among your models")
+        found = library.own.read(file)
+        return Sheet(_address(file=file), file, found.text, found.version)
+    name = new.removesuffix(".rebeca") or "model"
+    text = starter_text(name)  # also checks the name
+    if start not in ("", _STARTER):
+        listed = library.named_so("teaching", start)
+        if listed is None:
+            raise UnknownPlaceError(f"{start}: is not among the models to learn from")
+        text = listed.text
+    given = {"new": name, "start": start} if start not in ("", _STARTER) else {"new": name}
+    return Sheet(_address(**given), f"{name}.rebeca", text)
+
+
+def _page(library: Library, sheet: Sheet, problem: str = "", status: int = 200) -> HTMLResponse:
+    page = rendered(
+        "editor.html.j2",
+        sheet=sheet,
+        words=WORDS,
+        can_write=library.own.can_write,
+        problem=clipped(problem, LONGEST_ERROR),
+    )
+    return HTMLResponse(page, status)
+
+
+def _text(asked: dict[str, str]) -> str:
+    """Give the text that a form has. Raises UserError if it is too long."""
+    text = asked.get("text", "").replace("\r\n", "\n")
+    if len(text.encode("utf-8", "replace")) > LARGEST_TEXT:
+        raise UserError(f"A text may have {LARGEST_TEXT:,} bytes.")
+    return text
+
+
+def _problems(asked: dict[str, str]) -> list[dict[str, Any]]:
+    try:
+        found = problems_of(_text(asked), "model.rebeca")
+    except UserError as error:
+        return [_on_line_one(str(error))]
+    return [_shown(each) for each in found[:_MOST_PROBLEMS]]
+
+
+def _shown(found: Diagnostic) -> dict[str, Any]:
+    plain = found.to_json()
+    del plain["file"]
+    return plain | {"message": clipped(found.message, LONGEST_ERROR)}
+
+
+def _on_line_one(message: str) -> dict[str, Any]:
+    place = {"line": 1, "column": 1, "end_line": 1, "end_column": 1}
+    return place | {"severity": "error", "message": message, "hint": None, "code": ""}
+
+
+def _formatted(asked: dict[str, str]) -> Response:
+    try:
+        return JSONResponse({"text": format_source(_text(asked), "model.rebeca")})
+    except UserError as error:
+        return JSONResponse({"error": clipped(str(error), LONGEST_ERROR)}, 400)
+
+
+def _explored(library: Library, asked: dict[str, str]) -> Response:
+    """Open the explorer on a text, or show it again with what is wrong."""
+    sheet = _sheet(asked)
+    errors = [each for each in problems_of(sheet.text, sheet.name) if each.severity == "error"]
+    if errors:
+        return _page(library, sheet, str(errors[0]), 400)
+    beside = library.named_so("yours", sheet.name) if sheet.version else None
+    questions = None if beside is None else beside.questions
+    listed = library.add_typed(sheet.text, sheet.name or "model", sheet.address, questions)
+    return RedirectResponse(f"/x/{listed.id}/-", 303)
+
+
+def _sheet(asked: dict[str, str]) -> Sheet:
+    """Give what a form of the editor has sent. Raises UserError."""
+    address = asked.get("editor", "")
+    if not address.startswith("/edit?"):
+        address = "/edit"
+    return Sheet(
+        address[:500], asked.get("name", "").strip()[:200], _text(asked), asked.get("version", "")
+    )
+
+
+def _saved(library: Library, asked: dict[str, str]) -> Response:
+    """Write a text into its file; what it answers is read by the script of the page."""
+    sheet = _sheet(asked)
+    try:
+        version = library.own.write(sheet.name, sheet.text, sheet.version)
+    except ChangedMeanwhileError as error:
+        return JSONResponse({"error": str(error), "changed": True}, 409)
+    except UserError as error:
+        return JSONResponse({"error": str(error)}, 400)
+    except OSError as error:
+        return JSONResponse({"error": f"{sheet.name}: {reason_of(error)}"}, 400)
+    return JSONResponse({"version": version, "address": _address(file=sheet.name)})

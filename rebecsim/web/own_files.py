@@ -1,0 +1,152 @@
+"""The files of one's own that the editor reads and writes, all below the path that was given.
+
+A file is written only if it is as it was read: what somebody else has written meanwhile stays.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import threading
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from rebecsim.errors import UserError
+from rebecsim.files import write_atomically
+
+LARGEST_MODEL = 256 * 1024
+"""Bytes of a model that is listed."""
+
+LARGEST_TEXT = 128 * 1024
+"""Bytes of a text that is typed in a browser."""
+
+_LONGEST_NAME = 200
+_FORBIDDEN = frozenset('\\:*?"<>|')
+
+
+class ChangedMeanwhileError(UserError):
+    """A file is not as it was when it was read."""
+
+
+@dataclass(frozen=True)
+class ReadFile:
+    """The text of a file, and a digest that tells its contents apart."""
+
+    text: str
+    version: str
+
+
+class OwnFiles:
+    """The models below `given`, a directory, or only this one model; with None, there are none."""
+
+    def __init__(self, given: Path | None) -> None:
+        is_python = given is not None and given.suffix == ".py" and not given.is_dir()
+        self._given = None if is_python else given
+        self._lock = threading.Lock()
+
+    @property
+    def can_write(self) -> bool:
+        """Whether there is a place for files."""
+        return self._given is not None
+
+    def read(self, name: str) -> ReadFile:
+        """Read a model. Raises UserError."""
+        place, follow = self._place(name)
+        data = read_small_file(place, follow=follow)
+        if data is None:
+            raise UserError(f"{name}: there is no such file, or it is no text that can be edited")
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise UserError(f"{name}: is not in UTF-8, and would be damaged here") from error
+        return ReadFile(text.replace("\r\n", "\n"), _version(data))
+
+    def write(self, name: str, text: str, version: str) -> str:
+        """Write a model that has this version now, or without one is not there; give the new one.
+
+        Raises UserError, ChangedMeanwhileError, OSError.
+        """
+        data = text.encode("utf-8", "replace")
+        if len(data) > LARGEST_TEXT:
+            raise UserError(f"A text may have {LARGEST_TEXT:,} bytes.")
+        place, follow = self._place(name)
+        with self._lock:
+            if not version:
+                _write_new(place, name, data)
+                return _version(data)
+            found = read_small_file(place, follow=follow)
+            if found is None or _version(found) != version:
+                raise ChangedMeanwhileError(
+                    f"{name}: has been changed on disk since it was opened here"
+                )
+            write_atomically(place, data)
+        return _version(data)
+
+    def _place(self, name: str) -> tuple[Path, bool]:
+        """Give where a file is, and whether it may be a link: only one that the user has named."""
+        if self._given is None:
+            raise UserError("Start `rebecsim web DIRECTORY` to keep models on disk.")
+        if not self._given.is_dir():
+            if name != self._given.name:
+                raise UserError(f"Only {self._given.name} is open here, and no other file.")
+            return self._given, True
+        parts = _parts(name)
+        place = self._given
+        for part in parts[:-1]:
+            place /= part
+            if place.is_symlink() or not place.is_dir():
+                raise UserError(f"{name[:_LONGEST_NAME]}: there is no such directory")
+        place /= parts[-1]
+        if place.is_symlink():
+            raise UserError(f"{name}: is a link, which may lead elsewhere")
+        root, real = self._given.resolve(), place.parent.resolve()
+        if real != root and root not in real.parents:
+            raise UserError(f"{name}: is not below the directory that was given")
+        return place, False
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    """Split a name into directories and a file. Raises UserError for what could lead elsewhere."""
+    parts = PurePosixPath(name).parts
+    wrong = (
+        len(name) > _LONGEST_NAME
+        or not name.endswith(".rebeca")
+        or "/".join(parts) != name  # twice a slash, or `.` between
+        or any(each.startswith((".", "/")) or each.endswith(" ") for each in parts)
+        or not name.isprintable()
+        or not _FORBIDDEN.isdisjoint(name)
+    )
+    if wrong or not parts:
+        raise UserError(f"{name[:_LONGEST_NAME]!r} is no name for a model: use NAME.rebeca")
+    return parts
+
+
+def _write_new(place: Path, name: str, data: bytes) -> None:
+    try:
+        place.touch(exist_ok=False)
+    except FileExistsError as error:
+        raise ChangedMeanwhileError(f"{name}: is there already; choose another name") from error
+    try:
+        write_atomically(place, data)
+    except OSError:
+        place.unlink(missing_ok=True)
+        raise
+
+
+def _version(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+def read_small_file(file: Path, *, follow: bool = False, most: int = LARGEST_MODEL) -> bytes | None:
+    """Read a regular file; None for links (unless `follow`), devices, large files and errors."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
+    flags |= 0 if follow else getattr(os, "O_NOFOLLOW", 0)
+    try:
+        with os.fdopen(os.open(file, flags), "rb") as opened:
+            if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+                return None
+            data = opened.read(most + 1)
+    except OSError:
+        return None
+    return None if len(data) > most else data
