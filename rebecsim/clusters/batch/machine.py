@@ -25,8 +25,6 @@ from rebecsim.errors import UserError
 Placement = Literal["first-fit", "best-fit"]
 PLACEMENTS: tuple[Placement, ...] = get_args(Placement)
 
-_BEGINNINGS = 1 << 6, 1 << 9
-
 
 Level = TypeVar("Level")
 
@@ -231,14 +229,8 @@ class SingleNodes(GroupedMachine[int]):
         if any(each.processors > 1 or each.resources for each in groups):
             raise UserError("nodes with more than one processor; make `Nodes` of them")
         self._empty = (1 << self.processors) - 1
-        sizes = [1 << power for power in reversed(range(self.processors.bit_length()))]
-        self._halves = [(size, (1 << size) - 1) for size in sizes]
-        # The first nodes of all, and the halves of those: few nodes are mostly found among them.
-        self._beginnings = [
-            ((1 << size) - 1, [each for each in self._halves if each[0] < size])
-            for size in _BEGINNINGS
-            if size < self.processors
-        ]
+        sizes = [1 << power for power in range(3, self.processors.bit_length())]
+        self._halves = [(size, (1 << size) - 1) for size in reversed(sizes)]
 
     @property
     def empty(self) -> int:
@@ -250,31 +242,23 @@ class SingleNodes(GroupedMachine[int]):
         wanted = job.processors
         if job.chunk > 1:
             return None
-        if wanted == 1:
-            return level & -level or None
-        halves, rest, before = self._halves, level, 0  # so many nodes come before those looked at
-        for some, smaller in self._beginnings:
-            first = level & some
-            count = first.bit_count()
-            if count == wanted:
-                return first
-            if count > wanted:
-                halves, rest = smaller, first
-                break
-        for size, mask in halves:
-            first = rest & mask
-            count = first.bit_count()
-            if count > wanted:
-                rest = first
-                continue
-            before += size
-            if count == wanted:
-                break
-            wanted -= count
-            rest >>= size
-        else:
-            return None  # there are fewer
-        return level & ((1 << before) - 1)
+        first = level & -level
+        run = (first << wanted) - first  # so many nodes from the first free one on
+        if level & run == run:
+            return run or None
+        if level.bit_count() < wanted:
+            return None
+        rest, before = level, 0  # so many nodes come before those looked at
+        for size, mask in self._halves:
+            some = rest & mask
+            count = some.bit_count()
+            if count < wanted:
+                wanted -= count
+                before += size
+                rest >>= size
+            else:
+                rest = some
+        return level & ((1 << before + _ENDS[rest & 0xFF][wanted]) - 1)
 
     def lower(self, *levels: int) -> int:
         """Give the nodes that are free in all."""
@@ -287,6 +271,15 @@ class SingleNodes(GroupedMachine[int]):
     def first_node(self, amount: int) -> int:
         """Give the number of the first node."""
         return (amount & -amount).bit_length() - 1
+
+
+def _end_of(some: int, wanted: int) -> int:
+    """Count the nodes up to the last of so many first free ones among eight; 0 for too few."""
+    ends = (end for end in range(1, 9) if (some & ((1 << end) - 1)).bit_count() == wanted)
+    return next(ends, 0)
+
+
+_ENDS = [bytes(_end_of(some, wanted) for wanted in range(9)) for some in range(256)]
 
 
 def _greedy(fitting: NDArray[np.int64], chunks: int) -> NDArray[np.int64]:
