@@ -1,0 +1,447 @@
+"""The states of a cluster that follow each other, and their values: compiled loops."""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebecsim.clusters.dispatch.orders.states import Tables
+from rebecsim.native.arrays import Integers, Narrow, ShortTable, Table
+from rebecsim.native.cache import compiled
+from rebecsim.native.loops.tables import hash_at
+
+Floats = Annotated[NDArray[np.float64], 1]
+Number = int | np.int64  # where NumPy gives what plain Python goes on with
+FloatTable = Annotated[NDArray[np.float64], 2]
+
+NODES, RECEIPTS, CHOICES, ACTIONS = range(4)
+"""What is counted."""
+
+UNKNOWN = -1
+"""In the place of the first action: a state that was not looked at."""
+
+
+class Graph(NamedTuple):
+    """The states that were found, what can be done in each, and what comes of it.
+
+    A state is what is left of a tick when jobs have been handed out. Then jobs come, in one of
+    several ways, and for each of these there are several ways to do the next tick.
+
+    Attributes:
+        counts: how many there are of each; see NODES and those after it.
+        nodes: states; `node_places` finds them.
+        waiting: how many jobs wait in each.
+        way: the first way in which jobs come in each, and the one behind the last.
+        first_choice, first_action: of each; UNKNOWN if it was not looked at.
+        actions: for each way in which jobs come in a state, how many there are to do the tick.
+        receipts: what is counted in a tick: misses in the queue, then what becomes of each job that
+            is handed out.
+        target, receipt, weight: of each action; the last is how likely the random order takes it.
+    """
+
+    counts: Integers
+    nodes: Table
+    node_places: Narrow
+    waiting: Narrow
+    way: ShortTable
+    first_choice: Integers
+    first_action: Integers
+    actions: Narrow
+    receipts: Table
+    receipt_places: Narrow
+    target: Narrow
+    receipt: Narrow
+    weight: Floats
+
+
+@compiled(borrows=True)
+def entered(rows: Table, places: Narrow, count: Number, words: int) -> Number:
+    """Give the number of the row behind the last one: that of an equal row, or its own if new."""
+    last = places.shape[0] - 1
+    place = hash_at(rows, count, words) & last
+    while places[place] != 0:
+        number = np.int64(places[place]) - 1
+        same = True
+        for word in range(words):
+            same = same and rows[number, word] == rows[count, word]
+        if same:
+            return number
+        place = (place + 1) & last
+    places[place] = count + 1
+    return count
+
+
+@compiled(borrows=True)
+def enter_all(rows: Table, places: Narrow, first: int, behind: int, words: int) -> None:
+    """Enter some rows, which all differ, into an empty table of places."""
+    last = places.shape[0] - 1
+    for row in range(first, behind):
+        place = hash_at(rows, row, words) & last
+        while places[place] != 0:
+            place = (place + 1) & last
+        places[place] = row + 1
+
+
+@compiled(inner=True)
+def _unpack(layout: Table, rows: Table, row: int, parts: Integers) -> None:
+    for part in range(layout.shape[0]):
+        parts[part] = rows[row, layout[part, 0]] >> layout[part, 1] & layout[part, 2]
+
+
+@compiled(inner=True)
+def _pack(layout: Table, parts: Integers, rows: Table, row: Number, words: int) -> None:
+    for word in range(words):
+        rows[row, word] = 0
+    for part in range(layout.shape[0]):
+        rows[row, layout[part, 0]] |= parts[part] << layout[part, 1]
+
+
+@compiled(borrows=True)
+def chosen(tables: Tables, parts: Integers, first: int, behind: int) -> int:
+    """Give the slot of the job that the policy hands out next; -1 when none waits."""
+    classes, policy = tables.sizes[3], tables.sizes[4]
+    best = -1
+    least = 0
+    for slot in range(first, behind):
+        if parts[slot] == 0:
+            continue
+        if policy == 1:
+            return slot
+        left = parts[slot] // classes
+        kind = parts[slot] - left * classes
+        key = left
+        if policy == 2:
+            key = -left
+        elif policy == 3:
+            key = left + (0 if tables.high[kind] else 1 << 40)
+        elif policy == 4:
+            key = left - tables.lengths[kind]
+        elif policy == 5:
+            key = tables.lengths[kind] - left
+        elif policy == 6:
+            key = tables.lengths[kind]
+        if best == -1 or key < least:
+            best = slot
+            least = key
+    return best
+
+
+@compiled(inner=True)
+def _settle(tables: Tables, parts: Integers, scratch: Table) -> None:
+    """Forget what does not matter: who is which of those alike, lengths, deadlines, slots."""
+    first = 1 + tables.sizes[0]
+    behind = first + tables.sizes[1]
+    for group in range(tables.groups.shape[0]):
+        _sort(parts, 1 + tables.groups[group, 0], 1 + tables.groups[group, 1])
+    if tables.sizes[4] == 1:
+        free = first
+        for slot in range(first, behind):
+            if parts[slot]:
+                job = parts[slot]
+                parts[slot] = 0
+                parts[free] = job
+                free += 1
+    if tables.sizes[6]:
+        _foresee(tables, parts, scratch)
+    if tables.sizes[5]:
+        _sort(parts, first, behind)
+
+
+@compiled(inner=True)
+def _foresee(tables: Tables, parts: Integers, scratch: Table) -> None:
+    """Forget lengths of jobs that must be late, and under FIFO deadlines that must be met.
+
+    No job can begin before those that go before it now have begun or are late, each as soon as an
+    AppMaster may be free; that is the earliest. Under FIFO none can come between, and the latest is
+    when all updates come behind the tick.
+    """
+    classes, workers = tables.sizes[3], tables.sizes[0]
+    first = 1 + workers
+    behind = first + tables.sizes[1]
+    soonest, latest, left = scratch[0], scratch[1], scratch[2]
+    for worker in range(workers):
+        busy = parts[1 + worker]
+        soonest[worker] = max(busy, 1)
+        latest[worker] = busy + 1
+    for slot in range(first, behind):
+        left[slot] = parts[slot]
+    slot = chosen(tables, left, first, behind)
+    while slot >= 0:
+        left[slot] = 0
+        due = parts[slot] // classes
+        kind = parts[slot] - due * classes
+        worker = _least(soonest, workers)
+        length = tables.shortest[kind]
+        is_late = kind == tables.late[kind] or soonest[worker] + length > due
+        if is_late:
+            kind = tables.late[kind]
+            parts[slot] = due * classes + kind
+            soonest[worker] = max(soonest[worker], due)
+        else:
+            soonest[worker] += length
+        if tables.sizes[4] == 1:
+            worker = _least(latest, workers)
+            ends = latest[worker] + length
+            if not is_late and ends <= due:
+                parts[slot] = ends * classes + kind
+                due = ends
+            # An update that is late, of a job that was handed out at the last moment.
+            latest[worker] = max(latest[worker], due + 1 if is_late else min(ends, due) + 1)
+        slot = chosen(tables, left, first, behind)
+
+
+@compiled(inner=True)
+def _least(values: Integers, count: int) -> int:
+    best = 0
+    for each in range(1, count):
+        if values[each] < values[best]:
+            best = each
+    return best
+
+
+@compiled(inner=True)
+def _sort(parts: Integers, first: int, behind: int) -> None:
+    for place in range(first + 1, behind):
+        part = parts[place]
+        before = place - 1
+        while before >= first and parts[before] < part:
+            parts[before + 1] = parts[before]
+            before -= 1
+        parts[before + 1] = part
+
+
+@compiled(inner=True)
+def _tick(
+    tables: Tables,
+    parts: Integers,
+    served: Integers,
+    receipts: Table,
+    row: int,
+    scratch: Table,
+) -> None:
+    """Do a tick before which so many updates of each group were served; note what is counted."""
+    workers, classes, groups = tables.sizes[0], tables.sizes[3], tables.groups.shape[0]
+    first = 1 + workers
+    behind = first + tables.sizes[1]
+    for word in range(receipts.shape[1]):
+        receipts[row, word] = 0
+    for slot in range(first, behind):
+        if parts[slot]:
+            parts[slot] -= classes
+            if parts[slot] < classes:
+                parts[slot] = 0
+                receipts[row, 0] += 1
+    jobs = 0
+    for group in range(groups):
+        left = served[group]
+        for worker in range(1 + tables.groups[group, 0], 1 + tables.groups[group, 1]):
+            is_free = parts[worker] == 0
+            if parts[worker] == 1 and left > 0:
+                left -= 1
+                is_free = True
+            slot = chosen(tables, parts, first, behind) if is_free else -1
+            if slot < 0:
+                parts[worker] = max(parts[worker] - 1, 0)
+                continue
+            due = parts[slot] // classes
+            kind = parts[slot] - due * classes
+            busy = tables.busy[kind, group]
+            is_late = busy > due or tables.lengths[kind] == 0
+            if is_late:
+                busy = due
+            parts[slot] = 0
+            parts[worker] = busy
+            jobs += 1
+            receipts[row, jobs] = ((busy * 2 + is_late) * groups + group) + 1
+    _sort(receipts[row], 1, receipts.shape[1])
+    parts[0] = (parts[0] + 1) % tables.sizes[2]
+    _settle(tables, parts, scratch)
+
+
+@compiled(inner=True)
+def _arrive(tables: Tables, way: int, saved: Integers, parts: Integers, scratch: Table) -> None:
+    """Let jobs come to a state; each takes the lowest empty slot."""
+    for part in range(tables.layout.shape[0]):
+        parts[part] = saved[part]
+    slot = 1 + tables.sizes[0]
+    coming = 0
+    while coming < tables.jobs.shape[1] and tables.jobs[way, coming] != 0:
+        while parts[slot] != 0:
+            slot += 1
+        parts[slot] = tables.jobs[way, coming]
+        coming += 1
+    _settle(tables, parts, scratch)
+
+
+@compiled(inner=True)
+def _find_node(tables: Tables, graph: Graph, parts: Integers, words: int) -> Number:
+    """Give the number of a state, which is entered if it is new."""
+    count: np.int64 = graph.counts[NODES]
+    _pack(tables.layout, parts, graph.nodes, count, words)
+    number = entered(graph.nodes, graph.node_places, count, words)
+    if number < count:
+        return number
+    first = 1 + tables.sizes[0]
+    waiting = 0
+    for slot in range(first, first + tables.sizes[1]):
+        waiting += parts[slot] != 0
+    at_once = tables.jobs.shape[1]
+    pattern = parts[0] * (at_once + 1) + min(tables.sizes[1] - waiting, at_once)
+    graph.way[count, 0] = tables.ways[pattern, 0]
+    graph.way[count, 1] = tables.ways[pattern, 1]
+    graph.waiting[count] = waiting
+    graph.first_action[count] = UNKNOWN
+    graph.counts[NODES] = count + 1
+    return count
+
+
+@compiled(inner=True)
+def _chance_to_serve(due_of: Integers, served: Integers, groups: int) -> float:
+    """Give how likely the random order serves so many updates of each group before the tick.
+
+    The tick is as likely to be the first, the second, ... of the messages, and each set of as many
+    updates is as likely to come before it.
+    """
+    due = 0
+    before = 0
+    sets = 1.0
+    for group in range(groups):
+        due += due_of[group]
+        before += served[group]
+        for each in range(served[group]):
+            sets *= (due_of[group] - each) / (each + 1.0)
+    for each in range(before):
+        sets /= (due - each) / (each + 1.0)
+    return sets / (due + 1.0)
+
+
+@compiled()
+def expand(
+    tables: Tables, graph: Graph, wanted: Integers, work: Table, words: int, is_last: bool
+) -> None:
+    """Find what can be done in some states, and what comes of it; there must be room for it.
+
+    At the last tick it does not matter what comes of it. `work` is for working: eight rows with a
+    place for each part.
+    """
+    saved, start, parts, due, served = work[0], work[1], work[2], work[3], work[4]
+    scratch = work[5:]
+    groups = tables.groups.shape[0]
+    for each in range(wanted.shape[0]):
+        node = wanted[each]
+        _unpack(tables.layout, graph.nodes, node, saved)
+        graph.first_action[node] = graph.counts[ACTIONS]
+        graph.first_choice[node] = graph.counts[CHOICES]
+        for way in range(graph.way[node, 0], graph.way[node, 1]):
+            _arrive(tables, way, saved, start, scratch)
+            first_action = graph.counts[ACTIONS]
+            for group in range(groups):
+                due[group] = 0
+                served[group] = 0
+                for worker in range(1 + tables.groups[group, 0], 1 + tables.groups[group, 1]):
+                    due[group] += start[worker] == 1
+            goes_on = True
+            while goes_on:
+                for part in range(tables.layout.shape[0]):
+                    parts[part] = start[part]
+                row = graph.counts[RECEIPTS]
+                _tick(tables, parts, served, graph.receipts, row, scratch)
+                receipt = entered(
+                    graph.receipts, graph.receipt_places, row, graph.receipts.shape[1]
+                )
+                graph.counts[RECEIPTS] += receipt == row
+                target = 0 if is_last else _find_node(tables, graph, parts, words)
+                known = first_action
+                while known < graph.counts[ACTIONS] and not (
+                    graph.target[known] == target and graph.receipt[known] == receipt
+                ):
+                    known += 1
+                if known == graph.counts[ACTIONS]:
+                    graph.target[known] = target
+                    graph.receipt[known] = receipt
+                    graph.weight[known] = 0.0
+                    graph.counts[ACTIONS] += 1
+                graph.weight[known] += _chance_to_serve(due, served, groups)
+                group = 0
+                while group < groups and served[group] == due[group]:
+                    served[group] = 0
+                    group += 1
+                goes_on = group < groups
+                if goes_on:
+                    served[group] += 1
+            graph.actions[graph.counts[CHOICES]] = graph.counts[ACTIONS] - first_action
+            graph.counts[CHOICES] += 1
+
+
+@compiled(borrows=True)
+def spread(graph: Graph, chances: Floats, here: Floats, there: Floats, first_share: float) -> None:
+    """Lead how likely states are on to those that follow.
+
+    The order is the random one, but that a share of the runs serves the tick first.
+    """
+    for node in range(here.shape[0]):
+        if here[node] == 0.0 or graph.first_action[node] == UNKNOWN:
+            continue
+        action = graph.first_action[node]
+        choice = graph.first_choice[node]
+        for way in range(graph.way[node, 0], graph.way[node, 1]):
+            likely = here[node] * chances[way]
+            there[graph.target[action]] += likely * first_share
+            for _ in range(graph.actions[choice]):
+                weight = (1.0 - first_share) * graph.weight[action]
+                there[graph.target[action]] += likely * weight
+                action += 1
+            choice += 1
+
+
+@compiled(borrows=True)
+def step_back(
+    graph: Graph,
+    chances: Floats,
+    nodes: Integers,
+    gains: FloatTable,
+    goals: Integers,
+    unknown: FloatTable,
+    later: FloatTable,
+    now: FloatTable,
+    best: Floats,
+) -> None:
+    """Work out values at a tick from those at the next one.
+
+    Columns are values of one goal, 0 the least, 1 the expected, 2 the most, and one side; `gains`
+    has what each receipt is worth in each, and `unknown` what states are worth that were not looked
+    at: at least, and for each job that waits.
+    """
+    columns = now.shape[1]
+    for each in range(nodes.shape[0]):
+        node = nodes[each]
+        action = graph.first_action[node]
+        if action == UNKNOWN:
+            for column in range(columns):
+                now[node, column] = unknown[0, column] + unknown[1, column] * graph.waiting[node]
+            continue
+        choice = graph.first_choice[node]
+        for column in range(columns):
+            now[node, column] = 0.0
+        for way in range(graph.way[node, 0], graph.way[node, 1]):
+            for place in range(graph.actions[choice]):
+                target = np.int64(graph.target[action])
+                receipt = np.int64(graph.receipt[action])
+                weight = graph.weight[action]
+                action += 1
+                for column in range(columns):
+                    found = gains[receipt, column] + later[target, column]
+                    if goals[column] == 1:
+                        found *= weight
+                        best[column] = found + (best[column] if place else 0.0)
+                    elif place == 0:
+                        best[column] = found
+                    elif goals[column] == 0:
+                        best[column] = min(best[column], found)
+                    else:
+                        best[column] = max(best[column], found)
+            choice += 1
+            for column in range(columns):
+                now[node, column] += chances[way] * best[column]
