@@ -30,13 +30,16 @@ def web(
     host: Annotated[
         str, typer.Option(help="Address to answer at; another one than loopback needs a token.")
     ] = "127.0.0.1",
+    in_class: Annotated[
+        bool, typer.Option("--class", help="Leave out solutions of exercises, and write no models.")
+    ] = False,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
 ) -> None:
     """Explore models in a browser, by clicking; nothing leaves this machine."""
     require_web()
     from rebecsim.web.serving import prepare
 
-    server = prepare(path, host, port)
+    server = prepare(path, host, port, in_class=in_class)
     say(server.address)
     complain("Ctrl-C ends it")
     try:

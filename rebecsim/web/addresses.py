@@ -16,11 +16,12 @@ _BEGINNING = "-"
 
 
 class Place(NamedTuple):
-    """A run of a model, and after how many of its steps one looks at it."""
+    """A run of a model, after how many of its steps one looks at it, and the stop of a tour."""
 
     model: str
     run: tuple[int, ...]
     at: int
+    tour: str = ""
 
     @property
     def behind(self) -> tuple[int, ...]:
@@ -35,11 +36,12 @@ class Place(NamedTuple):
         """Go on by a transition; the rest of the run stays if that is the one it goes on with."""
         if self.run[self.at : self.at + 1] == (ordinal,):
             return self.moved(self.at + 1)
-        return Place(self.model, (*self.behind, ordinal), self.at + 1)
+        return self._replace(run=(*self.behind, ordinal), at=self.at + 1)
 
     def address(self, suffix: str = "", **query: str) -> str:
         """Give the address of the place; the end of a run needs no `at`."""
         asked = {"at": str(self.at)} if self.at != len(self.run) else {}
+        asked |= {"tour": self.tour} if self.tour else {}
         text = urlencode({**asked, **query})
         return f"/x/{self.model}/{run_text(self.run)}{suffix}{'?' if text else ''}{text}"
 
@@ -49,7 +51,7 @@ def run_text(ordinals: Sequence[int]) -> str:
     return ".".join(map(str, ordinals)) or _BEGINNING
 
 
-def read_place(model: str, run: str, at: str | None) -> Place:
+def read_place(model: str, run: str, at: str | None, tour: str = "") -> Place:
     """Read a place from the parts of an address. Raises UserError for what is none."""
     if run != _BEGINNING and not re.fullmatch(r"\d{1,6}(\.\d{1,6})*", run, re.ASCII):
         raise UserError("the address has no run: its steps are numbers with points between")
@@ -58,4 +60,5 @@ def read_place(model: str, run: str, at: str | None) -> Place:
         raise UserError(f"the run in the address is longer than {LONGEST_RUN:,} steps")
     if at is not None and not re.fullmatch(r"\d{1,6}", at, re.ASCII):
         raise UserError("`at` in the address is no number of steps")
-    return Place(model, ordinals, len(ordinals)).moved(len(ordinals) if at is None else int(at))
+    place = Place(model, ordinals, len(ordinals), tour if tour.isalnum() else "")
+    return place.moved(len(ordinals) if at is None else int(at))

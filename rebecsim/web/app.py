@@ -19,6 +19,7 @@ from rebecsim.web.editor_pages import editor_address, editor_pages
 from rebecsim.web.explorer import Explorer
 from rebecsim.web.explorer_pages import explorer_pages
 from rebecsim.web.guard import Admission, Guard
+from rebecsim.web.lessons.pages import lesson_pages
 from rebecsim.web.library import Library
 from rebecsim.web.studies.pages import study_pages
 
@@ -34,8 +35,8 @@ _STATIC = {
 }
 
 
-def make_app(library: Library, admission: Admission) -> Guard:
-    """Make the application, behind its guard."""
+def make_app(library: Library, admission: Admission, *, in_class: bool = False) -> Guard:
+    """Make the application, behind its guard; for a class, without solutions of exercises."""
     explorer = Explorer(library)
 
     @asynccontextmanager
@@ -51,6 +52,7 @@ def make_app(library: Library, admission: Admission) -> Guard:
     app.include_router(explorer_pages(explorer))
     app.include_router(study_pages(library.directory))
     app.include_router(editor_pages(library))
+    app.include_router(lesson_pages(library, in_class=in_class))
     return Guard(app, admission)
 
 

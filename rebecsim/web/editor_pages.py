@@ -44,7 +44,7 @@ def editor_address(listed: ListedModel) -> str:
     if listed.origin == "yours":
         return _address(file=listed.name)
     if listed.origin == "typed":
-        return listed.editor
+        return listed.editor or _address(new=listed.file.stem, copy=listed.id)
     return _address(new=listed.file.stem, start=listed.name)
 
 
@@ -53,8 +53,8 @@ def editor_pages(library: Library) -> APIRouter:
     router = APIRouter()
 
     @router.get("/edit")
-    def edit(file: str = "", new: str = "", start: str = "") -> Response:
-        return _page(library, _opened(library, file, new, start))
+    def edit(file: str = "", new: str = "", start: str = "", copy: str = "") -> Response:
+        return _page(library, _opened(library, file, new, start, copy))
 
     @router.post("/edit/check")
     async def check(request: Request) -> Response:
@@ -88,7 +88,7 @@ def _address(**query: str) -> str:
     return f"/edit?{urlencode(query)}"
 
 
-def _opened(library: Library, file: str, new: str, start: str) -> Sheet:
+def _opened(library: Library, file: str, new: str, start: str, copy: str) -> Sheet:
     """Give what an address asks for. Raises UserError."""
     if file:
         if library.named_so("yours", file) is None:
@@ -102,7 +102,13 @@ def _opened(library: Library, file: str, new: str, start: str) -> Sheet:
         if listed is None:
             raise UnknownPlaceError(f"{start}: is not among the models to learn from")
         text = listed.text
-    given = {"new": name, "start": start} if start not in ("", _STARTER) else {"new": name}
+    elif copy:
+        shown = library.find(copy)
+        if shown is None or shown.is_python:
+            raise UnknownPlaceError("There is no text of this address any more.")
+        text = shown.text
+    asked = {"new": name, "start": start if start != _STARTER else "", "copy": copy}
+    given = {key: value for key, value in asked.items() if value}
     return Sheet(_address(**given), f"{name}.rebeca", text)
 
 

@@ -10,6 +10,7 @@ from rebecsim.printable import clipped
 from rebecsim.web.addresses import LONGEST_RUN, Place
 from rebecsim.web.answers import LONGEST_ERROR, rendered
 from rebecsim.web.editor_pages import editor_address
+from rebecsim.web.lessons.pages import tour_panel
 from rebecsim.web.library import Library, ListedModel
 from rebecsim.web.verdicts import Inquiry, Verdicts
 from rebecsim.web.views import sent_by, view_of
@@ -47,6 +48,7 @@ class Explorer:
             "explorer.html.j2",
             listed=listed,
             editor=editor_address(listed),
+            tour=tour_panel(place.tour),
             place=place,
             view=view,
             timed=not walks.model.core,

@@ -16,6 +16,7 @@ from rebecsim.web.addresses import Place, read_place
 from rebecsim.web.answers import LONGEST_ERROR, download, read_form, rendered, safe_name
 from rebecsim.web.explorer import Explorer
 from rebecsim.web.graph_page import drawn_graph, graph_of, states_asked
+from rebecsim.web.lessons.pages import tour_panel
 from rebecsim.web.walks import go_on
 
 _LONGEST_CONDITION = 300
@@ -36,30 +37,39 @@ def _add_pages(router: APIRouter, explorer: Explorer) -> None:
 
     @router.get("/x/{model}/{run}")
     def explore(
-        model: str, run: str, at: str | None = None, why: str = "", never: str = ""
+        model: str, run: str, at: str | None = None, tour: str = "", why: str = "", never: str = ""
     ) -> Response:
-        place = read_place(model, run, at)
+        place = read_place(model, run, at, tour)
         return HTMLResponse(explorer.page(place, why=why, never=never[:_LONGEST_CONDITION]))
 
-    def races_page(template: str, model: str, run: str, at: str | None) -> Response:
-        place = read_place(model, run, at)
+    def races_page(template: str, model: str, run: str, at: str | None, tour: str) -> Response:
+        place = read_place(model, run, at, tour)
         listed, _ = explorer.opened(place)
         inquiry = explorer.verdicts.ask(listed, races=True)
-        return HTMLResponse(rendered(template, listed=listed, place=place, inquiry=inquiry))
+        return HTMLResponse(
+            rendered(
+                template, listed=listed, place=place, inquiry=inquiry, tour=tour_panel(place.tour)
+            )
+        )
 
     @router.get("/x/{model}/{run}/races")
-    def races(model: str, run: str, at: str | None = None) -> Response:
-        return races_page("races.html.j2", model, run, at)
+    def races(model: str, run: str, at: str | None = None, tour: str = "") -> Response:
+        return races_page("races.html.j2", model, run, at, tour)
 
     @router.get("/x/{model}/{run}/races/found")
-    def races_found(model: str, run: str, at: str | None = None) -> Response:
-        return races_page("races_found.html.j2", model, run, at)
+    def races_found(model: str, run: str, at: str | None = None, tour: str = "") -> Response:
+        return races_page("races_found.html.j2", model, run, at, tour)
 
     @router.get("/x/{model}/{run}/graph")
     def graph(
-        model: str, run: str, at: str | None = None, states: str = "", find: str = ""
+        model: str,
+        run: str,
+        at: str | None = None,
+        tour: str = "",
+        states: str = "",
+        find: str = "",
     ) -> Response:
-        place, find = read_place(model, run, at), find.strip()[:_LONGEST_CONDITION]
+        place, find = read_place(model, run, at, tour), find.strip()[:_LONGEST_CONDITION]
         listed, walks = explorer.opened(place)
         error = ""
         with walks.at(place.behind) as stepper:
@@ -74,8 +84,10 @@ def _add_pages(router: APIRouter, explorer: Explorer) -> None:
         return HTMLResponse(page, 400 if error else 200)
 
     @router.get("/x/{model}/{run}/verdict")
-    def verdict(model: str, run: str, at: str | None = None, never: str = "") -> Response:
-        place = read_place(model, run, at)
+    def verdict(
+        model: str, run: str, at: str | None = None, tour: str = "", never: str = ""
+    ) -> Response:
+        place = read_place(model, run, at, tour)
         listed, _ = explorer.opened(place)
         inquiry = explorer.verdicts.ask(listed, never[:_LONGEST_CONDITION])
         return HTMLResponse(rendered("verdict.html.j2", place=place, inquiry=inquiry))
@@ -127,15 +139,19 @@ def _add_runs(router: APIRouter, explorer: Explorer) -> None:
         return download(pytest_source(recorded, kept, Path(name)), name, "text/x-python")
 
     @router.post("/x/{model}/{run}/on")
-    async def on(request: Request, model: str, run: str, at: str | None = None) -> Response:
+    async def on(
+        request: Request, model: str, run: str, at: str | None = None, tour: str = ""
+    ) -> Response:
         asked = read_form(await request.body())
-        place = read_place(model, run, at)
+        place = read_place(model, run, at, tour)
         return await run_in_threadpool(_gone_on, explorer, place, asked)
 
     @router.post("/x/{model}/{run}/reach")
-    async def reach(request: Request, model: str, run: str, at: str | None = None) -> Response:
+    async def reach(
+        request: Request, model: str, run: str, at: str | None = None, tour: str = ""
+    ) -> Response:
         never = read_form(await request.body()).get("condition", "").strip()
-        place = read_place(model, run, at)
+        place = read_place(model, run, at, tour)
         return await run_in_threadpool(_reaching, explorer, place, never)
 
 
@@ -151,7 +167,7 @@ def _gone_on(explorer: Explorer, place: Place, asked: dict[str, str]) -> Respons
             run = stepper.ordinals
     except UserError as error:
         return HTMLResponse(explorer.page(place, error=str(error)), 400)
-    there = Place(place.model, run, len(run))
+    there = place._replace(run=run, at=len(run))
     if place.run[: len(run)] == run:  # back to an earlier time: the rest stays
         there = place.moved(len(run))
     return RedirectResponse(there.address(why=stop.reason), 303)

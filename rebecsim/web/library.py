@@ -54,14 +54,14 @@ class ListedModel:
 class Library:
     """The models; `given` is a model, a directory of models, or None. Raises UserError, OSError."""
 
-    def __init__(self, given: Path | None = None) -> None:
+    def __init__(self, given: Path | None = None, *, writes: bool = True) -> None:
         if given is not None:
             given.stat()
             if not given.is_dir() and given.suffix not in (".rebeca", ".py"):
                 raise UserError(f"{given}: is neither a model (.rebeca, .py) nor a directory")
         self._given = given
         self.directory = given if given is not None and given.is_dir() else None
-        self.own = OwnFiles(given)
+        self.own = OwnFiles(given, writes=writes)
         self.named: ListedModel | None = None
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, ListedModel] = OrderedDict()
@@ -93,6 +93,13 @@ class Library:
         """Give the listed model with this name, as its file is now."""
         found = (each for each in self.models() if (each.origin, each.name) == (origin, name))
         return next(found, None)
+
+    def packaged(self, name: str) -> ListedModel:
+        """Give a model that comes with the program. Raises UserError."""
+        found = self.named_so("teaching", name)
+        if found is None:
+            raise UserError(f"{name}: does not come with the program")
+        return found
 
     def add_typed(
         self, text: str, name: str, editor: str, questions: Path | None = None

@@ -38,17 +38,21 @@ class ReadFile:
 
 
 class OwnFiles:
-    """The models below `given`, a directory, or only this one model; with None, there are none."""
+    """The models below `given`, a directory, or only this one model; with None, there are none.
 
-    def __init__(self, given: Path | None) -> None:
+    Without `writes` they are read only.
+    """
+
+    def __init__(self, given: Path | None, *, writes: bool = True) -> None:
         is_python = given is not None and given.suffix == ".py" and not given.is_dir()
         self._given = None if is_python else given
+        self._writes = writes
         self._lock = threading.Lock()
 
     @property
     def can_write(self) -> bool:
         """Whether there is a place for files."""
-        return self._given is not None
+        return self._writes and self._given is not None
 
     def read(self, name: str) -> ReadFile:
         """Read a model. Raises UserError."""
@@ -70,6 +74,8 @@ class OwnFiles:
         data = text.encode("utf-8", "replace")
         if len(data) > LARGEST_TEXT:
             raise UserError(f"A text may have {LARGEST_TEXT:,} bytes.")
+        if not self._writes:
+            raise UserError("This server writes no files, as it is for a class.")
         place, follow = self._place(name)
         with self._lock:
             if not version:

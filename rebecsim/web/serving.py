@@ -48,14 +48,17 @@ def prepare(
     host: str = "127.0.0.1",
     port: int | None = None,
     run: Sequence[int] = (),
+    *,
+    in_class: bool = False,
 ) -> Server:
     """Bind a port and make a server for these models; a free port if the usual one is taken.
 
     Its address leads to a model, if one is given, and to the end of this run of it. Other machines
-    can reach it only if `host` is another address, and then it asks for a token.
+    can reach it only if `host` is another address, and then it asks for a token. For a class it
+    shows no solutions of exercises, and writes no models.
     Raises UserError for a port that is taken, or an address that is not of this machine.
     """
-    library = Library(given)
+    library = Library(given, writes=not in_class)
     bound = _bound(host, port)
     number = bound.getsockname()[1]
     local = host in ("127.0.0.1", "localhost", "::1")
@@ -64,7 +67,7 @@ def prepare(
     start = "" if library.named is None else f"x/{library.named.id}/{run_text(run)}"
     token = "" if admission.token is None else f"?token={admission.token}"
     config = uvicorn.Config(
-        make_app(library, admission),
+        make_app(library, admission, in_class=in_class),
         log_level="warning",
         access_log=False,
         server_header=False,

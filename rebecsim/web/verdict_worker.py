@@ -14,7 +14,7 @@ from typing import Any
 
 from rebecsim.actors import Violation
 from rebecsim.errors import UserError
-from rebecsim.exploration import Limits, Progress, Question, Recorded, Result, explore
+from rebecsim.exploration import Checks, Limits, Progress, Question, Recorded, Result, explore
 from rebecsim.interface.exploring import ask
 from rebecsim.interface.loading import LoadedModel, loads
 
@@ -46,7 +46,9 @@ def verdict(asked: dict[str, Any]) -> dict[str, Any]:
     loaded = _loaded(asked)
     limits = Limits(seconds=asked["seconds"], memory=asked["megabytes"])
     invariants = tuple(asked["invariants"])
-    question = ask(loaded, False, invariants, asked["questions"], limits=limits)
+    # Who asks whether a condition comes true asks also where a run ends.
+    checks = Checks(deadlock=not invariants)
+    question = ask(loaded, False, invariants, asked["questions"], checks=checks, limits=limits)
     if asked["races"]:
         return _races(asked["model"], loaded, question, limits)
     result = explore(

@@ -17,6 +17,8 @@ from rebecsim.web.serving import Server, prepare
 
 PROGRAM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 
+AXE = Path(__file__).with_name("axe.min.js")
+
 needs_chromium = pytest.mark.skipif(
     PROGRAM is None, reason="there is no Chromium: install it, or name it in the variable CHROMIUM"
 )
@@ -46,3 +48,16 @@ def browsing() -> Iterator[Any]:
         browser = driver.chromium.launch(executable_path=PROGRAM, args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+def assert_accessible(page: Any, width: int) -> None:
+    """Check a page by the rules of axe, and that it is no wider than the window."""
+    page.evaluate(AXE.read_text("utf-8"))
+    found = page.evaluate("axe.run()")
+    serious = [
+        (each["id"], [node["html"] for node in each["nodes"]])
+        for each in found["violations"]
+        if each["impact"] in ("serious", "critical", "moderate")
+    ]
+    assert not serious
+    assert page.evaluate("document.documentElement.scrollWidth") <= width

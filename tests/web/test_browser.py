@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.web.chromium import browsing, needs_chromium, running
+from tests.web.chromium import assert_accessible, browsing, needs_chromium, running
 
 pytestmark = [needs_chromium, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
-AXE = Path(__file__).with_name("axe.min.js")
 ORDERS = "Which orders matter?"
 LATE = """\
 reactiveclass Worker(3) {
@@ -142,15 +140,7 @@ def test_pages_are_accessible_and_fit(browser: Any, address: str, colours: str, 
             page.locator(
                 {"Graph from here": ".graph svg", ORDERS: ".race"}.get(step, "#where")
             ).wait_for()
-        page.evaluate(AXE.read_text("utf-8"))
-        found = page.evaluate("axe.run()")
-        serious = [
-            (each["id"], [node["html"] for node in each["nodes"]])
-            for each in found["violations"]
-            if each["impact"] in ("serious", "critical", "moderate")
-        ]
-        assert not serious
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert_accessible(page, width)
     context.close()
 
 

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.web.chromium import browsing, needs_chromium, running
+from tests.web.chromium import assert_accessible, browsing, needs_chromium, running
 
 pytestmark = [needs_chromium, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
-AXE = Path(__file__).with_name("axe.min.js")
 LAMP = """\
 reactiveclass Lamp(2) {
     statevars { boolean on; }
@@ -148,15 +147,7 @@ def test_the_editor_is_accessible_and_fits(
     page.goto(f"{address}edit?file=lamp.rebeca")
     type_at_end(page, "main {")
     said(page, "#verdict", "1 error")
-    page.evaluate(AXE.read_text("utf-8"))
-    found = page.evaluate("axe.run()")
-    serious = [
-        (each["id"], [node["html"] for node in each["nodes"]])
-        for each in found["violations"]
-        if each["impact"] in ("serious", "critical", "moderate")
-    ]
-    assert not serious
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert_accessible(page, width)
     context.close()
 
 

@@ -1,0 +1,150 @@
+"""What lessons say, as it stands in the TOML files beside this module."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup, escape
+
+_EMPHASISED = r"(?<!\w)\*(\w[^*]*)\*(?!\w)"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model that can be explored: a text of the package, changed, and what comes of it.
+
+    `never` is a condition that one asks about; `questions` a property file of the package.
+    """
+
+    what: str
+    model: str
+    replace: tuple[tuple[str, str], ...] = ()
+    never: str = ""
+    verdict: str = "satisfied"
+    states: int | None = None
+    questions: str = ""
+    run: str = "-"
+    races: bool = False
+
+    @property
+    def text(self) -> str:
+        """The text with its changes."""
+        text = packaged(self.model).read_text("utf-8")
+        for old, new in self.replace:
+            if text.count(old) != 1:
+                raise AssertionError(f"{self.model}: {old!r} is not there once")
+            text = text.replace(old, new)
+        return text
+
+    @property
+    def property_file(self) -> Path | None:
+        """What is asked of it besides."""
+        return packaged(self.questions) if self.questions else None
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """Something to do, with a hint, a solution that can be explored, and what often goes wrong."""
+
+    task: str
+    minutes: int
+    hint: str
+    solution: str
+    wrong: str
+    cases: tuple[Case, ...]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A teaching model with a question: first one predicts, then one looks."""
+
+    name: str
+    title: str
+    model: str
+    minutes: int
+    question: str
+    text: str
+    look: str
+    hint: str
+    answer: str
+    cases: tuple[Case, ...]
+    exercises: tuple[Exercise, ...]
+
+    @property
+    def all_minutes(self) -> int:
+        """How long the lesson and its exercises are believed to take."""
+        return self.minutes + sum(each.minutes for each in self.exercises)
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A place of the tour: a run of a model, and what there is to see."""
+
+    title: str
+    text: str
+    case: Case
+
+
+@cache
+def lessons() -> tuple[Lesson, ...]:
+    """Give all lessons, easy ones first."""
+    return tuple(_lesson(each) for each in _read("lessons.toml")["lesson"])
+
+
+@cache
+def stops() -> tuple[Stop, ...]:
+    """Give the stops of the tour."""
+    return tuple(
+        Stop(each["title"], each["text"], _case(each | {"what": each["title"]}, ""))
+        for each in _read("tour.toml")["stop"]
+    )
+
+
+def packaged(name: str) -> Path:
+    """Give a file of the models that come with the program."""
+    return Path(str(files("rebecsim.models"))) / name
+
+
+def prose(text: str) -> Markup:
+    """Give paragraphs; what stands between backticks is code, and between stars emphasised."""
+    paragraphs = re.split(r"\n\s*\n", text.strip())
+    return Markup("").join(map(_paragraph, paragraphs))
+
+
+def _paragraph(text: str) -> Markup:
+    found = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text)))
+    found = re.sub(_EMPHASISED, r"<em>\1</em>", found)
+    return Markup(f"<p>{found}</p>")  # escaped above
+
+
+def _read(name: str) -> dict[str, Any]:
+    text = files("rebecsim.web.lessons").joinpath(name).read_text("utf-8")
+    return tomllib.loads(text)
+
+
+def _lesson(plain: dict[str, Any]) -> Lesson:
+    model = plain["model"]
+    given = plain | {
+        "name": Path(model).stem,
+        "cases": _cases(plain, model),
+        "exercises": tuple(
+            Exercise(**(each | {"cases": _cases(each, model)})) for each in plain["exercises"]
+        ),
+    }
+    return Lesson(**given)
+
+
+def _cases(plain: dict[str, Any], model: str) -> tuple[Case, ...]:
+    return tuple(_case(each, model) for each in plain["cases"])
+
+
+def _case(plain: dict[str, Any], model: str) -> Case:
+    names = Case.__dataclass_fields__
+    given = {"model": model} | {name: value for name, value in plain.items() if name in names}
+    return Case(**(given | {"replace": tuple(map(tuple, plain.get("replace", ())))}))
