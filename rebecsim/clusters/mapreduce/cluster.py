@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from random import Random
 
 from rebecsim.actors import Instance, Model
@@ -10,9 +11,14 @@ from rebecsim.clusters.common.devices.flows import FlowNetwork
 from rebecsim.clusters.common.devices.sharing import SharedServer
 from rebecsim.clusters.common.devices.topology import RackTopology
 from rebecsim.clusters.common.queued import QueuedSystem, rarely_collecting, serve
-from rebecsim.clusters.mapreduce.configuration import MapReduceConfiguration, Variation
+from rebecsim.clusters.mapreduce.configuration import (
+    HadoopSettings,
+    MapReduceConfiguration,
+    Variation,
+)
 from rebecsim.clusters.mapreduce.devices import Device, Switch
 from rebecsim.clusters.mapreduce.hdfs import racks_of
+from rebecsim.clusters.mapreduce.heartbeats import SlotBeats
 from rebecsim.clusters.mapreduce.job import MapReduceJob
 from rebecsim.clusters.mapreduce.mishaps.fate import Fate
 from rebecsim.clusters.mapreduce.rebecs import Client, JobTracker
@@ -81,8 +87,18 @@ def make_cluster(configuration: MapReduceConfiguration, seed: int) -> MapReduceC
     for number, rack in enumerate(racks):
         slots = TrackerSlots(number, rack, hadoop.map_slots, hadoop.reduce_slots)
         slowdown = configuration.variation.node_slowdown if number in slow else 1.0
-        nodes.append(WorkerNode(slots, slowdown, int(draws.random() * hadoop.first_heartbeats)))
+        nodes.append(WorkerNode(slots, slowdown, _slot_beats(slots, hadoop, draws)))
     return MapReduceCluster(configuration, seed, racks, nodes, Rates.of(hardware))
+
+
+def _slot_beats(slots: TrackerSlots, hadoop: HadoopSettings, draws: Random) -> SlotBeats:
+    """Draw when a node sends its first heartbeat, or when each of its slots does."""
+    firsts: Iterator[int] = (
+        int(draws.random() * hadoop.first_heartbeats) for _ in itertools.count()
+    )
+    if hadoop.heartbeats_of == "node":
+        firsts = itertools.repeat(next(firsts))
+    return SlotBeats(hadoop.heartbeat, slots.slots, firsts)
 
 
 def slow_nodes(nodes: int, variation: Variation, seed: int) -> frozenset[int]:

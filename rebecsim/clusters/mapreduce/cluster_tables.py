@@ -11,6 +11,7 @@ from rebecsim.clusters.mapreduce.configuration import (
     Failures,
     FileSystem,
     HadoopSettings,
+    HeartbeatSender,
     MapReduceConfiguration,
     NodeHardware,
     Outage,
@@ -78,6 +79,11 @@ class ClusterTable(Table):
     first_heartbeats: Milliseconds = Field(
         default=300, description="within which time all nodes send their first, milliseconds"
     )
+    heartbeats_of: HeartbeatSender = Field(
+        default="node",
+        description="who sends them: a node for all its slots; or each slot, while it is free, at "
+        "times of its own, so that a node with more free slots asks more often",
+    )
     reports: ReportRule = Field(
         default="heartbeat",
         description="when the master is told that a task has ended: with the next heartbeat of its "
@@ -134,6 +140,7 @@ class ClusterTable(Table):
             reduce_slots=self.reduce_slots,
             heartbeat=self.heartbeat * _MILLISECOND,
             first_heartbeats=self.first_heartbeats * _MILLISECOND,
+            heartbeats_of=self.heartbeats_of,
             reports=self.reports,
             slow_start=self.slow_start,
             parallel_copies=self.parallel_copies,

@@ -14,6 +14,7 @@ SECOND = 1_000_000
 
 PlacementRule = Literal["random", "hadoop"]
 ReportRule = Literal["heartbeat", "at_once"]
+HeartbeatSender = Literal["node", "slot"]
 SpeculationRule = Literal["hadoop", "late"]
 
 
@@ -55,6 +56,8 @@ class HadoopSettings:
         reduce_slots: likewise.
         heartbeat: how often a TaskTracker sends one (microseconds).
         first_heartbeats: within which time all of them send their first (microseconds).
+        heartbeats_of: who sends them: a TaskTracker for all its slots, or each of these, while it
+            is free, at times of its own.
         reports: when the JobTracker is told that an attempt has ended: with the next heartbeat of
             its node, or at once; its slot is given again at the next heartbeat in either case.
         slow_start: of the maps of a job, the part that has ended before its reduces begin.
@@ -69,6 +72,7 @@ class HadoopSettings:
     reduce_slots: int = 4
     heartbeat: int = 300_000
     first_heartbeats: int = 300_000
+    heartbeats_of: HeartbeatSender = "node"
     reports: ReportRule = "heartbeat"
     slow_start: float = 0.05
     parallel_copies: int = 5

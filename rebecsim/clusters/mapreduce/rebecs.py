@@ -10,9 +10,9 @@
     TaskTracker: fail, recover                 its node stops working, and works again
     TaskTracker --restarted--> JobTracker
 
-TaskTrackers send heartbeats with a period, each at its own phase. Here only those are sent that can
-matter: who has nothing to tell and can be given nothing is asleep, and woken for the next heartbeat
-that it would have sent.
+TaskTrackers send heartbeats with a period, each at its own phase; or each of their slots does (see
+`heartbeats`). Here only those are sent that can matter: who has nothing to tell and can be given
+nothing is asleep, and woken for the next heartbeat that it would have sent.
 """
 
 from __future__ import annotations
@@ -82,7 +82,6 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         self._live = 0  # attempts that hold slots
         self._resting: dict[WorkerNode, None] = dict.fromkeys(cluster.nodes)
         self._starving: list[Attempt] = []
-        self._period = configuration.hadoop.heartbeat
         self._to_come = len(runs) + len(configuration.changes)
         self._last = 0  # when something was submitted or changed, began or ended
         self._speculation = (
@@ -123,7 +122,9 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
     @at_once
     def heartbeat(self, node: WorkerNode) -> None:
         """Hear what has ended on a node, and launch what is given its free slots."""
-        node.awake = False
+        if node.next_beat != self._now:  # another one came before it
+            return
+        node.next_beat = None
         self._resting.pop(node, None)
         if self.closed or not node.works:
             return
@@ -170,10 +171,17 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         self._something_happened()
 
     def wake(self, node: WorkerNode, now: int) -> None:
-        """Let a node send its next heartbeat."""
-        if not node.awake:
-            node.awake = True
-            self.heartbeat(node, after=node.until_beat(now, self._period))
+        """Let a node send its next heartbeat, unless an earlier one is under way."""
+        after = node.until_beat(now, self._asked_for())
+        if after is None:
+            self._resting[node] = None
+        elif node.next_beat is None or now + after < node.next_beat:
+            node.next_beat = now + after
+            self.heartbeat(node, after=after)
+
+    def _asked_for(self) -> Sequence[SlotKind]:
+        """Give the kinds of which something may be given."""
+        return [kind for kind in SlotKind if self._wanted[kind] or self._speculation is not None]
 
     def _hear(self, node: WorkerNode) -> None:
         """Take note of what has ended on a node."""
@@ -256,6 +264,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         run.attempts[kind].append(attempt)
         run.live[kind].setdefault(number, []).append(attempt)
         node.slots.busy[kind] += 1
+        attempt.slot_beat = node.beats.fill(kind, now)
         if kind is MAP:
             self._prepare_map(attempt)
         else:
@@ -333,6 +342,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         self._live -= 1
         self.cluster.backups[kind] -= attempt.is_backup
         attempt.node.slots.busy[kind] -= 1
+        attempt.node.beats.empty(kind, attempt.slot_beat)
         run.progress.attempt_ended(kind)
         live = run.live[kind][number]
         live.remove(attempt)

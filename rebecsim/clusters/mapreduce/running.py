@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rebecsim.clusters.mapreduce.configuration import MapReduceConfiguration, Outage
+from rebecsim.clusters.mapreduce.heartbeats import SlotBeats
 from rebecsim.clusters.mapreduce.job import MapReduceJob, SlotKind
 from rebecsim.clusters.mapreduce.progress import JobInProgress
 from rebecsim.clusters.mapreduce.tasks.attempt import Attempt
@@ -33,16 +34,16 @@ class WorkerNode:
         running: attempts, in the order of their launch.
         ended: attempts that the JobTracker has not been told of.
         outputs: maps that have ended here, as long as what they left is there.
-        first_beat: when it sends its first heartbeat (microseconds).
+        beats: when its slots send heartbeats.
         outages: how often it has failed.
-        awake: whether a heartbeat is under way.
+        next_beat: when it sends the next one (microseconds); None: it has no reason to.
     """
 
     __slots__ = (
-        "awake",
+        "beats",
         "disk",
         "ended",
-        "first_beat",
+        "next_beat",
         "number",
         "outages",
         "outputs",
@@ -59,7 +60,7 @@ class WorkerNode:
     processor: Device
     disk: Device
 
-    def __init__(self, slots: TrackerSlots, slowdown: float, first_beat: int) -> None:
+    def __init__(self, slots: TrackerSlots, slowdown: float, beats: SlotBeats) -> None:
         self.number = slots.number
         self.rack = slots.rack
         self.slots = slots
@@ -68,14 +69,16 @@ class WorkerNode:
         self.running: dict[Attempt, None] = {}
         self.ended: list[Attempt] = []
         self.outputs: list[Attempt] = []
-        self.first_beat = first_beat
+        self.beats = beats
         self.outages = 0
-        self.awake = False
+        self.next_beat: int | None = None
 
-    def until_beat(self, now: int, period: int) -> int:
-        """Give how long it is until its next heartbeat (microseconds)."""
-        first = self.first_beat
-        return first - now if now < first else period - (now - first) % period
+    def until_beat(self, now: int, kinds: Iterable[SlotKind]) -> int | None:
+        """Give how long it is until it tells of an end, or asks for tasks of some kinds.
+
+        Without an end and a free slot of these kinds it does neither: None.
+        """
+        return self.beats.until_next(now, kinds, (each.slot_beat for each in self.ended))
 
 
 class JobRun:

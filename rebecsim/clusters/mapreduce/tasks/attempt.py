@@ -42,7 +42,8 @@ class Attempt:
         node: where it runs.
         locality: of a map: how far it is from its split.
         is_backup: whether another attempt ran when it was given its slot.
-        start: when it was given its slot (microseconds).
+        slot_beat: when its slot sent its first heartbeat (microseconds).
+        start: when it was given its slot.
         end: when it ended; None while it runs.
         reported: when the JobTracker took note of that, and its slot was free again.
         outcome: how it ended.
@@ -78,6 +79,7 @@ class Attempt:
         "reported",
         "run",
         "shuffle",
+        "slot_beat",
         "source",
         "start",
         "steps",
@@ -102,6 +104,7 @@ class Attempt:
         self.draws = draws
         self.locality: Locality | None = None
         self.is_backup = False
+        self.slot_beat = 0
         self.start = start
         self.end: int | None = None
         self.reported: int | None = None
