@@ -66,6 +66,9 @@ def _run(search: Search, strategy: Strategy, engine: Engine, checked: CheckedMod
         number = _begin_in_python(search, checked)
         if number == len(search.states):
             return
+        if isinstance(search.system, SymmetricSystem):  # each engine has its own representatives
+            search.restart()
+            number = 0
     import numpy as np
 
     search.engine = "native"
@@ -85,8 +88,10 @@ def is_compact(strategy: Strategy) -> bool:
 def _begin_in_python(search: Search, checked: CheckedModel | None) -> int:
     """Expand states until it is worth handing them over; gives the number of the next one."""
     breadth_first = BreadthFirst()
-    number = breadth_first.run_to(search, thresholds.SEARCH_LOADS)
-    if checked is None or not can_be_served(search.system, checked):
+    system = search.system
+    slower = len(system.group) if isinstance(system, SymmetricSystem) else 1
+    number = breadth_first.run_to(search, thresholds.SEARCH_LOADS // slower)
+    if checked is None or not can_be_served(system, checked):
         number = _while_serving(search, number)
     if number == len(search.states):
         return number
@@ -96,7 +101,7 @@ def _begin_in_python(search: Search, checked: CheckedModel | None) -> int:
     with search.meter.leaving_out():  # the compiler's memory says nothing about states
         compiled = _is_compiled()
     if not compiled:
-        number = breadth_first.run_to(search, thresholds.SEARCH_COMPILES, number)
+        number = breadth_first.run_to(search, thresholds.SEARCH_COMPILES // slower, number)
         if (
             search.meter.would_exceed(thresholds.BYTES_TO_COMPILE)
             or search.meter.seconds_left < thresholds.SECONDS_TO_COMPILE
@@ -134,6 +139,6 @@ def _obstacle(search: Search, strategy: Strategy) -> str | None:
     """Say why compiled code cannot do a search, if it cannot."""
     if not isinstance(strategy, BreadthFirst):
         return "searches breadth first only"
-    if isinstance(search.system, SymmetricSystem):
-        return "does not reduce by symmetry"
+    if isinstance(search.system, SymmetricSystem) and strategy.compact:
+        return "does not reduce by symmetry where it tells states apart by fingerprints"
     return None

@@ -54,8 +54,9 @@ def explore(
     state. With `stop_at` "first" the search ends at the first violation, whose counts are then
     those so far; "all" goes on behind it. With `reduce`, states that differ by an exchange of
     interchangeable rebecs are one. The `engine` "native" is compiled code, which there is for
-    breadth-first search without `reduce`; "auto" begins in Python and goes on in compiled code
-    where there are many states. The result is the same. `strict` as for `pose`. `progress` is
+    breadth-first search; "auto" begins in Python and goes on in compiled code where there are many
+    states. The result is the same, but that with `reduce` others of the
+    states may be found before the first violation. `strict` as for `pose`. `progress` is
     called about twice a second.
 
     Raises UserError or RebecaError for a model, property or name that does not fit, EndlessError
@@ -139,7 +140,7 @@ def _result(problem: Problem, search: Search, strategy: Strategy) -> Result:
     grown = search.meter.memory() - search.meter.before
     standstill = find_standstill(search)
     seconds = search.meter.seconds
-    violations = tuple(_violated(system, finding) for finding in search.findings.values())
+    violations = tuple(_violated(search, finding) for finding in search.findings.values())
     verdict: Verdict = "satisfied"
     message, path = "", None
     if violations:
@@ -183,12 +184,9 @@ def omission(states: int) -> float:
     return min(1.0, states * (states - 1) / (2 << FINGERPRINT_BITS))
 
 
-def _violated(system: TransitionSystem, finding: Finding) -> Violated:
+def _violated(search: Search, finding: Finding) -> Violated:
     breach = finding.breach
-    ordinals = finding.ordinals
-    if isinstance(system, SymmetricSystem):
-        ordinals = system.unfolded(ordinals)
-        system = system.full
+    system, ordinals = search.followed(finding.ordinals, search.states_to(finding.state)[1:])
     path = path_along(system, ordinals, breach if finding.of_state else None)
     shown = path.breach or breach
     return Violated(shown.verdict, shown.text, path, finding.count)

@@ -8,7 +8,7 @@ run; `SymmetricSystem.unfolded` gives the run that it stands for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from rebecsim.errors import UserError
 from rebecsim.exploration.states.local import Local
@@ -21,7 +21,7 @@ from rebecsim.lang import CheckedModel
 class SymmetricSystem(TransitionSystem):
     """A transition system in which states stand for their images under symmetries.
 
-    `group` must be closed, and contain the identity. Everything but the states is shared with
+    `group` must be closed, and begin with the identity. Everything but the states is shared with
     the full system, so that what is compiled for one can be used with the other.
     """
 
@@ -55,11 +55,15 @@ class SymmetricSystem(TransitionSystem):
             [serials.setdefault(local, len(serials)) for local in state[: len(self.runner.rebecs)]]
         )
 
-    def unfolded(self, ordinals: Sequence[int]) -> tuple[int, ...]:
-        """Give the transitions of the full system that a path of this one stands for."""
-        return tuple(self._unfold(ordinals))
+    def unfolded(self, ordinals: Sequence[int], states: Iterable[State]) -> tuple[int, ...]:
+        """Give the transitions of the full system that a path of this one stands for.
 
-    def _unfold(self, ordinals: Sequence[int]) -> Iterator[int]:
+        `states` are those that the path leads through, behind the initial one. A search may have
+        chosen other representatives than `representative` does.
+        """
+        return tuple(self._unfold(ordinals, iter(states)))
+
+    def _unfold(self, ordinals: Sequence[int], states: Iterator[State]) -> Iterator[int]:
         state = real = self.initial  # the initial state is its own image
         back = self._by_images[tuple(range(len(self.runner.rebecs)))]  # takes state to real
         for ordinal in ordinals:
@@ -72,7 +76,8 @@ class SymmetricSystem(TransitionSystem):
             end = taken[place][1]
             if isinstance(target, Breach) or isinstance(end, Breach):
                 return
-            state, there = self.representative(target)
+            state = next(states)
+            there = next(each for each in self.group if each.state(target) == state)
             back, real = self._by_images[_after_inverse(back.images, there.images)], end
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -13,9 +13,10 @@ from rebecsim.exploration.checks import Problem
 from rebecsim.exploration.collection import collecting_rarely
 from rebecsim.exploration.limits import Bound, Limits, Meter, bytes_to_grow
 from rebecsim.exploration.recording import Recording
+from rebecsim.exploration.reduction import SymmetricSystem
 from rebecsim.exploration.states.outcome import Breach
 from rebecsim.exploration.states.remembering import SentAtOnce
-from rebecsim.exploration.states.transitions import Cause, State
+from rebecsim.exploration.states.transitions import Cause, State, TransitionSystem
 from rebecsim.native.engines import EngineUsed
 
 if TYPE_CHECKING:
@@ -53,11 +54,13 @@ class Progress:
 class Finding:
     """A breach, the way to it as the transition taken in each state, and how often it was met.
 
-    Breaches of the same kind and text are one finding, with the way to the first one met.
+    Breaches of the same kind and text are one finding, with the way to the first one met, and the
+    number of the state in which, or after which, it is met.
     `of_state`: the breach is of the state that the way leads to, not of its last transition.
     """
 
     breach: Breach
+    state: int
     ordinals: tuple[int, ...]
     of_state: bool
     count: int = 1
@@ -226,6 +229,29 @@ class Search:
             way.append(number)
         return way[::-1]
 
+    def followed(
+        self, ordinals: tuple[int, ...], through: Iterable[int]
+    ) -> tuple[TransitionSystem, tuple[int, ...]]:
+        """Give the system in which a way is a run, and the transitions that it takes there.
+
+        `through` are the numbers of the states behind the initial one that the way leads through.
+        """
+        system = self.system
+        if not isinstance(system, SymmetricSystem):
+            return system, ordinals
+        states = (self.states[number] for number in through)
+        return system.full, system.unfolded(ordinals, states)
+
+    def restart(self) -> None:
+        """Forget all that was found; for who would choose other representatives of states."""
+        initial = self.system.initial
+        self._states, self._numbers = [initial], {initial: 0}
+        self._parents, self._ordinals = array("L", [0]), array("L", [0])
+        self.states, self.parents, self.ordinals = self._states, self._parents, self._ordinals
+        self.transitions, self.expanded, self.done = 1, 0, None
+        self.findings.clear()
+        self.bounds.clear()
+
     # --- what goes wrong -----------------------------------------------------------------------
 
     def breached(self, breach: Breach, number: int, ordinal: int | None) -> None:
@@ -237,7 +263,7 @@ class Search:
             way = self.way_to(number)
             if ordinal is not None:
                 way = (*way, ordinal)
-            self.findings[breach] = Finding(breach, way, ordinal is None)
+            self.findings[breach] = Finding(breach, number, way, ordinal is None)
         if self._stop_at == "first":
             raise SearchEnded
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from rebecsim.exploration.states.local import NOBODY_INDEX, Local, Waiting
+from rebecsim.exploration.states.local import NOBODY_INDEX, Bag, Local, Waiting
 from rebecsim.exploration.states.transitions import State, TransitionSystem
 from rebecsim.exploration.states.values import Reference, rank
 
@@ -19,7 +19,7 @@ Permutation = tuple[int, ...]
 """The image of each rebec, by positions."""
 
 MOST_SYMMETRIES = 5040
-"""Groups larger than this are not used: each new state is compared under every symmetry."""
+"""Of larger groups a part is used: each new state is compared under every symmetry."""
 
 
 class Renaming:
@@ -30,6 +30,7 @@ class Renaming:
         self._system = system
         self._references = system.runner.values.references
         self._known: dict[Local, Local] = {}
+        self._messages: dict[Waiting, Waiting] = {}
 
     def state(self, state: State) -> State:
         """Give the image of a state."""
@@ -45,15 +46,29 @@ class Renaming:
             store = self._system.locals
             known = self._known[local] = store.intern(
                 self.images[local.owner],
-                tuple(map(self._value, local.variables)),
+                self.variables(local.variables),
                 local.clock,
                 None,
-                store.arrange(tuple([self.message(message) for message in local.bag])),
+                self.bag(local.bag),
             )
         return known
 
+    def variables(self, variables: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Give the variables of the image of a rebec."""
+        return tuple(map(self._value, variables))
+
+    def bag(self, bag: Bag) -> Bag:
+        """Give the bag of the image of a rebec."""
+        return self._system.locals.arrange(tuple([self.message(message) for message in bag]))
+
     def message(self, message: Waiting) -> Waiting:
         """Give the image of a message."""
+        known = self._messages.get(message)
+        if known is None:
+            known = self._messages[message] = self._renamed(message)
+        return known
+
+    def _renamed(self, message: Waiting) -> Waiting:
         arguments = tuple(map(self._value, message.arguments))
         sender = message.sender
         return message._replace(
@@ -73,14 +88,16 @@ class Renaming:
 def symmetries(
     system: TransitionSystem, fixed: frozenset[int] = frozenset()
 ) -> tuple[Renaming, ...]:
-    """Give the symmetries of a model, a group; only the identity if there are too many.
+    """Give the symmetries of a model, a group, first the identity.
 
-    The rebecs at the positions `fixed` are exchanged with nobody.
+    The rebecs at the positions `fixed` are exchanged with nobody; if there are too many symmetries,
+    further ones are not either.
     """
     found = tuple(islice(_search(system, fixed), MOST_SYMMETRIES + 1))
-    if len(found) > MOST_SYMMETRIES:
-        return (Renaming(system, tuple(range(len(system.runner.rebecs)))),)
-    return found
+    if len(found) <= MOST_SYMMETRIES:
+        return found
+    moved = {one for each in found for one, image in enumerate(each.images) if one != image}
+    return symmetries(system, fixed | {min(moved)})
 
 
 def _search(system: TransitionSystem, fixed: frozenset[int]) -> Iterator[Renaming]:

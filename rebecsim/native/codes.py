@@ -42,6 +42,10 @@ class AnswerKind(IntEnum):
     """A message, a number of places: the message for a rebec that has no more of them."""
     AT_TIME = 6
     """An inner state, an absolute time: the inner state as one that knows the time."""
+    INNER_IMAGE = 7
+    """An inner state, a symmetry: its image, which is one of another rebec."""
+    BAG_IMAGE = 8
+    """A bag, a symmetry: its image."""
 
 
 class Failure(IntEnum):

@@ -54,6 +54,8 @@ class Parts(NamedTuple):
         capacities: the sizes of the queues; shape (rebecs,).
         inners, bags, alternatives, batches, effects, sendings: tables with the columns above.
         keys, values: the answers, see `rebecsim.native.loops.answers`.
+        origins: whose image each rebec is under each symmetry that is used, first the identity;
+            shape (symmetries, rebecs).
     """
 
     inner_at: ShortTable
@@ -67,3 +69,4 @@ class Parts(NamedTuple):
     sendings: Table
     keys: Integers
     values: Integers
+    origins: Table

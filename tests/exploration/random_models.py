@@ -93,10 +93,17 @@ def _class(draw: st.DrawFn, name: str, others: list[str], core: bool) -> str:
 
 
 @st.composite
-def models(draw: st.DrawFn, core: bool | None = None) -> Drawn:
-    """Draw a model of two or three rebecs of one or two classes."""
+def models(draw: st.DrawFn, core: bool | None = None, ring: bool = False) -> Drawn:
+    """Draw a model of two or three rebecs of one or two classes.
+
+    With `ring`, three of one class each know the next one and the one behind that.
+    """
     if core is None:
         core = draw(st.booleans()) and draw(st.booleans())
+    if ring:
+        text = _class(draw, "First", ["First", "First"], core)
+        stations = "First p(q, r):(0); First q(r, p):(0); First r(p, q):(0);"
+        return Drawn(f"{text}\nmain {{ {stations} }}\n", core)
     count = draw(st.integers(2, 3))
     classes = ["First", "Second"][: draw(st.integers(1, 2))]
     kinds = [classes[number % len(classes)] for number in range(count)]

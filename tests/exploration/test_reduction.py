@@ -73,7 +73,8 @@ main { Lock l():(); User u(l):(); User v(l):(); User w(l):(); }
 """
 
 
-def _office(customers: int, wins: str = "") -> CheckedModel:
+def office(customers: int, wins: str = "") -> CheckedModel:
+    """Make an office with so many customers; `wins` is done by each that gets a ticket."""
     made = " ".join(f"Customer c{number}(o):();" for number in range(customers))
     return check_source(OFFICE.replace("CUSTOMERS", made).replace("WINS", wins))
 
@@ -136,7 +137,7 @@ def test_the_customers_of_the_suite_that_start_together_are_interchangeable() ->
 
 @pytest.mark.parametrize("customers", [1, 2, 3])
 def test_interchangeable_rebecs_reduce_by_nearly_the_number_of_exchanges(customers: int) -> None:
-    full, less = _both(_office(customers))
+    full, less = _both(office(customers))
     assert (full.verdict, less.verdict) == ("satisfied", "satisfied")
     assert less.symmetries == factorial(customers)
     assert full.states / less.symmetries <= less.states <= full.states
@@ -157,7 +158,7 @@ def test_core_models_too() -> None:
 
 
 def test_the_reduced_states_are_one_of_each_orbit() -> None:
-    checked = _office(3)
+    checked = office(3)
     system = TransitionSystem(build_model(checked))
     search = Search(Problem(system))
     BreadthFirst().run(search)
@@ -172,7 +173,7 @@ def test_the_reduced_states_are_one_of_each_orbit() -> None:
 
 
 def test_the_run_to_a_violation_is_one_of_the_model() -> None:
-    checked = _office(3, wins="wins = wins + 1; assertion(wins < 3);")
+    checked = office(3, wins="wins = wins + 1; assertion(wins < 3);")
     model = build_model(checked)
     full, less = _both(checked)
     assert full.verdict == less.verdict == "assertion failed"
@@ -186,7 +187,7 @@ def test_the_run_to_a_violation_is_one_of_the_model() -> None:
 
 
 def test_a_rebec_that_a_property_names_stays_apart() -> None:
-    checked = _office(3)
+    checked = office(3)
     for invariant, verdict in (
         ("!(c1.happy && o.left == 0)", "property violated"),
         ("o.last != c2", "property violated"),
@@ -201,13 +202,13 @@ def test_a_rebec_that_a_property_names_stays_apart() -> None:
 
 
 def test_a_property_of_the_others_keeps_the_symmetries() -> None:
-    full, less = _both(_office(3), checks=Checks(invariants=["o.left > 0"]))
+    full, less = _both(office(3), checks=Checks(invariants=["o.left > 0"]))
     assert full.verdict == less.verdict == "property violated"
     assert less.symmetries == 6
 
 
 def test_an_unknown_name_is_an_error_with_and_without() -> None:
-    checked = _office(2)
+    checked = office(2)
     with pytest.raises(RebecaError, match="<invariant>:1:1"):
         explore(
             build_model(checked),
@@ -221,7 +222,7 @@ def test_an_unknown_name_is_an_error_with_and_without() -> None:
 
 
 def test_it_is_refused_where_it_is_not_known_to_be_sound() -> None:
-    checked = _office(2)
+    checked = office(2)
     model = build_model(checked)
     with pytest.raises(UserError, match="timed transition system"):
         explore(model, checked=checked, mode="TTS", reduce=True)

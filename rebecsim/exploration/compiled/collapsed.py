@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.exploration.compiled.serving import Serving
+from rebecsim.exploration.compiled.symmetry_arrays import SymmetryArrays, references_in
 from rebecsim.exploration.limits import bytes_to_grow
 from rebecsim.exploration.recording import Service
-from rebecsim.exploration.states.local import Bag, Local, Waiting
+from rebecsim.exploration.reduction import SymmetricSystem
+from rebecsim.exploration.states.local import NOBODY_INDEX, Bag, Local, Waiting
 from rebecsim.exploration.states.outcome import Effect
 from rebecsim.exploration.states.remembering import SentAtOnce
 from rebecsim.exploration.states.runner import Situation
@@ -31,6 +33,9 @@ from rebecsim.native.packing import words_of
 from rebecsim.native.rows import IntegerRows, NumberedRows, ranges
 
 Integers = NDArray[np.int64]
+
+
+_NO_SYMMETRIES = np.empty((0, 0), np.int64)
 
 
 class _Inner(NamedTuple):
@@ -68,6 +73,7 @@ class Collapsed:
         self.sendings = IntegerRows(parts.SENDING_WIDTH, sizes, parts.SENDINGS)
         self.keys = np.full(1024, ABSENT, np.int64)
         self.values = np.empty(1024, np.int64)
+        self._symmetries = SymmetryArrays(system) if isinstance(system, SymmetricSystem) else None
         self.served_in_python = 0
         """How many times Python has worked out what comes of serving a message."""
         self.serving: Serving | None = None
@@ -93,6 +99,7 @@ class Collapsed:
             self.sendings.array,
             self.keys,
             self.values,
+            _NO_SYMMETRIES if self._symmetries is None else self._symmetries.origins,
         )
 
     # --- numbers -------------------------------------------------------------------------------
@@ -188,6 +195,9 @@ class Collapsed:
             case AnswerKind.TIGHT:
                 message = self._messages[row]
                 answer = self._message_number(message.receiver, message.waiting, value)
+            case AnswerKind.INNER_IMAGE | AnswerKind.BAG_IMAGE:
+                self._enter_images(kind, row, value)
+                return
             case _:
                 answer = self._at_time(row, value)
         self._enter(kind, row, value, answer)
@@ -201,6 +211,32 @@ class Collapsed:
         later = None if suspension is None else suspension.earlier(units)
         after = self._system.locals.later(owner, variables, units)
         return self._inner_row(owner, after, max(clock - units, 0), later)
+
+    def _enter_images(self, kind: int, row: int, asked: int) -> None:
+        """Enter the images of an inner state or a bag under some symmetries, one of them asked for.
+
+        Few of them differ: what they do with rebecs that are not in it makes no difference.
+        """
+        assert self._symmetries is not None
+        if kind == AnswerKind.INNER_IMAGE:
+            owner, variables, clock, _, _ = self._inner_at(row)
+            found = references_in(variables)
+        else:
+            owner, bag = self._bags[row]
+            found = references_in(bag) | {each.sender for each in bag} - {NOBODY_INDEX}
+        members, alike, renamings = self._symmetries.around(asked, found | {owner})
+        if kind == AnswerKind.INNER_IMAGE:
+            images = [
+                self._inner_row(each.images[owner], each.variables(variables), clock, None)
+                for each in renamings
+            ]
+        else:
+            images = [self._bag_row(each.images[owner], each.bag(bag)) for each in renamings]
+        while 2 * (self.table_sizes[parts.ANSWERS] + len(members)) > len(self.keys):
+            self.grow(parts.ANSWERS)
+        keys = answers.keys_of(kind, row, members)
+        insert_entries(self.keys, self.values, keys, np.array(images, np.int64)[alike])
+        self.table_sizes[parts.ANSWERS] += len(members)
 
     def _at_time(self, row: int, time: int) -> int:
         """Give a row for an inner state at an absolute time; it is no part of states."""

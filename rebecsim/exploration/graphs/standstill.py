@@ -16,10 +16,8 @@ from typing import NamedTuple
 
 from rebecsim.exploration.graphs.components import on_cycles
 from rebecsim.exploration.paths.path import Path, path_along
-from rebecsim.exploration.reduction import SymmetricSystem
 from rebecsim.exploration.search import Search, StillEdges
 from rebecsim.exploration.states.remembering import Place
-from rebecsim.exploration.states.transitions import TransitionSystem
 
 _LOOKS = 1_000_000
 """The most transitions that are looked at to find a shorter cycle."""
@@ -53,15 +51,11 @@ def find_standstill(search: Search) -> Verdict:
     if not graph:
         return Verdict(None, is_decided=True)
     cycle = _shortest_cycle(graph)
-    way = search.way_to(cycle[0][0])
+    begins = cycle[0][0]
+    way = search.way_to(begins)
     ordinals = (*way, *(ordinal for _, ordinal in cycle))
-    return Verdict(_shown(system, ordinals, len(way)), is_decided=True)
-
-
-def _shown(system: TransitionSystem, ordinals: tuple[int, ...], before: int) -> Path:
-    if isinstance(system, SymmetricSystem):
-        ordinals, system = system.unfolded(ordinals), system.full
-    return path_along(system, ordinals, loop=before)
+    through = [*search.states_to(begins)[1:], *(state for state, _ in cycle[1:]), begins]
+    return Verdict(path_along(*search.followed(ordinals, through), loop=len(way)), is_decided=True)
 
 
 def _has_cycle(pairs: Iterable[tuple[Place, Place]]) -> bool:

@@ -9,13 +9,19 @@ from rebecsim.native.arrays import Integers
 from rebecsim.native.cache import compiled
 from rebecsim.native.loops.tables import insert_entry
 
-_KIND, _ROW = 32, 35  # bits
+_KIND, _ROW = 32, 36  # bits
 
 
 @compiled(borrows=True, inline=True)
 def key_of(kind: int, row: int, value: int) -> int:
     """Give the key of an answer about a row and a number from 0 to 2**32 - 1."""
     return row << _ROW | kind << _KIND | value
+
+
+def keys_of(kind: int, row: int, values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give the keys of answers about a row and several numbers."""
+    keys: NDArray[np.int64] = values | (row << _ROW | kind << _KIND)
+    return keys
 
 
 def kind_of(keys: NDArray[np.int64]) -> NDArray[np.int64]:

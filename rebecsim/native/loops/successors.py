@@ -41,9 +41,20 @@ TIME_PASSES = (1 << 32) - 1
 """In the place of what is served: only time passes. Otherwise that is twice the number of the
 message, and one more where its message server goes on after a delay."""
 
-BEFORE, AFTER, BAG_BEFORE, BAG_AFTER, CHANGES, ABLE, WORKING_ROWS = range(7)
+(
+    BEFORE,
+    AFTER,
+    BAG_BEFORE,
+    BAG_AFTER,
+    CHANGES,
+    ABLE,
+    IMAGE,
+    BAG_IMAGE,
+    WORKING_ROWS,
+) = range(9)
 """Rows of the working space: inner state and bag of each rebec before and after a transition,
-which rebecs are no longer as they were, and which may act."""
+which rebecs are no longer as they were, which may act, and inner state and bag of each rebec under
+a symmetry."""
 
 
 class Successors(NamedTuple):
@@ -87,6 +98,53 @@ def _next_time(inners: Table, bags: Table, inner: int | np.int64, bag: int | np.
 
 
 @compiled(borrows=True, inline=True)
+def _represent(control: Integers, parts: Parts, working: Table, ordinal: int) -> int:
+    """Replace the state that was reached by the smallest of its images.
+
+    Images are compared by the numbers of their parts, rebec by rebec. Those never change, so of
+    states that are images of each other all are replaced by the same one. Most images need not be
+    known whole. Gives FINISHED, or the reason to stop.
+    """
+    inners, bags, keys, values = parts.inners, parts.bags, parts.keys, parts.values
+    origins = parts.origins
+    rebecs = control[at.REBECS]
+    for rebec in range(rebecs):
+        working[IMAGE, rebec] = working[AFTER, rebec]
+        working[BAG_IMAGE, rebec] = working[BAG_AFTER, rebec]
+        working[CHANGES, rebec] = rebec
+    for symmetry in range(1, origins.shape[0]):
+        is_smaller = False
+        for rebec in range(rebecs):
+            inner = working[AFTER, origins[symmetry, rebec]]
+            image = look_up(keys, values, key_of(AnswerKind.INNER_IMAGE, inner, symmetry))
+            if image == ABSENT:
+                return _ask_answer(control, ordinal, AnswerKind.INNER_IMAGE, inner, symmetry)
+            bag = working[BAG_AFTER, origins[symmetry, rebec]]
+            bag_image = look_up(keys, values, key_of(AnswerKind.BAG_IMAGE, bag, symmetry))
+            if bag_image == ABSENT:
+                return _ask_answer(control, ordinal, AnswerKind.BAG_IMAGE, bag, symmetry)
+            if not is_smaller:
+                differs = (
+                    inners[image, field.INNER_NUMBER]
+                    - inners[working[IMAGE, rebec], field.INNER_NUMBER]
+                )
+                if differs == 0:
+                    differs = (
+                        bags[bag_image, field.BAG_NUMBER]
+                        - bags[working[BAG_IMAGE, rebec], field.BAG_NUMBER]
+                    )
+                if differs > 0:
+                    break
+                is_smaller = differs < 0
+            working[IMAGE, rebec] = image
+            working[BAG_IMAGE, rebec] = bag_image
+    for rebec in range(rebecs):
+        working[AFTER, rebec] = working[IMAGE, rebec]
+        working[BAG_AFTER, rebec] = working[BAG_IMAGE, rebec]
+    return Reason.FINISHED
+
+
+@compiled(borrows=True, inline=True)
 def _arrive(
     control: Integers,
     layout: Table,
@@ -103,7 +161,8 @@ def _arrive(
 ) -> int:
     """Let time pass, and pack the state that was reached behind those found before.
 
-    Gives FINISHED, or the reason to stop.
+    With symmetries, that which stands for it; then all rebecs are noted as changed. Gives FINISHED,
+    or the reason to stop.
     """
     inners, bags, keys, values = parts.inners, parts.bags, parts.keys, parts.values
     targets, found_by = successors.targets, successors.found_by
@@ -128,6 +187,11 @@ def _arrive(
                     return _ask_answer(control, ordinal, AnswerKind.BAG_LATER, bag, units)
                 working[BAG_AFTER, rebec] = got
             working[CHANGES, rebec] = rebec
+        changed = rebecs
+    if parts.origins.shape[0] > 1:
+        reason = _represent(control, parts, working, ordinal)
+        if reason != Reason.FINISHED:
+            return reason
         changed = rebecs
     for word in range(words):
         targets[found, word] = source[0, word]
@@ -355,7 +419,7 @@ def find_successors(
                     units,
                     time,
                 )
-                if units != 0:
+                if units != 0 or parts.origins.shape[0] > 1:
                     changed = rebecs
                 if reason != Reason.FINISHED:
                     return reason
