@@ -31,6 +31,9 @@ _STYLE = (
     ".label{fill:#52606d;font-size:10.5px;paint-order:stroke;stroke:#fff;stroke-width:3px}"
     ".title{text-anchor:start;font-weight:600}.legend{text-anchor:start;font-size:11px}.start{stroke-width:2.5}"
     "rect.wrong{fill:#fdecec;stroke:#c81e1e}text.wrong{fill:#c81e1e}.words{font-size:10px}"
+    "@media(prefers-color-scheme:dark){.ground{fill:#14191f}text{fill:#e4e7eb}"
+    ".class,.label{fill:#a5b1bd}.label{stroke:#14191f}.box{fill:#1f3247;stroke:#84bdf2}"
+    "rect.wrong{fill:#431c1c;stroke:#ff9d9d}text.wrong{fill:#ff9d9d}}"
 )
 _ARROW = (
     '<defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" '

@@ -186,7 +186,7 @@ def orders_as_svg(witness: Witness) -> str:
         drawing.replace("<svg ", f'<svg x="{x:g}" y="0" ', 1)
         for drawing, x in zip(drawings, (0.0, sizes[0][0]), strict=True)
     ]
-    ground = element("rect", width=width, height=height, fill="#ffffff")
+    ground = element("rect", class_="ground", width=width, height=height, fill="#ffffff")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
         f'viewBox="0 0 {width:g} {height:g}" role="img">\n{ground}\n{placed[0]}{placed[1]}</svg>\n'

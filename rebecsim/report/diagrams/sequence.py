@@ -25,10 +25,14 @@ _HEAD_EVERY = 24  # rows between two repetitions of the names
 _AXIS = 70.0
 _LANE = 190.0
 _NARROW_LANE = 130.0
+_WIDE_LANE = 300.0
+_MOST_WIDE = 4  # lanes that are widened for what is written in them
 _NOTES = 330.0
 _BAR = 12.0
 _FAR = 5  # rows that a message may cross as a slanted line
-_LABEL = 24  # characters
+_LABEL_LINES = 2
+_LINE = 13.0
+_BESIDE = 33.0  # from a lifeline to the label of a message to itself
 _NOTE = 50  # characters of a line of notes
 _PIXELS_PER_CHARACTER = 6.3
 
@@ -45,8 +49,17 @@ _STYLE = (
     ".wrong.message,.wrong.busy{stroke:#c81e1e}.wrong.busy{fill:#f9c6c6}"
     ".wrong.head,.wrong.dot{fill:#c81e1e}text.wrong{fill:#c81e1e;font-weight:600}"
     ".band{fill:#fdecec}"
+    "@media(prefers-color-scheme:dark){.ground{fill:#14191f}text{fill:#e4e7eb}"
+    ".label{stroke:#14191f}.class,.note{fill:#a5b1bd}.tick{stroke:#2b343d}"
+    ".axis,.life{stroke:#7b8794}.box{fill:#1f3247;stroke:#84bdf2}"
+    ".busy{fill:#2d4d6e;stroke:#84bdf2}.message{stroke:#84bdf2}.head,.dot{fill:#84bdf2}"
+    ".wrong.message,.wrong.busy{stroke:#ff9d9d}.wrong.busy{fill:#6b2b2b}"
+    ".wrong.head,.wrong.dot,text.wrong{fill:#ff9d9d}.band{fill:#431c1c}}"
 )
-_MARK_STYLE = ".marked{fill:#fff3c4}.number{fill:#7a5200;font-size:17px;text-anchor:middle}"
+_MARK_STYLE = (
+    ".marked{fill:#fff3c4}.number{fill:#7a5200;font-size:17px;text-anchor:middle}"
+    "@media(prefers-color-scheme:dark){.marked{fill:#4d3f0b}text.number{fill:#ffe08a}}"
+)
 
 
 @dataclass(frozen=True)
@@ -54,15 +67,20 @@ class _Layout:
     """Where everything stands, in pixels. `rows`: the line of each step; `instants`: of times."""
 
     lanes: dict[str, float]
+    width: float
+    notes: float
     rows: tuple[float, ...]
     instants: dict[int, float]
     heads: tuple[float, ...]
     bottom: float
 
-    @property
-    def notes(self) -> float:
-        """Where the column of notes begins."""
-        return max(self.lanes.values()) + _lane_width(len(self.lanes)) / 2 + 20.0
+
+@dataclass(frozen=True)
+class _Message:
+    """A message in two layers: its line, which passes behind boxes, and what is before them."""
+
+    line: str
+    front: tuple[str, ...]
 
 
 def sequence_diagram(
@@ -93,13 +111,21 @@ def sequence_diagram(
     content += _marks(layout, marked or {}, left_out)
     content += _violation_band(layout, wrong)
     content += _time_axis(layout, steps)
+    messages = {
+        number: _message(layout, steps, number, left_out, number == wrong)
+        for number, step in enumerate(steps)
+        if step.kind != "time"
+    }
+    for number, message in messages.items():
+        line = message.line
+        content.append(line if link is None else _linked_line(line, link(left_out + number)))
     content += _lifelines(layout)
     content += _busy_periods(layout, steps, wrong)
     for number, step in enumerate(steps):
-        if step.kind != "time":
-            message = _message(layout, steps, number, left_out, number == wrong)
+        if number in messages:
+            front = list(messages[number].front)
             place = left_out + number
-            content += message if link is None else [_linked(message, link(place), place, step)]
+            content += front if link is None else [_linked(front, link(place), place, step)]
         content += _notes(layout, step, number, number == wrong)
     content += _loop(layout, path, left_out)
     content += _breach(layout, path)
@@ -112,15 +138,39 @@ def sequence_diagram(
 # --- layout --------------------------------------------------------------------------------------
 
 
-def _lane_width(lanes: int) -> float:
-    return _LANE if lanes <= 6 else _NARROW_LANE
+def _lane_width(steps: tuple[PathStep, ...], places: Mapping[str, int]) -> float:
+    """Give few lanes the width that their labels need in two lines, within bounds."""
+    if len(places) > _MOST_WIDE:
+        return _LANE if len(places) <= 6 else _NARROW_LANE
+    needed = [
+        (_needed(step.call) + 45.0) / max(abs(places[step.sender] - places[step.rebec]), 1)
+        for step in steps
+        if step.kind != "time"
+    ]
+    return min(max([_LANE, *needed]), _WIDE_LANE)
+
+
+def _needed(words: str) -> float:
+    """Give the width of a label, of a long one in two lines."""
+    return _PIXELS_PER_CHARACTER * (len(words) if len(words) < 40 else len(words) / 2 + 6)
+
+
+def _labels(words: str, width: float) -> list[str]:
+    """Break a label to a width; the last line is cut where that is not enough."""
+    fits = max(int(width / _PIXELS_PER_CHARACTER), 4)
+    lines = wrap(words, fits) or [""]
+    if len(lines) <= _LABEL_LINES:
+        return lines
+    kept = lines[: _LABEL_LINES - 1]
+    rest = " ".join(lines[_LABEL_LINES - 1 :])
+    return [*kept, shortened(rest, fits)]
 
 
 def _layout(steps: tuple[PathStep, ...]) -> _Layout:
     names = dict.fromkeys(
         name for step in steps for name in (step.sender, step.rebec) if step.kind != "time"
     )
-    width = _lane_width(len(names))
+    width = _lane_width(steps, {name: place for place, name in enumerate(names)})
     lanes = {name: _AXIS + 60.0 + width * (place + 0.5) for place, name in enumerate(names)}
     lanes = lanes or {"": _AXIS + 60.0 + width / 2}
     times = {step.time for step in steps} | {
@@ -147,7 +197,20 @@ def _layout(steps: tuple[PathStep, ...]) -> _Layout:
             rows.append(y + 6.0)
             y += 0.0 if steps[number].kind == "time" else _ROW
         before = time
-    return _Layout(lanes, tuple(rows), instants, tuple(heads), y + 8.0)
+    notes = max(lanes.values()) + max(width / 2, _own_labels(steps, lanes, width)) + 20.0
+    return _Layout(lanes, width, notes, tuple(rows), instants, tuple(heads), y + 8.0)
+
+
+def _own_labels(steps: tuple[PathStep, ...], lanes: Mapping[str, float], width: float) -> float:
+    """Give how far labels reach beside the last lane: of what a rebec sends to itself."""
+    last = max(lanes, key=lambda name: lanes[name])
+    lines = [
+        line
+        for step in steps
+        if step.kind != "time" and step.rebec == last and last in (step.sender, "")
+        for line in _labels(step.call, width - _BESIDE - 12.0)
+    ]
+    return _BESIDE + _PIXELS_PER_CHARACTER * max(map(len, lines), default=0)
 
 
 def _time_axis(layout: _Layout, steps: tuple[PathStep, ...]) -> list[str]:
@@ -169,7 +232,7 @@ def _lifelines(layout: _Layout) -> list[str]:
         element("line", class_="life", x1=x, x2=x, y1=36.0 + _HEAD, y2=layout.bottom)
         for x in layout.lanes.values()
     ]
-    width = _lane_width(len(layout.lanes)) - 30.0
+    width = layout.width - 30.0
     for name, x in layout.lanes.items():
         if not name:
             continue
@@ -203,16 +266,16 @@ def _busy_periods(layout: _Layout, steps: tuple[PathStep, ...], wrong: int) -> l
 
 def _message(
     layout: _Layout, steps: tuple[PathStep, ...], number: int, left_out: int, wrong: bool
-) -> list[str]:
+) -> _Message:
     step = steps[number]
     kind = " wrong" if wrong else ""
     y, receiver = layout.rows[number], layout.lanes[step.rebec]
     full = step.call
     if step.kind == "resume":
         x = receiver + _BAR / 2 + 6.0
-        return [
-            text(f"↻ {shortened(full, _LABEL)}", full, class_=f"label left{kind}", x=x, y=y + 9)
-        ]
+        words = shortened(full, int((layout.width - 45.0) / _PIXELS_PER_CHARACTER))
+        label = text(f"↻ {words}", full, class_=f"label left{kind}", x=x, y=y + 9)
+        return _Message("", (label,))
     sent = _sending(layout, steps, step, left_out)
     far = sent is None or sum(sent < row < y for row in layout.rows) > _FAR
     line = f"message far{kind}" if far else f"message{kind}"
@@ -226,20 +289,24 @@ def _message(
     tip = (receiver - side * _BAR / 2, y)
     # Below the end of the line, which comes from above: no other step writes there.
     side_of_text = "right" if side > 0 else "left"
-    fits = int((abs(receiver - sender) - 40.0) / _PIXELS_PER_CHARACTER)
-    label = text(
-        shortened(full, fits),
-        full,
-        class_=f"label {side_of_text}{kind}",
-        x=tip[0] - side * 6.0,
-        y=y + 14.0,
-    )
-    return [
-        element("line", class_=line, x1=start[0], y1=start[1], x2=tip[0], y2=tip[1]),
-        element("circle", class_=f"dot{kind}", cx=start[0], cy=start[1], r=2.5),
-        _arrow_head(kind, start, tip),
-        label,
+    labels = [
+        text(
+            words,
+            full,
+            class_=f"label {side_of_text}{kind}",
+            x=tip[0] - side * 6.0,
+            y=y + 14.0 + place * _LINE,
+        )
+        for place, words in enumerate(_labels(full, abs(receiver - sender) - 40.0))
     ]
+    return _Message(
+        element("line", class_=line, x1=start[0], y1=start[1], x2=tip[0], y2=tip[1]),
+        (
+            element("circle", class_=f"dot{kind}", cx=start[0], cy=start[1], r=2.5),
+            _arrow_head(kind, start, tip),
+            *labels,
+        ),
+    )
 
 
 def _linked(message: list[str], address: str, place: int, step: PathStep) -> str:
@@ -247,15 +314,20 @@ def _linked(message: list[str], address: str, place: int, step: PathStep) -> str
     return element("a", said + "".join(message), href=address)
 
 
-def _to_itself(layout: _Layout, line: str, kind: str, x: float, y: float, full: str) -> list[str]:
+def _linked_line(line: str, href: str) -> str:
+    """Have a line lead somewhere, for pointers only: the label in front is the link for keys."""
+    return element("a", line, href=href, tabindex=-1, aria_hidden="true") if line else ""
+
+
+def _to_itself(layout: _Layout, line: str, kind: str, x: float, y: float, full: str) -> _Message:
     edge = x + _BAR / 2
-    fits = int((_lane_width(len(layout.lanes)) - 45.0) / _PIXELS_PER_CHARACTER)
     hook = f"M{edge:g} {y - 10:g} h16 q6 0 6 5 t-6 5 h-10"
-    return [
-        element("path", class_=line, d=hook),
-        _arrow_head(kind, (edge + 20.0, y), (edge, y)),
-        text(shortened(full, fits), full, class_=f"label left{kind}", x=edge + 27, y=y - 1),
+    labels = [
+        text(words, full, class_=f"label left{kind}", x=x + _BESIDE, y=y - 1.0 + place * _LINE)
+        for place, words in enumerate(_labels(full, layout.width - _BESIDE - 12.0))
     ]
+    front = (element("path", class_=line, d=hook), _arrow_head(kind, (edge + 20.0, y), (edge, y)))
+    return _Message("", (*front, *labels))
 
 
 def _arrow_head(kind: str, start: tuple[float, float], tip: tuple[float, float]) -> str:

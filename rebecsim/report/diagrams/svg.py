@@ -47,7 +47,7 @@ def document(
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
         f'viewBox="0 0 {width:g} {height:g}" role="{role}">'
     )
-    ground = element("rect", width=width, height=height, fill="#ffffff")
+    ground = element("rect", class_="ground", width=width, height=height, fill="#ffffff")
     parts = [head, element("title", _escaped(title)), f"<style>{style}</style>", ground]
     return "\n".join([*parts, *content, "</svg>"]) + "\n"
 
