@@ -123,6 +123,7 @@ def compare(
     dask: str | None = None,
     engine: Engine = "auto",
     progress: bool = True,
+    exact_states: int | None = None,
 ) -> Comparison:
     """Run a scenario, and compare what it compares.
 
@@ -141,6 +142,8 @@ def compare(
             for so many `workers` on this machine, for which the same holds.
         engine: "python", "native", or "auto" for what is faster.
         progress: whether to show how far it is, in a terminal or a notebook.
+        exact_states: find what all orders of messages come to, too, from so many states of each
+            cell at most; for the kind `dispatch`.
 
     Results do not depend on `workers`, `dask`, `engine` and `resume`. Raises UserError for a
     scenario that is wrong, or a directory that holds other results, and
@@ -148,7 +151,7 @@ def compare(
     `resume` goes on. What a user should know and need not act on is a warning.
     """
     changes = {"replications": replications, "seed": seed, "precision": precision}
-    how = Running(out, orders, resume, trace, workers, engine, progress, dask)
+    how = Running(out, orders, resume, trace, workers, engine, progress, dask, exact_states)
     return compare_loaded(_loaded(scenario), how, Comparison, **changes)
 
 
@@ -167,18 +170,21 @@ class Running:
     engine: Engine = "auto"
     progress: bool = True
     dask: str | None = None
+    exact_states: int | None = None
 
 
 def compare_loaded(loaded: LoadedScenario, how: Running, result: type[C], **changes: object) -> C:
     """Run a scenario that has been read, with some of its fields changed; else as `compare`."""
     plan = loaded.plan(**changes)
     plan.study.prepare(plan, How(how.engine, how.trace), _warn)
+    if how.exact_states is not None:
+        plan.study.require_exact(plan)
     showing = partial(_bar, is_wanted=how.progress)
     with _directory(how.out) as directory:
         with _executor(how, plan) as executor:
             run = PlannedRun(plan, Results.open(directory, plan, how.resume), how.trace)
             runner = StudyRunner(executor, how.engine, showing, _warn)
-            found = result(compared(run, runner, how.orders), directory)
+            found = result(compared(run, runner, how.orders, how.exact_states), directory)
         if how.out is None:
             weakref.finalize(found, shutil.rmtree, directory.parent, ignore_errors=True)
     return found

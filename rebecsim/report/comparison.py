@@ -14,12 +14,17 @@ from rebecsim.studies.storage.paired_results import paired_moments
 from rebecsim.studies.storage.results import Results
 
 
-def compared(run: PlannedRun, runner: StudyRunner, with_others: bool) -> ReportInput:
+def compared(
+    run: PlannedRun, runner: StudyRunner, with_others: bool, exact_states: int | None = None
+) -> ReportInput:
     """Do the runs of a comparison, in other message orders too if that is wanted.
 
-    Raises as `run_plans`.
+    With `exact_states`, what all orders come to is found beside them, from so many states of each
+    cell. Raises as `run_plans`, and UserError where that is not known how to do.
     """
     compare(run, runner, with_others)
+    if exact_states is not None:
+        run.plan.study.reckon_exactly(run.plan, run.results, runner.executor, exact_states)
     stored = stored_companions(run.plan, run.results) if with_others else None
     return report_input(run.plan, run.results, stored)
 

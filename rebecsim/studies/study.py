@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rebecsim.actors.randomness import key_of
+from rebecsim.errors import UserError
 from rebecsim.metrics import Metric
 from rebecsim.native.engines import Engine
 from rebecsim.studies.cell import POLICIES, Cell, Compared, Condition, Value
@@ -27,6 +28,7 @@ from rebecsim.studies.scenarios.toml_lines import FieldPath
 
 if TYPE_CHECKING:
     from rebecsim.studies.plan import Plan
+    from rebecsim.studies.running.executors import Executor
     from rebecsim.studies.sections import Section
     from rebecsim.studies.statistics.moments import CellMoments
     from rebecsim.studies.storage.results import Results
@@ -215,6 +217,16 @@ class Study(ABC):
     ) -> Sequence[Section]:
         """Give what reports show beyond what all kinds have."""
         return ()
+
+    def require_exact(self, plan: Plan) -> None:
+        """Raise UserError if exact orders of a plan are not known how to reckon."""
+        raise UserError(f"exact orders are not for scenarios of the kind {self.kind}")
+
+    def reckon_exactly(
+        self, plan: Plan, results: Results, executor: Executor, most_states: int
+    ) -> None:
+        """Find what all orders of messages of each cell come to, and keep it for `sections`."""
+        self.require_exact(plan)
 
     def changes(self, first: StoredRun, second: StoredRun) -> Iterable[Any]:
         """Give what differences of two runs show beyond cells: things that `rich` can print."""

@@ -118,6 +118,35 @@ class Sought:
         return changes.replications
 
 
+@dataclass(frozen=True, kw_only=True)
+class AllOrders:
+    """What is found of orders that were not drawn."""
+
+    orders: Annotated[
+        bool, typer.Option(help="Run other orders too, to tell the policy from the race.")
+    ] = True
+    exact: Annotated[
+        bool,
+        typer.Option("--exact", help="Find what all orders come to: least, expected and most."),
+    ] = False
+    exact_states: Annotated[
+        int | None,
+        typer.Option(
+            min=1, show_default="300000", help="Most states of each cell with --exact; else bounds."
+        ),
+    ] = None
+
+    def most_states(self) -> int | None:
+        """Give how many states are looked at. Raises BadParameter if nothing is to be found."""
+        if self.exact_states is not None and not self.exact:
+            raise typer.BadParameter("is for --exact only", param_hint="--exact-states")
+        if not self.exact:
+            return None
+        from rebecsim.clusters.dispatch.orders.solving import MOST_STATES
+
+        return self.exact_states or MOST_STATES
+
+
 @app.command(cls=_OptionalAddress)
 @grouped
 def compare(
@@ -134,9 +163,7 @@ def compare(
         ),
     ] = None,
     changes: Changes = Changes(),
-    orders: Annotated[
-        bool, typer.Option(help="Run other orders too, to tell the policy from the race.")
-    ] = True,
+    orders: AllOrders = AllOrders(),
     sought: Sought = Sought(),
     files: ComparedFiles = ComparedFiles(),
     trace: Annotated[bool, typer.Option("--trace", help="Keep every message served.")] = False,
@@ -156,6 +183,7 @@ def compare(
     from rebecsim.studies.scenarios.scenario_files import read_scenario_text
 
     replications = sought.replications(changes, trace)
+    most_states = orders.most_states()
     if dask is not None:
         _require_cluster(dask, workers)
     count = workers or available_workers()
@@ -179,7 +207,8 @@ def compare(
     given = {
         "law": changes.law,
         "order": changes.order,
-        "orders": not orders,
+        "orders": not orders.orders,
+        "exact": orders.exact,
         "trace": trace,
         "engine": engine != "auto",
     }
@@ -193,6 +222,8 @@ def compare(
     )
     # What is wrong shows before anything is written.
     plan.study.prepare(plan, How(engine, trace), complain)
+    if most_states is not None:
+        plan.study.require_exact(plan)
     # Whoever simulates, this process has time for what it needs afterwards.
     later = DRAWING_MODULES[-1] if count == 1 else "scipy.special"
     with (
@@ -203,7 +234,9 @@ def compare(
     ):
         run = PlannedRun(plan, Results.open(out, plan, resume), trace)
         showing = partial(showing_runs, f"{out}: go on with --resume")
-        report = compared(run, StudyRunner(executor, engine, showing, complain), orders)
+        report = compared(
+            run, StudyRunner(executor, engine, showing, complain), orders.orders, most_states
+        )
         written = write_report(report, out, executor)
     console().print(report_view(report))
     show_written(written, run.results.directory / "parts")

@@ -26,6 +26,7 @@ from rebecsim.simulation.task import Task
 from rebecsim.studies.cell import Cell
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.rows import Rows
+from rebecsim.studies.running.executors import Executor
 from rebecsim.studies.running.simulated import OUTCOME, TRACE_COLUMNS, TRACES, simulated_rows
 from rebecsim.studies.running.simulated_study import SimulatedStudy
 from rebecsim.studies.scenarios.scenario import StudyScenario
@@ -115,6 +116,7 @@ class DispatchStudy(SimulatedStudy):
     scenario: ClassVar[type[StudyScenario]] = Scenario
     order_notes: ClassVar[tuple[str, ...]] = (_ORDER_NOTE,)
     normal_outcomes: ClassVar[frozenset[str]] = frozenset({"time limit"})
+    options: ClassVar[frozenset[str]] = SimulatedStudy.options | {"exact"}
 
     def cells(self, scenario: Scenario, folder: Path) -> Iterator[PlannedCell]:
         """Lay out the cells: policy x arrivals x lengths x cluster size."""
@@ -185,6 +187,20 @@ class DispatchStudy(SimulatedStudy):
         from rebecsim.clusters.dispatch.report.sections import dispatch_sections
 
         return dispatch_sections(plan, results, moments)
+
+    def require_exact(self, plan: Plan) -> None:
+        """Refuse eviction, policies of plug-ins, and too much that is drawn in one tick."""
+        from rebecsim.clusters.dispatch.report.exact import require_exact
+
+        require_exact(plan)
+
+    def reckon_exactly(
+        self, plan: Plan, results: Results, executor: Executor, most_states: int
+    ) -> None:
+        """Reckon each cell tick by tick."""
+        from rebecsim.clusters.dispatch.report.exact import reckon
+
+        reckon(plan, results, executor, most_states)
 
     def is_of(self, values: Mapping[str, Any]) -> bool:
         """Whether a file without a kind has AppMasters."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import pytest
 
 from rebecsim.clusters.dispatch.configuration import Configuration
 from rebecsim.clusters.dispatch.hardware import Power, cycled
-from rebecsim.clusters.dispatch.orders.solving import exact_cluster
+from rebecsim.clusters.dispatch.orders.solving import ClusterValues, exact_cluster
 from rebecsim.clusters.dispatch.orders.states import cluster_of
 from rebecsim.clusters.dispatch.policies import BUILTIN_DISPATCH_POLICIES
 from rebecsim.clusters.dispatch.source import rebeca_source
@@ -112,16 +113,17 @@ def test_values_lie_between_the_bounds_where_not_all_states_are_looked_at(policy
     part = exact_cluster(configuration, 8, most_states=40)
     assert whole.is_exact
     assert not part.is_exact
-    assert part.found.states < whole.found.states
+    assert part.figures["states"] < whole.figures["states"]
     for name, goals in whole.values.items():
         for goal, exact in goals.items():
             bounds = part.values[name][goal]
             assert bounds.low - 1e-9 <= exact.low <= bounds.high + 1e-9
     assert 0 < part.known_ticks < 8
-    shorter = exact_cluster(configuration, part.known_ticks)
-    for name, goals in shorter.values.items():
-        for goal, exact in goals.items():
-            assert part.known[name][goal].low == pytest.approx(exact.low, abs=1e-12)
+    for ticks in (1, part.known_ticks):
+        for name, goals in exact_cluster(configuration, ticks).values.items():
+            for goal, exact in goals.items():
+                assert part.at(ticks)[name][goal].low == pytest.approx(exact.low, abs=1e-12)
+    assert ClusterValues.from_json(json.loads(json.dumps(part.to_json()))) == part
 
 
 def test_one_order_is_as_good_as_another_where_it_makes_no_difference():
@@ -140,8 +142,7 @@ def test_a_pattern_that_comes_again_is_looked_at_once():
     cluster = cluster_of(Configuration.model_validate(values), 50)
     assert cluster.periods == 3
     found = [
-        exact_cluster(Configuration.model_validate(values), ticks).found.states
-        for ticks in (40, 80)
+        exact_cluster(Configuration.model_validate(values), ticks).figures for ticks in (40, 80)
     ]
     assert found[0] == found[1]
 

@@ -15,6 +15,7 @@ from rebecsim.clusters.dispatch.energy import (
     by_workload,
 )
 from rebecsim.clusters.dispatch.eviction_measures import NATJAM_MISS_BREAKDOWN
+from rebecsim.clusters.dispatch.report.exact import exact_sections
 from rebecsim.clusters.dispatch.report.hardware import (
     HARDWARE_NOTES,
     app_master_table,
@@ -40,12 +41,13 @@ _DOTS_PER_INCH = 200
 def dispatch_sections(
     plan: Plan, results: Results, moments: Sequence[CellMoments]
 ) -> tuple[Section, ...]:
-    """Where deadlines were missed, for eviction scenarios; hardware, where it was measured."""
+    """All orders, where they were reckoned; misses by place, for eviction; hardware if measured."""
     scenario, hardware = plan.scenario, None
     if scenario.measures_busy_time:
         hardware = Hardware(scenario.ticks, scenario.speeds, scenario.power)
     over_time = utilisation_over_time(plan, results)
     return (
+        *exact_sections(plan, results, moments),
         *_breakdown(plan, moments),
         *hardware_sections(scenario.heading, moments, hardware, over_time),
     )

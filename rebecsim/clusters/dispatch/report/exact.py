@@ -1,0 +1,217 @@
+"""Exact orders of the cells of a scenario: reckoned beside a comparison, kept, and reported."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+from rich.console import Group
+from rich.text import Text
+
+from rebecsim.clusters.dispatch.configuration import Configuration
+from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES
+from rebecsim.clusters.dispatch.orders.solving import ClusterValues, exact_cluster
+from rebecsim.clusters.dispatch.orders.states import cluster_of
+from rebecsim.clusters.dispatch.orders.values import Bounds, Counted
+from rebecsim.clusters.dispatch.report.exact_words import answers_in_words, shown
+from rebecsim.clusters.dispatch.scenario import Scenario
+from rebecsim.errors import UserError
+from rebecsim.exploration.orders.process import GOALS, Goal
+from rebecsim.files import write_json
+from rebecsim.report.csv import text_of
+from rebecsim.report.tables import text_table
+from rebecsim.studies.cell import Cell, Condition
+from rebecsim.studies.plan import Plan
+from rebecsim.studies.running.executors import Executor
+from rebecsim.studies.sections import Section, TextTable
+from rebecsim.studies.statistics.estimates import Estimate, estimate
+from rebecsim.studies.statistics.moments import CellMoments
+from rebecsim.studies.storage.results import Results
+from rebecsim.studies.storage.results_error import ResultsError
+from rebecsim.studies.study import PlannedCell
+
+_FILE = "exact.json"
+
+_TITLES: Mapping[Counted, str] = {
+    "deadline_misses": "Deadline misses",
+    "completions": "Completed jobs",
+    "energy": "Energy",
+}
+_UNITS: Mapping[Counted, str] = {
+    "deadline_misses": "jobs per run",
+    "completions": "jobs per run",
+    "energy": "joules per run",
+}
+
+_NOTES = (
+    "Least and Most: what whoever picks the messages of a time unit can bring about on average, "
+    "knowing all but what is still to be drawn. Random: the expected value in random order. a..b: "
+    "the value lies between them for certain. Up to so many Exact ticks every state was looked at, "
+    "and exact.csv has the values.",
+)
+
+
+def require_exact(plan: Plan) -> None:
+    """Raise UserError if exact orders of a plan are not known how to reckon."""
+    scenario: Scenario = plan.scenario
+    if scenario.eviction is not None:
+        raise UserError("exact orders are for scenarios without [eviction]")
+    for cell in plan.cells:
+        cluster_of(_configuration(cell), scenario.ticks, scenario.choice_law, scenario.power)
+
+
+def reckon(plan: Plan, results: Results, executor: Executor, most_states: int) -> None:
+    """Find what all orders of each cell come to, and keep it beside the results."""
+    require_exact(plan)
+    scenario: Scenario = plan.scenario
+    one = partial(_reckoned, scenario=scenario, most_states=most_states)
+    found = executor.map(one, [_configuration(cell) for cell in plan.cells])
+    kept = {cell.name: each for cell, each in zip(plan.cells, found, strict=True)}
+    write_json(results.directory / _FILE, {"cells": kept})
+
+
+def _reckoned(configuration: Configuration, scenario: Scenario, most_states: int) -> object:
+    law, power = scenario.choice_law, scenario.power
+    return exact_cluster(
+        configuration, scenario.ticks, law=law, power=power, most_states=most_states
+    ).to_json()
+
+
+def _configuration(cell: PlannedCell) -> Configuration:
+    configuration = cell.setup.configuration
+    assert isinstance(configuration, Configuration)
+    return configuration
+
+
+def stored_exact(plan: Plan, results: Results) -> dict[Cell, ClusterValues]:
+    """Read what was reckoned; nothing where nothing was. Raises ResultsError if it is damaged."""
+    file = results.directory / _FILE
+    try:
+        cells = json.loads(file.read_text(encoding="utf-8"))["cells"]
+        return {each.cell: ClusterValues.from_json(cells[each.name]) for each in plan.cells}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ResultsError(
+            f"{file} is damaged; `rebecsim compare` with --resume --exact reckons it again"
+        ) from error
+
+
+def exact_sections(
+    plan: Plan, results: Results, moments: Sequence[CellMoments]
+) -> Iterator[Section]:
+    """Show what all orders come to, beside what was sampled, where it was reckoned."""
+    exact = stored_exact(plan, results)
+    if not exact:
+        return
+    names = _names(plan)
+    sampled = {each.cell: estimate(DEADLINE_MISSES, [each]) for each in moments}
+    sentences = answers_in_words(exact, names)
+    tables = [_table(exact, names, each, sampled) for each in next(iter(exact.values())).values]
+    check = _check(plan, exact, sampled)
+    notes = (*_NOTES, *([check] if check else []))
+    yield Section(
+        name="exact",
+        title="All orders of messages",
+        sentences=sentences,
+        tables=tuple(tables),
+        notes=notes,
+        files={"exact.csv": _csv(exact)},
+        terminal=Group(
+            *map(Text, sentences),
+            text_table(tables[0]),
+            *(Text(note, style="dim") for note in notes),
+        ),
+    )
+
+
+def _names(plan: Plan) -> dict[Condition, str]:
+    """Call conditions by what they differ in."""
+    conditions = list(dict.fromkeys(cell.cell.condition for cell in plan.cells))
+    varying = [
+        name
+        for name, _ in conditions[0].coordinates
+        if name != "app_masters" and len({each[name] for each in conditions}) > 1
+    ]
+    return {each: _name(each, varying) for each in conditions}
+
+
+def _name(condition: Condition, varying: Sequence[str]) -> str:
+    count = condition["app_masters"]
+    text = f"at {count} AppMaster{'' if count == 1 else 's'}"
+    return ", ".join([text, *(f"{name} {condition[name]}" for name in varying)])
+
+
+def _table(
+    exact: Mapping[Cell, ClusterValues],
+    names: Mapping[Condition, str],
+    counted: Counted,
+    sampled: Mapping[Cell, Estimate],
+) -> TextTable:
+    """A row for each cell, those of one condition together."""
+    rows = []
+    with_samples = counted == "deadline_misses"
+    for cell in sorted(exact, key=lambda each: list(names).index(each.condition)):
+        worth = exact[cell].values[counted]
+        texts = [_bounds(worth[goal]) for goal in GOALS]
+        if with_samples:
+            texts.append(shown(sampled[cell].value, 2))
+        where = names[cell.condition].removeprefix("at ").replace("AppMaster", "AM")
+        known = "all" if exact[cell].is_exact else str(exact[cell].known_ticks)
+        rows.append((where, (cell.policy, *texts, known)))
+    headings = ("", "Policy", "Least", "Random", "Most")
+    last = ("Sampled", "Exact ticks") if with_samples else ("Exact ticks",)
+    title = f"{_TITLES[counted]} over all orders, {_UNITS[counted]}"
+    return TextTable(title, (*headings, *last), tuple(rows))
+
+
+def _bounds(bounds: Bounds) -> str:
+    low, high = shown(bounds.low, 2), shown(bounds.high, 2)
+    return low if low == high else f"{low}..{high}"
+
+
+def _check(
+    plan: Plan, exact: Mapping[Cell, ClusterValues], sampled: Mapping[Cell, Estimate]
+) -> str:
+    """Say in how many cells the sampled interval has the exact value."""
+    if plan.scenario.order != "random":
+        return ""
+    cells = [cell for cell, each in exact.items() if each.is_exact]
+    known = [(cell, sampled[cell].half_width) for cell in cells]
+    inside = 0
+    tested = 0
+    for cell, half_width in known:
+        if half_width is None:
+            continue
+        value = exact[cell].values["deadline_misses"]["expected"].low
+        tested += 1
+        inside += abs(sampled[cell].value - value) <= half_width + 1e-9
+    if not tested:
+        return ""
+    return (
+        f"The sampled 95 % interval has the exact expected value in {inside} of {tested} cells; in "
+        "one of twenty it has not, by chance."
+    )
+
+
+def _csv(exact: Mapping[Cell, ClusterValues]) -> str:
+    """One line for each cell, number of ticks and figure.
+
+    Columns: `policy`, the coordinates, `ticks`, `figure`, and for each goal its lower and upper
+    bound, which are equal where the value is exact.
+    """
+    coordinates = [name for name, _ in next(iter(exact)).condition.coordinates]
+    bounds = [f"{goal}_{side}" for goal in GOALS for side in ("low", "high")]
+    rows = list[list[str]]()
+    for cell, values in exact.items():
+        where = [str(value) for _, value in cell.condition.coordinates]
+        for ticks in (*values.by_ticks, values.ticks):
+            for name, goals in values.at(ticks).items():
+                ends = [repr(end) for goal in GOALS for end in _ends(goals, goal)]
+                rows.append([cell.policy, *where, str(ticks), name, *ends])
+    return text_of(["policy", *coordinates, "ticks", "figure", *bounds], rows)
+
+
+def _ends(goals: Mapping[Goal, Bounds], goal: Goal) -> tuple[float, float]:
+    return goals[goal].low, goals[goal].high
