@@ -12,8 +12,9 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
+from rebecsim.clusters.dispatch.orders.worth import MOST_STATES
 from rebecsim.clusters.scenarios import LoadedScenario, load, open_run
 from rebecsim.clusters.workers import dask_with_plugins, executor_with_plugins
 from rebecsim.interface.shown import Shown, Tabular, shown_figure
@@ -116,14 +117,13 @@ def compare(
     replications: int | None = None,
     seed: int | None = None,
     precision: str | None = None,
-    orders: bool = True,
+    orders: bool | Literal["exact"] = True,
     resume: bool = False,
     trace: bool = False,
     workers: int = 1,
     dask: str | None = None,
     engine: Engine = "auto",
     progress: bool = True,
-    exact_states: int | None = None,
 ) -> Comparison:
     """Run a scenario, and compare what it compares.
 
@@ -133,7 +133,8 @@ def compare(
         replications: runs of each cell, instead of the scenario's.
         seed: instead of the scenario's.
         precision: run until the first measure is known so well, for example "1%".
-        orders: whether to run other orders of messages too, where the scenario has such.
+        orders: whether to run other orders of messages too, where the scenario has such. "exact":
+            find what all orders come to as well, as `rebecsim compare --exact`.
         resume: whether to go on with the run in `out`.
         trace: whether to keep every message served, where the scenario has such.
         workers: processes. With more than one, a script must do its work below
@@ -142,8 +143,6 @@ def compare(
             for so many `workers` on this machine, for which the same holds.
         engine: "python", "native", or "auto" for what is faster.
         progress: whether to show how far it is, in a terminal or a notebook.
-        exact_states: find what all orders of messages come to, too, from so many states of each
-            cell at most; for the kind `dispatch`.
 
     Results do not depend on `workers`, `dask`, `engine` and `resume`. Raises UserError for a
     scenario that is wrong, or a directory that holds other results, and
@@ -151,7 +150,8 @@ def compare(
     `resume` goes on. What a user should know and need not act on is a warning.
     """
     changes = {"replications": replications, "seed": seed, "precision": precision}
-    how = Running(out, orders, resume, trace, workers, engine, progress, dask, exact_states)
+    exact = orders == "exact"
+    how = Running(out, bool(orders), resume, trace, workers, engine, progress, dask, exact)
     return compare_loaded(_loaded(scenario), how, Comparison, **changes)
 
 
@@ -170,21 +170,22 @@ class Running:
     engine: Engine = "auto"
     progress: bool = True
     dask: str | None = None
-    exact_states: int | None = None
+    exact: bool = False
 
 
 def compare_loaded(loaded: LoadedScenario, how: Running, result: type[C], **changes: object) -> C:
     """Run a scenario that has been read, with some of its fields changed; else as `compare`."""
     plan = loaded.plan(**changes)
     plan.study.prepare(plan, How(how.engine, how.trace), _warn)
-    if how.exact_states is not None:
+    if how.exact:
         plan.study.require_exact(plan)
     showing = partial(_bar, is_wanted=how.progress)
     with _directory(how.out) as directory:
         with _executor(how, plan) as executor:
             run = PlannedRun(plan, Results.open(directory, plan, how.resume), how.trace)
             runner = StudyRunner(executor, how.engine, showing, _warn)
-            found = result(compared(run, runner, how.orders, how.exact_states), directory)
+            most = MOST_STATES if how.exact else None
+            found = result(compared(run, runner, how.orders, most), directory)
         if how.out is None:
             weakref.finalize(found, shutil.rmtree, directory.parent, ignore_errors=True)
     return found

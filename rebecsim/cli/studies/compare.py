@@ -142,7 +142,7 @@ class AllOrders:
             raise typer.BadParameter("is for --exact only", param_hint="--exact-states")
         if not self.exact:
             return None
-        from rebecsim.clusters.dispatch.orders.solving import MOST_STATES
+        from rebecsim.clusters.dispatch.orders.worth import MOST_STATES
 
         return self.exact_states or MOST_STATES
 

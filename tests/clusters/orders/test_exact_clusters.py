@@ -9,8 +9,9 @@ import pytest
 
 from rebecsim.clusters.dispatch.configuration import Configuration
 from rebecsim.clusters.dispatch.hardware import Power, cycled
-from rebecsim.clusters.dispatch.orders.solving import ClusterValues, exact_cluster
+from rebecsim.clusters.dispatch.orders.solving import exact_cluster
 from rebecsim.clusters.dispatch.orders.states import cluster_of
+from rebecsim.clusters.dispatch.orders.worth import ClusterValues
 from rebecsim.clusters.dispatch.policies import BUILTIN_DISPATCH_POLICIES
 from rebecsim.clusters.dispatch.source import rebeca_source
 from rebecsim.errors import UserError

@@ -12,26 +12,11 @@ from numpy.typing import NDArray
 from rebecsim.clusters.dispatch.orders.graph import Found
 from rebecsim.clusters.dispatch.orders.loops import NODES, RECEIPTS, step_back
 from rebecsim.clusters.dispatch.orders.states import OrderedCluster
+from rebecsim.clusters.dispatch.orders.worth import Counted
 from rebecsim.exploration.orders.process import GOALS, Goal
 
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.float64]
-
-Counted = Literal["deadline_misses", "completions", "energy"]
-"""What runs are reckoned by, as measures call it."""
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """A value that lies between two numbers, for all that is known; mostly they are equal."""
-
-    low: float
-    high: float
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether they are the same to nine digits."""
-        return self.high - self.low <= 1e-9 * max(1.0, abs(self.high))
 
 
 @dataclass(frozen=True)

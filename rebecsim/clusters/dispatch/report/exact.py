@@ -11,9 +11,7 @@ from rich.text import Text
 
 from rebecsim.clusters.dispatch.configuration import Configuration
 from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES
-from rebecsim.clusters.dispatch.orders.solving import ClusterValues, exact_cluster
-from rebecsim.clusters.dispatch.orders.states import cluster_of
-from rebecsim.clusters.dispatch.orders.values import Bounds, Counted
+from rebecsim.clusters.dispatch.orders.worth import Bounds, ClusterValues, Counted
 from rebecsim.clusters.dispatch.report.exact_words import answers_in_words, shown
 from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.errors import UserError
@@ -54,6 +52,8 @@ _NOTES = (
 
 def require_exact(plan: Plan) -> None:
     """Raise UserError if exact orders of a plan are not known how to reckon."""
+    from rebecsim.clusters.dispatch.orders.states import cluster_of
+
     scenario: Scenario = plan.scenario
     if scenario.eviction is not None:
         raise UserError("exact orders are for scenarios without [eviction]")
@@ -72,6 +72,8 @@ def reckon(plan: Plan, results: Results, executor: Executor, most_states: int) -
 
 
 def _reckoned(configuration: Configuration, scenario: Scenario, most_states: int) -> object:
+    from rebecsim.clusters.dispatch.orders.solving import exact_cluster  # reports need no Numba
+
     law, power = scenario.choice_law, scenario.power
     return exact_cluster(
         configuration, scenario.ticks, law=law, power=power, most_states=most_states

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from rebecsim.clusters.dispatch.orders.solving import ClusterValues
-from rebecsim.clusters.dispatch.orders.values import Bounds
+from rebecsim.clusters.dispatch.orders.worth import Bounds, ClusterValues
 from rebecsim.exploration.orders.process import Goal
 from rebecsim.studies.cell import Cell, Condition, grouped
 
