@@ -57,7 +57,7 @@ def load(source: str | Path | ScenarioText) -> LoadedScenario:
     """
     load_installed_plugins()
     text = source if isinstance(source, ScenarioText) else read_scenario_text(source)
-    study = _kind_of(text)
+    study = kind_of(text)
     scenario = validated(study.scenario, text.origin, text.values, text.lines)
     folder = text.folder
     if missing := tuple(_missing_files(study, scenario, folder, text)):
@@ -115,7 +115,8 @@ def _earlier_plan(directory: Path, record: Mapping[str, Any]) -> Plan:
     return plan_scenario(recorded_scenario(path, record, find_kind("dispatch").scenario))
 
 
-def _kind_of(text: ScenarioText) -> Study:
+def kind_of(text: ScenarioText) -> Study:
+    """Find the kind that a scenario names. Raises ScenarioError."""
     name = text.values.get("kind")
     if isinstance(name, str):
         try:

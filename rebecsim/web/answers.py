@@ -42,10 +42,10 @@ def problem(text: str, status: int) -> HTMLResponse:
     return HTMLResponse(page, status)
 
 
-def read_form(body: bytes) -> dict[str, str]:
+def read_form(body: bytes, most: int = 20) -> dict[str, str]:
     """Read the fields of a form; of several with one name, the last."""
     try:
-        fields = parse_qs(body.decode("ascii"), keep_blank_values=True, max_num_fields=20)
+        fields = parse_qs(body.decode("ascii"), keep_blank_values=True, max_num_fields=most)
     except ValueError as error:
         raise UserError("The form cannot be read.") from error
     return {name: values[-1] for name, values in fields.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.resources import files
@@ -29,14 +30,24 @@ _STATIC = {
     "codemirror.min.js": "text/javascript; charset=utf-8",
     "codemirror-LICENSE.txt": "text/plain; charset=utf-8",
     "editor.js": "text/javascript; charset=utf-8",
+    "studies.js": "text/javascript; charset=utf-8",
     "htmx.min.js": "text/javascript; charset=utf-8",
     "htmx-LICENSE.txt": "text/plain; charset=utf-8",
     "icon.svg": "image/svg+xml",
 }
 
 
-def make_app(library: Library, admission: Admission, *, in_class: bool = False) -> Guard:
-    """Make the application, behind its guard; for a class, without solutions of exercises."""
+def make_app(
+    library: Library,
+    admission: Admission,
+    closing: threading.Event | None = None,
+    *,
+    in_class: bool = False,
+) -> Guard:
+    """Make the application, behind its guard; for a class, without solutions of exercises.
+
+    Its streams end when it is `closing`.
+    """
     explorer = Explorer(library)
 
     @asynccontextmanager
@@ -50,9 +61,9 @@ def make_app(library: Library, admission: Admission, *, in_class: bool = False) 
     app.add_exception_handler(Violation, _on_violation)
     _add_pages(app, library)
     app.include_router(explorer_pages(explorer))
-    app.include_router(study_pages(library.directory))
     app.include_router(editor_pages(library))
     app.include_router(lesson_pages(library, in_class=in_class))
+    app.include_router(study_pages(library.directory, closing or threading.Event()))
     return Guard(app, admission)
 
 

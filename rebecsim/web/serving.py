@@ -23,6 +23,19 @@ USUAL_PORT = 8765
 _MOST_CONNECTIONS = 200
 
 
+class _Program(uvicorn.Server):
+    """Tells streams that it ends: it would wait for them."""
+
+    def __init__(self, config: uvicorn.Config, closing: threading.Event) -> None:
+        super().__init__(config)
+        self._closing = closing
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End when all have been answered."""
+        self._closing.set()
+        await super().shutdown(sockets)
+
+
 @dataclass(frozen=True)
 class Server:
     """A server that is ready to run, and the address at which it then answers."""
@@ -66,8 +79,9 @@ def prepare(
     name = f"[{host}]" if ":" in host else host
     start = "" if library.named is None else f"x/{library.named.id}/{run_text(run)}"
     token = "" if admission.token is None else f"?token={admission.token}"
+    closing = threading.Event()
     config = uvicorn.Config(
-        make_app(library, admission, in_class=in_class),
+        make_app(library, admission, closing, in_class=in_class),
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -77,7 +91,7 @@ def prepare(
         http="h11",
         ws="none",
     )
-    return Server(uvicorn.Server(config), bound, f"http://{name}:{number}/{start}{token}")
+    return Server(_Program(config, closing), bound, f"http://{name}:{number}/{start}{token}")
 
 
 def _bound(host: str, port: int | None) -> socket.socket:

@@ -50,7 +50,11 @@ def read_scenario_text(source: str | Path) -> ScenarioText:
         folder = Path(str(_builtin_folder()))
     else:
         content = _read_file(Path(source))
-    text = _decoded(origin, content)
+    return scenario_text(origin, _decoded(origin, content), folder)
+
+
+def scenario_text(origin: str, text: str, folder: Path) -> ScenarioText:
+    """Read a scenario from a text, not validated. Raises ScenarioError when it is no TOML."""
     return ScenarioText(origin, _parsed(origin, text), key_lines(text), folder)
 
 

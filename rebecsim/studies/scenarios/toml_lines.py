@@ -39,24 +39,48 @@ def key_lines(text: str) -> Mapping[FieldPath, int]:
     Keys within inline tables and array elements are not listed; `line_of` finds their key.
     """
     lines: dict[FieldPath, int] = {}
+    for entry in entries_of(text):
+        if entry.is_header:
+            lines.setdefault(entry.table[: entry.named], entry.first)
+            lines[entry.table] = entry.first
+        else:
+            for length in range(len(entry.table) + 1, len(entry.path) + 1):
+                lines.setdefault(entry.path[:length], entry.first)
+    return lines
+
+
+class Entry(NamedTuple):
+    """A header or a `key = value` of a TOML text.
+
+    `table` is the table that it stands in, or that a header begins; `named` says how many parts of
+    its path the header of a list of tables has, whose last part is the place in that list.
+    """
+
+    path: FieldPath
+    table: FieldPath
+    named: int
+    first: int
+    last: int
+    is_header: bool
+
+
+def entries_of(text: str) -> Iterator[Entry]:
+    """Give the headers and pairs of a valid TOML text, with the lines that each takes."""
     table: FieldPath = ()
     arrays: dict[FieldPath, int] = {}
     for statement in _statements(text):
-        first = statement[0]
-        if first.text == "[":
+        first, end = statement[0], statement[-1]
+        lines = first.line, end.line + end.text.count("\n")
+        if first.text == "[" and first.kind == "sign":
             is_array = statement[1].text == "[" and statement[1].line == first.line
             table = _resolve(_keys(statement), arrays)
+            named = len(table)
             if is_array:
                 arrays[table] = arrays.get(table, -1) + 1
-                lines.setdefault(table, first.line)
                 table = (*table, arrays[table])
-            lines[table] = first.line
+            yield Entry(table, table, named, *lines, True)
         else:
-            path = table
-            for key in _keys(statement):
-                path = (*path, key)
-                lines.setdefault(path, first.line)
-    return lines
+            yield Entry((*table, *_keys(statement)), table, len(table), *lines, False)
 
 
 def line_of(path: FieldPath, lines: Mapping[FieldPath, int]) -> int | None:

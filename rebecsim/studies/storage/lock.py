@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -72,3 +73,13 @@ def is_being_written(directory: Path) -> bool:
     except OSError:  # it was never locked
         return False
     return False
+
+
+def last_writer(directory: Path) -> int | None:
+    """Give the process of this machine that has locked a directory last, if that is known."""
+    try:
+        text = (directory / _LOCK).read_text(encoding="utf-8")
+    except OSError:
+        return None
+    found = re.fullmatch(r"process (\d{1,9}) on (.*)\n", text)
+    return int(found[1]) if found and found[2] == platform.node() else None

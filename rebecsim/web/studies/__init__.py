@@ -1,1 +1,1 @@
-"""Studies in the browser: the runs below a directory, and what is in them."""
+"""Studies in the browser: forms for them, their processes, and the runs below a directory."""

@@ -23,6 +23,7 @@ from rebecsim.web.own_files import read_small_file
 from rebecsim.web.studies.figures import FigureRoom
 from rebecsim.web.studies.questions import LONGEST_QUESTION, Questions
 from rebecsim.web.studies.shelf import Shelf, ShelvedRun
+from rebecsim.web.studies.started import FOLDER
 
 _LARGEST_FILE = 64 * 1024 * 1024
 _LONGEST_SEARCH = 100
@@ -68,14 +69,16 @@ class RunViews:
         """Give the page of a run. Raises UserError."""
         with self.shelf.naming():
             found = self.shelf.find(run)
-        error, figures = "", None
-        try:
-            with self.shelf.naming():
-                figures = self._room.figures(found.stored)
-        except UserError as wrong:
-            error = clipped(str(wrong), LONGEST_ERROR)
-        shown = _run_values(found)
-        return rendered("studies/run.html.j2", figures=figures, error=error, **shown)
+        is_study = (found.directory / FOLDER).is_dir() and "/" not in found.name
+        shown = {**_run_values(found), **self._figures(found)}
+        return rendered("studies/run.html.j2", is_study=is_study, in_study=is_study, **shown)
+
+    def figures(self, run: str) -> str:
+        """Give the figures of a run as they are on its page. Raises UserError."""
+        found = self.shelf.find(run)
+        return rendered(
+            "studies/run_live.html.j2", run=found, in_study=True, **self._figures(found)
+        )
 
     def chart(self, run: str, name: str) -> bytes | None:
         """Draw a chart of a run as SVG, if there is one of this name. Raises UserError."""
@@ -123,6 +126,15 @@ class RunViews:
             more=list(_changes(one, other)),
         )
 
+    def _figures(self, run: ShelvedRun) -> dict[str, Any]:
+        error, figures = "", None
+        try:
+            with self.shelf.naming():
+                figures = self._room.figures(run.stored)
+        except UserError as wrong:
+            error = clipped(str(wrong), LONGEST_ERROR)
+        return {"figures": figures, "error": error, "stamp": len(run.stored.finished)}
+
     @property
     def _root(self) -> str:
         return "" if self.shelf.root is None else self.shelf.root.name or "/"
@@ -141,7 +153,6 @@ def _run_values(run: ShelvedRun) -> dict[str, Any]:
         "files": list(_kept_files(run.directory)),
         "settings": list(scenario_rows(run.stored.scenario)),
         "question": f"/runs/sql?{urlencode({'sql': question})}",
-        "stamp": len(run.stored.finished),
     }
 
 

@@ -1,0 +1,245 @@
+"""Studies that were started in the browser: begun, found again, paused, cancelled, gone on with.
+
+All that is known of one stands in a folder of its run directory, so a server that is started later
+finds it. Its process is alive as long as that folder is locked; the lock says which one it is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from rebecsim.errors import UserError
+from rebecsim.exit_codes import ExitCode
+from rebecsim.files import write_atomically
+from rebecsim.printable import printable
+from rebecsim.studies.storage.lock import is_being_written, last_writer
+
+FOLDER = ".study"
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}", re.ASCII)
+MOST_AT_ONCE = 4
+LONGEST_SCENARIO = 40_000
+
+_MODULE = "rebecsim.web.studies.study_process"
+_LONGEST_LOG = 8_000
+_BEGINNING = 30.0
+"""Seconds in which a process begins, before it is taken for one that was killed."""
+
+StudyState = Literal[
+    "starting", "running", "paused", "ending", "done", "cancelled", "failed", "killed"
+]
+ALIVE: frozenset[StudyState] = frozenset({"starting", "running", "paused", "ending"})
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for: `text` is the scenario, a `builtin` one if its files are such."""
+
+    name: str
+    text: str
+    builtin: bool
+    workers: int
+    orders: bool
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a study is, in what it counts."""
+
+    done: int
+    total: int
+    counted: str
+
+
+@dataclass(frozen=True)
+class StartedStudy:
+    """A study that was started here, by its run directory."""
+
+    directory: Path
+
+    @property
+    def name(self) -> str:
+        """How it is called."""
+        return self.directory.name
+
+    @property
+    def state(self) -> StudyState:
+        """What it does, or how it ended."""
+        if is_being_written(self.directory / FOLDER):
+            if self._is_marked("ending"):
+                return "ending"
+            return "paused" if self._is_marked("paused") else "running"
+        ended = self._note("ended.json")
+        if ended is not None:
+            if ended.get("code") == ExitCode.FINE:
+                return "done"
+            return "cancelled" if ended.get("code") == ExitCode.INTERRUPTED else "failed"
+        begun = (self._note("begun.json") or {}).get("at", 0)
+        return "starting" if 0 <= time.time() - begun < _BEGINNING else "killed"
+
+    @property
+    def why(self) -> str:
+        """What it says of its end."""
+        return str((self._note("ended.json") or {}).get("text", ""))
+
+    @property
+    def progress(self) -> Progress | None:
+        """How far it is, as far as that is known."""
+        far = self._note("progress.json") or {}
+        try:
+            return Progress(int(far["done"]), int(far["total"]), str(far["counted"]))
+        except (KeyError, TypeError, ValueError):
+            return None
+
+    @property
+    def log(self) -> str:
+        """The end of what it has said."""
+        try:
+            with (self.directory / FOLDER / "log.txt").open("rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                file.seek(max(0, size - _LONGEST_LOG))
+                text = file.read().decode("utf-8", "replace")
+        except OSError:
+            return ""
+        return printable(text if size <= _LONGEST_LOG else text.partition("\n")[2])
+
+    # --- what can be done with it --------------------------------------------------------------
+
+    def pause(self) -> None:
+        """Have it stop where it is. Raises UserError when it is not running."""
+        self._require("running")
+        self._mark("paused")
+        self._signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """Have it go on: where it was paused, or with the cells that are missing."""
+        if self.state == "paused":
+            self._unmark("paused")
+            self._signal(signal.SIGCONT)
+            return
+        self._require("cancelled", "failed", "killed", "done")
+        self.begin()
+
+    def cancel(self) -> None:
+        """Have it end, as Ctrl-C would; the second time at once. Finished cells are kept."""
+        self._require("running", "paused", "ending")
+        if self._is_marked("ending"):
+            self._signal(signal.SIGKILL)
+            return
+        self._mark("ending")
+        self._signal(signal.SIGINT)
+        self._signal(signal.SIGCONT)  # it may be paused, and would not hear
+
+    def begin(self) -> None:
+        """Start its process, which goes on when this one ends. Raises UserError, OSError."""
+        place = self.directory / FOLDER
+        for name in ("ended.json", "progress.json", "paused", "ending"):
+            (place / name).unlink(missing_ok=True)
+        write_atomically(place / "begun.json", json.dumps({"at": time.time()}).encode())
+        with (place / "log.txt").open("ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", _MODULE, str(self.directory.parent), self.name],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        _ours.append(process)
+
+    # --- its notes -----------------------------------------------------------------------------
+
+    def _note(self, name: str) -> dict[str, Any] | None:
+        try:
+            found = json.loads((self.directory / FOLDER / name).read_text("utf-8"))
+        except (OSError, ValueError):
+            return None
+        return found if isinstance(found, dict) else None
+
+    def _is_marked(self, name: str) -> bool:
+        return (self.directory / FOLDER / name).exists()
+
+    def _mark(self, name: str) -> None:
+        (self.directory / FOLDER / name).touch()
+
+    def _unmark(self, name: str) -> None:
+        (self.directory / FOLDER / name).unlink(missing_ok=True)
+
+    def _require(self, *states: StudyState) -> None:
+        if (state := self.state) not in states:
+            raise UserError(f"{self.name} is {state}, so that cannot be done now.")
+
+    def _signal(self, number: int) -> None:
+        """Send a signal to its process and those that work for it, once it is sure which it is."""
+        place = self.directory / FOLDER
+        process = last_writer(place) if is_being_written(place) else None
+        if process is None or not _is_of(process, self.directory):
+            return
+        try:
+            os.killpg(process, number)
+        except (ProcessLookupError, PermissionError) as error:
+            raise UserError(f"{self.name}: its process cannot be reached: {error}") from error
+
+
+_ours: list[subprocess.Popen[bytes]] = []
+"""Processes that were started here, so that those that have ended are taken leave of."""
+
+
+def started_studies(root: Path) -> Iterator[StartedStudy]:
+    """Find the studies that were started over a directory, in the order of their names."""
+    _ours[:] = [each for each in _ours if each.poll() is None]
+    for place in sorted(root.glob(f"*/{FOLDER}/request.json")):
+        folder = place.parent
+        if not any(each.is_symlink() for each in (place, folder, folder.parent)):
+            yield StartedStudy(folder.parent)
+
+
+def start_study(root: Path, request: Request) -> StartedStudy:
+    """Make the directory of a study below `root` and start it. Raises UserError."""
+    if not NAME.fullmatch(request.name):
+        raise UserError("The name needs letters from a to z, digits, _ and -, 60 at most.")
+    alive = [each.name for each in started_studies(root) if each.state in ALIVE]
+    if len(alive) >= MOST_AT_ONCE:
+        raise UserError(
+            f"{len(alive)} studies are going on ({', '.join(alive)}); cancel one, or wait for it."
+        )
+    directory = root / request.name
+    try:
+        directory.mkdir()
+        (directory / FOLDER).mkdir()
+    except FileExistsError as error:
+        raise UserError(f"There is something called {request.name} already.") from error
+    except OSError as error:
+        raise UserError(f"{request.name} cannot be made: {error.strerror}") from error
+    study = StartedStudy(directory)
+    kept = asdict(request)
+    del kept["text"]
+    write_atomically(directory / FOLDER / "scenario.toml", request.text.encode())
+    write_atomically(directory / FOLDER / "request.json", json.dumps(kept).encode())
+    study.begin()
+    return study
+
+
+def read_request(directory: Path) -> Request:
+    """Read what was asked for. Raises OSError, ValueError, KeyError for what is damaged."""
+    kept = json.loads((directory / FOLDER / "request.json").read_text("utf-8"))
+    text = (directory / FOLDER / "scenario.toml").read_text("utf-8")
+    return Request(**kept, text=text)
+
+
+def _is_of(process: int, directory: Path) -> bool:
+    """Whether a process is the one of a study; where that cannot be seen, if it leads a group."""
+    try:
+        words = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return sys.platform != "linux" and os.getpgid(process) == process
+    told = [_MODULE.encode(), os.fsencode(directory.parent), os.fsencode(directory.name)]
+    return words[-4:-1] == told

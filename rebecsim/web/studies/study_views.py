@@ -1,0 +1,265 @@
+"""What the pages of studies show: the form, and what a study that was started says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rebecsim.clusters.kinds import find_kind, kind_names
+from rebecsim.errors import UserError
+from rebecsim.printable import clipped
+from rebecsim.studies.running.executors import available_workers
+from rebecsim.studies.scenarios.scenario_errors import ScenarioError, ScenarioProblem
+from rebecsim.studies.scenarios.toml_edits import toml_text, with_value
+from rebecsim.web.answers import LONGEST_ERROR, UnknownPlaceError, rendered
+from rebecsim.web.studies.fields import FormField, every_field, fields_of, read, shown
+from rebecsim.web.studies.run_views import RunViews
+from rebecsim.web.studies.scenario_texts import (
+    builtin_titles,
+    checked,
+    text_of_builtin,
+    values_of,
+)
+from rebecsim.web.studies.shelf import id_of
+from rebecsim.web.studies.started import (
+    ALIVE,
+    LONGEST_SCENARIO,
+    Request,
+    StartedStudy,
+    StudyState,
+    read_request,
+    start_study,
+    started_studies,
+)
+
+_PLACES = re.compile(r"\[[^\]]*\]")
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A scenario as it was checked: what is wrong with each field, and with the whole.
+
+    Attributes:
+        text: the scenario, with the changes that could be made.
+        kind: its kind, if it has one.
+        values: what each field is to show.
+        problems: name of a field -> what is wrong there.
+        general: what is wrong elsewhere.
+        said: what would be run, if nothing is wrong.
+    """
+
+    text: str
+    kind: str
+    values: dict[str, str]
+    problems: dict[str, list[str]]
+    general: list[str]
+    said: str
+
+
+class StudyViews:
+    """The pages about studies over a directory; they can be started only if there is one."""
+
+    def __init__(self, runs: RunViews) -> None:
+        self._runs = runs
+        self._root = runs.shelf.root
+
+    def index(self) -> str:
+        """Give the page with what can be started, and what was."""
+        studies = [] if self._root is None else list(started_studies(self._root))
+        return rendered(
+            "studies/studies.html.j2",
+            root=self._root,
+            studies=[(id_of(each.name), each.name, each.state, each.progress) for each in studies],
+            kinds=kind_names(),
+            builtin=builtin_titles(),
+        )
+
+    # --- the form ------------------------------------------------------------------------------
+
+    def form_of(self, kind: str, builtin: str, run: str) -> str:
+        """Give the form for a kind, a built-in scenario, or what a run was. Raises UserError."""
+        text = text_of_builtin(builtin) if builtin else None
+        if text is not None:
+            return self.form({"toml": text, "builtin": "yes"}, applied=False)
+        if run:
+            return self.form(self._again(run), applied=False)
+        if kind not in kind_names():
+            raise UnknownPlaceError("There is no such kind of study, or scenario.")
+        values = {"toml": f'kind = "{kind}"\nname = "my_study"\n'}
+        return self.form(values, applied=False)
+
+    def form(self, sent: Mapping[str, str], *, applied: bool, error: str = "") -> str:
+        """Give the form as it was sent, the changes of its fields applied if that is wanted."""
+        changes = {n.removeprefix("f:"): v for n, v in sent.items() if n.startswith("f:")}
+        found = self.check(sent, changes if applied else {})
+        name = sent.get("name") or self._free_name(str((values_of(found.text) or {}).get("name")))
+        return rendered(
+            "studies/form.html.j2",
+            found=found,
+            fields=_fields(found.kind),
+            builtin=sent.get("builtin", ""),
+            name=name,
+            workers=sent.get("workers") or "1",
+            most_workers=available_workers(),
+            orders=sent.get("orders", "" if "name" in sent else "yes"),
+            has_orders="orders" in find_kind(found.kind).options if found.kind else False,
+            error=error,
+            root=self._root,
+        )
+
+    def check(self, sent: Mapping[str, str], changes: Mapping[str, str]) -> Checked:
+        """Check a scenario, after some of its fields have been changed."""
+        text = sent.get("toml", "").replace("\r\n", "\n")[:LONGEST_SCENARIO]
+        fields = {each.name: each for each in every_field(_fields(_kind(text)))}
+        problems: dict[str, list[str]] = {}
+        for name, typed in changes.items() if values_of(text) is not None else ():
+            if (of := fields.get(name)) is None or typed == shown(of, values_of(text) or {}):
+                continue
+            try:
+                text = with_value(text, of.path, read(of, typed))
+            except UserError as error:
+                problems.setdefault(name, []).append(str(error))
+        general, said = self._wrong(text, bool(sent.get("builtin")), fields, problems)
+        values = values_of(text) or {}
+        shown_values = {name: shown(of, values) for name, of in fields.items()}
+        return Checked(text, _kind(text), shown_values, problems, general, said)
+
+    def start(self, sent: Mapping[str, str]) -> str:
+        """Start a study and give its id. Raises UserError."""
+        if self._root is None:
+            raise UserError("Studies need a directory: start `rebecsim web DIRECTORY`.")
+        text = sent.get("toml", "").replace("\r\n", "\n")
+        if len(text) > LONGEST_SCENARIO:
+            raise UserError(f"A scenario may have {LONGEST_SCENARIO:,} characters.")
+        loaded = checked(text, bool(sent.get("builtin")), self._root)
+        workers = sent.get("workers", "1").strip()
+        if not re.fullmatch(r"\d{1,3}", workers, re.ASCII) or not (
+            1 <= int(workers) <= available_workers()
+        ):
+            raise UserError(f"Workers are a number from 1 to {available_workers()}.")
+        orders = bool(sent.get("orders")) and "orders" in loaded.study.options
+        name = sent.get("name", "").strip()
+        request = Request(name, text, bool(sent.get("builtin")), int(workers), orders)
+        return id_of(start_study(self._root, request).name)
+
+    def _wrong(
+        self,
+        text: str,
+        builtin: bool,
+        fields: Mapping[str, FormField],
+        problems: dict[str, list[str]],
+    ) -> tuple[list[str], str]:
+        """Say what is wrong with a scenario, at its field or in general; or what would be run."""
+        general: list[str] = []
+        try:
+            plan = checked(text, builtin, self._root or Path("/nonexistent")).plan()
+        except ScenarioError as error:
+            for each in error.problems:
+                place = _field_of(each, fields)
+                where = problems.setdefault(place, []) if place else general
+                where.append(self._named(_said(each, place)))
+        except (UserError, OSError) as error:
+            general.append(self._named(str(error)))
+        else:
+            if not problems:
+                return [], f"{len(plan.cells):,} cells, {plan.total:,} {plan.study.counted}"
+        return general, ""
+
+    def _again(self, run: str) -> dict[str, str]:
+        """Give what a run was made from."""
+        found = self._runs.shelf.find(run)
+        study = StartedStudy(found.directory)
+        if study in self._started():
+            request = read_request(found.directory)
+            return {"toml": request.text, "builtin": "yes" if request.builtin else ""}
+        return {"toml": toml_text(found.stored.scenario)}
+
+    def _free_name(self, name: str) -> str:
+        base = re.sub(r"[^a-z0-9_-]", "_", name.casefold())[:50] or "study"
+        tries = [base, *(f"{base}-{number}" for number in range(2, 1000))]
+        root = self._root
+        return next((each for each in tries if root is None or not (root / each).exists()), base)
+
+    # --- a study that was started --------------------------------------------------------------
+
+    def page(self, study: str) -> str:
+        """Give the page of a study. Raises UnknownPlaceError."""
+        found = self._find(study)
+        parts = self.parts(study)[1]
+        stored = self._stored(study)
+        return rendered(
+            "studies/study.html.j2",
+            study=found,
+            id=study,
+            parts=parts,
+            alive=found.state in ALIVE,
+            has_run=stored is not None,
+        )
+
+    def parts(self, study: str) -> tuple[StudyState, dict[str, str]]:
+        """Give what the page of a study shows, in parts that change at different times."""
+        found = self._find(study)
+        state = found.state
+        values = {"study": found, "state": state, "id": study, "why": self._why(found)}
+        parts = {
+            part: rendered(f"studies/study_{part}.html.j2", **values)
+            for part in ("controls", "status", "log")
+        }
+        parts["figures"] = self._stored(study) or ""
+        return state, parts
+
+    def act(self, study: str, what: str) -> None:
+        """Pause, go on with or cancel a study. Raises UserError."""
+        found = self._find(study)
+        actions = {"pause": found.pause, "resume": found.go_on, "cancel": found.cancel}
+        if what not in actions:
+            raise UnknownPlaceError("There is no such button.")
+        actions[what]()
+
+    def _stored(self, study: str) -> str | None:
+        """Give the figures of its run as HTML; None as long as there is no run."""
+        try:
+            return self._runs.figures(study)
+        except UserError:
+            return None
+
+    def _why(self, study: StartedStudy) -> str:
+        return self._named(study.why)
+
+    def _named(self, text: str) -> str:
+        """Shorten what is said, and name files by where they are below the directory."""
+        return clipped(self._runs.shelf.without_root(text), LONGEST_ERROR)
+
+    def _find(self, study: str) -> StartedStudy:
+        for each in self._started():
+            if id_of(each.name) == study:
+                return each
+        raise UnknownPlaceError("There is no study of this address: it was moved or removed.")
+
+    def _started(self) -> list[StartedStudy]:
+        return [] if self._root is None else list(started_studies(self._root))
+
+
+def _kind(text: str) -> str:
+    kind = (values_of(text) or {}).get("kind")
+    return kind if isinstance(kind, str) and kind in kind_names() else ""
+
+
+def _fields(kind: str) -> tuple[FormField, ...]:
+    return fields_of(find_kind(kind).scenario.model_json_schema()) if kind else ()
+
+
+def _field_of(problem: ScenarioProblem, fields: Mapping[str, FormField]) -> str:
+    """Give the field that a problem is with, or the nearest one around it."""
+    name = _PLACES.sub("", problem.field)
+    while name and name not in fields:
+        name = name.rpartition(".")[0]
+    return name
+
+
+def _said(problem: ScenarioProblem, place: str) -> str:
+    named = "" if problem.field == place else problem.field
+    line = "" if problem.line is None else f"line {problem.line}"
+    return ": ".join(filter(None, (line, named, problem.message)))
