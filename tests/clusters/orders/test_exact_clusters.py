@@ -7,9 +7,11 @@ import random
 
 import pytest
 
+from rebecsim.actors import ReplayScheduler
 from rebecsim.clusters.dispatch.configuration import Configuration
 from rebecsim.clusters.dispatch.hardware import Power, cycled
-from rebecsim.clusters.dispatch.orders.solving import exact_cluster
+from rebecsim.clusters.dispatch.orders.replaying import extreme_run
+from rebecsim.clusters.dispatch.orders.solving import exact_cluster, states_of
 from rebecsim.clusters.dispatch.orders.states import cluster_of
 from rebecsim.clusters.dispatch.orders.worth import ClusterValues
 from rebecsim.clusters.dispatch.policies import BUILTIN_DISPATCH_POLICIES
@@ -21,6 +23,7 @@ from rebecsim.exploration.orders.quantities import Quantity
 from rebecsim.exploration.orders.solving import exact_orders
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
+from rebecsim.simulation import simulate
 from tests.examples import dear
 
 POLICIES = [each.name for each in BUILTIN_DISPATCH_POLICIES]
@@ -161,3 +164,32 @@ def test_what_is_not_reckoned_is_refused(change, message):
     ticks, most = values.pop("ticks", 9), values.pop("most_states", 9)
     with pytest.raises(UserError, match=message):
         exact_cluster(Configuration.model_validate(values), ticks, most_states=most)
+
+
+@pytest.mark.parametrize("seed", range(dear(100, share=10)))
+def test_runs_of_the_extremes_are_runs_of_the_model(seed):
+    """Runs whose messages are picked so come, on average, to the least and to the most."""
+    draw = random.Random(seed)
+    configuration, law = drawn_configuration(draw), draw.choice(["fair", "rmc"])
+    found = states_of(configuration, 8, law, None, 20_000)
+    checked = check_source(rebeca_source(configuration), "cluster.rebeca")
+    for goal in ("minimum", "maximum"):
+        run = extreme_run(found, configuration, goal, law=law, seed=seed)
+        assert run is not None
+        model = build_model(checked, "cluster")
+        again = simulate(model, ReplayScheduler(run.run), until=run.ticks - 1)
+        manager = again.system.rebecs[0]
+        assert again.time == run.ticks - 1
+        assert manager.m_queue_misses + manager.m_update_misses == run.counted
+
+
+def test_runs_of_the_extremes_come_to_them_where_nothing_is_drawn():
+    lengths = {"pattern": "uniform", "length": 3}
+    changes = {"policy": "MDF", "app_masters": 2, "lengths": lengths, "epsilon": 0.1}
+    configuration = Configuration.model_validate(TABLE_4_3 | changes)
+    misses = exact_cluster(configuration, 60).values["deadline_misses"]
+    found = states_of(configuration, 60, "fair", None, 20_000)
+    for goal, expected in (("minimum", 18), ("maximum", 36)):
+        run = extreme_run(found, configuration, goal)
+        assert run is not None
+        assert run.counted == misses[goal].low == expected

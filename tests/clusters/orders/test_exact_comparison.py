@@ -110,6 +110,16 @@ def test_the_report_is_made_again_from_what_is_kept(compared, run, tmp_path):
     assert "Energy over all orders" in page
 
 
+def test_runs_of_the_extremes_can_be_done_again(compared, run):
+    folder = compared[1] / "exact"
+    for name in ("least", "most"):
+        (file,) = folder.glob(f"mdf_*_am1_{name}.json")
+        model = folder / f"{file.stem.removesuffix(f'_{name}')}.rebeca"
+        code, shown, complaint = run("simulate", "--replay", file, model, "--until", "11")
+        assert code == 0, complaint
+        assert "time limit" in shown
+
+
 def test_bounds_are_shown_where_not_all_is_known(run, tmp_path):
     text = SCENARIO.replace("app_masters = [1, 2]", "app_masters = [1]")
     text = text.replace("replications = 100", "replications = 2")

@@ -128,8 +128,8 @@ def chosen(tables: Tables, parts: Integers, first: int, behind: int) -> int:
     return best
 
 
-@compiled(inner=True)
-def _settle(tables: Tables, parts: Integers, scratch: Table) -> None:
+@compiled()
+def settle(tables: Tables, parts: Integers, scratch: Table) -> None:
     """Forget what does not matter: who is which of those alike, lengths, deadlines, slots."""
     first = 1 + tables.sizes[0]
     behind = first + tables.sizes[1]
@@ -212,8 +212,8 @@ def _sort(parts: Integers, first: int, behind: int) -> None:
         parts[before + 1] = part
 
 
-@compiled(inner=True)
-def _tick(
+@compiled()
+def tick(
     tables: Tables,
     parts: Integers,
     served: Integers,
@@ -257,11 +257,11 @@ def _tick(
             receipts[row, jobs] = ((busy * 2 + is_late) * groups + group) + 1
     _sort(receipts[row], 1, receipts.shape[1])
     parts[0] = (parts[0] + 1) % tables.sizes[2]
-    _settle(tables, parts, scratch)
+    settle(tables, parts, scratch)
 
 
-@compiled(inner=True)
-def _arrive(tables: Tables, way: int, saved: Integers, parts: Integers, scratch: Table) -> None:
+@compiled()
+def arrive(tables: Tables, way: int, saved: Integers, parts: Integers, scratch: Table) -> None:
     """Let jobs come to a state; each takes the lowest empty slot."""
     for part in range(tables.layout.shape[0]):
         parts[part] = saved[part]
@@ -272,7 +272,7 @@ def _arrive(tables: Tables, way: int, saved: Integers, parts: Integers, scratch:
             slot += 1
         parts[slot] = tables.jobs[way, coming]
         coming += 1
-    _settle(tables, parts, scratch)
+    settle(tables, parts, scratch)
 
 
 @compiled(inner=True)
@@ -335,7 +335,7 @@ def expand(
         graph.first_action[node] = graph.counts[ACTIONS]
         graph.first_choice[node] = graph.counts[CHOICES]
         for way in range(graph.way[node, 0], graph.way[node, 1]):
-            _arrive(tables, way, saved, start, scratch)
+            arrive(tables, way, saved, start, scratch)
             first_action = graph.counts[ACTIONS]
             for group in range(groups):
                 due[group] = 0
@@ -347,7 +347,7 @@ def expand(
                 for part in range(tables.layout.shape[0]):
                     parts[part] = start[part]
                 row = graph.counts[RECEIPTS]
-                _tick(tables, parts, served, graph.receipts, row, scratch)
+                tick(tables, parts, served, graph.receipts, row, scratch)
                 receipt = entered(
                     graph.receipts, graph.receipt_places, row, graph.receipts.shape[1]
                 )

@@ -36,17 +36,32 @@ def exact_cluster(
 
     Raises UserError for what is not known how to reckon: see `cluster_of`.
     """
+    return values_over(states_of(configuration, ticks, law, power, most_states))
+
+
+def states_of(
+    configuration: Configuration,
+    ticks: int,
+    law: ChoiceLaw,
+    power: Power | None,
+    most_states: int,
+) -> Found:
+    """Find the states of a configuration; else as `exact_cluster`."""
     if most_states < 1:
         raise UserError(f"the number of states must be 1 or more, not {most_states}")
-    found = find_states(cluster_of(configuration, ticks, law, power), most_states)
+    return find_states(cluster_of(configuration, ticks, law, power), most_states)
+
+
+def values_over(found: Found) -> ClusterValues:
+    """Work out what all orders come to, from the states that were found."""
     last = found.cluster.last
     counted: list[Counted] = ["deadline_misses", "completions"]
-    if power is not None and power.is_given:
+    if found.cluster.has_power:
         counted.append("energy")
     values = _solved(found, counted, last)
     fewer = range(found.known + 1) if found.known < last else ()
     by_ticks = {each + 1: _solved(found, counted, each) for each in fewer}
-    return ClusterValues(ticks, values, by_ticks, found.figures)
+    return ClusterValues(last + 1, values, by_ticks, found.figures)
 
 
 def _solved(found: Found, counted: Sequence[Counted], last: int) -> Worth:

@@ -94,6 +94,7 @@ class OrderedCluster:
         most_arrivals: jobs that come at each tick, at most.
         last: the time of the last tick.
         idle: what all AppMasters draw without jobs, times the length of a time unit.
+        has_power: whether that is known.
     """
 
     tables: Tables
@@ -103,6 +104,7 @@ class OrderedCluster:
     most_arrivals: tuple[int, ...]
     last: int
     idle: float
+    has_power: bool
 
     @property
     def words(self) -> int:
@@ -176,7 +178,8 @@ def cluster_of(
     )
     arrivals = tuple(max(each) for each in counts)
     idle = sum(cycled(draws.idle, configuration.app_masters)) * draws.time_unit if draws else 0.0
-    return OrderedCluster(tables, chances, period, watts, arrivals, ticks - 1, idle)
+    has_power = draws is not None
+    return OrderedCluster(tables, chances, period, watts, arrivals, ticks - 1, idle, has_power)
 
 
 def deadline_of(length: int, epsilon: float) -> int:

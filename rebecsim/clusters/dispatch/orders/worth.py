@@ -12,6 +12,10 @@ Counted = Literal["deadline_misses", "completions", "energy"]
 """What runs are reckoned by, as measures call it."""
 
 
+Extreme = Literal["minimum", "maximum"]
+"""The goals that a policy of the scheduler can have."""
+
+
 @dataclass(frozen=True)
 class Bounds:
     """A value that lies between two numbers, for all that is known; mostly they are equal."""

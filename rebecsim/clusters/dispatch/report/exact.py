@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from rich.console import Group
 from rich.text import Text
 
 from rebecsim.clusters.dispatch.configuration import Configuration
 from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES
-from rebecsim.clusters.dispatch.orders.worth import Bounds, ClusterValues, Counted
+from rebecsim.clusters.dispatch.orders.worth import Bounds, ClusterValues, Counted, Extreme
 from rebecsim.clusters.dispatch.report.exact_words import answers_in_words, shown
 from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.errors import UserError
 from rebecsim.exploration.orders.process import GOALS, Goal
-from rebecsim.files import write_json
+from rebecsim.files import write_json, write_text
 from rebecsim.report.csv import text_of
 from rebecsim.report.tables import text_table
 from rebecsim.studies.cell import Cell, Condition
@@ -30,6 +31,9 @@ from rebecsim.studies.storage.results_error import ResultsError
 from rebecsim.studies.study import PlannedCell
 
 _FILE = "exact.json"
+_FOLDER = "exact"
+_EXTREMES: Mapping[str, Extreme] = {"least": "minimum", "most": "maximum"}
+"""Runs that are written: of the least and of the most deadline misses."""
 
 _TITLES: Mapping[Counted, str] = {
     "deadline_misses": "Deadline misses",
@@ -67,17 +71,37 @@ def reckon(plan: Plan, results: Results, executor: Executor, most_states: int) -
     scenario: Scenario = plan.scenario
     one = partial(_reckoned, scenario=scenario, most_states=most_states)
     found = executor.map(one, [_configuration(cell) for cell in plan.cells])
-    kept = {cell.name: each for cell, each in zip(plan.cells, found, strict=True)}
+    kept = dict[str, Any]()
+    folder = results.directory / _FOLDER
+    for cell, (values, runs) in zip(plan.cells, found, strict=True):
+        kept[cell.name] = values
+        if runs:
+            folder.mkdir(exist_ok=True)
+            write_text(folder / f"{cell.name}.rebeca", plan.study.model_text(cell) or "")
+        for name, run in runs.items():
+            write_json(folder / f"{cell.name}_{name}.json", run)
     write_json(results.directory / _FILE, {"cells": kept})
 
 
-def _reckoned(configuration: Configuration, scenario: Scenario, most_states: int) -> object:
-    from rebecsim.clusters.dispatch.orders.solving import exact_cluster  # reports need no Numba
+def _reckoned(
+    configuration: Configuration, scenario: Scenario, most_states: int
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Give the values of a cell, and runs of the least and the most misses where these differ."""
+    # Reports need no compiled code.
+    from rebecsim.clusters.dispatch.orders.replaying import extreme_run
+    from rebecsim.clusters.dispatch.orders.solving import states_of, values_over
 
     law, power = scenario.choice_law, scenario.power
-    return exact_cluster(
-        configuration, scenario.ticks, law=law, power=power, most_states=most_states
-    ).to_json()
+    found = states_of(configuration, scenario.ticks, law, power, most_states)
+    values = values_over(found)
+    runs = dict[str, Any]()
+    misses = values.at(values.known_ticks)["deadline_misses"] if values.known_ticks else None
+    if misses is not None and misses["minimum"].low < misses["maximum"].high:
+        for name, goal in _EXTREMES.items():
+            run = extreme_run(found, configuration, goal, law=law, seed=scenario.seed)
+            if run is not None:
+                runs[name] = run.run.to_json()
+    return values.to_json(), runs
 
 
 def _configuration(cell: PlannedCell) -> Configuration:

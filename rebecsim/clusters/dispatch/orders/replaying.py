@@ -1,0 +1,188 @@
+"""Runs in which messages are picked so that a figure comes to its least or its most."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rebecsim.actors import ChoiceLaw, PlainMessage, RandomValues, Rebec, Recorder, Run, Streams
+from rebecsim.actors.randomness import key_of
+from rebecsim.actors.semantics import count_alternatives
+from rebecsim.clusters.dispatch.configuration import Configuration
+from rebecsim.clusters.dispatch.orders.graph import Found
+from rebecsim.clusters.dispatch.orders.loops import arrive, settle, tick
+from rebecsim.clusters.dispatch.orders.values import Column, Receipts, Values
+from rebecsim.clusters.dispatch.orders.worth import Counted, Extreme
+from rebecsim.clusters.dispatch.source import rebeca_source
+from rebecsim.generate import build_model
+from rebecsim.lang import check_source
+from rebecsim.simulation import simulate
+
+Integers = NDArray[np.int64]
+_MANAGER, _TICK = "rm", "checkQueue"
+_MOST_VALUES = 20_000_000
+"""Values of all ticks together that are kept, so as to know at each one what is best."""
+
+
+@dataclass(frozen=True)
+class ExtremeRun:
+    """A run of a policy of the scheduler that comes to an extreme, choices drawn from a seed.
+
+    Attributes:
+        run: for `rebecsim simulate --replay`.
+        ticks: of the run; fewer than were asked for where not all is known up to the last.
+        counted: what came of this one run.
+    """
+
+    run: Run
+    ticks: int
+    counted: float
+
+
+def extreme_run(
+    found: Found,
+    configuration: Configuration,
+    goal: Extreme,
+    *,
+    counted: Counted = "deadline_misses",
+    law: ChoiceLaw = "fair",
+    seed: int = 0,
+) -> ExtremeRun | None:
+    """Do a run in which messages are picked so that a figure comes to its extreme on average.
+
+    It is of those ticks of which every state was looked at. None where there are too many states to
+    keep the values of all ticks.
+    """
+    last = found.known
+    sizes = [int(np.searchsorted(found.first_seen, each, "right")) for each in range(last + 1)]
+    if sum(sizes) > _MOST_VALUES or last < 0:
+        return None
+    column = Column(counted, goal, "low")
+    layers = [np.zeros(0)] * (last + 1)
+    for time, values in Values(found, [column], last).backward():
+        layers[time] = values[: sizes[time], 0].copy()
+    drawn = RandomValues(Streams(key_of(np.random.SeedSequence(seed)), 0), law)
+    order = _ExtremeOrder(found, configuration, column, layers, drawn)
+    recorder = Recorder(order)
+    checked = check_source(rebeca_source(configuration), "cluster.rebeca")
+    simulate(build_model(checked, "cluster"), recorder, until=last)
+    return ExtremeRun(recorder.run, last + 1, order.counted)
+
+
+class _ExtremeOrder:
+    """Picks the messages of a cluster as the values of its states say."""
+
+    priorities = True
+
+    def __init__(
+        self,
+        found: Found,
+        configuration: Configuration,
+        column: Column,
+        layers: Sequence[NDArray[np.float64]],
+        drawn: RandomValues,
+    ) -> None:
+        self._found, self._configuration, self._goal = found, configuration, column.goal
+        self._column, self._layers = column, layers
+        self.choose = drawn.choose
+        self._receipts = Receipts(found)
+        self._work = np.zeros((3, len(found.cluster.tables.layout) + 1), np.int64)
+        self._node, self._time = 0, -1
+        self._first: list[int] = []
+        self.counted = 0.0
+
+    def pick(self, rebecs: list[Rebec]) -> tuple[Rebec, PlainMessage]:
+        """Give the next step: AppMasters, updates before the tick, the tick, the other updates."""
+        others = [each for each in rebecs if each._name != _MANAGER]
+        if others:
+            return others[0], others[0]._bag.messages[0]
+        manager = rebecs[0]
+        messages = manager._bag.messages[: count_alternatives(manager)]
+        ticks = [each for each in messages if each[3].name == _TICK]
+        if not ticks:
+            return manager, messages[0]
+        time = ticks[0][0]
+        if time > self._time:
+            self._time = time
+            self._first = self._decide(manager, time)
+        if not self._first:
+            return manager, ticks[0]
+        wanted = self._first.pop()
+        return manager, next(m for m in messages if m[3].name != _TICK and m[5][0] == wanted)
+
+    def _decide(self, manager: Any, time: int) -> list[int]:
+        """Decide which AppMasters' updates come before the tick, and go on to what follows."""
+        graph, tables = self._found.graph, self._found.cluster.tables
+        start, way = self._state(manager, time)
+        begin = int(graph.way[self._node, 0])
+        choice = int(graph.first_choice[self._node])
+        before = int(graph.actions[choice : choice + way - begin].sum())
+        first = int(graph.first_action[self._node]) + before
+        actions = np.arange(first, first + int(graph.actions[choice + way - begin]))
+        left = len(self._layers) - 1 - time
+        gains = self._receipts.gains(self._column.counted, left)[graph.receipt[actions]]
+        worth = gains
+        if left:
+            worth = gains + self._layers[time + 1][graph.target[actions]]
+        best = int(worth.argmin() if self._goal == "minimum" else worth.argmax())
+        self.counted += float(gains[best])
+        served = self._served(start, int(actions[best]), is_last=time == self._found.cluster.last)
+        self._node = int(graph.target[actions[best]])
+        wanted = list[int]()
+        for (one, behind), count in zip(tables.groups.tolist(), served, strict=True):
+            wanted += [each for each in range(one, behind) if self._due[each]][:count]
+        return wanted
+
+    def _state(self, manager: Any, time: int) -> tuple[Integers, int]:
+        """Read the state off the model, and find in which way jobs have come since."""
+        graph, tables = self._found.graph, self._found.cluster.tables
+        layout = tables.layout
+        row = graph.nodes[self._node]
+        saved = np.array([row[word] >> shift & mask for word, shift, mask in layout.tolist()])
+        updates = {each[5][0]: each[0] for each in manager._bag.messages if each[3].name != _TICK}
+        busy = [updates[n] - time + 1 if n in updates else 0 for n in range(int(tables.sizes[0]))]
+        self._due = [each == 1 for each in busy]
+        actual = np.array([saved[0], *busy, *self._jobs(manager)], np.int64)
+        settle(tables, actual, self._work)
+        for way in range(int(graph.way[self._node, 0]), int(graph.way[self._node, 1])):
+            start = np.zeros(len(layout), np.int64)
+            arrive(tables, way, saved, start, self._work)
+            if (start == actual).all():
+                return start, way
+        raise AssertionError("the model is in a state that does not follow")
+
+    def _jobs(self, manager: Any) -> list[int]:
+        tables = self._found.cluster.tables
+        kinds = {
+            (int(length), bool(is_high)): kind
+            for kind, (length, is_high) in enumerate(zip(tables.lengths, tables.high, strict=True))
+        }
+        priorities = getattr(manager, "m_priority", [101] * len(manager.m_deadline))
+        threshold = self._configuration.high_priority.probability
+        return [
+            left * len(kinds) + kinds[length, priority <= threshold] if left else 0
+            for left, length, priority in zip(
+                manager.m_deadline, manager.m_length, priorities, strict=True
+            )
+        ]
+
+    def _served(self, start: Integers, action: int, is_last: bool) -> tuple[int, ...]:
+        """Give how many updates of each group come before the tick in an action."""
+        graph, tables = self._found.graph, self._found.cluster.tables
+        layout = tables.layout.tolist()
+        target, receipt = graph.nodes[graph.target[action]], graph.receipts[graph.receipt[action]]
+        due = [int((start[1 + a : 1 + b] == 1).sum()) for a, b in tables.groups.tolist()]
+        for served in itertools.product(*(range(each + 1) for each in due)):
+            parts, noted = start.copy(), np.zeros((1, len(receipt)), np.int64)
+            tick(tables, parts, np.array(served, np.int64), noted, 0, self._work)
+            packed = np.zeros_like(target)
+            for part, (word, shift, _) in zip(parts.tolist(), layout, strict=True):
+                packed[word] |= part << shift
+            if (noted[0] == receipt).all() and (is_last or (packed == target).all()):
+                return served
+        raise AssertionError("an action is among those of its state")
