@@ -15,9 +15,12 @@ from rich.progress import (
     TextColumn,
     TimeElapsedColumn,
 )
+from rich.table import Column
 
 from rebecsim.studies.running.comparing import Bar
 from rebecsim.studies.running.runner import PlannedRun
+
+_BAR = 20  # characters: a window of 80 has room for a name beside it
 
 
 @dataclass(frozen=True)
@@ -40,14 +43,16 @@ def progress_bar(
 ) -> Iterator[Bar]:
     """Show a bar while the block works, if somebody looks, and take it away."""
     columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
+        TextColumn("{task.description}", table_column=Column(ratio=1, no_wrap=True)),
+        BarColumn(_BAR),
+        MofNCompleteColumn(table_column=Column(no_wrap=True)),
         TextColumn(runs[0].plan.study.counted),
         TimeElapsedColumn(),
     )
     is_seen = is_wanted and (console.is_terminal or console.is_jupyter)
-    with Progress(*columns, console=console, transient=True, disable=not is_seen) as progress:
+    with Progress(
+        *columns, console=console, transient=True, disable=not is_seen, expand=True
+    ) as progress:
         yield _Shown(progress, progress.add_task(_described(runs)))
 
 

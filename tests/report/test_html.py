@@ -212,3 +212,14 @@ def test_json_in_a_script_cannot_end_it_and_has_no_nan() -> None:
     assert json.loads(text) == value
     with pytest.raises(ValueError, match="not JSON compliant"):
         script_json(float("nan"))
+
+
+def test_the_first_screen_answers_then_shows_then_counts(make_report) -> None:
+    html = render(make_report())
+    answer, chart = html.index('class="answer"'), html.index('id="chart-1"')
+    assert answer < chart < html.index("<table")
+    assert html.count('id="chart-1"') == 1
+
+
+def test_a_report_is_dark_where_its_reader_is_but_not_in_print(make_report) -> None:
+    assert "@media screen and (prefers-color-scheme: dark)" in render(make_report())

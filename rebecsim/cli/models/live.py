@@ -15,6 +15,7 @@ from rebecsim.cli.commands import app
 from rebecsim.cli.models.asking import ModelFile
 from rebecsim.counted import counted
 from rebecsim.exit_codes import ExitCode
+from rebecsim.report.models.message_lines import MessageLines
 
 if TYPE_CHECKING:
     from rebecsim.actors import Model
@@ -158,32 +159,26 @@ class _Printer:
         }
         self._quiet = quiet
         self._checker = checker
-        self._from = max(map(len, ["From", *names]))
-        self._to = max(map(len, ["To: message", *servers])) + 8
+        # Somebody who looks has a window; a program that reads wants one line for a message.
+        width = console().width if console().is_terminal else None
+        self._lines = MessageLines(names, servers, width)
         if not quiet:
-            self._print(("Time", "From", "To: message", "Deadline", "Choices", "Changed"), "bold")
+            console().print(Text(self._lines.heading(), style="bold"), soft_wrap=True)
 
     def take(self, served: Served) -> None:
         """Print, and check, a message served."""
         if self._checker is not None:
             self._checker.take(served)
         if not self._quiet:
-            self._print(_cells(self._named(served.event)), "")
+            for line in self._lines.rows(_cells(self._named(served.event))):
+                console().print(Text(line), soft_wrap=True)
 
     def _named(self, event: Event) -> Event:
         """Give the arguments of a message from a log the names that the model has for them."""
         return replace(event, parameters=self._parameters[event.rebec, event.server])
 
-    def _print(self, cells: tuple[str, ...], style: str) -> None:
-        time, sender, message, deadline, choices, changed = cells
-        line = (
-            f"{time:>9}  {sender:<{self._from}}  {message:<{self._to}}  {deadline:>8}  "
-            f"{choices:<7}  {changed}"
-        )
-        console().print(Text(line.rstrip(), style=style), soft_wrap=True)
 
-
-def _cells(event: Event) -> tuple[str, ...]:
+def _cells(event: Event) -> tuple[str, str, str, str, str, str]:
     from rebecsim.actors.written import changes_text
 
     time = f"{event.time}-{event.finished}" if event.finished > event.time else str(event.time)
