@@ -72,7 +72,7 @@ def _add_pages(router: APIRouter, explorer: Explorer) -> None:
         place, find = read_place(model, run, at, tour), find.strip()[:_LONGEST_CONDITION]
         listed, walks = explorer.opened(place)
         error = ""
-        with walks.at(place.behind) as stepper:
+        with walks.aside(place.behind) as stepper:
             try:
                 shown = graph_of(stepper, place, states_asked(states), find)
             except UserError as wrong:
@@ -115,7 +115,7 @@ def _add_runs(router: APIRouter, explorer: Explorer) -> None:
     ) -> Response:
         place = read_place(model, run, at)
         listed, walks = explorer.opened(place)
-        with walks.at(place.behind) as stepper:
+        with walks.aside(place.behind) as stepper:
             svg = drawn_graph(stepper, states_asked(states), find.strip()[:_LONGEST_CONDITION])
         return download(svg, f"{listed.file.stem}_states.svg", "image/svg+xml")
 
@@ -162,7 +162,8 @@ def _gone_on(explorer: Explorer, place: Place, asked: dict[str, str]) -> Respons
         steps = _number(asked.get("steps", "1"), "steps") or 1
         until = _number(asked.get("until", ""), "the time")
         stop_if = _condition(asked.get("stop", ""))
-        with walks.at(place.behind) as stepper:
+        is_short = steps == 1 and until is None
+        with walks.at(place.behind) if is_short else walks.aside(place.behind) as stepper:
             stop: Stop = go_on(stepper, steps=steps, until=until, stop_if=stop_if)
             run = stepper.ordinals
     except UserError as error:

@@ -6,8 +6,9 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
+from rebecsim.actors import Model
 from rebecsim.generate.load import python_model
 from rebecsim.generate.module import build_model
 from rebecsim.lang import CheckedModel, check_source
@@ -23,7 +24,44 @@ _PATIENCE = 2.0
 
 
 class Walks:
-    """The steppers of one model. A request at a time uses them. Raises as loading does."""
+    """The steppers of one model. Raises as loading does.
+
+    A request at a time uses them, but for those that take long, which have steppers of their own:
+    whoever takes a step need not wait for them.
+    """
+
+    def __init__(self, listed: ListedModel) -> None:
+        self._listed = listed
+        self._steps = _Steppers(listed)
+        self._lock = threading.Lock()
+        self._searches: _Steppers | None = None
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+        return self._steps.model
+
+    def at(self, ordinals: Sequence[int]) -> AbstractContextManager[Stepper]:
+        """Give a stepper that has come to this place.
+
+        Raises UserError for a step that there is not; Violation if a constructor does.
+        """
+        return self._steps.at(ordinals)
+
+    def aside(self, ordinals: Sequence[int]) -> AbstractContextManager[Stepper]:
+        """Give one for what may take a second or two; else as `at`.
+
+        A model in Python is a program, which is not run again for that: there, all wait.
+        """
+        if self._listed.is_python:
+            return self._steps.at(ordinals)
+        with self._lock:
+            self._searches = self._searches or _Steppers(self._listed)
+        return self._searches.at(ordinals)
+
+
+class _Steppers:
+    """Steppers of a model that is read for them; one request at a time uses them."""
 
     def __init__(self, listed: ListedModel) -> None:
         self.checked: CheckedModel | None = None
