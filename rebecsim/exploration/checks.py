@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from rebecsim.actors import Model, Violation
 from rebecsim.exploration.analysis.ignoring import Deciding, decided_by
+from rebecsim.exploration.partial_order import partial_order
 from rebecsim.exploration.properties import (
     Predicate,
     Properties,
@@ -21,6 +22,10 @@ from rebecsim.exploration.temporal.formulas import PosedFormula
 from rebecsim.exploration.vocabulary import vocabulary
 from rebecsim.lang import CheckedModel, CheckedProperties, PropertyFile, parse_expression, syntax
 from rebecsim.lang.traversal import walk
+
+Reduction = bool | Literal["order"]
+"""What is left out of the states: nothing, what symmetries give, or, by "order", what most orders
+of messages lead to that make no difference."""
 
 NO_MESSAGE_LEFT = Breach("deadlock", "no message is left")
 
@@ -113,7 +118,7 @@ def pose(
     checked: CheckedModel | None = None,
     abstract: Sequence[str] = (),
     absolute: bool = False,
-    reduce: bool = False,
+    reduce: Reduction = False,
     strict: bool = False,
 ) -> Problem:
     """Build the transition system of a model and compile what is to be checked.
@@ -142,7 +147,11 @@ def pose(
         properties += names.assertions(file)
         formulas = tuple(names.formulas(file))
     terminal = tuple(names.condition(text, "<terminal>") for text in wanted.terminal)
-    if reduce:
+    if reduce == "order":
+        system.partial_order = partial_order(
+            system, wanted.names(), checked, left_out.written, wanted.overflows
+        )
+    elif reduce:
         system = reduced(system, wanted.names(), checked, left_out.written)
     return Problem(
         system,

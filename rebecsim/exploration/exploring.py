@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rebecsim.actors import Model, Violation
 from rebecsim.actors.watchdog import ServerStopped, Watchdog
 from rebecsim.counted import counted
-from rebecsim.exploration.checks import Checks, Problem, in_constructor, pose
+from rebecsim.exploration.checks import Checks, Problem, Reduction, in_constructor, pose
 from rebecsim.exploration.engines import is_compact, run_search
 from rebecsim.exploration.graphs.standstill import find_standstill
 from rebecsim.exploration.growth import growing
@@ -41,7 +41,7 @@ def explore(
     limits: Limits | None = None,
     stop_at: StopAt = "first",
     abstract: Sequence[str] = (),
-    reduce: bool = False,
+    reduce: Reduction = False,
     engine: Engine = "auto",
     strict: bool = False,
     progress: Callable[[Progress], None] | None = None,
@@ -53,9 +53,10 @@ def explore(
     `abstract` names variables, as `rebec.variable` or `Class.variable`, that are left out of the
     state. With `stop_at` "first" the search ends at the first violation, whose counts are then
     those so far; "all" goes on behind it. With `reduce`, states that differ by an exchange of
-    interchangeable rebecs are one. The `engine` "native" is compiled code, which there is for
-    breadth-first search; "auto" begins in Python and goes on in compiled code where there are many
-    states. The result is the same, but that with `reduce` others of the
+    interchangeable rebecs are one. With `reduce` "order", most orders that make no difference
+    are left out; see `rebecsim.exploration.partial_order`. The `engine` "native" is compiled code,
+    which there is for breadth-first search; "auto" begins in Python and goes on in compiled code
+    where there are many states. The result is the same, but that with `reduce` others of the
     states may be found before the first violation. `strict` as for `pose`. `progress` is
     called about twice a second.
 
@@ -115,14 +116,15 @@ def explore(
     result = _result(problem, search, chosen)
     if not judges:
         return replace(result, not_evaluated=tuple(_named(each) for each in problem.formulas))
-    timed = partial(posed, mode="TTS", reduce=False)
+    timed = partial(posed, mode="TTS")
     return with_formulas(result, problem, judge_formulas(problem, graph, timed, build))
 
 
 def _can_judge(problem: Problem, strategy: Strategy) -> bool:
     """Whether all states are kept apart, and with all that follows each of them."""
     is_plain = isinstance(strategy, BreadthFirst) and not strategy.compact
-    return is_plain and not isinstance(problem.system, SymmetricSystem)
+    is_whole = problem.system.partial_order is None
+    return is_plain and is_whole and not isinstance(problem.system, SymmetricSystem)
 
 
 def _asks_for_graph(problem: Problem) -> bool:

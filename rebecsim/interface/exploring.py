@@ -19,6 +19,7 @@ from rebecsim.exploration import (
     explore as search,
     save_recorded,
 )
+from rebecsim.exploration.checks import Reduction
 from rebecsim.exploration.search import StopAt
 from rebecsim.exploration.strategies import Strategy
 from rebecsim.interface.drawing import Drawing
@@ -133,7 +134,7 @@ def explore(
     limits: Limits | None = None,
     strategy: Strategy | None = None,
     stop_at: StopAt = "first",
-    reduce: bool = False,
+    reduce: Reduction = False,
     engine: Engine = "auto",
     strict: bool = False,
 ) -> Explored:
@@ -149,7 +150,8 @@ def explore(
         limits: where to stop.
         strategy: which state is looked at next; the earliest found unless given.
         stop_at: whether to stop at the first violation, or to find "all".
-        reduce: whether states that differ by equal rebecs are one.
+        reduce: whether states that differ by equal rebecs are one, or, with "order", whether most
+            orders that make no difference are left out.
         engine: "python", "native", or "auto" for what is faster.
         strict: run all message servers of a model in Python again to see that they do the same.
 

@@ -44,5 +44,9 @@ SERVED = 25
 `rebecsim.native.loops.successors.TIME_PASSES`."""
 CHOICE = 26
 """Which of its outcomes that is."""
-LENGTH = 27
+WRONG = 27
+"""Whether something goes wrong in a transition of the state that is being expanded."""
+PARTIAL = 28
+"""Not all orders of messages are followed."""
+LENGTH = 29
 """Of the array."""

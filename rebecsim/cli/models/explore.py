@@ -39,6 +39,7 @@ from rebecsim.interrupts import noting_interrupts
 if TYPE_CHECKING:
     from rebecsim.actors import Model
     from rebecsim.exploration import Limits, Question, Result, Strategy
+    from rebecsim.exploration.checks import Reduction
     from rebecsim.lang import CheckedModel
 
 
@@ -70,6 +71,19 @@ class SearchOptions:
     workers: Annotated[
         int, typer.Option(min=1, max=2, help="Threads of the native engine, for many states.")
     ] = 1
+    reduce: Annotated[
+        bool, typer.Option("--reduce", help="Take states that differ by equal rebecs for one.")
+    ] = False
+    partial_order: Annotated[
+        bool, typer.Option("--partial-order", help="Leave out orders that make no difference.")
+    ] = False
+
+    @property
+    def reduction(self) -> Reduction:
+        """What is left out. Raises BadParameter for both reductions at once."""
+        if self.reduce and self.partial_order:
+            raise typer.BadParameter("it does not go with --reduce", param_hint="--partial-order")
+        return "order" if self.partial_order else self.reduce
 
     def chosen(self) -> Strategy:
         """Give the strategy; an option that it has no use for is refused."""
@@ -165,9 +179,6 @@ def explore(
         Literal["first", "all"],
         typer.Option("--stop-at", help="Stop at the first violation, or find all."),
     ] = "first",
-    reduce: Annotated[
-        bool, typer.Option("--reduce", help="Take states that differ by equal rebecs for one.")
-    ] = False,
     engine: EngineName = "auto",
     patience: Patience = 10,
     time_advances: Annotated[
@@ -204,17 +215,19 @@ def explore(
             limits=replace(limits, is_interrupted=lambda: interrupt.seen),
             stop_at=stop_at,
             abstract=question.abstract,
-            reduce=reduce,
+            reduce=search.reduction,
             engine=engine,
             strict=asked.strict,
             progress=progress,
         )
-    if reduce and not json:
+    if search.reduce and not json:
         say(f"reduced by {result.symmetries} symmetries")
     if json:
         from rebecsim.report.models.counterexample import result_to_json
 
-        plain = result_to_json(result) | ({"symmetries": result.symmetries} if reduce else {})
+        plain = result_to_json(result) | (
+            {"symmetries": result.symmetries} if search.reduce else {}
+        )
         say(json_format.dumps(plain, ensure_ascii=False))
     else:
         _show(result)

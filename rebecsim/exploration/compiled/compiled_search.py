@@ -132,6 +132,7 @@ class CompiledSearch:
             at.BY_TIME: system.reads_time is not None,
             at.PROPERTIES: len(search.problem.properties),
             at.COMPACT: compact,
+            at.PARTIAL: system.partial_order is not None,
         }.items():
             self.control[place] = value
         self.store = self._take_over(compact)

@@ -112,7 +112,8 @@ class TwoThreads:
         control, ahead = self._control, self._ahead
         places = slice(at.ASKED, at.ASKED + 3)
         control[places] = ahead[places]
-        control[at.NUMBER], control[at.ORDINAL] = ahead[at.NUMBER], ahead[at.ORDINAL]
+        for place in (at.NUMBER, at.ORDINAL, at.WRONG):
+            control[place] = ahead[place]
         control[at.EXPANDED] = ahead[at.NUMBER] + (ahead[at.ORDINAL] >= 0)
         return Reason.BUDGET if reason in (Reason.FINISHED, Reason.MORE) else reason
 

@@ -14,7 +14,7 @@ Programming 98 (2015). Shift equivalence is exact here: all times of all rebecs 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Sized
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from rebecsim.actors import Model
 from rebecsim.errors import UserError
@@ -28,6 +28,9 @@ from rebecsim.exploration.states.outcome import Breach, Outcome, Sending
 from rebecsim.exploration.states.remembering import RememberingRunner
 from rebecsim.exploration.states.repeating import Repeats
 from rebecsim.exploration.states.runner import Rules
+
+if TYPE_CHECKING:
+    from rebecsim.exploration.partial_order import PartialOrder
 
 Mode = Literal["core", "FTTS", "TTS"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -96,6 +99,8 @@ class TransitionSystem:
             model.uses_global_priority,
             self.runner.timers,
         )
+        self.partial_order: PartialOrder | None = None
+        """Says which rebec goes first, alone; None if all orders are followed."""
         self.start_time = 0
         self.initial = self._initial()
 
@@ -141,7 +146,22 @@ class TransitionSystem:
             enabled = [local for local in enabled if local.urgency == first]
         if self.mode == "TTS" and not enabled:
             return self._time_step(state)
+        if self.partial_order is not None and len(enabled) > 1:
+            leader = self.partial_order.leader(enabled)
+            if leader is not None:
+                return self._led(state, parts, leader, enabled)
         return self._messages(state, parts, enabled)
+
+    def _led(
+        self, state: State, parts: State, leader: int, enabled: list[Local]
+    ) -> list[tuple[Cause, State | Breach]]:
+        """Give the transitions of a rebec; where one goes wrong, also those of the others."""
+        found = self._messages(state, parts, [parts[leader]])
+        if any(isinstance(target, Breach) for _, target in found):
+            found += self._messages(
+                state, parts, [each for each in enabled if each.owner != leader]
+            )
+        return found
 
     def _messages(
         self, state: State, parts: State, enabled: list[Local]

@@ -169,7 +169,7 @@ def expand_states(
             if control[at.BUDGET] == 0:
                 return Reason.BUDGET
             control[at.BUDGET] -= 1
-            control[at.ORDINAL] = 0
+            control[at.ORDINAL] = control[at.WRONG] = 0
             control[at.EXPANDED] += 1
         row = number % queue.shape[0] if compact else np.int64(order[number])
         for word in range(words):
@@ -203,7 +203,8 @@ def expand_ahead(control: Integers, states: States, parts: Parts, successors: Su
     working = np.empty((WORKING_ROWS, control[at.REBECS]), dtype=np.int64)
     while control[at.NUMBER] < control[at.END]:
         number = control[at.NUMBER]
-        control[at.ORDINAL] = max(control[at.ORDINAL], 0)
+        if control[at.ORDINAL] < 0:
+            control[at.ORDINAL] = control[at.WRONG] = 0
         row = number % queue.shape[0] if compact else np.int64(order[number])
         for word in range(words):
             source[0, word] = queue[row, word] if compact else table[row, word]

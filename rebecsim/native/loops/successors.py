@@ -235,6 +235,23 @@ def _arrive(
 
 
 @compiled(borrows=True, inline=True)
+def _let_lead(bags: Table, working: Table, able: int) -> bool:
+    """Put the rebec that may go first, alone, before the others that may act, if there is one."""
+    for turn in range(able):
+        rebec = working[ABLE, turn]
+        leads = bags[working[BAG_BEFORE, rebec], field.BAG_LEADS] != 0
+        for other in range(able):
+            sent = bags[working[BAG_BEFORE, working[ABLE, other]], field.BAG_SENT]
+            leads = leads and (other == turn or sent >> rebec & 1 == 0)
+        if leads:
+            for place in range(turn, 0, -1):
+                working[ABLE, place] = working[ABLE, place - 1]
+            working[ABLE, 0] = rebec
+            return True
+    return False
+
+
+@compiled(borrows=True, inline=True)
 def find_successors(
     control: Integers,
     layout: Table,
@@ -311,7 +328,10 @@ def find_successors(
         )
     # --- each transition of each of them
     ordinal = changed = 0
+    leads = able > 1 and control[at.PARTIAL] != 0 and _let_lead(bags, working, able)
     for turn in range(able):
+        if leads and turn == 1 and control[at.WRONG] == 0:
+            return Reason.FINISHED
         rebec = working[ABLE, turn]
         inner = working[BEFORE, rebec]
         bag = working[BAG_BEFORE, rebec]
@@ -380,6 +400,7 @@ def find_successors(
                     if taken >= capacities[receiver]:
                         control[at.SERVED] = 2 * message + suspended
                         control[at.CHOICE] = effect - begin
+                        control[at.WRONG] = 1
                         return ask(control, Reason.OVERFLOW, ordinal + 1, receiver, received)
                     got = look_up(keys, values, key_of(AnswerKind.RECEIVED, before, received))
                     if got == ABSENT:
@@ -391,6 +412,7 @@ def find_successors(
                 if fails:
                     control[at.SERVED] = 2 * message + suspended
                     control[at.CHOICE] = effect - begin
+                    control[at.WRONG] = 1
                     return ask(control, Reason.BREACH, ordinal + 1, effect, 0)
                 units = 0
                 if control[at.FLOATING] != 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 
 from rebecsim.actors import ReplayScheduler
 from rebecsim.exploration import BreadthFirst, Checks, Limits, Result, explore, symmetry
@@ -53,7 +53,7 @@ def _counts(found: Result, whole: bool) -> tuple[Any, ...]:
 def _assert_same(checked: CheckedModel, **options: Any) -> Result:
     by_python, natively = (_reduced(checked, each, **options) for each in ("python", "native"))
     assert natively.engine == "native"
-    whole = natively.path is None or options.get("stop_at") == "all"
+    whole = natively.verdict == "satisfied" or options.get("stop_at") == "all"
     assert _counts(natively, whole) == _counts(by_python, whole)
     return natively
 
@@ -137,15 +137,12 @@ def test_references_are_found_in_arrays() -> None:
 @given(models(ring=True))
 def test_random_rings(drawn: Drawn) -> None:
     checked = check_source(drawn.source, dialect="core" if drawn.core else "timed")
-    limits = Limits(states=1_000)
-    full = explore(build_model(checked), checked=checked, limits=limits)
-    found = _assert_same(checked, limits=limits)
-    assert found.symmetries == 3
-    if full.verdict != "out of bounds":
-        assert found.verdict == full.verdict
-        assert (found.path is None) == (full.path is None)
-        if full.path is not None:
-            assert found.path is not None
-            assert len(found.path) == len(full.path)
-        else:
-            assert full.states / 3 <= found.states <= full.states
+    full = explore(build_model(checked), checked=checked, limits=Limits(states=3_000))
+    assume(full.verdict != "out of bounds")  # which of the states are seen differs then
+    found = _assert_same(checked)
+    assert (found.symmetries, found.verdict) == (3, full.verdict)
+    if full.path is None:
+        assert full.states / 3 <= found.states <= full.states
+    else:
+        assert found.path is not None
+        assert len(found.path) == len(full.path)

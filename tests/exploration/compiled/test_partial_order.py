@@ -1,0 +1,167 @@
+"""Leaving out orders that make no difference keeps whether anything goes wrong."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+
+from models import ticket_service
+from rebecsim.actors import ReplayScheduler
+from rebecsim.errors import UserError
+from rebecsim.exploration import Checks, Limits, Result, explore
+from rebecsim.exploration.analysis.sendings import sendings_of
+from rebecsim.exploration.checks import Reduction
+from rebecsim.generate import build_model
+from rebecsim.lang import CheckedModel, check_source
+from rebecsim.native.engines import Engine
+from rebecsim.simulation import simulate
+from tests.examples import dear
+from tests.exploration.random_models import SERVERS, Drawn, models
+from tests.exploration.test_reduction import RING, office
+
+pytestmark = [pytest.mark.large, pytest.mark.plain]
+
+CLOCKS = """
+reactiveclass Clock(3) {
+  statevars { int n; }
+  Clock() { self.tick(); }
+  msgsrv tick() { n = (n + 1) % 2; WRONG self.tick() after(1); }
+}
+main { Clock a():(); Clock b():(); Clock c():(); Clock d():(); }
+"""
+
+SEND = re.compile(r"\.(ping|pong|tick)\((\w+)\)(?: after\([^)]*\))?( deadline\(\d\))?")
+
+
+def _explored(checked: CheckedModel, partial: bool, engine: Engine, **options: Any) -> Result:
+    model = build_model(checked)
+    reduce: Reduction = "order" if partial else False
+    return explore(model, checked=checked, reduce=reduce, engine=engine, **options)
+
+
+def _counts(found: Result) -> tuple[Any, ...]:
+    return found.verdict, found.states, found.transitions, found.path, found.violations
+
+
+def _both(checked: CheckedModel, **options: Any) -> tuple[Result, Result]:
+    """Explore all orders, and part of them; with both engines, which must agree."""
+    full = _explored(checked, False, "native", **options)
+    part = _explored(checked, True, "native", **options)
+    assert _counts(part) == _counts(_explored(checked, True, "python", **options))
+    return full, part
+
+
+def test_clocks_that_know_nobody_go_one_after_the_other() -> None:
+    full, part = _both(check_source(CLOCKS.replace("WRONG", "")))
+    assert (full.verdict, part.verdict) == ("satisfied", "satisfied")
+    assert (full.states, full.transitions) == (30, 65)
+    assert (part.states, part.transitions) == (8, 9)
+
+
+def test_what_goes_wrong_in_any_of_them_is_found_and_is_a_run() -> None:
+    checked = check_source(CLOCKS.replace("WRONG", "assertion(n > 0);"))
+    full, part = _both(checked, stop_at="all")
+    assert full.verdict == part.verdict == "assertion failed"
+    assert part.states < full.states
+    assert part.path is not None
+    assert part.path.run is not None
+    steps = len(part.path)
+    replayed = simulate(build_model(checked), ReplayScheduler(part.path.run), max_steps=steps)
+    assert replayed.is_violation
+
+
+@pytest.mark.parametrize(
+    ("checked", "overflows"),
+    [
+        pytest.param(office(2), True, id="office"),
+        pytest.param(office(3), False, id="office without bounds"),
+        pytest.param(check_source(RING), True, id="ring"),
+        pytest.param(check_source(RING), False, id="ring without bounds"),
+    ],
+)
+def test_fewer_states_and_the_same_verdict(checked: CheckedModel, overflows: bool) -> None:
+    full, part = _both(checked, checks=Checks(overflows=overflows))
+    assert full.verdict == part.verdict == "satisfied"
+    assert part.states < full.states
+
+
+def test_a_watched_rebec_does_not_go_first() -> None:
+    checked = check_source(CLOCKS.replace("WRONG", ""))
+    full, part = _both(checked, checks=Checks(invariants=["!(a.n == 1 && b.n == 0)"]))
+    assert full.verdict == part.verdict == "property violated"
+    _, unwatched = _both(checked)
+    _, watched = _both(checked, checks=Checks(invariants=["a.n < 2 && b.n < 2"]))
+    assert unwatched.states < watched.states
+
+
+def test_what_is_sent_at_once_is_read_in_the_text() -> None:
+    sendings = sendings_of(office(2))
+    refill, buy = 1, 0
+    assert sendings.at_once[0, refill] == frozenset()
+    assert sendings.ever[0, refill] == {0}
+    assert sendings.at_once[0, buy] == {(1, 1), (2, 1)}
+    assert sendings.ever[1, 0] == {0}
+    assert sendings.cycle == ()
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "message"),
+    [
+        (CLOCKS.replace("after(1)", ""), {}, "Clock.tick to Clock.tick may go round without"),
+        (CLOCKS, {"mode": "TTS"}, "is for floating time"),
+        (CLOCKS, {"abstract": ["Clock.n"]}, "variables left out"),
+        (CLOCKS.replace("Clock a", "@priority(1) Clock a"), {}, "some rebecs go before others"),
+    ],
+)
+def test_where_it_is_not_known_to_be_sound(
+    source: str, options: dict[str, Any], message: str
+) -> None:
+    checked = check_source(source.replace("WRONG", ""))
+    with pytest.raises(UserError, match=message):
+        _explored(checked, True, "auto", **options)
+
+
+def test_models_in_python_cannot_be_read() -> None:
+    with pytest.raises(UserError, match="needs a model in Rebeca"):
+        explore(ticket_service.model, reduce="order")
+
+
+def _calm(drawn: Drawn) -> str:
+    """Let time pass in each cycle of messages, and no rebec go before others."""
+    lines = []
+    for line in drawn.source.splitlines():
+        server = re.search(r"msgsrv (\w+)\(int x\)", line)
+        if server is None:
+            lines.append(re.sub(r"@priority\(\d\) (First|Second) r", r"\1 r", line))
+            continue
+        before = SERVERS.index(server[1])
+
+        def calmer(sent: re.Match[str], before: int = before) -> str:
+            later = SERVERS.index(sent[1]) > before
+            after = "" if later else f" after({1 + before})"
+            return f".{sent[1]}({sent[2]}){after}{sent[3] or ''}"
+
+        head, _, body = line.partition("{")
+        lines.append(f"{head}{{{SEND.sub(calmer, body)}")
+    return "\n".join(lines)
+
+
+@settings(
+    max_examples=dear(1_000, share=40),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+@given(models(core=False))
+def test_random_models(drawn: Drawn) -> None:
+    checked = check_source(_calm(drawn))
+    full = _explored(checked, False, "native", stop_at="all", limits=Limits(states=3_000))
+    assume(full.verdict != "out of bounds" and not full.bounds)
+    part = _explored(checked, True, "native", stop_at="all")
+    assert _counts(part) == _counts(_explored(checked, True, "python", stop_at="all"))
+    assert part.states <= full.states
+    assert (part.verdict == "satisfied") == (full.verdict == "satisfied")
+    kinds = {each.verdict for each in full.violations}
+    if "queue overflow" not in kinds:
+        assert {each.verdict for each in part.violations} == kinds
