@@ -30,9 +30,9 @@ _SMALLEST = 1 << 10
 _FULLEST = 2
 """Places of a table for each row that it has room for, at least."""
 
-_FIRST_SHARE = 0.5
-"""Of the runs by whose number states are chosen: how many serve the tick first, so that states in
-which work piles up are not forgotten."""
+_SHARES = np.array([0.0, 0.5, 1.0])
+"""How often ticks are served first, beside the random order, in the runs by which it is told how
+likely states are: so those are not forgotten in which work piles up."""
 
 _RARE = ((0.3, 0.0), (0.6, 1e-12), (0.8, 1e-10), (0.9, 1e-8), (0.97, 1e-6), (1.0, 1e-4))
 """How likely states must be that are looked at, once there are such shares of all that may be."""
@@ -76,20 +76,20 @@ def find_states(cluster: OrderedCluster, most: int) -> Found:
     Where there are more, those that are least likely are not looked at.
     """
     builder = _Builder(cluster)
-    likely = np.ones(1)
+    likely = np.ones((1, len(_SHARES)))
     known = cluster.last
     for tick in range(cluster.last + 1):
         limit = next(least for share, least in _RARE if share * most >= builder.count or share == 1)
-        reached = np.flatnonzero(likely)
-        # Behind the last tick nothing is looked at any more.
+        best = likely.max(axis=1)
+        reached = np.flatnonzero(best)
         unseen = reached[builder.graph.first_action[reached] == UNKNOWN]
-        wanted = unseen[likely[unseen] >= limit] if builder.count < most else unseen[:0]
+        wanted = unseen[best[unseen] >= limit] if builder.count < most else unseen[:0]
         done = builder.expand_all(wanted, tick, most)
         if done < len(unseen):
             known = min(known, tick - 1)
         if tick < cluster.last:
-            after = np.zeros(builder.count)
-            spread(builder.graph, cluster.chances, likely, after, _FIRST_SHARE)
+            after = np.zeros((builder.count, len(_SHARES)))
+            spread(builder.graph, cluster.chances, likely, after, _SHARES)
             likely = after
     return Found(cluster, builder.graph, builder.first_seen[: builder.count], known)
 
@@ -110,6 +110,7 @@ class _Builder:
             way=np.zeros((_SMALLEST, 2), np.int32),
             first_choice=np.zeros(_SMALLEST, np.int64),
             first_action=np.full(_SMALLEST, UNKNOWN, np.int64),
+            ticks=np.zeros(_SMALLEST, np.int32),
             actions=np.zeros(_SMALLEST, np.int32),
             receipts=np.zeros((_SMALLEST, rewards), np.int64),
             receipt_places=np.zeros(_FULLEST * _SMALLEST, np.int32),
@@ -137,8 +138,8 @@ class _Builder:
         while done < len(wanted) and self.count < most:
             some = wanted[done : done + self._together]
             self._make_room(len(some))
-            is_last = tick == self._cluster.last
-            expand(self._cluster.tables, self.graph, some, self._work, self._words, is_last)
+            left = self._cluster.last - tick + 1
+            expand(self._cluster.tables, self.graph, some, self._work, self._words, left)
             done += len(some)
         if self.count > len(self.first_seen):
             self.first_seen = _longer(self.first_seen, len(self.graph.nodes))
@@ -158,6 +159,7 @@ class _Builder:
                 way=_longer(graph.way, len(nodes)),
                 first_choice=_longer(graph.first_choice, len(nodes)),
                 first_action=_longer(graph.first_action, len(nodes)),
+                ticks=_longer(graph.ticks, len(nodes)),
             )
         if counts[RECEIPTS] + actions > len(graph.receipts):
             receipts = _longer(graph.receipts, counts[RECEIPTS] + actions)

@@ -35,6 +35,7 @@ class Graph(NamedTuple):
         waiting: how many jobs wait in each.
         way: the first way in which jobs come in each, and the one behind the last.
         first_choice, first_action: of each; UNKNOWN if it was not looked at.
+        ticks: how many followed when it was looked at.
         actions: for each way in which jobs come in a state, how many there are to do the tick.
         receipts: what is counted in a tick: misses in the queue, then what becomes of each job that
             is handed out.
@@ -48,6 +49,7 @@ class Graph(NamedTuple):
     way: ShortTable
     first_choice: Integers
     first_action: Integers
+    ticks: Narrow
     actions: Narrow
     receipts: Table
     receipt_places: Narrow
@@ -129,10 +131,15 @@ def chosen(tables: Tables, parts: Integers, first: int, behind: int) -> int:
 
 
 @compiled()
-def settle(tables: Tables, parts: Integers, scratch: Table) -> None:
-    """Forget what does not matter: who is which of those alike, lengths, deadlines, slots."""
+def settle(tables: Tables, parts: Integers, left: int, scratch: Table) -> None:
+    """Forget what does not matter: who is which of those alike, lengths, deadlines, slots.
+
+    `left` ticks follow, and what comes behind them does not matter.
+    """
     first = 1 + tables.sizes[0]
     behind = first + tables.sizes[1]
+    for worker in range(1, first):
+        parts[worker] = min(parts[worker], left + 1)
     for group in range(tables.groups.shape[0]):
         _sort(parts, 1 + tables.groups[group, 0], 1 + tables.groups[group, 1])
     if tables.sizes[4] == 1:
@@ -144,18 +151,19 @@ def settle(tables: Tables, parts: Integers, scratch: Table) -> None:
                 parts[free] = job
                 free += 1
     if tables.sizes[6]:
-        _foresee(tables, parts, scratch)
+        _foresee(tables, parts, left, scratch)
     if tables.sizes[5]:
         _sort(parts, first, behind)
 
 
 @compiled(inner=True)
-def _foresee(tables: Tables, parts: Integers, scratch: Table) -> None:
+def _foresee(tables: Tables, parts: Integers, ticks: int, scratch: Table) -> None:
     """Forget lengths of jobs that must be late, and under FIFO deadlines that must be met.
 
     No job can begin before those that go before it now have begun or are late, each as soon as an
     AppMaster may be free; that is the earliest. Under FIFO none can come between, and the latest is
-    when all updates come behind the tick.
+    when all updates come behind the tick. A job that cannot begin in the ticks that follow, and is
+    not missed in them either, only takes up its slot: any that goes behind the others will do.
     """
     classes, workers = tables.sizes[3], tables.sizes[0]
     first = 1 + workers
@@ -173,6 +181,12 @@ def _foresee(tables: Tables, parts: Integers, scratch: Table) -> None:
         due = parts[slot] // classes
         kind = parts[slot] - due * classes
         worker = _least(soonest, workers)
+        if soonest[worker] > ticks:
+            if due > ticks:
+                due = ticks + 1 if tables.sizes[4] == 2 else tables.sizes[7]
+                parts[slot] = due * classes + tables.late[kind]
+            slot = chosen(tables, left, first, behind)
+            continue
         length = tables.shortest[kind]
         is_late = kind == tables.late[kind] or soonest[worker] + length > due
         if is_late:
@@ -219,9 +233,13 @@ def tick(
     served: Integers,
     receipts: Table,
     row: int,
+    ticks: int,
     scratch: Table,
 ) -> None:
-    """Do a tick before which so many updates of each group were served; note what is counted."""
+    """Do a tick before which so many updates of each group were served; note what is counted.
+
+    It is the first of so many `ticks` that follow.
+    """
     workers, classes, groups = tables.sizes[0], tables.sizes[3], tables.groups.shape[0]
     first = 1 + workers
     behind = first + tables.sizes[1]
@@ -257,12 +275,14 @@ def tick(
             receipts[row, jobs] = ((busy * 2 + is_late) * groups + group) + 1
     _sort(receipts[row], 1, receipts.shape[1])
     parts[0] = (parts[0] + 1) % tables.sizes[2]
-    settle(tables, parts, scratch)
+    settle(tables, parts, ticks - 1, scratch)
 
 
 @compiled()
-def arrive(tables: Tables, way: int, saved: Integers, parts: Integers, scratch: Table) -> None:
-    """Let jobs come to a state; each takes the lowest empty slot."""
+def arrive(
+    tables: Tables, way: int, saved: Integers, parts: Integers, ticks: int, scratch: Table
+) -> None:
+    """Let jobs come to a state, each to the lowest empty slot, before so many ticks."""
     for part in range(tables.layout.shape[0]):
         parts[part] = saved[part]
     slot = 1 + tables.sizes[0]
@@ -272,7 +292,7 @@ def arrive(tables: Tables, way: int, saved: Integers, parts: Integers, scratch: 
             slot += 1
         parts[slot] = tables.jobs[way, coming]
         coming += 1
-    settle(tables, parts, scratch)
+    settle(tables, parts, ticks, scratch)
 
 
 @compiled(inner=True)
@@ -319,12 +339,13 @@ def _chance_to_serve(due_of: Integers, served: Integers, groups: int) -> float:
 
 @compiled()
 def expand(
-    tables: Tables, graph: Graph, wanted: Integers, work: Table, words: int, is_last: bool
+    tables: Tables, graph: Graph, wanted: Integers, work: Table, words: int, ticks: int
 ) -> None:
     """Find what can be done in some states, and what comes of it; there must be room for it.
 
-    At the last tick it does not matter what comes of it. `work` is for working: eight rows with a
-    place for each part.
+    So many `ticks` follow; at the last one it does not matter what comes of it. What is found holds
+    from now on, as it need not matter earlier what comes behind the last tick. `work` is for
+    working: eight rows with a place for each part.
     """
     saved, start, parts, due, served = work[0], work[1], work[2], work[3], work[4]
     scratch = work[5:]
@@ -333,9 +354,10 @@ def expand(
         node = wanted[each]
         _unpack(tables.layout, graph.nodes, node, saved)
         graph.first_action[node] = graph.counts[ACTIONS]
+        graph.ticks[node] = ticks
         graph.first_choice[node] = graph.counts[CHOICES]
         for way in range(graph.way[node, 0], graph.way[node, 1]):
-            arrive(tables, way, saved, start, scratch)
+            arrive(tables, way, saved, start, ticks, scratch)
             first_action = graph.counts[ACTIONS]
             for group in range(groups):
                 due[group] = 0
@@ -347,12 +369,12 @@ def expand(
                 for part in range(tables.layout.shape[0]):
                     parts[part] = start[part]
                 row = graph.counts[RECEIPTS]
-                tick(tables, parts, served, graph.receipts, row, scratch)
+                tick(tables, parts, served, graph.receipts, row, ticks, scratch)
                 receipt = entered(
                     graph.receipts, graph.receipt_places, row, graph.receipts.shape[1]
                 )
                 graph.counts[RECEIPTS] += receipt == row
-                target = 0 if is_last else _find_node(tables, graph, parts, words)
+                target = 0 if ticks == 1 else _find_node(tables, graph, parts, words)
                 known = first_action
                 while known < graph.counts[ACTIONS] and not (
                     graph.target[known] == target and graph.receipt[known] == receipt
@@ -376,22 +398,30 @@ def expand(
 
 
 @compiled(borrows=True)
-def spread(graph: Graph, chances: Floats, here: Floats, there: Floats, first_share: float) -> None:
+def spread(
+    graph: Graph, chances: Floats, here: FloatTable, there: FloatTable, shares: Floats
+) -> None:
     """Lead how likely states are on to those that follow.
 
-    The order is the random one, but that a share of the runs serves the tick first.
+    In each column the order is the random one, but that a share of the ticks is served first.
     """
+    columns = shares.shape[0]
     for node in range(here.shape[0]):
-        if here[node] == 0.0 or graph.first_action[node] == UNKNOWN:
-            continue
         action = graph.first_action[node]
+        total = 0.0
+        for column in range(columns):
+            total += here[node, column]
+        if total == 0.0 or action == UNKNOWN:
+            continue
         choice = graph.first_choice[node]
         for way in range(graph.way[node, 0], graph.way[node, 1]):
-            likely = here[node] * chances[way]
-            there[graph.target[action]] += likely * first_share
-            for _ in range(graph.actions[choice]):
-                weight = (1.0 - first_share) * graph.weight[action]
-                there[graph.target[action]] += likely * weight
+            for place in range(graph.actions[choice]):
+                target = np.int64(graph.target[action])
+                for column in range(columns):
+                    weight = (1.0 - shares[column]) * graph.weight[action]
+                    if place == 0:
+                        weight += shares[column]
+                    there[target, column] += here[node, column] * chances[way] * weight
                 action += 1
             choice += 1
 
@@ -401,6 +431,7 @@ def step_back(
     graph: Graph,
     chances: Floats,
     nodes: Integers,
+    ticks: int,
     gains: FloatTable,
     goals: Integers,
     unknown: FloatTable,
@@ -412,13 +443,14 @@ def step_back(
 
     Columns are values of one goal, 0 the least, 1 the expected, 2 the most, and one side; `gains`
     has what each receipt is worth in each, and `unknown` what states are worth that were not looked
-    at: at least, and for each job that waits.
+    at: at least, and for each job that waits. Nor were those that were looked at only when fewer
+    `ticks` followed than these.
     """
     columns = now.shape[1]
     for each in range(nodes.shape[0]):
         node = nodes[each]
         action = graph.first_action[node]
-        if action == UNKNOWN:
+        if action == UNKNOWN or graph.ticks[node] < ticks:
             for column in range(columns):
                 now[node, column] = unknown[0, column] + unknown[1, column] * graph.waiting[node]
             continue

@@ -131,7 +131,7 @@ class _ExtremeOrder:
             worth = gains + self._layers[time + 1][graph.target[actions]]
         best = int(worth.argmin() if self._goal == "minimum" else worth.argmax())
         self.counted += float(gains[best])
-        served = self._served(start, int(actions[best]), is_last=time == self._found.cluster.last)
+        served = self._served(start, int(actions[best]), int(graph.ticks[self._node]))
         self._node = int(graph.target[actions[best]])
         wanted = list[int]()
         for (one, behind), count in zip(tables.groups.tolist(), served, strict=True):
@@ -148,10 +148,11 @@ class _ExtremeOrder:
         busy = [updates[n] - time + 1 if n in updates else 0 for n in range(int(tables.sizes[0]))]
         self._due = [each == 1 for each in busy]
         actual = np.array([saved[0], *busy, *self._jobs(manager)], np.int64)
-        settle(tables, actual, self._work)
+        ticks = int(graph.ticks[self._node])
+        settle(tables, actual, ticks, self._work)
         for way in range(int(graph.way[self._node, 0]), int(graph.way[self._node, 1])):
             start = np.zeros(len(layout), np.int64)
-            arrive(tables, way, saved, start, self._work)
+            arrive(tables, way, saved, start, ticks, self._work)
             if (start == actual).all():
                 return start, way
         raise AssertionError("the model is in a state that does not follow")
@@ -171,7 +172,7 @@ class _ExtremeOrder:
             )
         ]
 
-    def _served(self, start: Integers, action: int, is_last: bool) -> tuple[int, ...]:
+    def _served(self, start: Integers, action: int, ticks: int) -> tuple[int, ...]:
         """Give how many updates of each group come before the tick in an action."""
         graph, tables = self._found.graph, self._found.cluster.tables
         layout = tables.layout.tolist()
@@ -179,10 +180,10 @@ class _ExtremeOrder:
         due = [int((start[1 + a : 1 + b] == 1).sum()) for a, b in tables.groups.tolist()]
         for served in itertools.product(*(range(each + 1) for each in due)):
             parts, noted = start.copy(), np.zeros((1, len(receipt)), np.int64)
-            tick(tables, parts, np.array(served, np.int64), noted, 0, self._work)
+            tick(tables, parts, np.array(served, np.int64), noted, 0, ticks, self._work)
             packed = np.zeros_like(target)
             for part, (word, shift, _) in zip(parts.tolist(), layout, strict=True):
                 packed[word] |= part << shift
-            if (noted[0] == receipt).all() and (is_last or (packed == target).all()):
+            if (noted[0] == receipt).all() and (ticks == 1 or (packed == target).all()):
                 return served
         raise AssertionError("an action is among those of its state")

@@ -15,6 +15,8 @@ then (0: it is free, 1: its update is due now), and for each slot the waiting jo
   where no other job can come before it: the earliest such deadline takes its place.
 * which of the slots jobs are in, under policies by deadline, if no two jobs that differ can ever
   have the same deadline: then the slot never decides.
+* what comes behind the last tick: when a job ends that ends then, and which job it is that can
+  neither begin nor be missed by then.
 * the time, where arrivals and lengths go on as before.
 """
 
@@ -57,7 +59,7 @@ class Tables(NamedTuple):
     Attributes:
         layout: word, shift and mask of each part of a state: the phase, AppMasters, slots.
         sizes: AppMasters, slots, phases, classes of jobs, policy, whether slots are sorted, whether
-            it is looked ahead which jobs must be late.
+            it is looked ahead which jobs must be late, longest deadline.
         groups: for each group of AppMasters that are alike, the first and the one behind the last.
         busy: how long a job of each class takes on each group; shape (classes, groups).
         shortest: the least of those.
@@ -163,6 +165,7 @@ def cluster_of(
         POLICY_NUMBERS[configuration.policy],
         configuration.policy in _BY_DEADLINE and not _can_tie(drawn, deadlines),
         configuration.policy in _SEES_NO_LENGTHS and len(set(speeds)) == 1,
+        max(deadlines.values()),
     )
     tables = Tables(
         layout=layout,

@@ -115,6 +115,7 @@ class Values:
                 found.graph,
                 cluster.chances,
                 self._of_phase[phase][:reached],
+                cluster.last - tick + 1,
                 gains,
                 self._goals,
                 unknown,
