@@ -14,6 +14,7 @@ from rebecsim.live import Stop
 from rebecsim.printable import clipped
 from rebecsim.web.addresses import Place, read_place
 from rebecsim.web.answers import LONGEST_ERROR, download, read_form, rendered, safe_name
+from rebecsim.web.beside_page import beside
 from rebecsim.web.explorer import Explorer
 from rebecsim.web.graph_page import drawn_graph, graph_of, states_asked
 from rebecsim.web.lessons.pages import tour_panel
@@ -82,6 +83,14 @@ def _add_pages(router: APIRouter, explorer: Explorer) -> None:
             "graph.html.j2", listed=listed, place=place, find=find, error=error, **shown
         )
         return HTMLResponse(page, 400 if error else 200)
+
+    @router.get("/x/{model}/{run}/beside")
+    def two(request: Request, model: str, run: str) -> Response:
+        place = read_place(model, run, None)
+        other = read_place(model, request.query_params.get("with", ""), None)
+        listed, walks = explorer.opened(place)
+        shown = beside(walks, place, other)
+        return HTMLResponse(rendered("beside.html.j2", listed=listed, place=place, **shown))
 
     @router.get("/x/{model}/{run}/verdict")
     def verdict(

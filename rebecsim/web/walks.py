@@ -81,7 +81,7 @@ class _Steppers:
         """
         with self._lock:
             stepper = self._nearest(ordinals)
-            common = _common(stepper.ordinals, ordinals)
+            common = shared_steps(stepper.ordinals, ordinals)
             stepper.undo(len(stepper) - common)
             stepper.follow(ordinals[common:])
             for each in stepper.breakpoints:
@@ -90,17 +90,21 @@ class _Steppers:
 
     def _nearest(self, ordinals: Sequence[int]) -> Stepper:
         """Give the stepper that shares most of its way, and have it be the one used last."""
-        near = max(self._steppers, key=lambda each: _common(each.ordinals, ordinals), default=None)
+
+        def shared(each: Stepper) -> int:
+            return shared_steps(each.ordinals, ordinals)
+
+        near = max(self._steppers, key=shared, default=None)
         if near is None or (
-            _common(near.ordinals, ordinals) < len(ordinals) - 1
-            and len(self._steppers) < _MOST_STEPPERS
+            shared(near) < len(ordinals) - 1 and len(self._steppers) < _MOST_STEPPERS
         ):
             near = Stepper(self.model, checked=self.checked, seed=len(self._steppers))
             self._steppers.append(near)
         return near
 
 
-def _common(one: Sequence[int], other: Sequence[int]) -> int:
+def shared_steps(one: Sequence[int], other: Sequence[int]) -> int:
+    """Give how many steps two runs begin with alike."""
     for place, (a, b) in enumerate(zip(one, other, strict=False)):
         if a != b:
             return place

@@ -77,6 +77,11 @@ def test_a_newcomer_finds_what_goes_wrong(page: Any) -> None:
     page.locator("a.way").nth(1).click()  # another way, by the mouse
     at(page, "Step 1")
     page.get_by_role("heading", name="Ways you have been").wait_for()
+    assert page.locator("#branches li", has_text="1 step").count() == 2
+    page.get_by_role("link", name="beside this one").click()
+    page.get_by_role("heading", name="What differs in the end").wait_for()
+    page.get_by_role("link", name="Back to the run").click()
+    at(page, "Step 1")
     show = page.get_by_role("link", name="Show me")
     show.wait_for(timeout=30_000)
     assert "deadline missed" in page.locator("#verdict").inner_text()

@@ -3,6 +3,8 @@
 
 const ARROWS = { ArrowLeft: "k", ArrowRight: "j" };
 const MOST_BRANCHES = 30;
+const MOST_LABELS = 600;
+const LONGEST_LABEL = 60;
 
 function isTyping(target) {
   return target.closest("input, textarea, select, [contenteditable], dialog[open]") !== null;
@@ -55,6 +57,9 @@ function showBranches() {
     runs = [...runs.filter((each) => !isBegin(each, here)), here].slice(-MOST_BRANCHES);
     sessionStorage.setItem(`branches-${model}`, JSON.stringify(runs));
   }
+  if (here !== "-") {
+    keepLabel(model, here);
+  }
   place.replaceChildren();
   if (runs.length < 2) {
     return;
@@ -62,33 +67,73 @@ function showBranches() {
   const heading = document.createElement("h2");
   heading.textContent = "Ways you have been";
   const list = document.createElement("ul");
-  list.className = "ways";
-  for (const run of [...runs].sort()) {
-    list.append(branchOf(run, here, model));
-  }
+  list.className = "ways tree";
+  const ways = [...runs].sort().map((each) => each.split("."));
+  list.append(...branchesOf(ways, 0, { model, here, labels: storedLabels(model) }));
   place.append(heading, list);
 }
 
-// A link to the end of a way, indented as far as it shares this one.
-function branchOf(run, here, model) {
-  const [steps, others] = [run.split("."), here === "-" ? [] : here.split(".")];
-  let shared = 0;
-  while (shared < steps.length && steps[shared] === others[shared]) {
-    shared += 1;
+// What the last step to a place was, for those that this tab has been to.
+function storedLabels(model) {
+  try {
+    return new Map(JSON.parse(sessionStorage.getItem(`labels-${model}`) ?? "[]"));
+  } catch {
+    return new Map();
   }
+}
+
+function keepLabel(model, run) {
+  const last = document.querySelector(".last code");
+  const steps = document.getElementById("branches").dataset.at;
+  if (!last || steps === "0") {
+    return;
+  }
+  const labels = storedLabels(model);
+  const wrong = document.querySelector(".banner") ? "✗ " : "";
+  const text = last.textContent.replace(/\s+/g, " ").trim();
+  labels.set(run.split(".").slice(0, Number(steps)).join("."), wrong + text.slice(0, LONGEST_LABEL));
+  sessionStorage.setItem(`labels-${model}`, JSON.stringify([...labels].slice(-MOST_LABELS)));
+}
+
+// A line for each way on from a place; where ways part, those that do stand below it.
+function branchesOf(ways, from, tab) {
+  const groups = new Map();
+  for (const way of ways) {
+    groups.set(way[from], [...(groups.get(way[from]) ?? []), way]);
+  }
+  return [...groups.values()].map((group) => branchOf(group, from, tab));
+}
+
+function branchOf(ways, from, tab) {
+  let to = from + 1;
+  while (ways.every((way) => way.length > to && way[to] === ways[0][to])) {
+    to += 1;
+  }
+  const { model, here, labels } = tab;
   const line = document.createElement("li");
   const link = document.createElement("a");
+  const run = ways[0].slice(0, to).join(".");
+  const first = labels.get(ways[0].slice(0, from + 1).join(".")) ?? `way ${ways[0][from]}`;
   link.href = `/x/${model}/${run}`;
-  link.textContent = `${steps.length} steps`;
-  const said = isBegin(here, run)
-    ? " – this one"
-    : shared
-      ? ` – the same for ${shared}, then another way`
-      : " – another way from the beginning";
-  if (isBegin(here, run)) {
-    link.setAttribute("aria-current", "true");
+  link.textContent = first;
+  line.append(link, ` – ${to - from} ${to - from === 1 ? "step" : "steps"}`);
+  const end = labels.get(run);
+  if (to - from > 1 && end) {
+    line.append(`, then ${end}`);
   }
-  line.append(link, said);
+  if (isBegin(here, run) || isBegin(run, here)) {
+    link.setAttribute("aria-current", "true");
+  } else if (ways.length === 1 && here !== "-") {
+    const beside = document.createElement("a");
+    beside.href = `/x/${model}/${here}/beside?with=${run}`;
+    beside.textContent = "beside this one";
+    line.append(" (", beside, ")");
+  }
+  if (ways.length > 1) {
+    const below = document.createElement("ul");
+    below.append(...branchesOf(ways, to, tab));
+    line.append(below);
+  }
   return line;
 }
 
