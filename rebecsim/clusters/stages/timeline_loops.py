@@ -97,15 +97,32 @@ def change(lines: Lines, line: int, start: int, end: int, by: int) -> None:
     join(lines, line, first)
 
 
+@compiled(borrows=True, inline=True)
+def idle_before(lines: Lines, line: int, time: int) -> int:
+    """Give for how long the slot of a line has been free that a task would take at a time.
+
+    `NEVER`: since before all times.
+    """
+    place = last_change(lines, line, time)
+    used, idle = lines.used[line, place], NEVER
+    while place > 0:
+        if lines.used[line, place - 1] > used:
+            idle = time - lines.times[line, place]
+            break
+        place -= 1
+    return idle
+
+
 @compiled(borrows=True)
 def earliest(
     lines: Lines, first: int, last: int, start: int, duration: int, found: Integers
 ) -> int:
     """Give when a task can begin first, from `start` on, and put the line into `found`.
 
-    Lines are those from first until before last; of such that are as good it is the first one.
+    Lines are those from first until before last; of such that are as good it is the one whose slot
+    has been free for the least time before, so that long gaps are left to others; then the first.
     """
-    best = NEVER
+    best, least = NEVER, NEVER
     found[0] = NOWHERE
     for line in range(first, last):
         time, count, slots = start, lines.counts[line], lines.slots[line]
@@ -113,13 +130,16 @@ def earliest(
         while place < count and lines.times[line, place] < time + duration:
             if lines.used[line, place] >= slots:
                 time = lines.times[line, place + 1]
-                if time >= best:
+                if time > best:
                     break
             place += 1
-        if time < best:
-            best = time
+        if time > best:
+            continue
+        idle = idle_before(lines, line, time)
+        if time < best or idle < least:
+            best, least = time, idle
             found[0] = line
-            if time == start:
+            if time == start and idle == 0:
                 break
     return best
 

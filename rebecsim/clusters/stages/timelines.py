@@ -83,7 +83,8 @@ class Timelines:
     def earliest(self, kind: TaskKind, start: int, duration: int) -> tuple[int, int]:
         """Give the resource and the time, from `start` on, where a task can begin first.
 
-        Among resources that are as good it is the one with the least number.
+        Among resources that are as good it is the one whose slot has been free for the least time
+        before, and among such the one with the least number.
         """
         pool = self.pools[kind]
         time = self.loops.earliest(self.lines, *pool, start, duration, self._found)

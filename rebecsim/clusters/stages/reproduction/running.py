@@ -29,7 +29,7 @@ JOBS = 2500
 
 Turnarounds of tables D.3 and D.7 fall as jobs are reserved further ahead, which shows that runs are
 short. Of 1,500, 2,500 and 4,000 this is the number by which PD-SL-TSP1 comes nearest to the three
-turnarounds of table D.3; no other table had a say.
+turnarounds of table D.3 where jobs are known when they may start; no other table had a say.
 """
 
 QUICK = ("D.1", "D.9", "D.17")
@@ -161,7 +161,6 @@ def scenario_of(table: BudgetTable, point: Point, replications: int) -> StagesSc
             "workflows": [point.family],
             "reserved_ahead": point.reserved_ahead,
             "multiplier": float(point.multiplier),
-            "announced": False,
         },
         "resources": {"count": point.count, "slots": 2},
         "decisions": {"measured": True},

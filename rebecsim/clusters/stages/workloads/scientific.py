@@ -1,10 +1,10 @@
 """Scientific workflows: CyberShake, LIGO's Inspiral and Epigenomics, of about 30, 50 or 100 tasks.
 
-Structures and times follow the published characterisation of Bharathi et al. (2008), with the
-parameters of the generator that belongs to it. Times are normal, drawn again until they lie within
-half of the mean on either side. Here they are drawn from that law at once, and rounded up to whole
-seconds, as the evaluation of WFBB-RM needs them: the mean work of CyberShake and LIGO, and how long
-they take alone, come nearer to what is published there, by 1 to 2 %.
+Structures and times follow the published characterisation of Bharathi et al. (2008), by the rules
+and with the parameters of the generator that belongs to it. Times are normal, drawn again until
+they lie within half of the mean on either side. Here they are drawn from that law at once, and
+rounded up to whole seconds, as the evaluation of WFBB-RM needs them: the mean work of CyberShake
+and LIGO is then what is published there.
 
 Phases are the execution phases of WFBB-RM's evaluation: they are passed one after the other.
 """
@@ -36,6 +36,12 @@ def truncated_normal(
     cut = ndtr(0.5 * mean / deviation)
     uniform = draws.uniform(1 - cut, cut, count)
     return np.asarray(mean + deviation * ndtri(uniform))
+
+
+def halves(draws: np.random.Generator, count: int, tolerance: float) -> tuple[int, int]:
+    """Split a number into two parts that are about as great, the smaller one first."""
+    first = int(count // 2 * (1 + tolerance / 2 * draws.uniform(-1, 1)))
+    return min(first, count - first), max(first, count - first)
 
 
 class TaskList:
@@ -82,7 +88,7 @@ class CyberShake(Workflow):
         extracting = truncated_normal(draws, 137.45, 42681, 2)
         making = truncated_normal(draws, 43.40, 984.4, count)
         peaking = truncated_normal(draws, 1.09, 3.71, count)
-        of_first = round(count / 2 * draws.uniform(0.75, 1.25))
+        of_first, _ = halves(draws, count, 0.25)
         extractions = [found.add("ExtractSGT", each, (), 1) for each in extracting]
         seismograms = [
             found.add("SeismogramSynthesis", each, (extractions[place >= of_first],), 2)
@@ -98,77 +104,130 @@ class CyberShake(Workflow):
 
 
 class Ligo(Workflow):
-    """Gravitational waves: blocks of waveforms, each analysed, compared, and analysed again."""
+    """Gravitational waves: waveforms, each analysed, compared in blocks, and analysed again."""
 
     name: ClassVar[str] = "ligo"
     title: ClassVar[str] = "LIGO Inspiral"
 
     def tasks(self, draws: np.random.Generator, size: int) -> tuple[StageTask, ...]:
-        """Draw the tasks: 4 for each waveform and 2 for each of 1 to max(3, 5 %) blocks."""
-        blocks = int(draws.integers(1, max(3, size // 20), endpoint=True))
-        waveforms = (size - 2 * blocks) // 4
-        found = TaskList()
-        for block in range(blocks):
-            count = waveforms // blocks + (block < waveforms % blocks)
-            self._block(draws, found, count)
+        """Draw the tasks: 2 for each waveform before and behind the first comparisons, of which
+        there are 1 or 2, and for 100 tasks 2 to 4; as many second ones.
+        """
+        blocks = int(draws.integers(1, max(3, size // 20)))
+        if blocks == 1 and (size - 2) % 4:
+            blocks = 2
+        while True:
+            before, behind = halves(draws, (size - 2 * blocks) // 2, 0.1)
+            edges = int(draws.integers(behind, max(int(1.05 * behind), behind + 1)))
+            if edges <= blocks * before:
+                break
+        found, shares = TaskList(), _shares(draws, blocks, edges, before)
+        upper = self._analysed(draws, found, "TmpltBank", [()] * before, 1)
+        first = self._compared(draws, found, upper, shares, 3)
+        gates: list[list[int]] = [[] for _ in range(behind)]
+        for comparison, places in zip(first, _blocks(shares, behind), strict=True):
+            for place in places:
+                gates[place].append(comparison)
+        lower = self._analysed(draws, found, "TrigBank", gates, 4)
+        self._compared(draws, found, lower, shares, 6)
         return tuple(found.tasks)
 
-    def _block(self, draws: np.random.Generator, found: TaskList, count: int) -> None:
-        banks = truncated_normal(draws, 18.14, 0.18, count)
-        analyses = truncated_normal(draws, 460.21, 297397, 2 * count)
-        comparisons = truncated_normal(draws, 5.37, 0.06, 2)
-        triggers = truncated_normal(draws, 5.11, 0.1, count)
-        first = [
-            found.add("Inspiral", each, (found.add("TmpltBank", bank, (), 1),), 2)
-            for bank, each in zip(banks, analyses[:count], strict=True)
+    def _analysed(
+        self,
+        draws: np.random.Generator,
+        found: TaskList,
+        bank: str,
+        gates: Sequence[Sequence[int]],
+        phase: int,
+    ) -> list[int]:
+        """Add a bank and an analysis for each waveform; give the numbers of the analyses."""
+        law = (18.14, 0.18) if bank == "TmpltBank" else (5.11, 0.1)
+        banks = truncated_normal(draws, *law, len(gates))
+        analyses = truncated_normal(draws, 460.21, 297_025, len(gates))
+        return [
+            found.add("Inspiral", analysing, (found.add(bank, each, gate, phase),), phase + 1)
+            for each, analysing, gate in zip(banks, analyses, gates, strict=True)
         ]
-        middle = found.add("Thinca", comparisons[0], first, 3)
-        second = [
-            found.add("Inspiral", each, (found.add("TrigBank", trigger, (middle,), 4),), 5)
-            for trigger, each in zip(triggers, analyses[count:], strict=True)
+
+    def _compared(
+        self,
+        draws: np.random.Generator,
+        found: TaskList,
+        analyses: Sequence[int],
+        shares: Sequence[int],
+        phase: int,
+    ) -> list[int]:
+        """Add a comparison of each block of analyses; give their numbers."""
+        times = truncated_normal(draws, 5.37, 0.06, len(shares))
+        return [
+            found.add("Thinca", each, [analyses[place] for place in places], phase)
+            for each, places in zip(times, _blocks(shares, len(analyses)), strict=True)
         ]
-        found.add("Thinca", comparisons[1], second, 6)
+
+
+def _shares(draws: np.random.Generator, blocks: int, edges: int, most: int) -> list[int]:
+    """Draw how many waveforms each block compares, the most first; blocks may share some."""
+    while True:
+        cuts = sorted(draws.integers(0, edges, blocks - 1).tolist())
+        ends = [*cuts, edges if blocks > 1 else min(edges, most)]
+        shares = [end - start for start, end in zip([0, *cuts], ends, strict=True)]
+        if min(shares) > 0 and max(shares) <= most:
+            return sorted(shares, reverse=True)
+
+
+def _blocks(shares: Sequence[int], count: int) -> list[range]:
+    """Give which of the waveforms each block has: one behind the other, none behind the last."""
+    found, start = [], 0
+    for share in shares:
+        start = min(start, count - share)
+        found.append(range(start, start + share))
+        start += share
+    return found
 
 
 class Genome(Workflow):
     """Epigenomics: lanes of sequences, split, each part mapped to a reference, and merged.
 
-    The size of the reference is drawn for each workflow, and it is mapped and piled up as fast as
-    on average: so the work of a job is what has been published (Lim, PhD thesis, section 7.4.2).
-    Were speeds or sizes drawn once for a run, some runs would have so much load that all wait,
-    where none did (tables D.17 to D.24 at 1/2290 jobs a second).
+    The size of the reference is drawn once for a run, as a generator that is made once has it: only
+    so do intervals of turnarounds become as wide as published where nothing waits (Lim, PhD thesis,
+    tables D.17 to D.24), and some runs have more work than can be done, while others never wait.
+    Meant are 4 GiB and 25 % around it; but the remainder of a number is taken that may be negative,
+    so that it is 1 to 5 GiB.
     """
 
     name: ClassVar[str] = "genome"
     title: ClassVar[str] = "Epigenomics"
     _LANES: ClassVar[dict[int, tuple[int, int]]] = {30: (1, 6), 50: (2, 5), 100: (1, 24)}
-    _MAPPED: ClassVar[float] = 369_551.55
-    _PILED: ClassVar[float] = 881_356.45
+
+    def __init__(self, draws: np.random.Generator) -> None:
+        self.reference = draws.uniform(1, 5) * _GIBIBYTE
 
     def tasks(self, draws: np.random.Generator, size: int) -> tuple[StageTask, ...]:
         """Draw the tasks: 1 lane of 6 or 24 parts, or 2 lanes of 5."""
         lanes, parts = self._LANES[size]
-        found, reference = TaskList(), 4 * _GIBIBYTE * draws.uniform(0.75, 1.25)
-        merged = [self._lane(draws, found, parts, reference / self._MAPPED) for _ in range(lanes)]
+        found = TaskList()
+        merged = [self._lane(draws, found, parts) for _ in range(lanes)]
         phase = 7
         if lanes > 1:
             merged = [found.add("mapMerge", draws.uniform(10, 25), merged, phase)]
             phase += 1
         index = found.add("maqIndex", 0.05, merged, phase)
-        found.add("pileup", reference / self._PILED, (index,), phase + 1)
+        (rate,) = truncated_normal(draws, 881_356.45, 8_956_444_331.45, 1)
+        found.add("pileup", self.reference / rate, (index,), phase + 1)
         return tuple(found.tasks)
 
-    def _lane(self, draws: np.random.Generator, found: TaskList, parts: int, mapping: float) -> int:
+    def _lane(self, draws: np.random.Generator, found: TaskList, parts: int) -> int:
         """Add a lane; give the task that merges it."""
         split = found.add("fastqSplit", draws.uniform(25, 75), (), 1)
+        rates = truncated_normal(draws, 369_551.55, 13_049_619_575.46, parts)
         ends = []
-        for _ in range(parts):
+        for rate in rates:
             last = split
             times = (draws.uniform(0.2, 2) * 24 / parts for _ in range(3))
             names = ("filterContams", "sol2sanger", "fastq2bfq")
             for phase, (name, seconds) in enumerate(zip(names, times, strict=True), 2):
                 last = found.add(name, seconds, (last,), phase)
-            ends.append(found.add("map", mapping, (last,), 5))
+            ends.append(found.add("map", self.reference / rate, (last,), 5))
         return found.add("mapMerge", draws.uniform(10, 25), ends, 6)
 
 

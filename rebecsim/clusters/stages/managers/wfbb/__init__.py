@@ -2,7 +2,9 @@
 
 Lim, PhD thesis, Carleton University, chapter 7. What the thesis leaves open is decided here:
 
-- A task is placed on the first resource that has a slot at the best time.
+- A task is placed on the first resource that has a slot at the best time; as early as it can, on
+  that whose slot has been free for the least time before, as chapter 4 does it for MRCP-RM: what is
+  reserved far ahead cuts resources up, and long gaps are left to the tasks that need them.
 - With TSP2 a task for which there is no place before its sub-deadline gets the earliest one.
 - A parent gets until the latest sub-deadline of all parents of a task only if no other task waits
   for it. Otherwise CyberShake's seismograms would end so late that peak values hardly ever fit
