@@ -116,16 +116,17 @@ def sequence_diagram(
         for number, step in enumerate(steps)
         if step.kind != "time"
     }
+    hrefs = {} if link is None else {number: link(left_out + number) for number in messages}
     for number, message in messages.items():
         line = message.line
-        content.append(line if link is None else _linked_line(line, link(left_out + number)))
+        content.append(_linked_line(line, hrefs[number]) if hrefs else line)
     content += _lifelines(layout)
     content += _busy_periods(layout, steps, wrong)
     for number, step in enumerate(steps):
         if number in messages:
             front = list(messages[number].front)
             place = left_out + number
-            content += front if link is None else [_linked(front, link(place), place, step)]
+            content += [_linked(front, hrefs[number], place, step)] if hrefs else front
         content += _notes(layout, step, number, number == wrong)
     content += _loop(layout, path, left_out)
     content += _breach(layout, path)

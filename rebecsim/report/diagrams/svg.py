@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
@@ -10,10 +11,7 @@ _VISIBLE = {code: "�" for code in (*range(32), 0xFFFE, 0xFFFF) if chr(code) no
 
 def element(name: str, content: str = "", **attributes: object) -> str:
     """Give one element; `content` is SVG already. `_` in attribute names stands for `-`."""
-    written = "".join(
-        f" {key.rstrip('_').replace('_', '-')}={quoteattr(_number(value))}"
-        for key, value in attributes.items()
-    )
+    written = "".join([_attribute(key, value) for key, value in attributes.items()])
     return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
 
 
@@ -56,5 +54,12 @@ def _escaped(words: str) -> str:
     return escape(words.translate(_VISIBLE))
 
 
-def _number(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value).translate(_VISIBLE)
+def _attribute(key: str, value: object) -> str:
+    if isinstance(value, float):
+        return f' {_name(key)}="{value:g}"'
+    return f" {_name(key)}={quoteattr(str(value).translate(_VISIBLE))}"
+
+
+@cache
+def _name(key: str) -> str:
+    return key.rstrip("_").replace("_", "-")
