@@ -70,16 +70,18 @@ class Found:
         }
 
 
-def find_states(cluster: OrderedCluster, most: int) -> Found:
+def find_states(cluster: OrderedCluster, most: int, all_or_none: bool = False) -> Found:
     """Find the states that can be reached up to the last tick; about so many at most.
 
-    Where there are more, those that are least likely are not looked at.
+    Where there are more, those that are least likely are not looked at. With `all_or_none` that
+    is of no use, and the search ends there.
     """
     builder = _Builder(cluster)
     likely = np.ones((1, len(_SHARES)))
     known = cluster.last
     for tick in range(cluster.last + 1):
         limit = next(least for share, least in _RARE if share * most >= builder.count or share == 1)
+        limit = 0.0 if all_or_none else limit
         best = likely.max(axis=1)
         reached = np.flatnonzero(best)
         unseen = reached[builder.graph.first_action[reached] == UNKNOWN]
@@ -87,6 +89,8 @@ def find_states(cluster: OrderedCluster, most: int) -> Found:
         done = builder.expand_all(wanted, tick, most)
         if done < len(unseen):
             known = min(known, tick - 1)
+            if all_or_none:
+                break
         if tick < cluster.last:
             after = np.zeros((builder.count, len(_SHARES)))
             spread(builder.graph, cluster.chances, likely, after, _SHARES)

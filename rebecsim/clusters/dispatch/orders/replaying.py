@@ -15,7 +15,8 @@ from rebecsim.actors.randomness import key_of
 from rebecsim.actors.semantics import count_alternatives
 from rebecsim.clusters.dispatch.configuration import Configuration
 from rebecsim.clusters.dispatch.orders.graph import Found
-from rebecsim.clusters.dispatch.orders.loops import arrive, settle, tick
+from rebecsim.clusters.dispatch.orders.loops import arrive, tick
+from rebecsim.clusters.dispatch.orders.states import deadline_of
 from rebecsim.clusters.dispatch.orders.values import Column, Receipts, Values
 from rebecsim.clusters.dispatch.orders.worth import Counted, Extreme
 from rebecsim.clusters.dispatch.source import rebeca_source
@@ -139,37 +140,36 @@ class _ExtremeOrder:
         return wanted
 
     def _state(self, manager: Any, time: int) -> tuple[Integers, int]:
-        """Read the state off the model, and find in which way jobs have come since."""
+        """Read off the model whose updates are due, and in which way jobs have come."""
         graph, tables = self._found.graph, self._found.cluster.tables
-        layout = tables.layout
         row = graph.nodes[self._node]
-        saved = np.array([row[word] >> shift & mask for word, shift, mask in layout.tolist()])
-        updates = {each[5][0]: each[0] for each in manager._bag.messages if each[3].name != _TICK}
-        busy = [updates[n] - time + 1 if n in updates else 0 for n in range(int(tables.sizes[0]))]
-        self._due = [each == 1 for each in busy]
-        actual = np.array([saved[0], *busy, *self._jobs(manager)], np.int64)
-        ticks = int(graph.ticks[self._node])
-        settle(tables, actual, ticks, self._work)
+        layout = tables.layout.tolist()
+        saved = np.array([row[word] >> shift & mask for word, shift, mask in layout])
+        due = {m[5][0] for m in manager._bag.messages if m[3].name != _TICK and m[0] == time}
+        self._due = [number in due for number in range(int(tables.sizes[0]))]
+        come = self._new_jobs(manager)
         for way in range(int(graph.way[self._node, 0]), int(graph.way[self._node, 1])):
-            start = np.zeros(len(layout), np.int64)
-            arrive(tables, way, saved, start, ticks, self._work)
-            if (start == actual).all():
+            if [job for job in tables.jobs[way].tolist() if job] == come:
+                start = np.zeros(len(layout), np.int64)
+                arrive(tables, way, saved, start, int(graph.ticks[self._node]), self._work)
                 return start, way
-        raise AssertionError("the model is in a state that does not follow")
+        raise AssertionError("jobs come in one of the ways")
 
-    def _jobs(self, manager: Any) -> list[int]:
+    def _new_jobs(self, manager: Any) -> list[int]:
+        """Give the jobs that have come since the last tick, which have all of their time left."""
         tables = self._found.cluster.tables
         kinds = {
             (int(length), bool(is_high)): kind
             for kind, (length, is_high) in enumerate(zip(tables.lengths, tables.high, strict=True))
         }
-        priorities = getattr(manager, "m_priority", [101] * len(manager.m_deadline))
+        epsilon = self._configuration.epsilon
         threshold = self._configuration.high_priority.probability
+        priorities = getattr(manager, "m_priority", [threshold + 1] * len(manager.m_deadline))
+        jobs = zip(manager.m_deadline, manager.m_length, priorities, strict=True)
         return [
-            left * len(kinds) + kinds[length, priority <= threshold] if left else 0
-            for left, length, priority in zip(
-                manager.m_deadline, manager.m_length, priorities, strict=True
-            )
+            left * len(kinds) + kinds[length, priority <= threshold]
+            for left, length, priority in jobs
+            if left and left == deadline_of(length, epsilon)
         ]
 
     def _served(self, start: Integers, action: int, ticks: int) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rebecsim.actors import ChoiceLaw
 from rebecsim.clusters.dispatch.configuration import Configuration
@@ -36,7 +37,7 @@ def exact_cluster(
 
     Raises UserError for what is not known how to reckon: see `cluster_of`.
     """
-    return values_over(states_of(configuration, ticks, law, power, most_states))
+    return values_over(states_of(configuration, ticks, law, power, most_states), most_states)
 
 
 def states_of(
@@ -52,8 +53,12 @@ def states_of(
     return find_states(cluster_of(configuration, ticks, law, power), most_states)
 
 
-def values_over(found: Found) -> ClusterValues:
-    """Work out what all orders come to, from the states that were found."""
+def values_over(found: Found, most_states: int) -> ClusterValues:
+    """Work out what all orders come to, from the states that were found.
+
+    Where these are not all, it is also found of as many ticks as can be known exactly: what comes
+    behind the last one need not be told apart, so of fewer ticks more is known.
+    """
     last = found.cluster.last
     counted: list[Counted] = ["deadline_misses", "completions"]
     if found.cluster.has_power:
@@ -61,7 +66,16 @@ def values_over(found: Found) -> ClusterValues:
     values = _solved(found, counted, last)
     fewer = range(found.known + 1) if found.known < last else ()
     by_ticks = {each + 1: _solved(found, counted, each) for each in fewer}
-    return ClusterValues(last + 1, values, by_ticks, found.figures)
+    solved = ClusterValues(last + 1, values, by_ticks, found.figures)
+    if solved.is_exact or found.known == last:
+        return solved
+    for sooner in range(found.known + 1, last):
+        cluster = replace(found.cluster, last=sooner)
+        shorter = find_states(cluster, most_states, all_or_none=True)
+        if shorter.known < sooner:
+            break
+        by_ticks[sooner + 1] = _solved(shorter, counted, sooner)
+    return solved
 
 
 def _solved(found: Found, counted: Sequence[Counted], last: int) -> Worth:

@@ -32,6 +32,7 @@ from rebecsim.studies.study import PlannedCell
 
 _FILE = "exact.json"
 _FOLDER = "exact"
+_WIDE = 0.1
 _EXTREMES: Mapping[str, Extreme] = {"least": "minimum", "most": "maximum"}
 """Runs that are written: of the least and of the most deadline misses."""
 
@@ -49,8 +50,8 @@ _UNITS: Mapping[Counted, str] = {
 _NOTES = (
     "Least and Most: what whoever picks the messages of a time unit can bring about on average, "
     "knowing all but what is still to be drawn. Random: the expected value in random order. a..b: "
-    "the value lies between them for certain. Up to so many Exact ticks every state was looked at, "
-    "and exact.csv has the values.",
+    "the value lies between them for certain. Exact: up to how many ticks every "
+    "state was looked at; exact.csv has the values of these.",
 )
 
 
@@ -93,7 +94,7 @@ def _reckoned(
 
     law, power = scenario.choice_law, scenario.power
     found = states_of(configuration, scenario.ticks, law, power, most_states)
-    values = values_over(found)
+    values = values_over(found, most_states)
     runs = dict[str, Any]()
     misses = values.at(values.known_ticks)["deadline_misses"] if values.known_ticks else None
     if misses is not None and misses["minimum"].low < misses["maximum"].high:
@@ -187,14 +188,17 @@ def _table(
         known = "all" if exact[cell].is_exact else str(exact[cell].known_ticks)
         rows.append((where, (cell.policy, *texts, known)))
     headings = ("", "Policy", "Least", "Random", "Most")
-    last = ("Sampled", "Exact ticks") if with_samples else ("Exact ticks",)
+    last = ("Sampled", "Exact") if with_samples else ("Exact",)
     title = f"{_TITLES[counted]} over all orders, {_UNITS[counted]}"
     return TextTable(title, (*headings, *last), tuple(rows))
 
 
 def _bounds(bounds: Bounds) -> str:
     low, high = shown(bounds.low, 2), shown(bounds.high, 2)
-    return low if low == high else f"{low}..{high}"
+    if low == high:
+        return low
+    decimals = 2 if bounds.high - bounds.low < _WIDE else 1  # so that 80 columns are enough
+    return f"{shown(bounds.low, decimals)}..{shown(bounds.high, decimals)}"
 
 
 def _check(
