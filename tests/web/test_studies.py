@@ -347,7 +347,8 @@ def test_a_study_whose_process_is_gone_was_killed_and_can_go_on(
 ) -> None:
     study = start_study(tmp_path, Request("one", SMALL, False, 1, False))
     assert study.state == "starting"
-    (tmp_path / "one" / FOLDER / "begun.json").write_text('{"at": 5}')
+    with exclusive(tmp_path / "one" / FOLDER):
+        assert study.state == "running"
     assert study.state == "killed"
     page = ask(app(tmp_path), f"/studies/{id_of('one')}")
     assert "Killed: its process is gone" in page.text

@@ -80,6 +80,7 @@ def opened(page: Any, address: str) -> None:
     wait_for(is_there)
 
 
+@pytest.mark.slow
 def test_a_study_goes_on_whatever_happens_to_browser_and_server(
     browser: Any, server: ServerProcess, tmp_path: Path
 ) -> None:

@@ -83,3 +83,11 @@ def last_writer(directory: Path) -> int | None:
         return None
     found = re.fullmatch(r"process (\d{1,9}) on (.*)\n", text)
     return int(found[1]) if found and found[2] == platform.node() else None
+
+
+def locked_at(directory: Path) -> float | None:
+    """Give when a directory was locked last, in seconds since 1970; None if it never was."""
+    try:
+        return (directory / _LOCK).stat().st_mtime
+    except OSError:
+        return None

@@ -22,7 +22,7 @@ from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
 from rebecsim.files import write_atomically
 from rebecsim.printable import printable
-from rebecsim.studies.storage.lock import is_being_written, last_writer
+from rebecsim.studies.storage.lock import is_being_written, last_writer, locked_at
 
 FOLDER = ".study"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}", re.ASCII)
@@ -83,8 +83,7 @@ class StartedStudy:
             if ended.get("code") == ExitCode.FINE:
                 return "done"
             return "cancelled" if ended.get("code") == ExitCode.INTERRUPTED else "failed"
-        begun = (self._note("begun.json") or {}).get("at", 0)
-        return "starting" if 0 <= time.time() - begun < _BEGINNING else "killed"
+        return "starting" if self._is_beginning() else "killed"
 
     @property
     def why(self) -> str:
@@ -163,6 +162,12 @@ class StartedStudy:
         except (OSError, ValueError):
             return None
         return found if isinstance(found, dict) else None
+
+    def _is_beginning(self) -> bool:
+        """Whether a process was started a moment ago that has not locked the folder yet."""
+        begun = (self._note("begun.json") or {}).get("at", 0)
+        locked = locked_at(self.directory / FOLDER)
+        return 0 <= time.time() - begun < _BEGINNING and (locked is None or locked < begun)
 
     def _is_marked(self, name: str) -> bool:
         return (self.directory / FOLDER / name).exists()
