@@ -411,3 +411,15 @@ def test_streams_end_with_the_server(tmp_path: Path, no_processes: list[list[str
     assert "event: controls\ndata: <p" in events
     assert events.count("event: controls") == 1  # what does not change is said once
     assert "event: end" not in events
+
+
+def test_a_page_that_shows_a_study_under_way_hears_of_its_end(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, no_processes: list[list[str]]
+) -> None:
+    """It may end while its page is being made, and would be shown as ending for ever."""
+    start_study(tmp_path, Request("one", SMALL, False, 1, False))
+    states = iter(["ending"])
+    monkeypatch.setattr(StartedStudy, "state", property(lambda self: next(states, "cancelled")))
+    page = StudyViews(RunViews(tmp_path)).page(id_of("one"))
+    assert "Ending" in page
+    assert f'data-events="/studies/{id_of("one")}/events"' in page

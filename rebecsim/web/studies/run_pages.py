@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from anyio import CapacityLimiter
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 from starlette.concurrency import run_in_threadpool
@@ -65,9 +66,17 @@ def _add_run(router: APIRouter, views: Callable[[], RunViews]) -> None:
     def one(run: str) -> Response:
         return HTMLResponse(views().run(run))
 
+    drawing = CapacityLimiter(1)
+
     @router.get("/runs/{run}/charts/{name}.svg")
-    def chart(run: str, name: str) -> Response:
-        return _kept(views().chart(run, name), f"{name}.svg")
+    async def chart(request: Request, run: str, name: str) -> Response:
+        # One is drawn at a time. Those that wait hold no thread, which other answers need, and
+        # those that nobody waits for any more, as newer ones have been asked for, are not drawn.
+        async with drawing:
+            if await request.is_disconnected():
+                return Response(status_code=204)
+            drawn = await run_in_threadpool(lambda: views().chart(run, name))
+        return _kept(drawn, f"{name}.svg")
 
     @router.get("/runs/{run}/files/{file:path}")
     def file(run: str, file: str) -> Response:

@@ -30,6 +30,7 @@ _MOST_FIELDS = 400
 _MOST_STREAMS = 60
 _PAUSE = 0.5  # seconds between two looks at a study
 _STILL_HERE = 30  # looks after which a stream says something, so that it is not taken for dead
+_BETWEEN_FIGURES = 4  # looks, at least, between figures that change: charts come with them
 
 
 def study_router(views: Callable[[], StudyViews], closing: threading.Event) -> APIRouter:
@@ -113,14 +114,18 @@ async def _followed(
 ) -> AsyncIterator[str]:
     """Say what has changed of a study, until it ends."""
     known: dict[str, str] = {}
-    looks = 0
+    looks = next_figures = 0
     try:
         while not closing.is_set():
             state, parts = await run_in_threadpool(views.parts, study)
             for name, html in parts.items():
-                if known.get(name) != html:
-                    known[name] = html
-                    yield _event(name, html)
+                is_early = name == "figures" and looks < next_figures and state in ALIVE
+                if known.get(name) == html or is_early:
+                    continue
+                known[name] = html
+                if name == "figures":
+                    next_figures = looks + _BETWEEN_FIGURES
+                yield _event(name, html)
             if state not in ALIVE:
                 yield _event("end", state)
                 return

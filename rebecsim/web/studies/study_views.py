@@ -187,14 +187,14 @@ class StudyViews:
     def page(self, study: str) -> str:
         """Give the page of a study. Raises UnknownPlaceError."""
         found = self._find(study)
-        parts = self.parts(study)[1]
+        state, parts = self.parts(study)  # it may be another one by now, as the stream will say
         stored = self._stored(study)
         return rendered(
             "studies/study.html.j2",
             study=found,
             id=study,
             parts=parts,
-            alive=found.state in ALIVE,
+            alive=state in ALIVE,
             has_run=stored is not None,
         )
 
