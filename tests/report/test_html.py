@@ -136,7 +136,7 @@ def test_every_chart_has_a_description_and_a_still(make_report) -> None:
     charts = [a for tag, a in page.tags if a.get("class") == "chart"]
     stills = [a for tag, a in page.tags if tag == "img"]
     assert len(charts) == len(stills) == 3
-    assert all(a["role"] == "img" and "EDF from" in (a["aria-label"] or "") for a in charts)
+    assert all(a["role"] == "group" and "EDF from" in (a["aria-label"] or "") for a in charts)
     assert all("EDF from" in (a["alt"] or "") for a in stills)
     ids = [a["id"] for _, a in page.tags if "id" in a]
     assert len(set(ids)) == len(ids)
