@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -193,12 +193,12 @@ def deadline_of(length: int, epsilon: float) -> int:
 def _drawn(alternatives: Sequence[int], law: ChoiceLaw) -> dict[int, float]:
     """Give how likely each value is."""
     count = len(alternatives)
-    found: Counter[int] = Counter()
+    found: defaultdict[int, float] = defaultdict(float)
     for place, value in enumerate(alternatives):
         weight = 1 / count
         if law == "rmc":
             weight = (2 if place == count - 1 else 1) / (count + 1)
-        found[value] += weight  # type: ignore[assignment]
+        found[value] += weight
     return dict(found)
 
 
