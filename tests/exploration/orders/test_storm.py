@@ -1,4 +1,7 @@
-"""Exact orders: Storm comes to the same, where it is installed (`pip install stormpy`)."""
+"""Exact orders: Storm comes to the same, where it is installed.
+
+On Linux `pip install stormpy` suffices: version 2.0.0, which was tried, has wheels.
+"""
 
 from __future__ import annotations
 
