@@ -18,6 +18,7 @@ from typer import Typer
 from typer.models import ArgumentInfo, OptionInfo
 
 from rebecsim.cli.commands import COMMANDS as LISTED, app
+from rebecsim.studies.scenarios.units import unit_of
 from tests.docs.markdown import ROOT
 
 REFERENCE = ROOT / "docs/reference"
@@ -136,7 +137,7 @@ def _kinds(kind: Any) -> tuple[Any, ...]:
 
 
 def keys_table(model: type[BaseModel]) -> str:
-    """The keys of a table of a scenario file: type, range, default and meaning."""
+    """The keys of a table of a scenario file: type, range, unit, default and meaning."""
     schema = model.model_json_schema()
     required = set(schema.get("required", ()))
     rows = []
@@ -144,9 +145,9 @@ def keys_table(model: type[BaseModel]) -> str:
         if name == "pattern" and "const" in schema["properties"][name] | {"const": ""}:
             continue
         default = "required" if name in required else _default(field.default)
-        rows.append(
-            (f"`{name}`", _type(schema["properties"][name]), default, field.description or "")
-        )
+        about = schema["properties"][name]
+        value = ", ".join(filter(None, (_type(about), unit_of(about))))
+        rows.append((f"`{name}`", value, default, field.description or ""))
     return _table(("Key", "Value", "Default", "Meaning"), rows)
 
 

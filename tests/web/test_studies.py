@@ -76,6 +76,7 @@ def test_each_kind_has_a_form_with_all_its_options(app: Any, tmp_path: Path, kin
     for each in fields:
         assert each.help
         assert each.help in page
+        assert f'<span class="unit">{each.unit}</span>' in page or not each.unit
         assert f'name="f:{each.name}"' in page or (each.shape == "table" and not each.optional)
     assert "Something is to be mended first" in page
 

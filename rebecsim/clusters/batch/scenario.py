@@ -30,6 +30,7 @@ from rebecsim.studies.scenarios.scenario import (
     require_metrics,
     without_duplicates,
 )
+from rebecsim.studies.scenarios.units import NO_UNIT, unit
 
 MAX_CELLS = 10_000
 """Most schedules of one scenario."""
@@ -51,11 +52,20 @@ Load = Annotated[float, Field(ge=0.001, le=1000)]
 class Generate(Table):
     """Jobs of the model of Lublin and Feitelson."""
 
-    jobs: int = Field(ge=2, le=10**7, description="how many jobs")
+    jobs: int = Field(ge=2, le=10**7, json_schema_extra=NO_UNIT, description="how many jobs")
     processors: int = Field(
-        ge=2, le=10**6, description="of the machine that the jobs are drawn for"
+        ge=2,
+        le=10**6,
+        json_schema_extra=NO_UNIT,
+        description="of the machine that the jobs are drawn for",
     )
-    users: int = Field(default=1, ge=1, le=10**6, description="how many users share the jobs")
+    users: int = Field(
+        default=1,
+        ge=1,
+        le=10**6,
+        json_schema_extra=NO_UNIT,
+        description="how many users share the jobs",
+    )
 
 
 class WorkloadSource(Table):
@@ -73,21 +83,31 @@ class WorkloadSource(Table):
     sort: bool = Field(
         default=False, description="sort the log by submission, instead of skipping what goes back"
     )
-    begin: Seconds = Field(default=0, description="jobs submitted from this second of the log on")
+    begin: Seconds = Field(
+        default=0,
+        json_schema_extra=unit("seconds"),
+        description="jobs submitted from then on, as the log counts",
+    )
     end: PositiveSeconds | None = Field(
-        default=None, description="jobs submitted before this second of the log"
+        default=None, json_schema_extra=unit("seconds"), description="jobs submitted before then"
     )
     users: Annotated[tuple[Annotated[int, Field(ge=-1, le=_MOST_SECONDS)], ...], _List] = Field(
-        default=(), description="jobs of these users only"
+        default=(), json_schema_extra=NO_UNIT, description="jobs of these users only"
     )
     queues: Annotated[tuple[Annotated[int, Field(ge=-1, le=_MOST_SECONDS)], ...], _List] = Field(
-        default=(), description="jobs of these queues only"
+        default=(), json_schema_extra=NO_UNIT, description="jobs of these queues only"
     )
     first: int | None = Field(
-        default=None, ge=1, le=10**9, description="of the jobs that are left, only the first ones"
+        default=None,
+        ge=1,
+        le=10**9,
+        json_schema_extra=unit("jobs"),
+        description="of the jobs that are left, only the first ones",
     )
     load: Load | None = Field(
-        default=None, description="stretch the times between submissions to this offered load"
+        default=None,
+        json_schema_extra=NO_UNIT,
+        description="stretch the times between submissions to this offered load",
     )
 
     @model_validator(mode="after")
@@ -106,10 +126,14 @@ class WorkloadSource(Table):
 class NodesTable(Table):
     """Nodes that are alike."""
 
-    count: int = Field(ge=1, le=10**6, description="how many of these nodes")
-    processors: Processors = Field(description="of each node")
+    count: int = Field(
+        ge=1, le=10**6, json_schema_extra=unit("nodes"), description="how many of these"
+    )
+    processors: Processors = Field(json_schema_extra=NO_UNIT, description="of each node")
     memory: KiloBytes | None = Field(
-        default=None, description="of each node, KB; with it, jobs take the memory they request"
+        default=None,
+        json_schema_extra=unit("KB"),
+        description="of each node; with it, jobs take the memory they request",
     )
 
 
@@ -117,7 +141,9 @@ class MachineTable(Table):
     """What the jobs run on."""
 
     processors: Processors | None = Field(
-        default=None, description="of one pool; without this and nodes, what the workload says"
+        default=None,
+        json_schema_extra=NO_UNIT,
+        description="of one pool; without this and nodes, what the workload says",
     )
     nodes: Annotated[tuple[NodesTable, ...], _List] = Field(
         default=(), description="nodes instead of a pool, of one kind or several"
@@ -140,21 +166,30 @@ class Settings(Table):
         default="queue", description="EASY: which jobs are tried first"
     )
     half_life: PositiveSeconds | None = Field(
-        default=None, description="fairshare: seconds until usage counts half"
+        default=None,
+        json_schema_extra=unit("seconds"),
+        description="fairshare: until usage counts half",
     )
     window: PositiveSeconds | None = Field(
-        default=None, description="fairshare: seconds until usage is forgotten"
+        default=None,
+        json_schema_extra=unit("seconds"),
+        description="fairshare: until usage is forgotten",
     )
     refresh: PositiveSeconds = Field(
-        default=3600, description="fairshare: seconds between two looks at the usage"
+        default=3600,
+        json_schema_extra=unit("seconds"),
+        description="fairshare: between two looks at the usage",
     )
 
 
 class Gantt(Table):
     """Which time the Gantt charts show."""
 
-    begin: Seconds = Field(description="from this second on, as the jobs' submissions are counted")
-    end: PositiveSeconds = Field(description="until before this second")
+    begin: Seconds = Field(
+        json_schema_extra=unit("seconds"),
+        description="from then on, as the jobs' submissions are counted",
+    )
+    end: PositiveSeconds = Field(json_schema_extra=unit("seconds"), description="until before then")
 
     @model_validator(mode="after")
     def _forward(self) -> Self:
@@ -171,6 +206,7 @@ class BatchScenario(StudyScenario):
         default=1,
         ge=1,
         le=10_000,
+        json_schema_extra=unit("runs"),
         description="how often what is random is drawn: generated jobs, errors of estimates",
     )
     policies: Annotated[tuple[str, ...], _List] = Field(
@@ -191,17 +227,24 @@ class BatchScenario(StudyScenario):
     )
     estimate_errors: Annotated[tuple[Annotated[float, Field(ge=0, le=10**6)], ...], _List] = Field(
         default=(),
-        description="estimates that are too long by a random part, up to so many times the run "
-        "time",
+        json_schema_extra=unit("times the run time"),
+        description="estimates that are too long by a random part, up to so much",
     )
     load_factors: Annotated[tuple[Load, ...], _List] = Field(
-        default=(1.0,), min_length=1, description="submit jobs so many times as fast"
+        default=(1.0,),
+        min_length=1,
+        json_schema_extra=NO_UNIT,
+        description="submit jobs so many times as fast",
     )
     share: Processors | None = Field(
-        default=None, description="processors that every user may expect; for user-aware metrics"
+        default=None,
+        json_schema_extra=unit("processors"),
+        description="that every user may expect; for user-aware metrics",
     )
     memory_share: KiloBytes | None = Field(
-        default=None, description="memory that every user may expect as well, KB"
+        default=None,
+        json_schema_extra=unit("KB"),
+        description="memory that every user may expect as well",
     )
     metrics: Annotated[tuple[str, ...], _List] = Field(
         default=(), description="columns of the table, by name; all of them without this key"

@@ -10,6 +10,7 @@ from rebecsim.clusters.dispatch.hardware import Speeds
 from rebecsim.clusters.dispatch.patterns.base import MAX_LENGTH
 from rebecsim.clusters.dispatch.patterns.kinds import Arrivals, Lengths
 from rebecsim.clusters.dispatch.policies import DispatchPolicy, dispatch_policy
+from rebecsim.studies.scenarios.units import NO_UNIT, unit
 
 MAX_APP_MASTERS = 1_000
 """Most AppMasters: each is a rebec of its own and a block of the ResourceManager's text."""
@@ -24,10 +25,22 @@ PolicyName = Annotated[str, AfterValidator(lambda name: dispatch_policy(name).na
 """The name of a registered dispatch policy."""
 
 ClusterSize = Annotated[
-    int, Field(ge=1, le=MAX_APP_MASTERS, description="number of AppMasters: jobs run at once")
+    int,
+    Field(
+        ge=1,
+        le=MAX_APP_MASTERS,
+        json_schema_extra=unit("AppMasters"),
+        description="how many: jobs run at once",
+    ),
 ]
 QueueSize = Annotated[
-    int, Field(ge=1, le=MAX_QUEUE_SIZE, description="slots for waiting jobs; more are dropped")
+    int,
+    Field(
+        ge=1,
+        le=MAX_QUEUE_SIZE,
+        json_schema_extra=unit("jobs"),
+        description="slots for waiting jobs; more are dropped",
+    ),
 ]
 Epsilon = Annotated[
     float,
@@ -35,6 +48,7 @@ Epsilon = Annotated[
         ge=0,
         le=MAX_EPSILON,
         allow_inf_nan=False,
+        json_schema_extra=NO_UNIT,
         description="slack: a job of length L has trunc(L * (1 + epsilon)) time units",
     ),
 ]
@@ -50,12 +64,18 @@ class HighPriority(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     probability: int = Field(
-        default=0, ge=0, le=100, multiple_of=10, description="chance of high priority in percent"
+        default=0,
+        ge=0,
+        le=100,
+        multiple_of=10,
+        json_schema_extra=unit("%"),
+        description="chance of high priority",
     )
     length: int = Field(
         default=0,
         ge=0,
         le=MAX_LENGTH,
+        json_schema_extra=unit("time units"),
         description="length that replaces the one of a high priority job; 0 keeps the job's own",
     )
 
@@ -66,8 +86,10 @@ class ClusterConfiguration(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     policy: str
-    arrivals: Arrivals = Field(description="jobs per time unit")
-    lengths: Lengths = Field(description="time units of work per job")
+    arrivals: Arrivals = Field(
+        json_schema_extra=unit("jobs per time unit"), description="how many jobs come"
+    )
+    lengths: Lengths = Field(json_schema_extra=unit("time units"), description="work of each job")
     app_masters: ClusterSize
     queue_size: QueueSize
     epsilon: Epsilon

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from rebecsim.studies.scenarios.units import unit
+
 Entry = TypeVar("Entry")
 
 _MAX_SPEED = 100
@@ -41,8 +43,9 @@ Speeds = Annotated[
     tuple[Speed, ...],
     Field(
         strict=False,
-        description="work that each AppMaster does in a time unit, over again from the first one "
-        "when the cluster is larger; empty: 1.0 for all",
+        json_schema_extra=unit("work per time unit"),
+        description="of each AppMaster, over again from the first one when the cluster "
+        "is larger; empty: 1.0 for all",
     ),
 ]
 
@@ -56,14 +59,21 @@ class Power(BaseModel):
 
     idle: Annotated[tuple[Watts, ...], Field(strict=False)] = Field(
         default=(),
-        description="watts of each AppMaster without a job, over again like speeds",
+        json_schema_extra=unit("watts"),
+        description="of each AppMaster without a job, over again like speeds",
     )
     busy: Annotated[tuple[Watts, ...], Field(strict=False)] = Field(
         default=(),
-        description="watts of each AppMaster with a job, over again like speeds",
+        json_schema_extra=unit("watts"),
+        description="of each AppMaster with a job, over again like speeds",
     )
     time_unit: float = Field(
-        default=1.0, ge=0.001, le=1e9, allow_inf_nan=False, description="seconds in a time unit"
+        default=1.0,
+        ge=0.001,
+        le=1e9,
+        allow_inf_nan=False,
+        json_schema_extra=unit("seconds"),
+        description="how long a time unit is",
     )
 
     @model_validator(mode="after")

@@ -15,6 +15,7 @@ from rebecsim.clusters.dispatch.configuration import ClusterConfiguration
 from rebecsim.clusters.dispatch.eviction import EvictionPolicy, eviction_policies, eviction_policy
 from rebecsim.clusters.dispatch.patterns.base import MAX_LENGTH
 from rebecsim.clusters.dispatch.rendering import render_model
+from rebecsim.studies.scenarios.units import unit
 
 NATJAM_COUNTERS: Mapping[str, str] = MappingProxyType(
     {
@@ -52,7 +53,11 @@ class Eviction(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     checkpoint_overhead: int = Field(
-        default=0, ge=0, le=MAX_LENGTH, description="work added to a job whenever it is evicted"
+        default=0,
+        ge=0,
+        le=MAX_LENGTH,
+        json_schema_extra=unit("time units"),
+        description="work added to a job whenever it is evicted",
     )
     as_published: bool = Field(
         default=False,

@@ -63,6 +63,7 @@ from rebecsim.studies.scenarios.scenario import (
     without_duplicates,
 )
 from rebecsim.studies.scenarios.toml_lines import FieldPath
+from rebecsim.studies.scenarios.units import unit
 
 MAX_CONFIGURATIONS = 100_000
 """Most models of one scenario: each is generated and simulated."""
@@ -86,7 +87,7 @@ class Scenario(StudyScenario):
         description="names of the policies to compare"
     )
     app_masters: Annotated[tuple[ClusterSize, ...], ListOf] = Field(
-        description="cluster sizes to run: numbers of AppMasters"
+        json_schema_extra=unit("AppMasters"), description="cluster sizes to run"
     )
     queue_size: QueueSize
     epsilon: Epsilon
@@ -102,7 +103,8 @@ class Scenario(StudyScenario):
         default=100,
         ge=1,
         le=10**6,
-        description="time units simulated: 0 .. ticks - 1, with all messages of the last one",
+        json_schema_extra=unit("time units"),
+        description="how long is simulated: 0 .. ticks - 1, with all messages of the last one",
     )
     order: Order = Field(
         default="random",
@@ -114,9 +116,11 @@ class Scenario(StudyScenario):
         description="fair: alternatives of a choice are equally likely; rmc: the last one of k "
         "has probability 2/(k+1), as in the code that RMC generates",
     )
-    arrivals: Annotated[tuple[Arrivals, ...], ListOf] = Field(description="jobs per time unit")
+    arrivals: Annotated[tuple[Arrivals, ...], ListOf] = Field(
+        json_schema_extra=unit("jobs per time unit"), description="how many jobs come"
+    )
     lengths: Annotated[tuple[Lengths, ...], ListOf] = Field(
-        description="time units of work per job"
+        json_schema_extra=unit("time units"), description="work of each job"
     )
 
     @field_validator("policies")

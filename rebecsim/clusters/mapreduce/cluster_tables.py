@@ -24,6 +24,7 @@ from rebecsim.clusters.mapreduce.configuration import (
 )
 from rebecsim.clusters.mapreduce.job import MEBIBYTE
 from rebecsim.studies.scenarios.scenario import Table
+from rebecsim.studies.scenarios.units import NO_UNIT, unit
 
 _List = Field(strict=False, default=())
 _MILLISECOND = 1000
@@ -42,31 +43,48 @@ ParameterValue = str | int | float | bool
 class ClusterTable(Table):
     """Nodes that are alike, their network, and how Hadoop works on them."""
 
-    nodes: Count = Field(default=30, description="that run tasks; the master is not among them")
-    racks: Count = Field(default=1, description="over which they are dealt")
-    map_slots: Annotated[int, Field(ge=1, le=1000)] = Field(default=4, description="of a node")
-    reduce_slots: Annotated[int, Field(ge=0, le=1000)] = Field(default=4, description="of a node")
+    nodes: Count = Field(
+        default=30,
+        json_schema_extra=NO_UNIT,
+        description="that run tasks; the master is not among them",
+    )
+    racks: Count = Field(
+        default=1, json_schema_extra=NO_UNIT, description="over which they are dealt"
+    )
+    map_slots: Annotated[int, Field(ge=1, le=1000)] = Field(
+        default=4, json_schema_extra=NO_UNIT, description="of a node"
+    )
+    reduce_slots: Annotated[int, Field(ge=0, le=1000)] = Field(
+        default=4, json_schema_extra=NO_UNIT, description="of a node"
+    )
     cores: Annotated[int, Field(ge=1, le=10_000)] = Field(
-        default=8, description="of a node; a task uses one at a time"
+        default=8, json_schema_extra=NO_UNIT, description="of a node; a task uses one at a time"
     )
     clock: Annotated[float, Field(ge=0.001, le=1000)] = Field(
-        default=2.5, description="of a core, GHz"
+        default=2.5, json_schema_extra=unit("GHz"), description="of a core"
     )
     disks: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=1, description="of a node; a task uses one at a time"
+        default=1, json_schema_extra=NO_UNIT, description="of a node; a task uses one at a time"
     )
-    disk_read: Rate = Field(default=280.0, description="of a disk, MiB/s")
-    disk_write: Rate = Field(default=75.0, description="likewise")
-    link: Rate = Field(default=1.0, description="of a node to its switch, Gbit/s each way")
+    disk_read: Rate = Field(default=280.0, json_schema_extra=unit("MiB/s"), description="of a disk")
+    disk_write: Rate = Field(default=75.0, json_schema_extra=unit("MiB/s"), description="likewise")
+    link: Rate = Field(
+        default=1.0,
+        json_schema_extra=unit("Gbit/s"),
+        description="of a node to its switch, each way",
+    )
     oversubscription: Annotated[float, Field(ge=1, le=1000)] = Field(
-        default=1.0, description="how many times the link of a rack those of its nodes are together"
+        default=1.0,
+        json_schema_extra=NO_UNIT,
+        description="how many times the link of a rack those of its nodes are together",
     )
     latency: Annotated[int, Field(ge=0, le=10**7)] = Field(
         default=600,
-        description="from asking another node for bytes until they flow, microseconds",
+        json_schema_extra=unit("microseconds"),
+        description="from asking another node for bytes until they flow",
     )
     replication: Annotated[int, Field(ge=1, le=100)] = Field(
-        default=3, description="on how many nodes each block is"
+        default=3, json_schema_extra=unit("nodes"), description="how many have each block"
     )
     placement: PlacementRule = Field(
         default="random",
@@ -74,10 +92,12 @@ class ClusterTable(Table):
         "others in another",
     )
     heartbeat: Annotated[int, Field(ge=1, le=10**7)] = Field(
-        default=300, description="of a node, period in milliseconds"
+        default=300, json_schema_extra=unit("ms"), description="of a node, its period"
     )
     first_heartbeats: Milliseconds = Field(
-        default=300, description="within which time all nodes send their first, milliseconds"
+        default=300,
+        json_schema_extra=unit("ms"),
+        description="within which time all nodes send their first",
     )
     heartbeats_of: HeartbeatSender = Field(
         default="node",
@@ -90,22 +110,34 @@ class ClusterTable(Table):
         "node, or at once; its slot is given again at the next heartbeat in either case",
     )
     slow_start: Share = Field(
-        default=0.05, description="part of a job's maps that has ended before its reduces begin"
+        default=0.05,
+        json_schema_extra=NO_UNIT,
+        description="part of a job's maps that has ended before its reduces begin",
     )
     parallel_copies: Annotated[int, Field(ge=1, le=10**5)] = Field(
-        default=5, description="outputs of maps that a reduce fetches at a time"
+        default=5,
+        json_schema_extra=NO_UNIT,
+        description="outputs of maps that a reduce fetches at a time",
     )
     sort_buffer: Count = Field(
-        default=50, description="MiB of output of a map after which it goes to disk"
+        default=50,
+        json_schema_extra=unit("MiB"),
+        description="output of a map after which it goes to disk",
     )
     merge_buffer: Count = Field(
-        default=66, description="MiB of input of a reduce after which it goes to disk"
+        default=66,
+        json_schema_extra=unit("MiB"),
+        description="input of a reduce after which it goes to disk",
     )
     merge_outputs: Count = Field(
-        default=100, description="outputs of maps after which it does, too"
+        default=100,
+        json_schema_extra=NO_UNIT,
+        description="outputs of maps after which it does, too",
     )
     expiry: Annotated[float, Field(ge=0.001, le=1e9)] = Field(
-        default=600.0, description="after what time without heartbeats a node is lost, seconds"
+        default=600.0,
+        json_schema_extra=unit("seconds"),
+        description="after what time without heartbeats a node is lost",
     )
 
     @model_validator(mode="after")
@@ -156,24 +188,41 @@ class VariationTable(Table):
 
     jitter: Annotated[float, Field(ge=0, le=2)] = Field(
         default=_JITTER,
+        json_schema_extra=NO_UNIT,
         description="of what is asked of processors and disks: standard deviation of the logarithm",
     )
     reduce_jitter: Annotated[float, Field(ge=0, le=2)] = Field(
-        default=_REDUCE_JITTER, description="likewise, of the processor in reduce functions"
+        default=_REDUCE_JITTER,
+        json_schema_extra=NO_UNIT,
+        description="likewise, of the processor in reduce functions",
     )
-    slow_nodes: Share = Field(default=0.0, description="the part of the nodes that is slow")
-    node_slowdown: Slowdown = Field(default=1.0, description="how many times as long these take")
-    slow_tasks: Share = Field(default=0.0, description="the part of the attempts that is slow")
-    task_slowdown: Slowdown = Field(default=1.0, description="how many times as much these ask for")
+    slow_nodes: Share = Field(
+        default=0.0, json_schema_extra=NO_UNIT, description="the part of the nodes that is slow"
+    )
+    node_slowdown: Slowdown = Field(
+        default=1.0, json_schema_extra=NO_UNIT, description="how many times as long these take"
+    )
+    slow_tasks: Share = Field(
+        default=0.0, json_schema_extra=NO_UNIT, description="the part of the attempts that is slow"
+    )
+    task_slowdown: Slowdown = Field(
+        default=1.0, json_schema_extra=NO_UNIT, description="how many times as much these ask for"
+    )
 
 
 class OutageTable(Table):
     """A node that fails at a given time."""
 
-    node: Annotated[int, Field(ge=0, le=10**5)] = Field(description="which one, from 0 on")
-    start: Annotated[float, Field(ge=0, le=1e9)] = Field(description="when it fails, seconds")
+    node: Annotated[int, Field(ge=0, le=10**5)] = Field(
+        json_schema_extra=NO_UNIT, description="which one, from 0 on"
+    )
+    start: Annotated[float, Field(ge=0, le=1e9)] = Field(
+        json_schema_extra=unit("seconds"), description="when it fails"
+    )
     end: Annotated[float, Field(ge=0, le=1e9)] | None = Field(
-        default=None, description="when it works again, seconds; without it, never"
+        default=None,
+        json_schema_extra=unit("seconds"),
+        description="when it works again; without it, never",
     )
 
     @model_validator(mode="after")
@@ -195,10 +244,14 @@ class FailuresTable(Table):
         default=(), description="at given times"
     )
     mean_time_between: Annotated[float, Field(ge=0.001, le=1e9)] | None = Field(
-        default=None, description="of the random failures of one node, seconds; without it none"
+        default=None,
+        json_schema_extra=unit("seconds"),
+        description="of the random failures of one node; without it none",
     )
     repair: Annotated[float, Field(ge=0.001, le=1e9)] = Field(
-        default=300.0, description="how long such a node does not work, seconds"
+        default=300.0,
+        json_schema_extra=unit("seconds"),
+        description="how long such a node does not work",
     )
 
     @property
@@ -223,19 +276,29 @@ class SpeculationTable(Table):
         default="hadoop", description="Hadoop's, by progress; or LATE's, by the time that is left"
     )
     lag: Share = Field(
-        default=0.2, description="Hadoop's: by how much progress a task is behind the job's mean"
+        default=0.2,
+        json_schema_extra=NO_UNIT,
+        description="Hadoop's: by how much progress a task is behind the job's mean",
     )
     patience: Annotated[float, Field(ge=0, le=1e9)] = Field(
-        default=60.0, description="seconds that a task runs before it may have a second attempt"
+        default=60.0,
+        json_schema_extra=unit("seconds"),
+        description="that a task runs before it may have a second attempt",
     )
     cap: Share = Field(
-        default=0.1, description="LATE's: the part of all slots with second attempts, at most"
+        default=0.1,
+        json_schema_extra=NO_UNIT,
+        description="LATE's: the part of all slots with second attempts, at most",
     )
     slow_task: Share = Field(
-        default=0.25, description="LATE's: the part of a job's attempts that are slow"
+        default=0.25,
+        json_schema_extra=NO_UNIT,
+        description="LATE's: the part of a job's attempts that are slow",
     )
     slow_node: Share = Field(
-        default=0.25, description="LATE's: the part of the nodes that run no second attempts"
+        default=0.25,
+        json_schema_extra=NO_UNIT,
+        description="LATE's: the part of the nodes that run no second attempts",
     )
 
     def speculation(self) -> Speculation:
@@ -253,9 +316,13 @@ class SpeculationTable(Table):
 class ChangeTable(Table):
     """Parameters of the schedulers that change while the cluster runs."""
 
-    at: Annotated[float, Field(ge=0, le=1e9)] = Field(description="when, seconds")
+    at: Annotated[float, Field(ge=0, le=1e9)] = Field(
+        json_schema_extra=unit("seconds"), description="when"
+    )
     settings: dict[str, ParameterValue] = Field(
-        min_length=1, description="which, by the names that they have in the scheduler's file"
+        min_length=1,
+        json_schema_extra=NO_UNIT,
+        description="which, by the names that they have in the scheduler's file",
     )
 
     def change(self) -> TimedChange:

@@ -47,6 +47,7 @@ from rebecsim.studies.scenarios.scenario import (
     require_metrics,
     without_duplicates,
 )
+from rebecsim.studies.scenarios.units import NO_UNIT, unit
 
 MAX_RUNS = 10_000
 """Most runs of one scenario."""
@@ -69,6 +70,7 @@ class VariantTable(Table):
     )
     settings: dict[str, ParameterValue] = Field(
         default={},
+        json_schema_extra=NO_UNIT,
         description="or the settings by their names in that file, with or without "
         "mapred.capacity-scheduler in front",
     )
@@ -103,6 +105,7 @@ class MapReduceScenario(StudyScenario):
         default=10,
         ge=1,
         le=10_000,
+        json_schema_extra=unit("runs"),
         description="how often what is random is drawn: blocks, heartbeats, jitter, drawn jobs",
     )
     variants: Annotated[tuple[VariantTable, ...], ListOf] = Field(

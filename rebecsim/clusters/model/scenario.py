@@ -33,6 +33,7 @@ from rebecsim.studies.scenarios.scenario import (
     entry_error,
     without_duplicates,
 )
+from rebecsim.studies.scenarios.units import NO_UNIT, unit
 
 MAX_VARIANTS = 10_000
 """Most variants of one scenario: each is checked, run and kept."""
@@ -78,7 +79,9 @@ class Observe(Table):
         default=None,
         ge=1,
         le=2**53,
-        description="of a `value`: follow it over time, by its values every so many time units",
+        json_schema_extra=unit("time units"),
+        description="of a `value`: follow it over time, by its values each time that so much has "
+        "passed",
     )
     changes: bool = Field(
         default=False, description="of a `value`: follow it over time, by all its changes"
@@ -152,10 +155,18 @@ class ModelScenario(StudyScenario):
         "program, which is executed",
     )
     until: int | None = Field(
-        default=None, ge=0, le=2**53, description="the last time at which messages are served"
+        default=None,
+        ge=0,
+        le=2**53,
+        json_schema_extra=unit("time units"),
+        description="the last time at which messages are served",
     )
     steps: int | None = Field(
-        default=None, ge=1, le=10**9, description="most messages served in a run"
+        default=None,
+        ge=1,
+        le=10**9,
+        json_schema_extra=unit("messages"),
+        description="most messages served in a run",
     )
     core: bool = Field(default=False, description="read the model as Core Rebeca, which is untimed")
     deadline_misses: Literal["end", "count"] = Field(
@@ -185,6 +196,7 @@ class ModelScenario(StudyScenario):
     )
     sweep: dict[str, Annotated[tuple[Swept, ...], Field(strict=False)]] = Field(
         default={},
+        json_schema_extra=NO_UNIT,
         description="values that env constants, as in `FRESH`, and constructor arguments, as in "
         "`east.phase`, take: each a list, or a range such as { from = 1, to = 5, step = 1 }",
     )
@@ -192,6 +204,7 @@ class ModelScenario(StudyScenario):
         default=None,
         ge=1,
         le=MAX_VARIANTS,
+        json_schema_extra=NO_UNIT,
         description="number of the variant that all others are compared with, from 1; without it "
         "every two are compared, of more than five variants all with the first",
     )

@@ -44,6 +44,7 @@ from rebecsim.studies.scenarios.scenario import (
     require_metrics,
     without_duplicates,
 )
+from rebecsim.studies.scenarios.units import NO_UNIT, unit
 
 MAX_RUNS = 10_000
 """Most runs of one scenario."""
@@ -68,13 +69,17 @@ class SyntheticTable(Table):
         default=100,
         ge=1,
         le=10**5,
+        json_schema_extra=NO_UNIT,
         description="the most of a job; reduces are as many at most",
     )
-    longest_map: int = Field(default=50, ge=1, le=10**6, description="the longest map")
+    longest_map: int = Field(
+        default=50, ge=1, le=10**6, json_schema_extra=unit("seconds"), description="the longest map"
+    )
     reduce_extra: int = Field(
         default=10,
         ge=1,
         le=10**6,
+        json_schema_extra=unit("seconds"),
         description="the most that a reduce takes beyond its share of three times all maps",
     )
 
@@ -96,6 +101,7 @@ class EstimatesTable(Table):
     )
     error: ErrorShare | None = Field(
         default=None,
+        json_schema_extra=NO_UNIT,
         description="constant: the error of all estimates, as a part of the durations; below 0, "
         "tasks run longer than estimated",
     )
@@ -103,25 +109,32 @@ class EstimatesTable(Table):
         default=20.0,
         ge=0,
         le=10**9,
+        json_schema_extra=unit("seconds"),
         description="feitelson: tasks that are shorter are estimated at ten times their durations",
     )
     most: float = Field(
         default=100.0,
         ge=1,
         le=10**6,
+        json_schema_extra=NO_UNIT,
         description="feitelson: the most times as long as it is that a task is estimated",
     )
     over_probability: float = Field(
         default=0.98,
         ge=0,
         le=1,
+        json_schema_extra=NO_UNIT,
         description="variable: the probability that a job is estimated to run longer than it does",
     )
     over: Annotated[tuple[ErrorShare, ErrorShare], _List] = Field(
-        default=(0.0, 2.0), description="variable: between what the error of such a job is drawn"
+        default=(0.0, 2.0),
+        json_schema_extra=NO_UNIT,
+        description="variable: between what the error of such a job is drawn",
     )
     under: Annotated[tuple[ErrorShare, ErrorShare], _List] = Field(
-        default=(-0.9, -0.1), description="variable: between what that of any other is drawn"
+        default=(-0.9, -0.1),
+        json_schema_extra=NO_UNIT,
+        description="variable: between what that of any other is drawn",
     )
 
     @model_validator(mode="after")
@@ -152,10 +165,12 @@ class StagesWorkload(Table):
     """How jobs come, and what they are."""
 
     jobs: Annotated[int, Field(ge=1, le=10**6)] | None = Field(
-        default=None, description="how many in a run; not with `closed`"
+        default=None, json_schema_extra=NO_UNIT, description="how many in a run; not with `closed`"
     )
     rate: Annotated[float, Field(ge=1e-9, le=1e6)] | None = Field(
-        default=None, description="of arrivals, a Poisson process (1/s); not with `closed`"
+        default=None,
+        json_schema_extra=unit("jobs per second"),
+        description="of arrivals, a Poisson process; not with `closed`",
     )
     workflows: Annotated[tuple[FamilyName, ...], _List] = Field(
         default=(), description="families of scientific workflows, which are as likely"
@@ -180,10 +195,15 @@ class StagesWorkload(Table):
         default=0.5,
         ge=0,
         le=1,
+        json_schema_extra=NO_UNIT,
         description="the probability that a job may not start when it arrives, but later",
     )
     reserved_ahead: int = Field(
-        default=50_000, ge=1, le=10**9, description="by how much at most; drawn from 1 second on"
+        default=50_000,
+        ge=1,
+        le=10**9,
+        json_schema_extra=unit("seconds"),
+        description="by how much at most; drawn from 1 second on",
     )
     announced: bool = Field(
         default=True,
@@ -193,6 +213,7 @@ class StagesWorkload(Table):
         default=5.0,
         ge=1,
         le=10**6,
+        json_schema_extra=NO_UNIT,
         description="a job has until its earliest start and the time that it takes alone, as many "
         "times as drawn between 1 and this",
     )
@@ -221,15 +242,17 @@ class StagesWorkload(Table):
 class ResourcesTable(Table):
     """What jobs run on: resources that are alike."""
 
-    count: int = Field(ge=1, le=10**5, description="how many")
+    count: int = Field(ge=1, le=10**5, json_schema_extra=NO_UNIT, description="how many")
     slots: Annotated[int, Field(ge=1, le=10**4)] | None = Field(
-        default=None, description="tasks that each runs at a time"
+        default=None, json_schema_extra=unit("tasks"), description="that each runs at a time"
     )
     map_slots: Annotated[int, Field(ge=1, le=10**4)] | None = Field(
-        default=None, description="instead: maps that each runs at a time"
+        default=None,
+        json_schema_extra=unit("maps"),
+        description="instead: that each runs at a time",
     )
     reduce_slots: Annotated[int, Field(ge=1, le=10**4)] | None = Field(
-        default=None, description="likewise, reduces"
+        default=None, json_schema_extra=unit("reduces"), description="likewise, reduces"
     )
 
     @model_validator(mode="after")
@@ -248,9 +271,15 @@ class DecisionTable(Table):
         description="how long a manager is busy with a decision: by rate, by the wall clock (such "
         "runs are not repeatable), or not at all",
     )
-    constant: float = Field(default=1.0, ge=0, le=10**9, description="of each, by rate, ms")
+    constant: float = Field(
+        default=1.0, ge=0, le=10**9, json_schema_extra=unit("ms"), description="of each, by rate"
+    )
     per_task: float = Field(
-        default=0.1, ge=0, le=10**9, description="for each task of jobs that have arrived, ms"
+        default=0.1,
+        ge=0,
+        le=10**9,
+        json_schema_extra=unit("ms"),
+        description="for each task of jobs that have arrived",
     )
     measured: bool = Field(
         default=False,
@@ -275,6 +304,7 @@ class SolverTable(Table):
         default=0.02,
         ge=1e-6,
         le=10**4,
+        json_schema_extra=unit("deterministic seconds"),
         description="of a decision, in CP-SAT's deterministic time, which counts steps and is the "
         "same on every machine: 0.02 is 0.2 s to 2 s",
     )
@@ -287,6 +317,7 @@ class SolverTable(Table):
         default=60.0,
         ge=0.001,
         le=10**6,
+        json_schema_extra=unit("seconds"),
         description="of a decision of MILP, by the wall clock: runs that need them all do not "
         "repeat",
     )
@@ -294,7 +325,8 @@ class SolverTable(Table):
         default=1,
         ge=1,
         le=10**6,
-        description="with MILP, tasks start at multiples of so many seconds",
+        json_schema_extra=unit("seconds"),
+        description="with MILP, tasks start at multiples of this",
     )
     replan: bool = Field(
         default=False,
@@ -316,21 +348,35 @@ class HadoopTable(Table):
         default=3.0,
         ge=0.001,
         le=10**4,
-        description="how often a TaskTracker says what has ended and asks for tasks, s",
+        json_schema_extra=unit("seconds"),
+        description="how often a TaskTracker says what has ended and asks for tasks",
     )
     overhead: float = Field(
-        default=12.0, ge=0, le=10**6, description="how much longer a task takes, s"
+        default=12.0,
+        ge=0,
+        le=10**6,
+        json_schema_extra=unit("seconds"),
+        description="how much longer a task takes",
     )
     transfer: float = Field(
-        default=5.0, ge=0, le=10**6, description="how much longer a map takes without its data, s"
+        default=5.0,
+        ge=0,
+        le=10**6,
+        json_schema_extra=unit("seconds"),
+        description="how much longer a map takes without its data",
     )
     replicas: int = Field(
-        default=3, ge=1, le=10**5, description="how many resources have what a map reads"
+        default=3,
+        ge=1,
+        le=10**5,
+        json_schema_extra=NO_UNIT,
+        description="how many resources have what a map reads",
     )
     slow_start: float = Field(
         default=0.05,
         ge=0,
         le=1,
+        json_schema_extra=NO_UNIT,
         description="with EDF and FIFO, the part of its maps after which a job's reduces take "
         "slots; plans let them wait for all maps",
     )
@@ -355,6 +401,7 @@ class StagesScenario(StudyScenario):
         default=1,
         ge=1,
         le=10_000,
+        json_schema_extra=unit("runs"),
         description="how often jobs are drawn, for all managers",
     )
     policies: Annotated[tuple[str, ...], _List] = Field(
@@ -371,10 +418,14 @@ class StagesScenario(StudyScenario):
         default=None, description="run MapReduce on Hadoop 1, with its heartbeats and overheads"
     )
     load_factors: Annotated[tuple[Load, ...], _List] = Field(
-        default=(1.0,), min_length=1, description="submit jobs so many times as fast"
+        default=(1.0,),
+        min_length=1,
+        json_schema_extra=NO_UNIT,
+        description="submit jobs so many times as fast",
     )
     warm_up: Annotated[float, Field(ge=0, le=0.9)] | Literal["mser5"] = Field(
         default=0.0,
+        json_schema_extra=NO_UNIT,
         description="the share of jobs that arrive first and do not count in figures; mser5: as "
         "many as that rule says, by the turnaround of each",
     )

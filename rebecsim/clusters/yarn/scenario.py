@@ -35,6 +35,7 @@ from rebecsim.studies.scenarios.scenario import (
     require_metrics,
     without_duplicates,
 )
+from rebecsim.studies.scenarios.units import NO_UNIT, UNIT_OUTSIDE, unit
 
 MAX_RUNS = 10_000
 """Most runs of one scenario."""
@@ -57,9 +58,13 @@ class Between(Table):
         default="uniform",
         description="how they lie there; exponential ones are stretched up to the upper bound",
     )
-    low: int = Field(ge=0, le=_MOST, description="the least")
+    low: int = Field(ge=0, le=_MOST, json_schema_extra=UNIT_OUTSIDE, description="the least")
     high: int | None = Field(
-        default=None, ge=0, le=_MOST, description="the most; the same as low without it"
+        default=None,
+        ge=0,
+        le=_MOST,
+        json_schema_extra=UNIT_OUTSIDE,
+        description="the most; the same as low without it",
     )
 
     @model_validator(mode="after")
@@ -72,27 +77,51 @@ class Between(Table):
 class GenerateJobs(Table):
     """Jobs of one class of tasks each, drawn anew for every replication."""
 
-    jobs: int = Field(ge=1, le=10**6, description="how many")
-    start: Between = Field(description="when each is submitted, seconds")
-    tasks: Between = Field(description="how many tasks each has")
-    duration: Between = Field(description="of the tasks, seconds")
-    memory: Between = Field(description="that each task asks for, MB in steps of 100")
+    jobs: int = Field(ge=1, le=10**6, json_schema_extra=NO_UNIT, description="how many")
+    start: Between = Field(json_schema_extra=unit("seconds"), description="when each is submitted")
+    tasks: Between = Field(json_schema_extra=unit("tasks"), description="how many each has")
+    duration: Between = Field(json_schema_extra=unit("seconds"), description="of the tasks")
+    memory: Between = Field(
+        json_schema_extra=unit("MB"), description="that each task asks for, in steps of 100"
+    )
     users: int = Field(
-        default=1, ge=1, le=10**6, description="who share the jobs; each is as likely to have one"
+        default=1,
+        ge=1,
+        le=10**6,
+        json_schema_extra=NO_UNIT,
+        description="who share the jobs; each is as likely to have one",
     )
 
 
 class SwimRuleTable(Table):
     """How the bytes of SWIM's jobs become tasks."""
 
-    block: int = Field(default=128, ge=1, le=10**6, description="MB of input of a map")
-    reducer: int = Field(default=1024, ge=1, le=10**6, description="MB of shuffle of a reduce")
-    throughput: int = Field(
-        default=50, ge=1, le=10**6, description="MB that a task reads and writes in a second"
+    block: int = Field(
+        default=128, ge=1, le=10**6, json_schema_extra=unit("MB"), description="input of a map"
     )
-    startup: int = Field(default=1000, ge=0, le=10**9, description="milliseconds before it does")
-    memory: int = Field(default=1024, ge=1, le=10**9, description="MB of a container")
-    cores: int = Field(default=1, ge=1, le=10**6, description="of a container")
+    reducer: int = Field(
+        default=1024,
+        ge=1,
+        le=10**6,
+        json_schema_extra=unit("MB"),
+        description="shuffle of a reduce",
+    )
+    throughput: int = Field(
+        default=50,
+        ge=1,
+        le=10**6,
+        json_schema_extra=unit("MB per second"),
+        description="that a task reads and writes",
+    )
+    startup: int = Field(
+        default=1000, ge=0, le=10**9, json_schema_extra=unit("ms"), description="before it does"
+    )
+    memory: int = Field(
+        default=1024, ge=1, le=10**9, json_schema_extra=unit("MB"), description="of a container"
+    )
+    cores: int = Field(
+        default=1, ge=1, le=10**6, json_schema_extra=NO_UNIT, description="of a container"
+    )
 
 
 class YarnWorkload(Table):
@@ -106,7 +135,11 @@ class YarnWorkload(Table):
     )
     generate: GenerateJobs | None = Field(default=None, description="instead of a trace")
     first: int | None = Field(
-        default=None, ge=1, le=10**9, description="of the jobs, only the first ones"
+        default=None,
+        ge=1,
+        le=10**9,
+        json_schema_extra=unit("jobs"),
+        description="of the jobs, only the first ones",
     )
     swim: SwimRuleTable = Field(
         default=SwimRuleTable(), description="how the bytes of SWIM's jobs become tasks"
@@ -122,9 +155,11 @@ class YarnWorkload(Table):
 class NodeGroupTable(Table):
     """Nodes that are alike."""
 
-    count: int = Field(ge=1, le=10**6, description="how many of these nodes")
-    memory: Amount = Field(description="of each, MB")
-    cores: Amount = Field(description="of each")
+    count: int = Field(
+        ge=1, le=10**6, json_schema_extra=unit("nodes"), description="how many of these"
+    )
+    memory: Amount = Field(json_schema_extra=unit("MB"), description="of each")
+    cores: Amount = Field(json_schema_extra=NO_UNIT, description="of each")
 
 
 class PoolTable(Table):
@@ -132,12 +167,22 @@ class PoolTable(Table):
 
     name: str = Field(min_length=1, description="of the queue or the user")
     weight: float = Field(
-        default=1.0, ge=0.001, le=10**6, description="how much it should have, compared to others"
+        default=1.0,
+        ge=0.001,
+        le=10**6,
+        json_schema_extra=NO_UNIT,
+        description="how much it should have, compared to others",
     )
     least_memory: int = Field(
-        default=0, ge=0, le=_MOST, description="MB that it should have before others get more"
+        default=0,
+        ge=0,
+        le=_MOST,
+        json_schema_extra=unit("MB"),
+        description="that it should have before others get more",
     )
-    least_cores: int = Field(default=0, ge=0, le=_MOST, description="likewise, for DRF")
+    least_cores: int = Field(
+        default=0, ge=0, le=_MOST, json_schema_extra=unit("cores"), description="likewise, for DRF"
+    )
 
 
 class SchedulerTable(Table):
@@ -165,25 +210,37 @@ class ClusterTable(Table):
     nodes: Annotated[tuple[NodeGroupTable, ...], _List] = Field(
         default=(), description="nodes of one kind or several"
     )
-    racks: int = Field(default=1, ge=1, le=10**6, description="among which these are divided")
+    racks: int = Field(
+        default=1,
+        ge=1,
+        le=10**6,
+        json_schema_extra=NO_UNIT,
+        description="among which these are divided",
+    )
     topology: str | None = Field(
         default=None,
         min_length=1,
         description="instead of nodes: racks and nodes in the scheduler load simulator's JSON",
     )
     memory: Amount | None = Field(
-        default=None, description="of nodes of the topology that do not say theirs, MB"
+        default=None,
+        json_schema_extra=unit("MB"),
+        description="of nodes of the topology that do not say theirs",
     )
-    cores: Amount | None = Field(default=None, description="likewise")
+    cores: Amount | None = Field(default=None, json_schema_extra=NO_UNIT, description="likewise")
     meganode: bool = Field(
         default=False, description="one node for each rack, as large as its nodes together"
     )
-    node_heartbeat: Amount = Field(default=1000, description="period of heartbeats of nodes, ms")
-    master_heartbeat: Amount = Field(
-        default=1000, description="period of heartbeats of AppMasters, ms"
+    node_heartbeat: Amount = Field(
+        default=1000, json_schema_extra=unit("ms"), description="period of heartbeats of nodes"
     )
-    master_memory: Amount = Field(default=1000, description="of an AppMaster's container, MB")
-    master_cores: Amount = Field(default=1, description="likewise")
+    master_heartbeat: Amount = Field(
+        default=1000, json_schema_extra=unit("ms"), description="period of heartbeats of AppMasters"
+    )
+    master_memory: Amount = Field(
+        default=1000, json_schema_extra=unit("MB"), description="of an AppMaster's container"
+    )
+    master_cores: Amount = Field(default=1, json_schema_extra=NO_UNIT, description="likewise")
     reservations: bool = Field(
         default=False, description="keep a node for the first task that does not fit on it"
     )
@@ -221,17 +278,24 @@ class PlacementTable(Table):
         default=40,
         ge=0,
         le=10**9,
-        description="opportunities that a job lets pass before its tasks run in the rack of the "
-        "node where they would rather run",
+        json_schema_extra=unit("opportunities"),
+        description="that a job lets pass before its tasks run in the rack of the node where they "
+        "would rather run",
     )
     rack_delay: int = Field(
-        default=40, ge=0, le=10**9, description="how many more before they run elsewhere"
+        default=40,
+        ge=0,
+        le=10**9,
+        json_schema_extra=unit("opportunities"),
+        description="how many more before they run elsewhere",
     )
     strict: Literal["node", "rack"] | None = Field(
         default=None, description="tasks never run farther away than this, however long they wait"
     )
     most_per_node: Annotated[int, Field(ge=1, le=10**6)] | None = Field(
-        default=None, description="the most tasks of one job that run on a node at a time"
+        default=None,
+        json_schema_extra=unit("tasks"),
+        description="the most tasks of one job that run on a node at a time",
     )
 
 
@@ -243,6 +307,7 @@ class PenaltyTable(Table):
         default=1.0,
         ge=1,
         le=10**6,
+        json_schema_extra=NO_UNIT,
         description="STEP, SAWTOOTH, SPARKWC: the longest duration, as a factor",
     )
 
@@ -254,14 +319,19 @@ class ElasticityTable(Table):
         default=None, description="of task classes whose trace says none"
     )
     node_percent: Annotated[int, Field(ge=0, le=100)] | None = Field(
-        default=None, description="GREEDY and SMARTG: the part of the nodes that may give less"
+        default=None,
+        json_schema_extra=unit("%"),
+        description="GREEDY and SMARTG: the part of the nodes that may give less",
     )
     overestimated: Annotated[tuple[Factor, Factor], _List] = Field(
         default=(1.0, 1.0),
+        json_schema_extra=NO_UNIT,
         description="jobs ask for so many times the memory that is ideal, from least to most",
     )
     assumed_overestimate: Factor = Field(
-        default=1.0, description="the factor that schedulers take for true"
+        default=1.0,
+        json_schema_extra=NO_UNIT,
+        description="the factor that schedulers take for true",
     )
 
     @field_validator("overestimated")
@@ -277,7 +347,9 @@ class ErrorTable(Table):
     """An error of what schedulers believe."""
 
     percent: Percent | None = Field(
-        default=None, description="of the true value, at most; without it, error_percents"
+        default=None,
+        json_schema_extra=unit("%"),
+        description="of the true value, at most; without it, error_percents",
     )
     sign: ErrorSign = Field(
         default="MIXED", description="whether what is true may be more, less, or both"
@@ -309,6 +381,7 @@ class YarnScenario(StudyScenario):
         default=1,
         ge=1,
         le=10_000,
+        json_schema_extra=unit("runs"),
         description="how often what is random is drawn: generated jobs, errors, over-estimates",
     )
     policies: Annotated[tuple[str, ...], _List] = Field(
@@ -335,10 +408,15 @@ class YarnScenario(StudyScenario):
         default=ErrorsTable(), description="what is not as schedulers believe"
     )
     error_percents: Annotated[tuple[Percent, ...], _List] = Field(
-        default=(), description="errors that do not say theirs are so large, one after the other"
+        default=(),
+        json_schema_extra=unit("%"),
+        description="errors that do not say theirs are so large, one after the other",
     )
     load_factors: Annotated[tuple[Load, ...], _List] = Field(
-        default=(1.0,), min_length=1, description="submit jobs so many times as fast"
+        default=(1.0,),
+        min_length=1,
+        json_schema_extra=NO_UNIT,
+        description="submit jobs so many times as fast",
     )
     metrics: Annotated[tuple[str, ...], _List] = Field(
         default=(), description="columns of the table, by name; all of them without this key"

@@ -14,6 +14,7 @@ from rebecsim.errors import UserError
 from rebecsim.metrics import Metric
 from rebecsim.studies.scenarios.scenario_errors import ScenarioError, problems_of
 from rebecsim.studies.scenarios.toml_lines import FieldPath
+from rebecsim.studies.scenarios.units import NO_UNIT, unit, with_unit
 from rebecsim.studies.statistics.precision import read_amount, read_targets
 
 ListOf = Field(strict=False, min_length=1)
@@ -49,6 +50,7 @@ class StudyScenario(Table):
         default=100,
         ge=1,
         le=10**9,
+        json_schema_extra=unit("runs"),
         description="independent runs of each configuration; with a precision, at most so many",
     )
     precision: str | None = Field(
@@ -56,7 +58,13 @@ class StudyScenario(Table):
         description="run until the first figure of every policy is known so well: 1% is the "
         "half-width of the interval, of the estimate; several by name, as late=10%,turnaround=5%",
     )
-    seed: int = Field(default=2015, ge=0, lt=2**63, description="where the random numbers start")
+    seed: int = Field(
+        default=2015,
+        ge=0,
+        lt=2**63,
+        json_schema_extra=NO_UNIT,
+        description="where the random numbers start",
+    )
 
     @property
     def heading(self) -> str:
@@ -165,4 +173,7 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 def _descriptions(model: type[BaseModel]) -> dict[str, str]:
-    return {name: field.description or "" for name, field in model.model_fields.items()}
+    return {
+        name: with_unit(field.description or "", field.json_schema_extra)
+        for name, field in model.model_fields.items()
+    }

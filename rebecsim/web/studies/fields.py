@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from rebecsim.errors import UserError
 from rebecsim.studies.scenarios.toml_edits import KeyPath, toml_value
+from rebecsim.studies.scenarios.units import unit_of
 
 Shape = Literal["text", "lines", "integer", "number", "flag", "choice", "list", "table", "toml"]
 
@@ -22,7 +23,7 @@ _PLAIN = frozenset({"string", "integer", "number", "boolean"})
 
 @dataclass(frozen=True)
 class FormField:
-    """A key of a scenario: `default` and `hint` are texts for people.
+    """A key of a scenario: `default`, `hint` and `unit` are texts for people.
 
     A table has `inner` fields; it has a value of its own, whether it is there, only if it is
     `optional`.
@@ -33,6 +34,7 @@ class FormField:
     help: str
     default: str = ""
     hint: str = ""
+    unit: str = ""
     required: bool = False
     optional: bool = False
     choices: tuple[str, ...] = ()
@@ -51,7 +53,7 @@ class FormField:
 
 def fields_of(schema: Mapping[str, Any]) -> tuple[FormField, ...]:
     """Give the fields of a scenario; its kind is not one, as it decides which there are."""
-    return tuple(each for each in _table(schema, schema, ()) if each.path != ("kind",))
+    return tuple(each for each in _table(schema, schema, (), "") if each.path != ("kind",))
 
 
 def every_field(fields: tuple[FormField, ...]) -> Iterator[FormField]:
@@ -113,23 +115,30 @@ def _is_bare(value: object) -> bool:
 
 
 def _table(
-    schema: Mapping[str, Any], whole: Mapping[str, Any], path: KeyPath
+    schema: Mapping[str, Any], whole: Mapping[str, Any], path: KeyPath, unit: str
 ) -> Iterator[FormField]:
+    """Give the fields of a table that has a `unit`, for those in it that take it from there."""
     required = schema.get("required", ())
     for name, about in schema.get("properties", {}).items():
-        yield _field(about, whole, (*path, name), name in required)
+        its_unit = unit_of(about, unit) or ""
+        yield _field(about, whole, (*path, name), name in required, its_unit)
 
 
 def _field(
-    about: Mapping[str, Any], whole: Mapping[str, Any], path: KeyPath, required: bool
+    about: Mapping[str, Any], whole: Mapping[str, Any], path: KeyPath, required: bool, unit: str
 ) -> FormField:
     said, optional = _resolved(about, whole)
     text = str(about.get("description") or said.get("description") or "")
     default = about.get("default")
-    given: dict[str, Any] = {"help": text, "required": required, "optional": optional}
+    given: dict[str, Any] = {
+        "help": text,
+        "required": required,
+        "optional": optional,
+        "unit": unit,
+    }
     shape = _shape(said, len(path))
     if shape == "table":
-        inner = tuple(_table(said, whole, path))
+        inner = tuple(_table(said, whole, path, unit))
         return FormField(path, shape, inner=inner, **given)
     entry = _resolved(said.get("items", {}), whole)[0] if shape == "list" else said
     return FormField(

@@ -141,7 +141,7 @@ BAD = [
     (
         replaced("count", "cuont"),
         [
-            "given.toml:7: arrivals[0].count: is missing (jobs per time unit); add it",
+            "given.toml:7: arrivals[0].count: is missing (how many jobs arrive, jobs per",
             "given.toml:9: arrivals[0].cuont: unknown key; did you mean count?",
         ],
     ),
@@ -221,7 +221,7 @@ BAD = [
     (
         GOOD + '[[lengths]]\npattern = "sine"\nmean = 3\namplitude = -1\nperod = 6\n',
         [
-            "given.toml:17: lengths[2].period: is missing (time units until the pattern starts",
+            "given.toml:17: lengths[2].period: is missing (after which the pattern starts again",
             "given.toml:20: lengths[2].amplitude: must be at least 0, found -1",
             "given.toml:21: lengths[2].perod: unknown key; did you mean period?",
         ],

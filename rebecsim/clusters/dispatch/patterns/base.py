@@ -8,6 +8,8 @@ from typing import Annotated, ClassVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from rebecsim.studies.scenarios.units import unit
+
 MAX_ARRIVALS = 10_000
 """Most jobs in one time unit: each costs a pass over the queue."""
 
@@ -23,7 +25,13 @@ MAX_ALTERNATIVES = 1_000
 
 Value = Annotated[int, Field(ge=0, le=MAX_LENGTH)]
 Points = Annotated[
-    int, Field(ge=1, le=MAX_POINTS, description="time units until the pattern starts again")
+    int,
+    Field(
+        ge=1,
+        le=MAX_POINTS,
+        json_schema_extra=unit("time units"),
+        description="after which the pattern starts again",
+    ),
 ]
 
 _WORDS = {"..": "to", "+": "plus", "-": "minus", "*": "times", ".": "p"}

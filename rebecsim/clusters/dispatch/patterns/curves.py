@@ -18,13 +18,20 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from rebecsim.clusters.dispatch.patterns.base import MAX_LENGTH, WorkloadPattern
+from rebecsim.studies.scenarios.units import UNIT_OUTSIDE, unit
 
 MAX_PERIOD = 1_000
 """Longest period of a table in time units: each change of its value is written out in the model."""
 
 Level = Annotated[float, Field(ge=0, le=MAX_LENGTH, allow_inf_nan=False)]
 Period = Annotated[
-    int, Field(ge=1, le=MAX_PERIOD, description="time units until the pattern starts again")
+    int,
+    Field(
+        ge=1,
+        le=MAX_PERIOD,
+        json_schema_extra=unit("time units"),
+        description="after which the pattern starts again",
+    ),
 ]
 Knot = Annotated[tuple[Annotated[int, Field(ge=0, le=MAX_PERIOD)], Level], Field(strict=False)]
 """A time unit and the value there."""
@@ -88,8 +95,13 @@ class Sine(TablePattern):
     """mean + amplitude * sin(2 pi t / period), rounded to whole numbers (halves up), at least 0."""
 
     pattern: Literal["sine"] = "sine"
-    mean: Level = Field(description="value in the middle of the curve")
-    amplitude: Level = Field(description="how far the curve goes up and down from the mean")
+    mean: Level = Field(
+        json_schema_extra=UNIT_OUTSIDE, description="value in the middle of the curve"
+    )
+    amplitude: Level = Field(
+        json_schema_extra=UNIT_OUTSIDE,
+        description="how far the curve goes up and down from the mean",
+    )
     period: Period
 
     @property
@@ -112,7 +124,10 @@ class Spline(TablePattern):
     pattern: Literal["spline"] = "spline"
     period: Period
     knots: Annotated[tuple[Knot, ...], Field(strict=False, min_length=2, max_length=MAX_PERIOD)] = (
-        Field(description="[time, value] pairs the curve goes through, from time 0 to the end")
+        Field(
+            json_schema_extra=UNIT_OUTSIDE,
+            description="[time, value] pairs the curve goes through, from time 0 to the end",
+        )
     )
 
     @field_validator("knots")

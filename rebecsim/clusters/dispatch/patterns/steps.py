@@ -15,6 +15,7 @@ from rebecsim.clusters.dispatch.patterns.base import (
     WorkloadPattern,
     require_in_range,
 )
+from rebecsim.studies.scenarios.units import NO_UNIT, UNIT_OUTSIDE, unit
 
 
 class _Formula(WorkloadPattern):
@@ -51,8 +52,10 @@ class Bursty(_Formula):
     form: ClassVar[str] = "bursty {size} every {interval}"
 
     pattern: Literal["bursty"] = "bursty"
-    size: Value = Field(description="jobs per burst")
-    interval: Points = Field(description="time units from one burst to the next")
+    size: Value = Field(json_schema_extra=unit("jobs"), description="of a burst")
+    interval: Points = Field(
+        json_schema_extra=unit("time units"), description="from one burst to the next"
+    )
 
     def at(self, time: int) -> int:
         """Return the size at multiples of the interval, else 0."""
@@ -97,7 +100,9 @@ class UniformArrivals(_Constant):
     """Arrivals: `count` jobs at every time unit."""
 
     pattern: Literal["uniform"] = "uniform"
-    count: Value = Field(description="jobs per time unit")
+    count: Value = Field(
+        json_schema_extra=unit("jobs per time unit"), description="how many jobs arrive"
+    )
 
     @property
     def value(self) -> int:
@@ -109,7 +114,7 @@ class UniformLengths(_Constant):
     """Lengths: every job takes `length` time units."""
 
     pattern: Literal["uniform"] = "uniform"
-    length: Value = Field(description="time units of work of each job")
+    length: Value = Field(json_schema_extra=unit("time units"), description="work of each job")
 
     @property
     def value(self) -> int:
@@ -124,8 +129,8 @@ class Nondet(WorkloadPattern):
     uses_time: ClassVar[bool] = False
 
     pattern: Literal["nondet"] = "nondet"
-    minimum: Value = Field(description="smallest value")
-    maximum: Value = Field(description="largest value")
+    minimum: Value = Field(json_schema_extra=UNIT_OUTSIDE, description="smallest value")
+    maximum: Value = Field(json_schema_extra=UNIT_OUTSIDE, description="largest value")
 
     @model_validator(mode="after")
     def _range_is_usable(self) -> Self:
@@ -165,8 +170,12 @@ class Wave(_Formula):
     form: ClassVar[str] = "wave {minimum}+{increment}x{points}"
 
     pattern: Literal["wave"] = "wave"
-    minimum: Value = Field(description="value at the bottom of the wave")
-    increment: Value = Field(description="change from one time unit to the next")
+    minimum: Value = Field(
+        json_schema_extra=UNIT_OUTSIDE, description="value at the bottom of the wave"
+    )
+    increment: Value = Field(
+        json_schema_extra=UNIT_OUTSIDE, description="change from one time unit to the next"
+    )
     points: Points
 
     @model_validator(mode="after")
@@ -192,8 +201,10 @@ class Ascending(_Formula):
     form: ClassVar[str] = "ascending {minimum}+{increment}x{points}"
 
     pattern: Literal["ascending"] = "ascending"
-    minimum: Value = Field(description="first value")
-    increment: Value = Field(description="change from one time unit to the next")
+    minimum: Value = Field(json_schema_extra=UNIT_OUTSIDE, description="first value")
+    increment: Value = Field(
+        json_schema_extra=UNIT_OUTSIDE, description="change from one time unit to the next"
+    )
     points: Points
 
     @model_validator(mode="after")
@@ -217,8 +228,10 @@ class Descending(_Formula):
     form: ClassVar[str] = "descending {maximum}-{decrement}x{points}"
 
     pattern: Literal["descending"] = "descending"
-    maximum: Value = Field(description="first value")
-    decrement: Value = Field(description="change from one time unit to the next")
+    maximum: Value = Field(json_schema_extra=UNIT_OUTSIDE, description="first value")
+    decrement: Value = Field(
+        json_schema_extra=UNIT_OUTSIDE, description="change from one time unit to the next"
+    )
     points: Points
 
     @model_validator(mode="after")
@@ -249,7 +262,9 @@ class Linear(_Formula):
     pattern: Annotated[Literal["linear", "exponential"], AfterValidator(lambda _: "linear")] = (
         "linear"
     )
-    multiplier: Value = Field(description="growth of the length per time unit")
+    multiplier: Value = Field(
+        json_schema_extra=unit("time units per time unit"), description="growth of the length"
+    )
 
     def at(self, time: int) -> int:
         """Return time * multiplier."""
@@ -267,8 +282,10 @@ class Geometric(_Formula):
     form: ClassVar[str] = "geometric {base}*{ratio}x{points}"
 
     pattern: Literal["geometric"] = "geometric"
-    base: Value = Field(description="first value")
-    ratio: int = Field(ge=1, le=MAX_LENGTH, description="growth factor per time unit")
+    base: Value = Field(json_schema_extra=UNIT_OUTSIDE, description="first value")
+    ratio: int = Field(
+        ge=1, le=MAX_LENGTH, json_schema_extra=NO_UNIT, description="growth factor per time unit"
+    )
     points: Points
 
     @model_validator(mode="after")

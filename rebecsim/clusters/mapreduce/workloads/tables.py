@@ -12,6 +12,7 @@ from rebecsim.clusters.mapreduce.workloads.families import BENCHMARKS
 from rebecsim.clusters.mapreduce.workloads.mix import Pattern
 from rebecsim.clusters.mapreduce.workloads.random_families import RANDOM_FAMILIES, RandomFamily
 from rebecsim.studies.scenarios.scenario import ListOf, Table
+from rebecsim.studies.scenarios.units import NO_UNIT, unit
 
 Benchmark = Literal["sort", "terasort", "wordcount"]
 Priority = Literal["very_low", "low", "normal", "high", "very_high"]
@@ -27,28 +28,48 @@ _List = Field(strict=False, default=())
 class CostsTable(Table):
     """What tasks take; what is not said is TeraSort's, or that of the program that is named."""
 
-    start: Cycles | None = Field(default=None, description="of a task's process, cycles")
+    start: Cycles | None = Field(
+        default=None, json_schema_extra=unit("cycles"), description="of a task's process"
+    )
     map: Cycles | None = Field(
-        default=None, description="of the map function, cycles per byte of input"
+        default=None,
+        json_schema_extra=unit("cycles per byte"),
+        description="of the map function, by its input",
     )
     map_ratio: Ratio | None = Field(
-        default=None, description="bytes that the map function leaves of one of its input"
+        default=None,
+        json_schema_extra=NO_UNIT,
+        description="bytes that the map function leaves of one of its input",
     )
     combine_ratio: Ratio | None = Field(
-        default=None, description="bytes that the combiner leaves of one of these; 1: there is none"
+        default=None,
+        json_schema_extra=NO_UNIT,
+        description="bytes that the combiner leaves of one of these; 1: there is none",
     )
-    sort: Cycles | None = Field(default=None, description="of the output of a map, cycles per byte")
+    sort: Cycles | None = Field(
+        default=None,
+        json_schema_extra=unit("cycles per byte"),
+        description="of the output of a map",
+    )
     merge: Cycles | None = Field(
-        default=None, description="each time that the memory of a reduce is full, cycles"
+        default=None,
+        json_schema_extra=unit("cycles"),
+        description="each time that the memory of a reduce is full",
     )
     reduce_sort: Cycles | None = Field(
-        default=None, description="before a reduce function begins, cycles"
+        default=None,
+        json_schema_extra=unit("cycles"),
+        description="before a reduce function begins",
     )
     reduce: Cycles | None = Field(
-        default=None, description="of the reduce function, cycles per byte of input"
+        default=None,
+        json_schema_extra=unit("cycles per byte"),
+        description="of the reduce function, by its input",
     )
     reduce_ratio: Ratio | None = Field(
-        default=None, description="bytes that it leaves of one of its input"
+        default=None,
+        json_schema_extra=NO_UNIT,
+        description="bytes that it leaves of one of its input",
     )
 
     def costs(self, program: Benchmark | None = None) -> JobCosts:
@@ -70,11 +91,17 @@ class ArrivalsTable(Table):
         "gaps between these; or all at once",
     )
     gap: Seconds = Field(
-        default=1.0, description="between two jobs, or two bursts; of random ones the mean, seconds"
+        default=1.0,
+        json_schema_extra=unit("seconds"),
+        description="between two jobs, or two bursts; of random ones the mean",
     )
-    burst: Count = Field(default=10, description="how many jobs come together in a burst")
+    burst: Count = Field(
+        default=10, json_schema_extra=unit("jobs"), description="how many come together in a burst"
+    )
     first: Seconds = Field(
-        default=0.0, description="when the first one comes, or the random gaps begin, seconds"
+        default=0.0,
+        json_schema_extra=unit("seconds"),
+        description="when the first one comes, or the random gaps begin",
     )
 
 
@@ -91,9 +118,11 @@ class MixTable(Table):
     small_queues: Annotated[tuple[Name, ...], _List] = Field(
         default=(), description="apart: as many queues, for the small jobs"
     )
-    gap: Seconds = Field(default=1.0, description="between two jobs of a queue, seconds")
+    gap: Seconds = Field(
+        default=1.0, json_schema_extra=unit("seconds"), description="between two jobs of a queue"
+    )
     rounds: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=1, description="how many times 50 jobs each queue gets"
+        default=1, json_schema_extra=NO_UNIT, description="how many times 50 jobs each queue gets"
     )
 
     @model_validator(mode="after")
@@ -116,15 +145,23 @@ class JobsTable(Table):
     program: Benchmark | None = Field(
         default=None, description="whose costs tasks have where costs says none; TeraSort's without"
     )
-    count: Count = Field(default=1, description="how many such jobs")
+    count: Count = Field(
+        default=1, json_schema_extra=unit("jobs"), description="how many such jobs"
+    )
     input: Annotated[float, Field(ge=0.001, le=1e9)] | None = Field(
-        default=None, description="bytes that each reads, MiB; one map for each block"
+        default=None,
+        json_schema_extra=unit("MiB"),
+        description="that each reads; one map for each block",
     )
     maps: Count | None = Field(
-        default=None, description="instead of input: so many maps of a whole block"
+        default=None,
+        json_schema_extra=NO_UNIT,
+        description="instead of input: so many maps of a whole block",
     )
     reduces: Annotated[int, Field(ge=0, le=10**6)] = Field(
-        default=1, description="of each job; 0: its maps write the output"
+        default=1,
+        json_schema_extra=NO_UNIT,
+        description="of each job; 0: its maps write the output",
     )
     queue: Name = Field(default="default", description="to which they are submitted, or which pool")
     user: Name | None = Field(
@@ -158,14 +195,20 @@ class JobsTable(Table):
 class DrawnTable(Table):
     """Jobs that are drawn, as MRPERF draws them: many small ones and a few large ones."""
 
-    jobs: Annotated[int, Field(ge=1, le=10**5)] = Field(description="how many")
+    jobs: Annotated[int, Field(ge=1, le=10**5)] = Field(
+        json_schema_extra=NO_UNIT, description="how many"
+    )
     families: Annotated[tuple[RandomFamily, ...], ListOf] = Field(
         default=RANDOM_FAMILIES, description="of which, each as likely"
     )
     queues: Annotated[tuple[Name, ...], ListOf] = Field(
         default=("default",), description="where they go, each as likely"
     )
-    users: Count = Field(default=1, description="who share the jobs; each is as likely to have one")
+    users: Count = Field(
+        default=1,
+        json_schema_extra=NO_UNIT,
+        description="who share the jobs; each is as likely to have one",
+    )
     arrivals: ArrivalsTable = Field(
         default=ArrivalsTable(law="poisson"), description="when they come"
     )
@@ -177,12 +220,14 @@ class SwimTable(Table):
     trace: str = Field(
         min_length=1, description="the trace (.tsv or .tsv.gz), from the scenario's folder"
     )
-    first: Count | None = Field(default=None, description="of the jobs, only the first ones")
+    first: Count | None = Field(
+        default=None, json_schema_extra=unit("jobs"), description="of the jobs, only the first ones"
+    )
     speed: Annotated[float, Field(ge=0.001, le=1000)] = Field(
-        default=1.0, description="submit jobs so many times as fast"
+        default=1.0, json_schema_extra=NO_UNIT, description="submit jobs so many times as fast"
     )
     reducer: Annotated[int, Field(ge=1, le=10**6)] = Field(
-        default=1024, description="MiB of shuffle of a reduce"
+        default=1024, json_schema_extra=unit("MiB"), description="shuffle of a reduce"
     )
     program: Benchmark | None = Field(
         default=None, description="whose costs of processors tasks have; TeraSort's without"
@@ -190,14 +235,20 @@ class SwimTable(Table):
     queues: Annotated[tuple[Name, ...], ListOf] = Field(
         default=("default",), description="where jobs go, each as likely"
     )
-    users: Count = Field(default=1, description="who share the jobs; each is as likely to have one")
+    users: Count = Field(
+        default=1,
+        json_schema_extra=NO_UNIT,
+        description="who share the jobs; each is as likely to have one",
+    )
 
 
 class MapReduceWorkload(Table):
     """Where jobs come from; jobs of several sources come together."""
 
     block: Annotated[int, Field(ge=1, le=10**6)] = Field(
-        default=64, description="MiB of a block of the file system: what a map reads"
+        default=64,
+        json_schema_extra=unit("MiB"),
+        description="a block of the file system: what a map reads",
     )
     mix: MixTable | None = Field(default=None, description="the published mix")
     jobs: Annotated[tuple[JobsTable, ...], _List] = Field(
