@@ -16,7 +16,9 @@ class ExitCode(IntEnum):
     """Done, and nothing is wrong."""
 
     VIOLATED = 1
-    """Something is violated: a property, a deadline, the rules of a schedule, an expected count."""
+    """Something is violated: a property, a deadline, the rules of a schedule, an expected count,
+    a layout.
+    """
 
     BAD_INPUT = 2
     """What was given cannot be used; the message names file, line or field."""

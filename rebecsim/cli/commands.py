@@ -40,6 +40,12 @@ COMMANDS = {
         MODELS,
         "new kiosk",
     ),
+    "format": Listed(
+        "models.format",
+        "Lay out models as the editor does: comments stay, and files are written in place.",
+        MODELS,
+        "format models/ticket_service.rebeca --check",
+    ),
     "generate": Listed(
         "models.simulate",
         "Generate one model for each configuration of a scenario.",
