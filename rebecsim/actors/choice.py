@@ -32,26 +32,27 @@ class ReplayError(UserError):
 class Run:
     """The choices of a run, in order; enough to do it again.
 
-    `priorities` says whether the priorities of rebecs counted when steps were enabled.
+    `priorities` says whether the priorities of rebecs counted when steps were enabled, `until` up
+    to what model time messages were served, if there was such a limit.
     """
 
     choices: tuple[Choice, ...]
     priorities: bool = True
+    until: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Give the run as plain lists and values."""
-        return {
-            "priorities": self.priorities,
-            "choices": [list(choice) for choice in self.choices],
-        }
+        limit = {} if self.until is None else {"until": self.until}
+        choices = [list(choice) for choice in self.choices]
+        return {"priorities": self.priorities, **limit, "choices": choices}
 
     @classmethod
     def from_json(cls, data: object) -> Run:
         """Read what `to_json` gave. Raises ReplayError, naming the position, for anything else."""
         match data:
-            case {"priorities": bool(priorities), "choices": list(rows)}:
+            case {"priorities": bool(priorities), "choices": list(rows), **others}:
                 choices = tuple(_choice(position, row) for position, row in enumerate(rows))
-                return cls(choices, priorities)
+                return cls(choices, priorities, _limit(others.get("until")))
         raise ReplayError("a recorded run is an object with `priorities` and `choices`")
 
 
@@ -65,6 +66,12 @@ def read_record(path: Path, read: Callable[[object], Record]) -> Record:
         raise ReplayError(f"{path}: is not JSON: {error}") from error
     except ReplayError as error:
         raise ReplayError(f"{path}: {error}") from error
+
+
+def _limit(until: object) -> int | None:
+    if until is None or (type(until) is int and until >= 0):
+        return until
+    raise ReplayError(f"`until`: {until!r} is no time, which is a whole number from 0 on")
 
 
 def _choice(position: int, row: object) -> Choice:

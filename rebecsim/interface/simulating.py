@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -176,4 +176,5 @@ def simulate(
     system = result.system
     rebecs = [] if system is None else system.rebecs
     started = {str(each): tracer.started.get(str(each)) or state_of(each) for each in rebecs}
-    return Simulated(loaded.name, result, tuple(tracer.events), started, scheduler.run)
+    choices = replace(scheduler.run, until=until)
+    return Simulated(loaded.name, result, tuple(tracer.events), started, choices)

@@ -35,9 +35,11 @@ def save_run(path: Path, run: Run) -> None:
     write_json(path, run.to_json())
 
 
-def load_run(path: Path) -> Recorder:
-    """Read the choices of a run, as a scheduler that does it again.
+def load_run(path: Path) -> Run:
+    """Read the choices of a run. Raises ReplayError, naming the file, when it has none."""
+    return read_record(path, Run.from_json)
 
-    Raises ReplayError, naming the file, when it is no record of a run.
-    """
-    return Recorder(ReplayScheduler(read_record(path, Run.from_json)))
+
+def doing_again(run: Run) -> Recorder:
+    """Make a scheduler that does a run again."""
+    return Recorder(ReplayScheduler(run))

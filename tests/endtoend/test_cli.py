@@ -177,7 +177,10 @@ def test_simulate_saves_and_replays(run, tmp_path):
     for path in (model, MODELS / "ticket_service.py"):
         replayed = run("simulate", path, "--replay", saved)
         assert replayed.returncode == 0
-        assert replayed.stdout.splitlines()[:-1] == done.stdout.splitlines()[:-2]
+        assert replayed.stdout.splitlines() == done.stdout.splitlines()[:-1]
+    sooner = run("simulate", model, "--replay", saved, "--until", 10)
+    assert sooner.stdout.splitlines()[-1].startswith("time limit")
+    assert len(sooner.stdout) < len(done.stdout)
     other = run("simulate", model, "--until", 20, "--seed", 4)
     assert other.stdout != done.stdout
 

@@ -1,5 +1,7 @@
 """How runs end, and what is noted of them."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -132,6 +134,8 @@ def test_a_run_survives_json_and_is_refused_where_it_does_not_fit():
     simulate(model, recorder, until=30)
     run = Run.from_json(recorder.run.to_json())
     assert run == recorder.run
+    limited = replace(run, until=30)
+    assert Run.from_json(json.loads(json.dumps(limited.to_json()))) == limited
 
     other = model_of(COUNTER % "self.count() after(1);")
     with pytest.raises(ReplayError, match=r"choice 1: the record has a step of 2, the model a st"):
@@ -143,6 +147,9 @@ def test_a_run_survives_json_and_is_refused_where_it_does_not_fit():
     for wrong in ([], {"priorities": True}, {"priorities": 1, "choices": []}):
         with pytest.raises(ReplayError, match="is an object with"):
             Run.from_json(wrong)
+    for until in (-1, 2.5, "soon", True):
+        with pytest.raises(ReplayError, match=r"`until`: .* is no time"):
+            Run.from_json({"priorities": True, "until": until, "choices": []})
     with pytest.raises(ReplayError, match=r"choice 0: \['step', 2, 2\]"):
         Run.from_json({"priorities": True, "choices": [["step", 2, 2]]})
 

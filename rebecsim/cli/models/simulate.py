@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace as changed
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -110,7 +110,11 @@ def simulate(
     until: Annotated[int | None, typer.Option(min=0, help="Last model time to serve.")] = None,
     steps: Annotated[
         int | None,
-        typer.Option(min=1, show_default="100; of many runs, any", help="Most messages to serve."),
+        typer.Option(
+            min=1,
+            show_default="100; of many runs, any; with --replay, all",
+            help="Most messages to serve.",
+        ),
     ] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, show_default="0", help="Seed of the random choices.")
@@ -155,11 +159,10 @@ def simulate(
         return
     _require_runs(many)
     replay, save = single.replay, single.save
-    steps = steps or _MESSAGES
     from rebecsim.actors.watchdog import EndlessError, Watchdog
     from rebecsim.report.models.runs import event_table, run_summary
     from rebecsim.simulation import Tracer
-    from rebecsim.simulation.saved import load_run, make_scheduler, save_run
+    from rebecsim.simulation.saved import doing_again, load_run, make_scheduler, save_run
     from rebecsim.simulation.traced import REPEATED, simulate_traced
 
     if engine == "native":
@@ -169,13 +172,17 @@ def simulate(
         order: Scheduling = scheduler or "random"
         with Watchdog(patience=patience):  # of constructors; compiled code counts its loops
             natively = _opened(model, core, env)
-            _simulate_natively(natively, seed or 0, law or "fair", order, until, steps)
+            most = steps or _MESSAGES
+            _simulate_natively(natively, seed or 0, law or "fair", order, until, most)
         return
     built, checked = _opened(model, core, env)
     if replay is None:
         chosen = make_scheduler(scheduler or "random", seed or 0, law or "fair")
+        steps = steps or _MESSAGES
     elif (seed, law, scheduler) == (None, None, None):
-        chosen = load_run(replay)
+        recorded = load_run(replay)
+        chosen = doing_again(recorded)
+        until = recorded.until if until is None else until
     else:
         raise typer.BadParameter("a replayed run has its choices already", param_hint="--replay")
     tracer = Tracer()
@@ -196,7 +203,7 @@ def simulate(
     console().print(event_table(tracer.events))
     console().print(run_summary(result))
     if save is not None:
-        save_run(save, chosen.run)
+        save_run(save, changed(chosen.run, until=until))
         say(f"choices in {save}")
     if result.is_violation:
         raise typer.Exit(ExitCode.VIOLATED)

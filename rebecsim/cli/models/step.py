@@ -254,8 +254,8 @@ class _Session:
             say(f"run in {text}; `rebecsim replay {text} {self._file}` does it again")
         else:
             say(
-                f"run in {text}; `rebecsim simulate {self._file}{option} --replay {text} "
-                f"--steps {len(self._stepper) + 1}` does it again"
+                f"run in {text}; `rebecsim simulate {self._file}{option} --replay {text}` does it "
+                "again"
             )
 
     def _restart(self, text: str) -> None:

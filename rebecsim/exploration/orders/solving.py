@@ -122,7 +122,8 @@ class ExactOrders:
             )[0]
             ordinals.append(outcome - int(process.first_outcome[actions[0]]))
             state = int(process.target[outcome])
-        return path_along(self.system, ordinals)
+        path = path_along(self.system, ordinals)
+        return path if path.run is None else replace(path, run=replace(path.run, until=self.until))
 
     def to_json(self) -> dict[str, Any]:
         """Give plain values, without runs."""

@@ -128,9 +128,10 @@ def test_runs_of_the_extremes_can_be_done_again(compared, run):
     for name in ("least", "most"):
         (file,) = folder.glob(f"mdf_*_am1_{name}.json")
         model = folder / f"{file.stem.removesuffix(f'_{name}')}.rebeca"
-        code, shown, complaint = run("simulate", "--replay", file, model, "--until", "11")
+        code, shown, complaint = run("simulate", "--replay", file, model)
         assert code == 0, complaint
         assert "time limit" in shown
+        assert json.loads(file.read_text())["until"] == 11
 
 
 def test_bounds_are_shown_where_not_all_is_known(run, tmp_path):
@@ -143,6 +144,15 @@ def test_bounds_are_shown_where_not_all_is_known(run, tmp_path):
     assert ".." in shown
     rows = [row for row in read(tmp_path / "out/exact.csv") if row["ticks"] == "12"]
     assert any(float(row["expected_low"]) < float(row["expected_high"]) for row in rows)
+    files = [*(tmp_path / "out/exact").glob("*.json")]
+    assert files
+    for file in files:
+        model = file.with_name(f"{file.stem.rpartition('_')[0]}.rebeca")
+        until = json.loads(file.read_text())["until"]
+        assert until < 11
+        code, shown, complaint = run("simulate", "--replay", file, model)
+        assert code == 0, complaint
+        assert re.search(rf"time limit .*the last one at time {until}\b", shown)
 
 
 @pytest.mark.parametrize(

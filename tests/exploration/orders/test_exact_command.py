@@ -16,9 +16,10 @@ def test_a_run_of_the_worst_order_is_done_again(run: Run, tmp_path: Path) -> Non
     found = run("exact", TICKETS, "--until", "10", *reach, "--save-max", "most.json", cwd=tmp_path)
     assert (found.returncode, found.stderr) == (0, "run in most.json\n")
     assert found.stdout.splitlines()[-1].split()[-3:] == ["0.265625", "0.367188", "0.46875"]
-    again = run("simulate", "--replay", "most.json", TICKETS, "--until", "10", cwd=tmp_path)
+    again = run("simulate", "--replay", "most.json", TICKETS, cwd=tmp_path)
     assert again.returncode == 0
     assert "time limit" in again.stdout
+    assert json.loads((tmp_path / "most.json").read_text())["until"] == 10
 
 
 def test_a_limit_is_said_and_gives_a_code_of_its_own(run: Run) -> None:

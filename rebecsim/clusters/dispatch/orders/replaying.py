@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -72,7 +72,7 @@ def extreme_run(
     recorder = Recorder(order)
     checked = check_source(rebeca_source(configuration), "cluster.rebeca")
     simulate(build_model(checked, "cluster"), recorder, until=last)
-    return ExtremeRun(recorder.run, last + 1, order.counted)
+    return ExtremeRun(replace(recorder.run, until=last), last + 1, order.counted)
 
 
 class _ExtremeOrder:
