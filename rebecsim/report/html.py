@@ -11,7 +11,7 @@ from typing import Any
 
 from rebecsim.metrics import Metric
 from rebecsim.report.answer import answer_notes, answer_sentence, answer_table
-from rebecsim.report.charts.interactive import CONFIG, plotly_figure
+from rebecsim.report.charts.interactive import CONFIG, DARK_COLOURS, plotly_figure
 from rebecsim.report.charts.series import ChartData
 from rebecsim.report.notes import abnormal_notes, interval_notes, rare_notes, reading_notes
 from rebecsim.report.numbers import (
@@ -119,6 +119,7 @@ def render_html(
         axis_notes=_axis_notes(report, by_axis) if by_axis else (),
         figures=[_figure(c, s) for c, s in zip(charts, stills, strict=True)],
         plotly_config=script_json(CONFIG),
+        dark_colours=script_json(DARK_COLOURS),
         plotly_js=_plotly() if charts else "",
         scenario_rows=list(scenario_rows(report.scenario)),
         choice_law=report.choice_law and choice_law_text(report.choice_law),

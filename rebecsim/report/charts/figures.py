@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from rebecsim.errors import UserError
 from rebecsim.files import write_atomically
+from rebecsim.report.charts.dark import with_dark_colours
 from rebecsim.report.charts.styles import COLOURS
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ def render_figure(
 ) -> dict[str, bytes]:
     """Draw a figure and give the contents of files, by the ends of their names.
 
-    Text in SVG is drawn as paths, so it looks the same on machines without the font.
+    Text in SVG is drawn as paths, so it looks the same on machines without the font; such a picture
+    is dark where the reader is.
     """
     import matplotlib
 
@@ -83,7 +85,8 @@ def render_figure(
             buffer = io.BytesIO()
             metadata = _METADATA[form]
             figure.savefig(buffer, format=form[1:], dpi=dots_per_inch, metadata=metadata)
-            contents[form] = buffer.getvalue()
+            data = buffer.getvalue()
+            contents[form] = with_dark_colours(data) if form == ".svg" else data
             figure.set_layout_engine(None)  # it is laid out; that takes as long as to draw it
     return contents
 

@@ -6,6 +6,7 @@ import html
 import math
 from typing import Any
 
+from rebecsim.report.charts.dark import dark_colour
 from rebecsim.report.charts.series import ChartData, Series
 from rebecsim.report.charts.styles import LineStyle, line_styles
 
@@ -19,8 +20,14 @@ CONFIG: dict[str, Any] = {
 }
 """How plotly behaves: nothing in the page leads to another site."""
 
-_GREY = "#d0d0d0"
+_WHITE, _TEXT, _LINE, _GREY = "#ffffff", "#1a1a1a", "#333333", "#d0d0d0"
 _PIXELS_PER_POINT = 96 / 72
+
+
+DARK_COLOURS = {
+    colour: dark_colour(colour) for colour in (_WHITE, _TEXT, _LINE, _GREY, "#000000")
+} | {"rgba(0,0,0,0.22)": "rgba(228,231,235,0.22)"}
+"""What the colours of a figure become where the page is dark; others stay as they are."""
 
 
 def plotly_figure(chart: ChartData) -> dict[str, Any]:
@@ -53,7 +60,7 @@ def _line(chart: ChartData, series: Series, style: LineStyle) -> dict[str, Any]:
         "marker": {
             "symbol": style.plotly_marker,
             "size": style.marker_size * _PIXELS_PER_POINT,
-            "color": "white",
+            "color": _WHITE,
             "line": {"color": style.colour, "width": 1.8},
         },
         "cliponaxis": False,
@@ -99,7 +106,7 @@ def _layout(chart: ChartData) -> dict[str, Any]:
         "unifiedhovertitle": {"text": f"<b>{html.escape(name)} %{{x}}</b>"},
         "showgrid": False,
         "zeroline": False,
-        "linecolor": "#333333",
+        "linecolor": _LINE,
         "ticks": "outside",
     }
     if len(chart.places) <= 12:
@@ -113,14 +120,14 @@ def _layout(chart: ChartData) -> dict[str, Any]:
             "range": list(chart.y_range),
             "gridcolor": _GREY,
             "zeroline": False,
-            "linecolor": "#333333",
+            "linecolor": _LINE,
             "ticks": "outside",
         },
         "legend": {"orientation": "h", "x": 0.5, "xanchor": "center", "y": -0.22, "yanchor": "top"},
         "hovermode": "x unified",
         "margin": {"l": 60, "r": 16, "t": 36, "b": 40},
         "height": 430,
-        "paper_bgcolor": "white",
-        "plot_bgcolor": "white",
-        "font": {"family": "system-ui, sans-serif", "size": 14, "color": "#1a1a1a"},
+        "paper_bgcolor": _WHITE,
+        "plot_bgcolor": _WHITE,
+        "font": {"family": "system-ui, sans-serif", "size": 14, "color": _TEXT},
     }

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.metrics import count_over_time
+from rebecsim.report.charts.dark import ON_COLOUR
 from rebecsim.report.charts.figures import BLUE, GREEN, ORANGE, new_figure, time_axis
 from rebecsim.workloads import Schedule
 
@@ -196,6 +197,7 @@ def _number_large_bars(
             color="white" if colour in _DARK else "black",
             ha="center",
             va="center",
+            gid=f"{ON_COLOUR}-{place}",
         )
 
 
