@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rebecsim.clusters.dispatch.orders.bounds import Rest
 from rebecsim.clusters.dispatch.orders.loops import (
     ACTIONS,
     CHOICES,
@@ -58,6 +60,16 @@ class Found:
     def states(self) -> int:
         """How many states there are at ticks."""
         return int(self.graph.counts[NODES])
+
+    def rest(self, last: int) -> Rest:
+        """Give what bounds states that were not looked at, up to a last tick."""
+        if self._rest.last != last:
+            self.__dict__["_rest"] = Rest(self.cluster, last)
+        return self._rest
+
+    @cached_property
+    def _rest(self) -> Rest:
+        return Rest(self.cluster, self.cluster.last)
 
     @property
     def figures(self) -> dict[str, int]:

@@ -87,7 +87,8 @@ def enter_all(rows: Table, places: Narrow, first: int, behind: int, words: int) 
 
 
 @compiled(inner=True)
-def _unpack(layout: Table, rows: Table, row: int, parts: Integers) -> None:
+def unpack(layout: Table, rows: Table, row: int, parts: Integers) -> None:
+    """Read the parts of a state."""
     for part in range(layout.shape[0]):
         parts[part] = rows[row, layout[part, 0]] >> layout[part, 1] & layout[part, 2]
 
@@ -352,7 +353,7 @@ def expand(
     groups = tables.groups.shape[0]
     for each in range(wanted.shape[0]):
         node = wanted[each]
-        _unpack(tables.layout, graph.nodes, node, saved)
+        unpack(tables.layout, graph.nodes, node, saved)
         graph.first_action[node] = graph.counts[ACTIONS]
         graph.ticks[node] = ticks
         graph.first_choice[node] = graph.counts[CHOICES]
@@ -431,29 +432,21 @@ def step_back(
     graph: Graph,
     chances: Floats,
     nodes: Integers,
-    ticks: int,
     gains: FloatTable,
     goals: Integers,
-    unknown: FloatTable,
     later: FloatTable,
     now: FloatTable,
     best: Floats,
 ) -> None:
-    """Work out values at a tick from those at the next one.
+    """Work out values of states that were looked at from those at the next tick.
 
     Columns are values of one goal, 0 the least, 1 the expected, 2 the most, and one side; `gains`
-    has what each receipt is worth in each, and `unknown` what states are worth that were not looked
-    at: at least, and for each job that waits. Nor were those that were looked at only when fewer
-    `ticks` followed than these.
+    has what each receipt is worth in each.
     """
     columns = now.shape[1]
     for each in range(nodes.shape[0]):
         node = nodes[each]
         action = graph.first_action[node]
-        if action == UNKNOWN or graph.ticks[node] < ticks:
-            for column in range(columns):
-                now[node, column] = unknown[0, column] + unknown[1, column] * graph.waiting[node]
-            continue
         choice = graph.first_choice[node]
         for column in range(columns):
             now[node, column] = 0.0

@@ -8,9 +8,10 @@ from dataclasses import replace
 from rebecsim.actors import ChoiceLaw
 from rebecsim.clusters.dispatch.configuration import Configuration
 from rebecsim.clusters.dispatch.hardware import Power
+from rebecsim.clusters.dispatch.orders.bounds import columns_of
 from rebecsim.clusters.dispatch.orders.graph import Found, find_states
 from rebecsim.clusters.dispatch.orders.states import OrderedCluster, cluster_of
-from rebecsim.clusters.dispatch.orders.values import Values, columns_of
+from rebecsim.clusters.dispatch.orders.values import Values
 from rebecsim.clusters.dispatch.orders.worth import (
     MOST_STATES,
     Bounds,

@@ -3,35 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rebecsim.clusters.dispatch.orders.bounds import Column
 from rebecsim.clusters.dispatch.orders.graph import Found
-from rebecsim.clusters.dispatch.orders.loops import NODES, RECEIPTS, step_back
-from rebecsim.clusters.dispatch.orders.states import OrderedCluster
+from rebecsim.clusters.dispatch.orders.loops import NODES, RECEIPTS, UNKNOWN, step_back
 from rebecsim.clusters.dispatch.orders.worth import Counted
-from rebecsim.exploration.orders.process import GOALS, Goal
+from rebecsim.exploration.orders.process import GOALS
 
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of values: of what, of which orders, from below or above."""
-
-    counted: Counted
-    goal: Goal
-    side: Literal["low", "high"]
-
-
-def columns_of(counted: Sequence[Counted], all_known: bool) -> list[Column]:
-    """Give the columns that are worked out: both sides only where not all is known."""
-    sides: tuple[Literal["low", "high"], ...] = ("low",) if all_known else ("low", "high")
-    return [Column(each, goal, side) for each in counted for goal in GOALS for side in sides]
 
 
 class Receipts:
@@ -59,25 +42,6 @@ class Receipts:
         return gains
 
 
-def unknown_worth(
-    cluster: OrderedCluster, column: Column, tick: int, last: int
-) -> tuple[float, float]:
-    """Bound what a state is worth that was not looked at: for itself, and for each waiting job.
-
-    Every job is counted once at most, and those that come at the last tick are not. AppMasters are
-    idle all the time, or busy.
-    """
-    if column.counted == "energy":
-        extremes = [0.0, 0.0]
-        for (first, behind), watts in zip(cluster.tables.groups, cluster.watts, strict=True):
-            worth = watts * int(behind - first) * (last - tick + 1)
-            extremes[worth > 0] += worth
-        return (extremes[0] if column.side == "low" else extremes[1]), 0.0
-    if column.side == "low":
-        return 0.0, 0.0
-    return float(sum(cluster.most_arrivals[max(tick - 1, 0) : last])), 1.0
-
-
 class Values:
     """Works out the values of states, tick by tick, from the last one on."""
 
@@ -92,6 +56,14 @@ class Values:
         self._of_phase = [np.flatnonzero(phase_of == phase) for phase in range(phases)]
         self._seen = [found.first_seen[some] for some in self._of_phase]
 
+    def _is_known(self, nodes: Integers, tick: int) -> NDArray[np.bool_]:
+        """Whether states were looked at, and not only when fewer ticks followed."""
+        graph, ticks = self._found.graph, self._found.cluster.last - tick + 1
+        known: NDArray[np.bool_] = (graph.first_action[nodes] != UNKNOWN) & (
+            graph.ticks[nodes] >= ticks
+        )
+        return known
+
     def backward(self) -> Iterator[tuple[int, Numbers]]:
         """Give each tick, the last one first, and the values of states there.
 
@@ -104,21 +76,23 @@ class Values:
             phase = (tick - 1) % cluster.periods  # that of the jobs that come before it
             reached = int(np.searchsorted(self._seen[phase], tick, side="right"))
             gains = np.empty((len(self._receipts._busy), len(self._columns)))
-            unknown = np.empty((2, len(self._columns)))
             worth = {
                 each.counted: self._receipts.gains(each.counted, left) for each in self._columns
             }
             for place, column in enumerate(self._columns):
                 gains[:, place] = worth[column.counted]
-                unknown[:, place] = unknown_worth(cluster, column, tick, self._last)
+            nodes = self._of_phase[phase][:reached]
+            is_known = self._is_known(nodes, tick)
+            unknown = nodes[~is_known]
+            if len(unknown):
+                rest = found.rest(self._last)
+                self._now[unknown] = rest.bounds(found.graph, unknown, tick, self._columns)
             step_back(
                 found.graph,
                 cluster.chances,
-                self._of_phase[phase][:reached],
-                cluster.last - tick + 1,
+                nodes[is_known],
                 gains,
                 self._goals,
-                unknown,
                 self._later,
                 self._now,
                 np.empty(len(self._columns)),
