@@ -7,12 +7,17 @@ from rebecsim.clusters.yarn.rebecs import ResourceManager
 
 
 class Monitor(Rebec, queue_size=2):
-    """Asks the scheduler with a period which containers are to be killed."""
+    """Asks the scheduler with a period which containers are to be killed, and gives up in the end.
+
+    A run ends when there is nothing to be done, and there always is a look to be taken. So a look
+    raises StuckError when nothing has happened for as long as the scheduler may need to kill.
+    """
 
     manager: ResourceManager = known_rebec()
 
     def __init__(self, period: int) -> None:
         self.period = period
+        self.quiet = 0
         self.look(after=period)
 
     @message_server
@@ -20,6 +25,9 @@ class Monitor(Rebec, queue_size=2):
         """Kill what is to be killed now."""
         if self.manager.closed:
             return
-        for each in self.manager.scheduler.to_kill(self._now):
-            self.manager.kill(each)
+        manager = self.manager
+        for each in manager.scheduler.to_kill(self._now):
+            manager.kill(each)
+        goes_on = manager.require_progress(self.quiet)
+        self.quiet = 0 if goes_on else self.quiet + self.period
         self.look(after=self.period)

@@ -57,11 +57,12 @@ class StuckError(UserError):
     def __init__(self, applications: Sequence[Application]) -> None:
         first = applications[0]
         others = f" and {len(applications) - 1} others" if len(applications) > 1 else ""
-        holding = sum(len(each.containers) for each in applications)
+        given = (container for each in applications for container in each.containers)
+        holding = sum(container.finished is None for container in given)
         super().__init__(
             f"{first.job.name}{others} wait for containers, and never get them: "
             f"{holding} containers are held, and no task runs that could end; "
-            "smaller AppMasters or larger nodes help, or assigning without reservations"
+            "smaller AppMasters, larger nodes or queues help, or assigning without reservations"
         )
 
 
@@ -402,15 +403,21 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
             each.killed = True
             each.node.manager.kill(each)
 
-    def require_progress(self) -> None:
-        """Raise StuckError if nothing can happen but that AppMasters wait for containers."""
+    def require_progress(self, quiet: int = 0) -> bool:
+        """Raise StuckError if nothing can happen but that AppMasters wait for containers.
+
+        `quiet` is how long that has been so (ms): a scheduler that kills may still do so. Gives
+        whether something else can happen.
+        """
         if self.tasks or self._to_come or any(node.awake for node in self.nodes):
-            return
-        if self.scheduler.will_kill:
-            return
+            return True
         running = self.running.values()
-        if not any(each.leaving or (each.launched and each.awake) for each in running):
+        if any(each.leaving or (each.launched and each.awake) for each in running):
+            return True
+        patience = self.scheduler.patience
+        if patience is None or quiet > patience:
             raise StuckError(list(running))
+        return False
 
     def reserve(self, application: Application, node: ClusterNode) -> None:
         """Keep a node for the application's next task."""

@@ -56,12 +56,13 @@ class ContainerScheduler(ABC):
     Attributes:
         elastic: whether it may give a task less memory than it asks for.
         placement: says where tasks may run; None: wherever they fit.
-        will_kill: whether it has chosen containers that it is going to kill.
+        patience: after how long at most it kills something if nothing else happens (ms); None: it
+            kills nothing.
         killed: what it has chosen, and was killed.
     """
 
     elastic: ClassVar[bool] = False
-    will_kill: bool = False
+    patience: int | None = None
 
     def __init__(
         self, configuration: YarnConfiguration, nodes: Sequence[ClusterNode], grants: Grants

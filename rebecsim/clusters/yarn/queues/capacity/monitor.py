@@ -44,9 +44,12 @@ class CapacityMonitor:
         self._dying: dict[Container, None] = {}
 
     @property
-    def has_chosen(self) -> bool:
-        """Whether something will be killed if it is still wanted."""
-        return bool(self._chosen) and not self._rules.observe_only
+    def patience(self) -> int:
+        """After how long at most something is killed if nothing else happens (ms).
+
+        So long it is remembered what was chosen, and is not any more.
+        """
+        return 2 * max(self._rules.wait, self._rules.balance_wait if self._rules.balance else 0)
 
     def released(self, container: Container) -> None:
         """Forget a container that has ended."""
@@ -71,8 +74,8 @@ class CapacityMonitor:
         return found
 
     def _forget(self, now: int) -> None:
-        longest = 2 * max(self._rules.wait, self._rules.balance_wait if self._rules.balance else 0)
-        for container in [each for each, at in self._chosen.items() if at < now - longest]:
+        old = now - self.patience
+        for container in [each for each, at in self._chosen.items() if at < old]:
             del self._chosen[container]
 
     def _pick(self) -> dict[Container, str]:

@@ -214,9 +214,9 @@ class CapacityScheduler(ContainerScheduler):
         return waits and self._patience.is_left()
 
     @property
-    def will_kill(self) -> bool:  # type: ignore[override]
-        """Whether containers are chosen that will be killed."""
-        return self._monitor is not None and self._monitor.has_chosen
+    def patience(self) -> int | None:  # type: ignore[override]
+        """After how long at most something is killed if nothing else happens (ms)."""
+        return None if self._monitor is None else self._monitor.patience
 
     def to_kill(self, now: int) -> list[Container]:
         """Give the containers whose time has come."""

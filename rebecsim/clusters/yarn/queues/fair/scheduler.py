@@ -443,9 +443,9 @@ class HadoopFairScheduler(ContainerScheduler):
         self._refresh(each)
 
     @property
-    def will_kill(self) -> bool:  # type: ignore[override]
-        """Whether containers are chosen that will be killed."""
-        return self._starving is not None and self._starving.has_chosen
+    def patience(self) -> int | None:  # type: ignore[override]
+        """After how long at most something is killed if nothing else happens (ms)."""
+        return None if self._starving is None else self._starving.patience
 
     def to_kill(self, now: int) -> list[Container]:
         """Give the containers whose time has come."""

@@ -50,9 +50,20 @@ class Starving:
         self._first: dict[ClusterNode, dict[FairApplicationState, Resources]] = {}
 
     @property
-    def has_chosen(self) -> bool:
-        """Whether something will be killed."""
-        return bool(self._chosen)
+    def patience(self) -> int:
+        """After how long at most something is killed if nothing else happens (ms).
+
+        Whoever starves has been hungry for one of the times of his queue, may have to wait until he
+        is looked at again, and then until what is chosen for him is killed.
+        """
+        queues = [each.settings for each in self._root.below()]
+        hungry = [time for each in queues for time in (each.minimum_timeout, each.share_timeout)]
+        return max((time for time in hungry if time is not None), default=0) + self._pause
+
+    @property
+    def _pause(self) -> int:
+        """How long an application is left alone for which something has been chosen (ms)."""
+        return self._rules.wait + _NODE_HEARTBEATS * _HEARTBEAT + self._rules.again
 
     def released(self, container: Container) -> None:
         """Forget a container that has ended."""
@@ -157,8 +168,7 @@ class Starving:
             if missing.memory < size.memory:
                 break
         if chosen_any:
-            again = self._rules.wait + _NODE_HEARTBEATS * _HEARTBEAT + self._rules.again
-            each.not_before = now + again
+            each.not_before = now + self._pause
 
     def _best(
         self, taker: FairApplicationState, size: Resources

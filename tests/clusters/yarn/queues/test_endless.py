@@ -1,0 +1,83 @@
+"""Clusters in which nothing goes on, with a scheduler that might still kill somebody."""
+
+from __future__ import annotations
+
+import pytest
+
+from rebecsim.clusters.yarn.queue_files.reading import QueueSettings
+from rebecsim.clusters.yarn.rebecs import StuckError
+from tests.clusters.yarn.queues.files import (
+    MONITOR,
+    TWO_QUEUES,
+    capacity,
+    fair,
+    job,
+    nodes,
+    run,
+    tasks,
+)
+
+KILLING = {"yarn.scheduler.fair.preemption": "true"}
+
+SMALL_FAIR = """\
+<allocations>
+<queue name="a"><maxResources>4096 mb, 1000 vcores</maxResources><maxAMShare>-1</maxAMShare></queue>
+<queue name="b"/>
+</allocations>
+"""
+
+IMPATIENT = """\
+<allocations>
+<defaultFairSharePreemptionTimeout>{timeout}</defaultFairSharePreemptionTimeout>
+<queue name="kept">
+<allowPreemptionFrom>false</allowPreemptionFrom><maxAMShare>-1</maxAMShare>
+</queue>
+<queue name="low"><schedulingPolicy>fifo</schedulingPolicy><maxAMShare>-1</maxAMShare></queue>
+<queue name="high"><weight>100</weight><maxAMShare>-1</maxAMShare></queue>
+</allocations>
+"""
+
+
+def _small_capacity(**more: str) -> QueueSettings:
+    few = {"root.a.capacity": "10", "root.a.maximum-capacity": "10", "root.b.capacity": "90"}
+    return capacity({**TWO_QUEUES, **few, "maximum-am-resource-percent": "1", **more})
+
+
+OBSERVED = MONITOR | {"yarn.resourcemanager.monitor.capacity.preemption.observe_only": "true"}
+
+
+@pytest.mark.parametrize("count", [4, 6])  # AppMasters that have what they need, and too many
+@pytest.mark.parametrize(
+    "settings",
+    [
+        fair(SMALL_FAIR),
+        fair(SMALL_FAIR, KILLING),
+        _small_capacity(),
+        _small_capacity(**MONITOR),
+        _small_capacity(**OBSERVED),
+    ],
+    ids=["fair", "fair that kills", "capacities", "capacities that kill", "only observed"],
+)
+def test_masters_that_fill_their_queue_are_no_endless_run(
+    settings: QueueSettings, count: int
+) -> None:
+    jobs = [job(number, "root.a", tasks(3, 5), master_memory=1024) for number in range(count)]
+    with pytest.raises(StuckError, match="4 containers are held, and no task runs that could end"):
+        run(settings, jobs, nodes(4))
+
+
+@pytest.mark.parametrize("timeout", [40, 90])
+def test_who_starves_is_waited_for_while_nothing_else_goes_on(timeout: int) -> None:
+    masters = [job(1, "root.kept", tasks(2, 5), master_memory=1024)]
+    masters += [job(number, "root.low", tasks(2, 5), master_memory=1024) for number in (2, 3, 4)]
+    late = job(5, "root.high", tasks(1, 5), at=20, master_memory=1024)
+    text = IMPATIENT.format(timeout=timeout)
+    finished = run(fair(text, KILLING), [*masters, late], nodes(4, 1024))
+    first, second = finished.killed
+    # Hungry from 20 s on; what is chosen is killed after 15 s, and the next one is not chosen
+    # before four heartbeats and 10 s more.
+    assert (first.chosen, first.killed) == ((20 + timeout) * 1000, (35 + timeout) * 1000)
+    assert (second.chosen, second.killed) == ((49 + timeout) * 1000, (64 + timeout) * 1000)
+    assert finished.applications[4].end < min(each.end for each in finished.applications[:4])
+    with pytest.raises(StuckError):
+        run(fair(text), [*masters, late], nodes(4, 1024))
