@@ -189,7 +189,7 @@ class DispatchStudy(SimulatedStudy):
         return dispatch_sections(plan, results, moments)
 
     def require_exact(self, plan: Plan) -> None:
-        """Refuse eviction, policies of plug-ins, and too much that is drawn in one tick."""
+        """Refuse what is drawn in too many ways in one tick."""
         from rebecsim.clusters.dispatch.report.exact import require_exact
 
         require_exact(plan)
@@ -197,7 +197,7 @@ class DispatchStudy(SimulatedStudy):
     def reckon_exactly(
         self, plan: Plan, results: Results, executor: Executor, most_states: int
     ) -> None:
-        """Reckon each cell tick by tick."""
+        """Reckon each cell tick by tick, or message by message."""
         from rebecsim.clusters.dispatch.report.exact import reckon
 
         reckon(plan, results, executor, most_states)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rebecsim.actors import ChoiceLaw
 from rebecsim.exploration.checks import Problem
 from rebecsim.exploration.limits import Limits
+from rebecsim.exploration.orders.counting import Counted, Counting
 from rebecsim.exploration.orders.process import DecisionProcess, Rewards, depths_of
 from rebecsim.exploration.orders.quantities import Measure
 from rebecsim.exploration.search import Progress, Search
@@ -32,6 +33,10 @@ class StandsStillError(Exception):
     """Steps can go round without time, so that runs need not come to an end."""
 
 
+class WrapsError(Exception):
+    """Counters may become larger than numbers are, so they cannot be added up step by step."""
+
+
 @dataclass(frozen=True)
 class Unrolled:
     """All orders of a model up to a time.
@@ -41,11 +46,22 @@ class Unrolled:
         states: what its states are.
         until: the time up to which messages are served. Where a limit was reached that is less than
             was asked for, and less than any time of a state if nothing is known.
+        sums: of each quantity that is a sum of counters what it begins with, and what each outcome
+            adds; None of others.
     """
 
     process: DecisionProcess
     states: Sequence[State]
     until: int
+    sums: Sequence[Sum | None]
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A quantity that is added up: its initial value, and what each outcome of a process adds."""
+
+    initial: float
+    added: NDArray[np.float64]
 
 
 class OrdersSearch(Search):
@@ -55,19 +71,26 @@ class OrdersSearch(Search):
         self,
         problem: Problem,
         law: ChoiceLaw,
+        counted: Counted,
         limits: Limits,
         progress: Callable[[Progress], None] | None = None,
     ) -> None:
         super().__init__(problem, limits=limits, stop_at="all", progress=progress)
         self._law: ChoiceLaw = law
-        self._rows = _Rows()
+        self._counted = counted
+        self._counting = Counting(problem.system, counted)
+        self._rows = _Rows(len(counted.sums))
+        initial, _ = self._counting.taken_out(problem.system.initial)
+        self.states = self._states = [initial]
+        self._numbers = {initial: 0}
         self._waiting: dict[int, list[int]] = {problem.system.initial[-1]: [0]}
         self._times = [*self._waiting]
 
     def unroll(self, until: int) -> Unrolled:
         """Expand all states up to a time.
 
-        Raises StandsStillError, and EndlessError for a message server that does not end.
+        Raises StandsStillError, WrapsError, and EndlessError for a message server that does not
+        end.
         """
         known = until
         with self.expanding():
@@ -79,7 +102,17 @@ class OrdersSearch(Search):
                 known = until
         order = self._rows.states
         kept = sum(self._states[number][-1] <= known for number in order)
-        return Unrolled(*self._rows.process(self._states, kept), known)
+        process, states = self._rows.process(self._states, kept)
+        if process.states and self._counting.may_wrap(int(process.depth.max())):
+            raise WrapsError
+        outcomes = len(process.target)
+        sums = [
+            None
+            if each is None
+            else Sum(self._counting.initial[place], self._rows.added(place, outcomes))
+            for place, each in enumerate(self._counted.sums)
+        ]
+        return Unrolled(process, states, known, sums)
 
     def _expand(self, number: int) -> None:
         if not self.expanded % _LOOK_EVERY:
@@ -90,8 +123,11 @@ class OrdersSearch(Search):
             assert isinstance(cause, Outcome), "only in floating time"
             if weight:
                 self._rows.act(weight)
-            place = _BREACH if isinstance(target, Breach) else self._number(target)
-            self._rows.come_to(probability_of(cause, self._law), place)
+            place, added = _BREACH, self._counting.nothing
+            if not isinstance(target, Breach):
+                after, added = self._counting.taken_out(target)
+                place = self._number(after)
+            self._rows.come_to(probability_of(cause, self._law), place, added)
             self.transitions += 1
         self.expanded += 1
 
@@ -115,7 +151,8 @@ class OrdersSearch(Search):
 class _Rows:
     """States in the order of being expanded, with their actions and the outcomes of these."""
 
-    def __init__(self) -> None:
+    def __init__(self, sums: int) -> None:
+        self._added = [array("d") for _ in range(sums)]
         self.states = array("q")
         self._first_action = array("q")
         self._weight = array("d")
@@ -133,10 +170,16 @@ class _Rows:
         self._weight.append(weight)
         self._first_outcome.append(len(self._target))
 
-    def come_to(self, probability: float, target: int) -> None:
-        """Add an outcome to the action."""
+    def come_to(self, probability: float, target: int, added: Sequence[float]) -> None:
+        """Add an outcome to the action, with what it adds to each sum."""
         self._probability.append(probability)
         self._target.append(target)
+        for some, each in zip(self._added, added, strict=True):
+            some.append(each)
+
+    def added(self, place: int, outcomes: int) -> NDArray[np.float64]:
+        """Give what the first outcomes add to a sum."""
+        return np.array(self._added[place][:outcomes], np.float64)
 
     def process(
         self, states: Sequence[State], kept: int
@@ -213,9 +256,11 @@ def probability_of(outcome: Outcome, law: ChoiceLaw) -> float:
     )
 
 
-def rewards_of(unrolled: Unrolled, measure: Measure) -> Rewards:
+def rewards_of(unrolled: Unrolled, measure: Measure, summed: Sum | None) -> Rewards:
     """Give what runs get of a quantity. Raises UserError where its expression has no value."""
     process, states = unrolled.process, unrolled.states
+    if summed is not None:
+        return _added_up(process, measure, summed)
     values = np.array([float(measure.read(state)) for state in states])
     source = np.repeat(np.arange(len(states)), np.diff(process.first_outcome[process.first_action]))
     before = values[source]
@@ -226,3 +271,16 @@ def rewards_of(unrolled: Unrolled, measure: Measure) -> Rewards:
     nothing = np.full(len(states), np.nan)
     settled = np.where(values != 0, 1.0, nothing) if measure.settles else nothing
     return Rewards(gain, measure.at_end(values), settled)
+
+
+def _added_up(process: DecisionProcess, measure: Measure, summed: Sum) -> Rewards:
+    """Give what runs get of a sum of counters: what it begins with, and what steps add to it."""
+    nothing = np.zeros(process.states)
+    before = np.zeros_like(summed.added)
+    gain = summed.added
+    if measure.quantity.kind == "increase":
+        gain = measure.of_step(before, summed.added)
+    else:
+        nothing = nothing + summed.initial
+        gain = np.where(process.target < process.states, gain, summed.initial)
+    return Rewards(gain, nothing, np.full(process.states, np.nan))

@@ -17,9 +17,12 @@ from rebecsim.exploration.limits import Bound, Limits
 from rebecsim.exploration.orders.building import (
     OrdersSearch,
     StandsStillError,
+    Sum,
     Unrolled,
+    WrapsError,
     rewards_of,
 )
+from rebecsim.exploration.orders.counting import counted_of, none_counted
 from rebecsim.exploration.orders.process import (
     GOALS,
     Goal,
@@ -125,6 +128,18 @@ class ExactOrders:
         path = path_along(self.system, ordinals)
         return path if path.run is None else replace(path, run=replace(path.run, until=self.until))
 
+    def sooner(self, until: int) -> tuple[dict[Goal, float], ...]:
+        """Give what each quantity comes to where messages are served up to an earlier time."""
+        is_over = np.array([state[-1] > until for state in self.unrolled.states])
+        found = list[dict[Goal, float]]()
+        for each in self.values:
+            rewards = each.rewards
+            ends = is_over & np.isnan(rewards.settled)
+            cut = replace(rewards, settled=np.where(ends, rewards.ending, rewards.settled))
+            process = self.unrolled.process
+            found.append({goal: float(values_of(process, cut, goal)[0]) for goal in GOALS})
+        return tuple(found)
+
     def to_json(self) -> dict[str, Any]:
         """Give plain values, without runs."""
         return {
@@ -164,9 +179,14 @@ def exact_orders(
     problem = process_of(model, checked, deadlines)
     names = Properties(problem.system, checked or vocabulary(model), abstraction(model, ()))
     measures = [measure_of(each, names.expression) for each in quantities]
-    search = OrdersSearch(problem, law, bounds, progress)
+    counted = counted_of(checked, quantities)
     try:
-        unrolled = search.unroll(until)
+        try:
+            search = OrdersSearch(problem, law, counted, bounds, progress)
+            unrolled = search.unroll(until)
+        except WrapsError:
+            search = OrdersSearch(problem, law, none_counted(quantities), bounds, progress)
+            unrolled = search.unroll(until)
     except StandsStillError as error:
         raise UserError(
             f"{model.name}: time need not advance, so there are runs that never come to time "
@@ -174,7 +194,8 @@ def exact_orders(
         ) from error
     problem.system.runner.finish()
     bound = search.bounds[0] if unrolled.until < until else None
-    values = tuple(_solved(unrolled, each) for each in measures)
+    sums = unrolled.sums
+    values = tuple(_solved(unrolled, *each) for each in zip(measures, sums, strict=True))
     return ExactOrders(problem.system, unrolled, law, until, bound, values)
 
 
@@ -190,8 +211,8 @@ def process_of(model: Model, checked: CheckedModel | None, deadlines: bool) -> P
         ) from violation
 
 
-def _solved(unrolled: Unrolled, measure: Measure) -> ExactValue:
-    rewards = rewards_of(unrolled, measure)
+def _solved(unrolled: Unrolled, measure: Measure, summed: Sum | None) -> ExactValue:
+    rewards = rewards_of(unrolled, measure, summed)
     values = {goal: values_of(unrolled.process, rewards, goal) for goal in GOALS}
     return ExactValue(measure.quantity, rewards, values)
 

@@ -158,7 +158,6 @@ def test_bounds_are_shown_where_not_all_is_known(run, tmp_path):
 @pytest.mark.parametrize(
     ("scenario", "options", "complaint"),
     [
-        ("natjam_for_mdf", ["--exact"], "without [eviction]"),
         ("capacity_or_fair", ["--exact"], "not for scenarios of the kind"),
         ("for_edf", ["--exact-states", "9"], "is for --exact only"),
         ("for_edf", ["--exact", "--exact-states", "0"], "--exact-states"),

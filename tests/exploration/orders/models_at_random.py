@@ -11,8 +11,8 @@ def model_at_random(draw: random.Random, priorities: bool = True) -> str:
     lines = [
         f"reactiveclass Node({draw.choice([2, 3, 4])}) {{",
         "  knownrebecs { Node peer; }",
-        "  statevars { int count; int last; }",
-        "  Node(int first) { self.go(first) after(first); }",
+        "  statevars { int count; int last; int served; }",
+        "  Node(int first) { served = first; self.go(first) after(first); }",
         "  msgsrv go(int x) {",
     ]
     body = [
@@ -30,6 +30,7 @@ def model_at_random(draw: random.Random, priorities: bool = True) -> str:
     ]
     chosen = draw.choice(["last = ?(0, 1, 1);", "delay(?(0, 2));", "last = ?(0, 1);", ""])
     body.insert(draw.choice([1, 2]), f"if (x != 1) {{ {chosen} }}")
+    body.append(draw.choice(["served++;", "served += x + 1;", "served = served - last;"]))
     lines += [f"    {each}" for each in body if each]
     lines += ["  }", "}", "main {"]
     for each in range(count):

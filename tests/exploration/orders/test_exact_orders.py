@@ -28,6 +28,8 @@ from tests.exploration.orders.models_at_random import model_at_random
 ALL_KINDS = (
     Quantity("increase", "n0.count"),
     Quantity("final", "n1.last - n0.count"),
+    Quantity("increase", "n0.served - n1.served"),
+    Quantity("final", "2 * n1.served - n0.served"),
     Quantity("reached", "n0.count == 2 || n1.last == 2"),
     Quantity("goes wrong"),
 )
@@ -61,6 +63,18 @@ def test_values_are_those_of_all_runs():
         np.testing.assert_allclose(values, expected, atol=1e-9, err_msg=f"seed {seed}")
         compared += 1
     assert compared >= 12
+
+
+@pytest.mark.parametrize("seed", range(dear(40, share=4)))
+def test_values_of_a_shorter_time_are_found_in_those_of_a_longer_one(seed):
+    checked = check_source(model_at_random(random.Random(seed)), "drawn.rebeca")
+    model = build_model(checked, "drawn")
+    whole = exact_orders(model, ALL_KINDS, 4, checked=checked)
+    for until in range(4):
+        part = exact_orders(model, ALL_KINDS, until, checked=checked)
+        values = [[each[goal] for goal in GOALS] for each in part.values]
+        cut = [[each[goal] for goal in GOALS] for each in whole.sooner(until)]
+        np.testing.assert_allclose(cut, values, atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(dear(100, share=10)))

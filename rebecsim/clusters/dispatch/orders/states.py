@@ -27,12 +27,12 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
 from rebecsim.actors import ChoiceLaw
-from rebecsim.clusters.dispatch.configuration import Configuration
+from rebecsim.clusters.dispatch.configuration import ClusterConfiguration, Configuration
 from rebecsim.clusters.dispatch.hardware import Power, cycled, speed_ratio
 from rebecsim.clusters.dispatch.policies import BUILTIN_DISPATCH_POLICIES
 from rebecsim.errors import UserError
@@ -129,6 +129,11 @@ class _Job(NamedTuple):
     is_high: bool
 
 
+def is_known_by_ticks(configuration: ClusterConfiguration) -> TypeGuard[Configuration]:
+    """Whether the rule of a cluster is known here, and not only to its model."""
+    return isinstance(configuration, Configuration) and configuration.policy in POLICY_NUMBERS
+
+
 def cluster_of(
     configuration: Configuration, ticks: int, law: ChoiceLaw = "fair", power: Power | None = None
 ) -> OrderedCluster:
@@ -138,7 +143,9 @@ def cluster_of(
     too much is drawn in one tick.
     """
     if configuration.policy not in POLICY_NUMBERS:
-        raise UserError(f"{configuration.policy}: exact orders know the built-in policies only")
+        raise UserError(
+            f"{configuration.policy}: only its model knows its rule; `message_orders` asks that"
+        )
     if ticks > _MOST_TICKS:
         raise UserError(f"exact orders go up to {_MOST_TICKS} ticks, not {ticks}")
     drawn = [_jobs_at(configuration, time, law) for time in range(ticks)]

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from rich.console import Group
 from rich.text import Text
 
-from rebecsim.clusters.dispatch.configuration import Configuration
-from rebecsim.clusters.dispatch.measures import DEADLINE_MISSES
+from rebecsim.clusters.dispatch.configuration import ClusterConfiguration, Configuration
 from rebecsim.clusters.dispatch.orders.worth import Bounds, ClusterValues, Counted, Extreme
 from rebecsim.clusters.dispatch.report.exact_words import answers_in_words, shown
 from rebecsim.clusters.dispatch.scenario import Scenario
-from rebecsim.errors import UserError
 from rebecsim.exploration.orders.process import GOALS, Goal
 from rebecsim.files import write_json, write_text
 from rebecsim.report.csv import text_of
@@ -57,13 +55,13 @@ _NOTES = (
 
 def require_exact(plan: Plan) -> None:
     """Raise UserError if exact orders of a plan are not known how to reckon."""
-    from rebecsim.clusters.dispatch.orders.states import cluster_of
+    from rebecsim.clusters.dispatch.orders.states import cluster_of, is_known_by_ticks
 
     scenario: Scenario = plan.scenario
-    if scenario.eviction is not None:
-        raise UserError("exact orders are for scenarios without [eviction]")
     for cell in plan.cells:
-        cluster_of(_configuration(cell), scenario.ticks, scenario.choice_law, scenario.power)
+        configuration = _configuration(cell)
+        if is_known_by_ticks(configuration):
+            cluster_of(configuration, scenario.ticks, scenario.choice_law, scenario.power)
 
 
 def reckon(plan: Plan, results: Results, executor: Executor, most_states: int) -> None:
@@ -71,7 +69,8 @@ def reckon(plan: Plan, results: Results, executor: Executor, most_states: int) -
     require_exact(plan)
     scenario: Scenario = plan.scenario
     one = partial(_reckoned, scenario=scenario, most_states=most_states)
-    found = executor.map(one, [_configuration(cell) for cell in plan.cells])
+    clusters = [(_configuration(cell), plan.study.model_text(cell) or "") for cell in plan.cells]
+    found = executor.map(one, clusters)
     kept = dict[str, Any]()
     folder = results.directory / _FOLDER
     for cell, (values, runs) in zip(plan.cells, found, strict=True):
@@ -85,29 +84,61 @@ def reckon(plan: Plan, results: Results, executor: Executor, most_states: int) -
 
 
 def _reckoned(
-    configuration: Configuration, scenario: Scenario, most_states: int
+    cluster: tuple[ClusterConfiguration, str], scenario: Scenario, most_states: int
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Give the values of a cell, and runs of the least and the most misses where these differ."""
     # Reports need no compiled code.
+    from rebecsim.clusters.dispatch.orders.states import is_known_by_ticks
+
+    configuration, source = cluster
+    if is_known_by_ticks(configuration):
+        values, run_of = _by_ticks(configuration, scenario, most_states)
+    else:
+        values, run_of = _by_messages(configuration, source, scenario, most_states)
+    runs = {name: run_of(goal) for name, goal in _EXTREMES.items() if _differs(values)}
+    return values.to_json(), {name: run for name, run in runs.items() if run is not None}
+
+
+def _differs(values: ClusterValues) -> bool:
+    """Whether orders come to different deadline misses, as far as all is known."""
+    if not values.known_ticks:
+        return False
+    misses = values.at(values.known_ticks)["deadline_misses"]
+    return misses["minimum"].low < misses["maximum"].high
+
+
+def _by_ticks(
+    configuration: Configuration, scenario: Scenario, most_states: int
+) -> tuple[ClusterValues, Callable[[Extreme], dict[str, Any] | None]]:
+    """Give the values of a cluster whose policy is known, and what gives runs."""
     from rebecsim.clusters.dispatch.orders.replaying import extreme_run
     from rebecsim.clusters.dispatch.orders.solving import states_of, values_over
 
     law, power = scenario.choice_law, scenario.power
     found = states_of(configuration, scenario.ticks, law, power, most_states)
-    values = values_over(found, most_states)
-    runs = dict[str, Any]()
-    misses = values.at(values.known_ticks)["deadline_misses"] if values.known_ticks else None
-    if misses is not None and misses["minimum"].low < misses["maximum"].high:
-        for name, goal in _EXTREMES.items():
-            run = extreme_run(found, configuration, goal, law=law, seed=scenario.seed)
-            if run is not None:
-                runs[name] = run.run.to_json()
-    return values.to_json(), runs
+
+    def run_of(goal: Extreme) -> dict[str, Any] | None:
+        run = extreme_run(found, configuration, goal, law=law, seed=scenario.seed)
+        return None if run is None else run.run.to_json()
+
+    return values_over(found, most_states), run_of
 
 
-def _configuration(cell: PlannedCell) -> Configuration:
+def _by_messages(
+    configuration: ClusterConfiguration, source: str, scenario: Scenario, most_states: int
+) -> tuple[ClusterValues, Callable[[Extreme], dict[str, Any] | None]]:
+    """Give the values of any other cluster, and what gives runs."""
+    from rebecsim.clusters.dispatch.orders.messages import MessageCluster, message_orders
+
+    law, power = scenario.choice_law, scenario.power
+    cluster = MessageCluster(configuration, source, scenario.ticks, law, power)
+    found = message_orders(cluster, most_states)
+    return found.values(), partial(found.run, seed=scenario.seed)
+
+
+def _configuration(cell: PlannedCell) -> ClusterConfiguration:
     configuration = cell.setup.configuration
-    assert isinstance(configuration, Configuration)
+    assert isinstance(configuration, ClusterConfiguration)
     return configuration
 
 
@@ -133,7 +164,8 @@ def exact_sections(
     if not exact:
         return
     names = _names(plan)
-    sampled = {each.cell: estimate(DEADLINE_MISSES, [each]) for each in moments}
+    misses = plan.study.measures(plan.scenario)[0]
+    sampled = {each.cell: estimate(misses, [each]) for each in moments}
     sentences = answers_in_words(exact, names)
     tables = [_table(exact, names, each, sampled) for each in next(iter(exact.values())).values]
     check = _check(plan, exact, sampled)

@@ -92,7 +92,10 @@ def _decided(
     shared = set(both[0].by_ticks) & set(both[1].by_ticks)
     last = both[0].ticks
     for ticks in (last, *([max(shared)] if shared else [])):
-        worth = [each.at(ticks)[figure] for each in both]
+        known = [each.at(ticks) for each in both]
+        if not all(figure in each for each in known):
+            continue
+        worth = [each[figure] for each in known]
         spans = [Bounds(each["minimum"].low, each["maximum"].high) for each in worth]
         for less, more in ((0, 1), (1, 0)):
             if not _is_less(spans[less].high, spans[more].low):
