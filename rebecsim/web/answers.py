@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 from urllib.parse import parse_qs
 
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup, escape
 
 from rebecsim.errors import UserError
 from rebecsim.printable import clipped
+
+_CODE = re.compile(r"`([^`]+)`")
 
 LONGEST_ERROR = 2000
 """Characters of an error that is shown."""
@@ -22,13 +26,20 @@ class UnknownPlaceError(UserError):
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("rebecsim.web"),
         autoescape=select_autoescape(default=True, default_for_string=True),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["in_code"] = in_code
+    return environment
+
+
+def in_code(text: str) -> Markup:
+    """Give a text as HTML, with what stands between backticks as code."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))
 
 
 def rendered(template: str, **values: Any) -> str:

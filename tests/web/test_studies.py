@@ -23,7 +23,8 @@ from rebecsim.studies.scenarios.scenario_files import builtin_scenarios
 from rebecsim.studies.storage.lock import exclusive
 from rebecsim.web.guard import LARGEST_BODY
 from rebecsim.web.studies import started, study_process
-from rebecsim.web.studies.fields import every_field, fields_of, read, shown
+from rebecsim.web.studies.field_schema import fields_of
+from rebecsim.web.studies.fields import GROUPS, every_field, read, shown, value_at
 from rebecsim.web.studies.run_views import RunViews
 from rebecsim.web.studies.scenario_texts import text_of_builtin
 from rebecsim.web.studies.shelf import id_of
@@ -69,15 +70,20 @@ def check(app: Any, text: str, **sent: str) -> dict[str, Any]:
 @pytest.mark.parametrize("kind", kind_names())
 def test_each_kind_has_a_form_with_all_its_options(app: Any, tmp_path: Path, kind: str) -> None:
     page = unescape(ask(app(tmp_path), f"/studies/new?kind={kind}").text)
-    fields = list(every_field(fields_of(find_kind(kind).scenario.model_json_schema())))
+    said = re.sub("</?code>", "", page)
+    fields = list(every_field(fields_of(find_kind(kind).scenario.model_json_schema(), {})))
     assert {each.path[0] for each in fields} == set(find_kind(kind).scenario.model_fields) - {
         "kind"
     }
     for each in fields:
         assert each.help
-        assert each.help in page
-        assert f'<span class="unit">{each.unit}</span>' in page or not each.unit
-        assert f'name="f:{each.name}"' in page or (each.shape == "table" and not each.optional)
+        assert each.help.replace("`", "") in said
+        assert f'<span class="unit">[{each.unit}]</span>' in page or not each.unit
+        assert (
+            f'name="f:{each.name}"' in page
+            or (each.shape == "table" and not each.optional)
+            or (each.shape == "tables" and f'name="act" value="{each.name}"' in page)
+        )
     assert "Something is to be mended first" in page
 
 
@@ -85,18 +91,18 @@ def test_each_kind_has_a_form_with_all_its_options(app: Any, tmp_path: Path, kin
 def test_fields_show_a_scenario_as_it_is(name: str) -> None:
     """What is shown, read again, is what the scenario has."""
     values = tomllib.loads(text_of_builtin(name) or "")
-    fields = list(every_field(fields_of(find_kind(values["kind"]).scenario.model_json_schema())))
+    schema = find_kind(values["kind"]).scenario.model_json_schema()
+    fields = list(every_field(fields_of(schema, values)))
+    assert len({each.name for each in fields}) == len(fields)
     seen = set()
     for each in fields:
-        found: Any = values
-        for key in each.path:
-            found = found.get(key) if isinstance(found, dict) else None
-        if each.shape != "table":
+        found = value_at(values, each.path)
+        if each.shape not in GROUPS:
             assert read(each, shown(each, values)) == found
             seen |= {each.path[0]} if found is not None else set()
         else:
             assert bool(shown(each, values)) is (found is not None)
-    tables = {each.path[0] for each in fields if each.shape == "table"}
+    tables = {each.path[0] for each in fields if each.shape in GROUPS}
     assert seen | tables | {"kind"} >= set(values)
 
 
@@ -117,8 +123,9 @@ def test_a_changed_field_changes_the_text_and_no_other_line(app: Any, tmp_path: 
         ("ticks", "many", "must be a whole number"),
         ("policies", "EDF, EDD", "did you mean EDF"),
         ("app_masters", "1, 0", "must be at least 1"),
-        ("lengths", '[{ pattern = "uniform" }]', "is missing"),
-        ("lengths", "[", "must be written as TOML"),
+        ("lengths[0].minimum", "", "is missing (smallest value)"),
+        ("lengths[0].maximum", "-1", "must be at least 0"),
+        ("power.idle", "[", "must be written as TOML"),
         ("high_priority.probability", "15", "a multiple of 10"),
     ],
 )
@@ -135,6 +142,63 @@ def test_what_is_wrong_is_said_at_its_field(
     place = re.search(rf'id="p:{re.escape(field)}">(.*?)</p>', page.text, re.DOTALL)
     assert place is not None
     assert said in unescape(place[1])
+
+
+def test_tables_of_a_list_are_groups_that_come_and_go(app: Any, tmp_path: Path) -> None:
+    application = app(tmp_path)
+    text = SMALL.replace("[[lengths]]", "# of jobs\n[[lengths]]")
+    more = check(application, text, act="arrivals")
+    assert tomllib.loads(more["text"])["arrivals"] == [
+        {"pattern": "uniform", "count": 1},
+        {"pattern": "uniform"},
+    ]
+    assert "# of jobs" in more["text"]
+    assert "is missing" in more["problems"]["arrivals[1].count"][0]
+    assert more["layout"] != check(application, text)["layout"]
+    done = check(application, more["text"], field="arrivals[1].count", value="2")
+    assert done["said"] == "8 cells, 48 runs"
+    fewer = check(application, done["text"], act="arrivals[0]")
+    assert tomllib.loads(fewer["text"])["arrivals"] == [{"pattern": "uniform", "count": 2}]
+    assert check(application, fewer["text"], act="arrivals[7]")["text"] == fewer["text"]
+    none = check(application, fewer["text"], act="arrivals[0]")
+    assert "arrivals" not in tomllib.loads(none["text"])
+    assert "is missing" in none["problems"]["arrivals"][0]
+
+
+def test_another_pattern_has_other_fields(app: Any, tmp_path: Path) -> None:
+    application = app(tmp_path)
+    found = check(application, SMALL, field="arrivals[0].pattern", value="bursty")
+    assert tomllib.loads(found["text"])["arrivals"] == [{"pattern": "bursty"}]
+    assert set(found["problems"]) == {"arrivals[0].size", "arrivals[0].interval"}
+    page = send_form(application, "/studies/form", toml=found["text"], use="text").text
+    assert 'name="f:arrivals[0].interval"' in page
+    assert 'name="f:arrivals[0].count"' not in page
+    unknown = check(application, SMALL.replace('"nondet"', '"none"'))
+    assert "lengths[0].pattern" in unknown["values"]
+    assert unknown["problems"]
+
+
+def test_without_scripts_a_button_adds_a_table_after_the_changes(app: Any, tmp_path: Path) -> None:
+    page = send_form(
+        app(tmp_path), "/studies/form", toml=SMALL, act="arrivals", **{"f:ticks": "20"}
+    ).text
+    text = unescape(page.partition('id="toml"')[2].partition(">")[2].partition("</textarea>")[0])
+    values = tomllib.loads(text)
+    assert (values["ticks"], len(values["arrivals"])) == (20, 2)
+    assert 'name="f:arrivals[1].count"' in page
+
+
+@pytest.mark.parametrize("text", ["arrivals = 3", "arrivals = [3]", "[arrivals]\ncount = 1"])
+def test_what_is_no_list_of_tables_is_shown_as_it_is(app: Any, tmp_path: Path, text: str) -> None:
+    scenario = SMALL.partition("[[arrivals]]")[0] + text
+    found = check(app(tmp_path), scenario)
+    assert found["values"]["arrivals"]
+    assert found["problems"]["arrivals"]
+
+
+def test_a_very_long_list_is_written_as_toml(app: Any, tmp_path: Path) -> None:
+    text = SMALL + '[[arrivals]]\npattern = "uniform"\ncount = 1\n' * 41
+    assert "arrivals[0].count" not in check(app(tmp_path), text)["values"]
 
 
 def test_what_is_wrong_elsewhere_is_said_too(app: Any, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ class FieldError(UserError):
 
     def __init__(self, problems: Sequence[tuple[FieldPath, str]]) -> None:
         self.problems = tuple(problems)
-        super().__init__("\n".join(f"{_field(path)}: {message}" for path, message in problems))
+        super().__init__("\n".join(f"{field_name(path)}: {message}" for path, message in problems))
 
 
 def field_problems(
@@ -57,7 +57,7 @@ def field_problems(
 ) -> tuple[ScenarioProblem, ...]:
     """Say on which line of its file each key stands."""
     return tuple(
-        ScenarioProblem(message, _field(path), line_of(path, lines))
+        ScenarioProblem(message, field_name(path), line_of(path, lines))
         for path, message in error.problems
     )
 
@@ -85,7 +85,7 @@ def problems_of(
         path = _path(details)
         where = path[:-1] if details["type"] == "missing" else path
         message = _message(details, fields)
-        problems.append(ScenarioProblem(message, _field(path), line_of(where, lines)))
+        problems.append(ScenarioProblem(message, field_name(path), line_of(where, lines)))
     return tuple(sorted(problems, key=lambda problem: problem.line or 0))
 
 
@@ -101,7 +101,7 @@ def _path(details: ErrorDetails) -> FieldPath:
     return path if entry is None else (*path, entry)
 
 
-def _field(path: FieldPath) -> str:
+def field_name(path: FieldPath) -> str:
     """Write a path as one would in code: arrivals[0].count."""
     text = ""
     for step in path:

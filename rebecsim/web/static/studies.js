@@ -7,11 +7,11 @@
 let last = Promise.resolve();
 const unsent = new Map(); // fields whose change has not been answered, and how often
 
-function checkLater(changed, value) {
+function checkLater(changed, value, act = "") {
   unsent.set(changed, (unsent.get(changed) ?? 0) + 1);
   const answered = () => unsent.set(changed, unsent.get(changed) - 1);
   last = last
-    .then(() => check(changed, value, answered))
+    .then(() => check(changed, value, act, answered))
     .catch(() => say("✗ The server does not answer.", false));
 }
 
@@ -19,7 +19,8 @@ function typed(field) {
   return field.type === "checkbox" ? (field.checked ? field.value : "") : field.value;
 }
 
-async function check(changed, value, answered) {
+// `act` is the name of a list that gets another table, or of a table that goes.
+async function check(changed, value, act, answered) {
   const form = document.getElementById("study-form");
   if (!form) {
     return;
@@ -31,31 +32,77 @@ async function check(changed, value, answered) {
     body.set("field", changed.dataset.field);
     body.set("value", value);
   }
+  if (act) {
+    body.set("act", act);
+  }
   const answer = await fetch(form.dataset.check, { method: "POST", body }).finally(answered);
   if (!answer.ok) {
     say("✗ That cannot be checked: it is too long.", false);
     return;
   }
   const found = await answer.json();
-  if (changed && text.value !== sent) {
-    checkLater(changed, value); // the text was changed meanwhile: what it says now counts
+  if ((changed || act) && text.value !== sent) {
+    checkLater(changed, value, act); // the text was changed meanwhile: what it says now counts
     return;
   }
-  if (changed) {
+  if (changed || act) {
     text.value = found.text;
   }
   if (found.kind !== form.dataset.kind) {
     form.requestSubmit(document.getElementById("use-text")); // it has other fields
     return;
   }
+  if (found.layout !== form.dataset.layout) {
+    await layOut(form, found.layout, act, changed);
+  }
   showFound(form, found, changed);
 }
 
+// Other fields, as the server lays them out; what is open, held and typed there stays.
+async function layOut(form, layout, act, changed) {
+  const body = new URLSearchParams({ toml: form.elements.toml.value, use: "text" });
+  const answer = await fetch("/studies/form", { method: "POST", body });
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const place = document.getElementById("options");
+  const options = page.getElementById("options");
+  for (const each of place.querySelectorAll("details[id]")) {
+    options.querySelector(`[id="${CSS.escape(each.id)}"]`)?.toggleAttribute("open", each.open);
+  }
+  const held = place.contains(document.activeElement) ? document.activeElement : null;
+  place.replaceChildren(...options.childNodes);
+  form.dataset.layout = layout;
+  const again = held && document.getElementById(held.id);
+  if (again && again.matches("input, textarea")) {
+    again.value = held.value;
+  }
+  if (act) {
+    whereItHappened(act)?.focus();
+  } else if (held) {
+    (again ?? behind(changed))?.focus();
+  }
+}
+
+// The field behind one that was changed: where Tab leads, if what it led to is no more.
+function behind(changed) {
+  const fields = [...document.querySelectorAll("#options [data-field]")];
+  return fields[fields.findIndex((each) => each.id === changed?.id) + 1];
+}
+
+// The first field of the table that was added, or what adds another where one went.
+function whereItHappened(act) {
+  const list = document.getElementById(`g:${act}`)?.parentElement;
+  const added = list?.querySelectorAll(":scope > .entry");
+  const field = added?.[added.length - 1]?.querySelector("[data-field]");
+  return field ?? document.getElementById(`a:${act.replace(/\[\d+\]$/, "")}`);
+}
+
 function showFound(form, found, changed) {
+  for (const place of form.querySelectorAll(".problem[id]")) {
+    place.textContent = (found.problems[place.id.slice(2)] ?? []).join("\n");
+  }
   for (const field of form.querySelectorAll("[data-field]")) {
     const name = field.dataset.field;
     const problems = found.problems[name] ?? [];
-    document.getElementById(`p:${name}`).textContent = problems.join("\n");
     field.toggleAttribute("aria-invalid", problems.length > 0);
     const isHeld =
       field === document.activeElement ||
@@ -84,6 +131,27 @@ function say(text, isGood) {
     place.className = isGood ? "good" : "bad";
   }
 }
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest?.("#study-form [data-act]");
+  if (button) {
+    event.preventDefault();
+    checkLater(null, "", button.value);
+  }
+});
+// Enter is for the field; it must not start the study.
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && event.target.matches?.("#study-form input[data-field]")) {
+    event.preventDefault();
+    event.target.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+});
+// The text has what the fields say, and there may be very many of these.
+document.addEventListener("formdata", (event) => {
+  for (const name of [...event.formData.keys()].filter((each) => each.startsWith("f:"))) {
+    event.formData.delete(name);
+  }
+});
 
 let waiting = 0;
 

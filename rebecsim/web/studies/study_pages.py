@@ -55,7 +55,7 @@ def _add_form(router: APIRouter, views: Callable[[], StudyViews]) -> None:
     @router.post("/studies/form")
     async def form(request: Request) -> Response:
         sent = read_form(await request.body(), _MOST_FIELDS)
-        applied = sent.get("use") == "fields"
+        applied = sent.get("use") == "fields" or "act" in sent
         page = await run_in_threadpool(lambda: views().form(sent, applied=applied))
         return HTMLResponse(page)
 
@@ -63,7 +63,8 @@ def _add_form(router: APIRouter, views: Callable[[], StudyViews]) -> None:
     async def check(request: Request) -> Response:
         sent = read_form(await request.body(), _MOST_FIELDS)
         changes = {sent["field"]: sent.get("value", "")} if "field" in sent else {}
-        found = await run_in_threadpool(lambda: views().check(sent, changes))
+        act = sent.get("act", "")
+        found = await run_in_threadpool(lambda: views().check(sent, changes, act))
         return JSONResponse(asdict(found))
 
     @router.post("/studies/start")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,9 +13,11 @@ from rebecsim.errors import UserError
 from rebecsim.printable import clipped
 from rebecsim.studies.running.executors import available_workers
 from rebecsim.studies.scenarios.scenario_errors import ScenarioError, ScenarioProblem
-from rebecsim.studies.scenarios.toml_edits import toml_text, with_value
+from rebecsim.studies.scenarios.toml_edits import toml_text
 from rebecsim.web.answers import LONGEST_ERROR, UnknownPlaceError, rendered
-from rebecsim.web.studies.fields import FormField, every_field, fields_of, read, shown
+from rebecsim.web.studies.field_edits import with_field, with_table
+from rebecsim.web.studies.field_schema import fields_of
+from rebecsim.web.studies.fields import FormField, every_field, shown
 from rebecsim.web.studies.run_views import RunViews
 from rebecsim.web.studies.scenario_texts import (
     builtin_titles,
@@ -34,7 +37,7 @@ from rebecsim.web.studies.started import (
     started_studies,
 )
 
-_PLACES = re.compile(r"\[[^\]]*\]")
+_LAST = re.compile(r"(^|\.|\[)[^.\[]*$")
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,7 @@ class Checked:
 
     Attributes:
         text: the scenario, with the changes that could be made.
+        layout: what is another text when the form has to have other fields.
         kind: its kind, if it has one.
         values: what each field is to show.
         problems: name of a field -> what is wrong there.
@@ -51,6 +55,7 @@ class Checked:
     """
 
     text: str
+    layout: str
     kind: str
     values: dict[str, str]
     problems: dict[str, list[str]]
@@ -93,12 +98,12 @@ class StudyViews:
     def form(self, sent: Mapping[str, str], *, applied: bool, error: str = "") -> str:
         """Give the form as it was sent, the changes of its fields applied if that is wanted."""
         changes = {n.removeprefix("f:"): v for n, v in sent.items() if n.startswith("f:")}
-        found = self.check(sent, changes if applied else {})
+        found = self.check(sent, changes if applied else {}, sent.get("act", "") if applied else "")
         name = sent.get("name") or self._free_name(str((values_of(found.text) or {}).get("name")))
         return rendered(
             "studies/form.html.j2",
             found=found,
-            fields=_fields(found.kind),
+            fields=_fields(found.text),
             builtin=sent.get("builtin", ""),
             name=name,
             workers=sent.get("workers") or "1",
@@ -109,22 +114,24 @@ class StudyViews:
             root=self._root,
         )
 
-    def check(self, sent: Mapping[str, str], changes: Mapping[str, str]) -> Checked:
-        """Check a scenario, after some of its fields have been changed."""
+    def check(self, sent: Mapping[str, str], changes: Mapping[str, str], act: str = "") -> Checked:
+        """Check a scenario, after some of its fields have been changed.
+
+        `act` names a list that gets another table, or a table that goes from its list.
+        """
         text = sent.get("toml", "").replace("\r\n", "\n")[:LONGEST_SCENARIO]
-        fields = {each.name: each for each in every_field(_fields(_kind(text)))}
         problems: dict[str, list[str]] = {}
-        for name, typed in changes.items() if values_of(text) is not None else ():
-            if (of := fields.get(name)) is None or typed == shown(of, values_of(text) or {}):
-                continue
+        for name, typed in changes.items():
             try:
-                text = with_value(text, of.path, read(of, typed))
+                text = with_field(text, _by_name(text).get(name), typed)
             except UserError as error:
                 problems.setdefault(name, []).append(str(error))
+        fields = _by_name(text := with_table(text, _by_name(text).get(act)))
         general, said = self._wrong(text, bool(sent.get("builtin")), fields, problems)
         values = values_of(text) or {}
         shown_values = {name: shown(of, values) for name, of in fields.items()}
-        return Checked(text, _kind(text), shown_values, problems, general, said)
+        layout = hashlib.sha256("\n".join(fields).encode()).hexdigest()[:16]
+        return Checked(text, layout, _kind(text), shown_values, problems, general, said)
 
     def start(self, sent: Mapping[str, str]) -> str:
         """Start a study and give its id. Raises UserError."""
@@ -247,15 +254,21 @@ def _kind(text: str) -> str:
     return kind if isinstance(kind, str) and kind in kind_names() else ""
 
 
-def _fields(kind: str) -> tuple[FormField, ...]:
-    return fields_of(find_kind(kind).scenario.model_json_schema()) if kind else ()
+def _fields(text: str) -> tuple[FormField, ...]:
+    kind = _kind(text)
+    schema = find_kind(kind).scenario.model_json_schema() if kind else {}
+    return fields_of(schema, values_of(text) or {})
+
+
+def _by_name(text: str) -> dict[str, FormField]:
+    return {each.name: each for each in every_field(_fields(text))}
 
 
 def _field_of(problem: ScenarioProblem, fields: Mapping[str, FormField]) -> str:
     """Give the field that a problem is with, or the nearest one around it."""
-    name = _PLACES.sub("", problem.field)
+    name = problem.field
     while name and name not in fields:
-        name = name.rpartition(".")[0]
+        name = _LAST.sub("", name)
     return name
 
 

@@ -56,6 +56,67 @@ def test_what_cannot_be_changed_in_its_place_is_written_anew():
     }
 
 
+LISTS = """\
+name = "many"
+
+[[jobs]]  # the large ones
+maps = 3
+[jobs.arrivals]
+gap = 1.0
+
+# those of the others
+[[jobs]]
+maps = 1
+
+[machine]
+nodes = [{ count = 1 }, { count = 2 }]
+"""
+LARGE = LISTS[LISTS.index("\n[[jobs]]  #") : LISTS.index("\n# those")]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "before", "after"),
+    [
+        (("jobs", 1, "maps"), 9, "maps = 1", "maps = 9"),
+        (("jobs", 1, "maps"), None, "maps = 1\n", ""),
+        (("jobs", 0, "arrivals", "gap"), 2.0, "gap = 1.0", "gap = 2.0"),
+        (("jobs", 1, "user"), "a", "maps = 1\n", 'maps = 1\nuser = "a"\n'),
+        (
+            ("jobs", 1, "arrivals", "law"),
+            "poisson",
+            "maps = 1\n",
+            'maps = 1\narrivals = { law = "poisson" }\n',
+        ),
+        (("jobs", 1), None, "[[jobs]]\nmaps = 1\n\n", "\n"),
+        (("jobs", 0), None, LARGE, ""),
+        (
+            ("jobs", 2),
+            {"maps": 5, "costs": {"map": 1}},
+            "maps = 1\n",
+            "maps = 1\n\n[[jobs]]\nmaps = 5\n\n[jobs.costs]\nmap = 1\n",
+        ),
+        (
+            ("jobs", 0, "changes", 0),
+            {"at": 2},
+            "gap = 1.0\n",
+            "gap = 1.0\n\n[[jobs.changes]]\nat = 2\n",
+        ),
+        (("machine", "nodes", 1), None, "[{ count = 1 }, { count = 2 }]", "[{ count = 1 }]"),
+        (("machine", "nodes", 2), {}, "{ count = 2 }]", "{ count = 2 }, {}]"),
+        (("machine", "nodes", 0, "count"), 4, "{ count = 1 }", "{ count = 4 }"),
+        (("pools", 0), {}, "{ count = 2 }]\n", "{ count = 2 }]\n\n[[pools]]\n"),
+    ],
+)
+def test_a_table_of_a_list_comes_goes_and_changes(path, value, before, after):
+    assert before in LISTS
+    assert with_value(LISTS, path, value) == LISTS.replace(before, after)
+
+
+def test_a_list_without_tables_goes():
+    text = "[[jobs]]\nmaps = 3\n"
+    assert with_value(text, ("jobs", 0), None).strip() == ""
+
+
 @pytest.mark.parametrize("name", builtin_scenarios())
 def test_scenarios_are_written_as_they_are_read(name):
     values = dict(read_scenario_text(name).values)
@@ -89,3 +150,17 @@ def test_whatever_is_changed_the_text_says_that_and_what_it_said(values, path, v
         assert found == value
     else:
         assert tomllib.loads(with_value(text, tuple(path), None)).keys() <= values.keys()
+
+
+ENTRIES = st.lists(st.dictionaries(KEYS, VALUES | TABLES, max_size=3), min_size=1, max_size=4)
+
+
+@given(TABLES, KEYS, ENTRIES, st.data())
+def test_whatever_is_done_to_a_list_of_tables_the_text_says_so(values, key, entries, data):
+    values = values | {key: entries}
+    place = data.draw(st.integers(0, len(entries)))
+    new = None if place < len(entries) else data.draw(TABLES)
+    edited = tomllib.loads(with_value(toml_text(values), (key, place), new))
+    wanted = [*entries[:place], *([] if new is None else [new]), *entries[place + 1 :]]
+    assert edited.pop(key, []) == wanted
+    assert edited == {name: value for name, value in values.items() if name != key}
