@@ -9,7 +9,7 @@ parents have ended and a slot is free, and runs as long as it does.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
 from rebecsim.clusters.stages.job import StageJob, StageTask, TaskKey, TaskKind
 from rebecsim.clusters.stages.resources import StageResource, pool_of
@@ -84,7 +84,7 @@ class ScheduleChecker:
         """Look at the changes of a decision: all of them are made before any is looked at."""
         for each in assignments:
             self._require_possible(each, now)
-        changed: dict[int, None] = {}
+        changed: dict[int, list[Assignment]] = {}
         for each in assignments:
             before = self._placed[each.key.job].get(each.key.task)
             if before is not None:
@@ -92,13 +92,13 @@ class ScheduleChecker:
         for each in assignments:
             self._placed[each.key.job][each.key.task] = each
             self._pool(each).add(each.start, each.end)
-            changed[each.key.job] = None
+            changed.setdefault(each.key.job, []).append(each)
         for each in assignments:
             pool = self._pool(each)
             if pool.most_during(each.start, each.end) > pool.slots:
                 raise _broken(self._task(each), each, "there are no slots left for it there")
-        for number in changed:
-            require_order(self._jobs[number], self._placed[number])
+        for number, moved in changed.items():
+            require_order_around(self._jobs[number], self._placed[number], moved)
 
     def require_complete(self, job: StageJob) -> None:
         """Look whether every task of a job has a place."""
@@ -190,6 +190,51 @@ def require_order(job: StageJob, placed: Mapping[int, Assignment]) -> None:
             if each.start < begin:
                 raise _broken(task, each, f"a task that it waits for ends at {begin} ms")
             ready[number] = each.end
+
+
+_FEW = 8
+"""A job is looked at as a whole where more than one in so many of its tasks has changed."""
+
+
+def require_order_around(
+    job: StageJob, placed: Mapping[int, Assignment], changed: Sequence[Assignment]
+) -> None:
+    """Do the same for a job of which only some tasks have changed since it was in order."""
+    if _FEW * len(changed) > len(job.tasks):
+        require_order(job, placed)
+        return
+    for each in changed:
+        task = job.tasks[each.key.task]
+        ends = [placed.get(number) for number in _beyond_dummies(job, task.number, _parents)]
+        latest = max((end.end for end in ends if end is not None), default=0)
+        if None in ends:
+            raise _broken(task, each, "a task that it waits for has no place")
+        if each.start < latest:
+            raise _broken(task, each, f"a task that it waits for ends at {latest} ms")
+        for number in _beyond_dummies(job, task.number, _children):
+            later = placed.get(number)
+            if later is not None and later.start < each.end:
+                problem = f"a task that it waits for ends at {each.end} ms"
+                raise _broken(job.tasks[number], later, problem)
+
+
+def _parents(job: StageJob, task: int) -> Sequence[int]:
+    return job.tasks[task].parents
+
+
+def _children(job: StageJob, task: int) -> Sequence[int]:
+    return job.children[task]
+
+
+def _beyond_dummies(
+    job: StageJob, task: int, beside: Callable[[StageJob, int], Sequence[int]]
+) -> Iterator[int]:
+    """Give the tasks before or behind a task that take time, those beyond dummies included."""
+    for number in beside(job, task):
+        if job.tasks[number].is_dummy:
+            yield from _beyond_dummies(job, number, beside)
+        else:
+            yield number
 
 
 def require_sound_schedule(

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
+from hypothesis import given, strategies as st
 
 from rebecsim.clusters.stages.checking import (
     BrokenScheduleError,
     ScheduleChecker,
+    require_order,
+    require_order_around,
     require_sound_schedule,
 )
-from rebecsim.clusters.stages.job import TaskKey
+from rebecsim.clusters.stages.job import StageTask, TaskKey
 from rebecsim.clusters.stages.resources import alike, typed_alike
 from rebecsim.clusters.stages.schedule import Assignment
-from tests.clusters.stages.jobs import fork_and_skip, job, map_reduce
+from tests.clusters.stages.jobs import (
+    fork_and_skip,
+    job,
+    map_reduce,
+    map_reduces,
+    task,
+    workflows,
+)
 
 JOB = job(0, 10, 90, *fork_and_skip())
 SOUND = [(0, 0, 10, 15), (1, 0, 15, 19), (2, 0, 19, 25), (3, 1, 25, 28)]
@@ -110,3 +120,43 @@ def test_only_tasks_that_are_there_are_placed() -> None:
     twice = [*assignments(*SOUND), assignments(SOUND[0])[0]]
     with pytest.raises(BrokenScheduleError, match="it is placed twice"):
         require_sound_schedule([JOB], alike(2, 2), twice)
+
+
+@given(tasks=st.one_of(workflows(9), map_reduces()), data=st.data())
+def test_looking_around_what_changed_finds_what_looking_at_all_finds(
+    tasks: tuple[StageTask, ...], data: st.DataObject
+) -> None:
+    """The job is in order before; then one of its tasks is moved."""
+    made = job(0, 0, 900, *tasks)
+    ends: dict[int, int] = {}
+    placed: dict[int, Assignment] = {}
+    for each in made.order:
+        begin = max((ends[parent] for parent in made.tasks[each].parents), default=0)
+        begin += 0 if made.tasks[each].is_dummy else data.draw(st.integers(0, 3))
+        ends[each] = begin + made.tasks[each].duration
+        if not made.tasks[each].is_dummy:
+            placed[each] = Assignment(TaskKey(0, each), 0, begin, ends[each])
+    number = data.draw(st.sampled_from(sorted(placed)))
+    start = data.draw(st.integers(0, 2 * placed[number].start + 9))
+    length = made.tasks[number].duration
+    moved = placed[number] = Assignment(TaskKey(0, number), 0, start, start + length)
+    whole = job(0, 0, 900, *tasks, *(task(len(tasks) + each, 1) for each in range(8)))
+    assert _broken(require_order, whole, placed) == _broken(
+        require_order_around, whole, placed, [moved]
+    )
+
+
+def _broken(look: Callable[..., None], *arguments: object) -> bool:
+    try:
+        look(*arguments)
+    except BrokenScheduleError:
+        return True
+    return False
+
+
+def test_a_task_of_many_must_not_be_placed_before_what_it_waits_for() -> None:
+    made = job(0, 0, 900, *map_reduce([1] * 20, [1] * 20))
+    checker = ScheduleChecker(alike(1, 1))
+    checker.arrived(made)
+    with pytest.raises(BrokenScheduleError, match="a task that it waits for has no place"):
+        checker.decided(0, assignments((21, 0, 5, 6)))
