@@ -17,11 +17,9 @@ from rebecsim.lang import (
     CheckedProperties,
     PropertyFile,
     check_property,
-    parse_expression,
-    syntax,
 )
-from rebecsim.lang.properties.syntax import AssertionProperty, Definition, TemporalProperty
-from rebecsim.lang.types import NUMERIC
+from rebecsim.lang.properties.asked import check_condition, check_number
+from rebecsim.lang.properties.syntax import AssertionProperty, TemporalProperty
 
 Predicate = Callable[[State], bool]
 
@@ -133,35 +131,22 @@ class Properties:
 
         Raises RebecaError, with the position, for a text that is wrong or does not fit the model.
         """
-        compiler, expression = self._parsed(text, what)
-        return compiler.compile(expression)
+        checked, expression = check_condition(text, what, self._checked)
+        return self._compiler(checked).compile(expression)
 
     def expression(self, text: str, what: str, is_condition: bool) -> Function:
         """Compile a condition, or a number.
 
-        Raises as `condition` does, and UserError for what is no number.
+        Raises as `condition` does, also for what is no number.
         """
-        if is_condition:
-            return self.condition(text, what)
-        expression = parse_expression(text, what)
-        definition = Definition("(number)", expression, span=expression.span)
-        tree = PropertyFile((definition,), (), (), (), span=expression.span)
-        checked = check_property(tree, self._checked, text)
-        found = checked.types[id(expression)]
-        if found not in NUMERIC:
-            raise UserError(f"{what}: `{text}` is no number: its type is {found}")
+        check = check_condition if is_condition else check_number
+        checked, expression = check(text, what, self._checked)
         return self._compiler(checked).compile(expression)
-
-    def _parsed(self, text: str, what: str) -> tuple[PredicateCompiler, syntax.Expression]:
-        expression = parse_expression(text, what)
-        assertion = AssertionProperty(what, expression, span=expression.span)
-        tree = PropertyFile((), (assertion,), (), (), span=expression.span)
-        checked = check_property(tree, self._checked, text)
-        return self._compiler(checked), expression
 
     def invariant(self, text: str) -> Property:
         """Make a property of an expression that must be true in every state."""
-        compiler, expression = self._parsed(text, "<invariant>")
+        checked, expression = check_condition(text, "<invariant>", self._checked)
+        compiler = self._compiler(checked)
         holds = compiler.compile(expression)
         return Property(holds, Breach("property violated", text), frozenset(compiler.reads))
 

@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from rebecsim.actors import ChoiceLaw
 from rebecsim.clusters.model.chances import Chance, ChanceQuestion, Chances, chances, looks_of
-from rebecsim.clusters.model.rare_chances import Effort, RareChance, rare_chance
+from rebecsim.clusters.model.rare_chances import (
+    Effort,
+    RareChance,
+    RareQuestion,
+    rare_chance,
+    repetitions,
+)
 from rebecsim.clusters.model.variants import ModelText
 from rebecsim.clusters.workers import executor_with_plugins
 from rebecsim.errors import UserError
 from rebecsim.exploration.orders.quantities import quantities_of
 from rebecsim.exploration.orders.splitting import Levels, RandomWalks
-from rebecsim.interface.loading import AnyModel, as_loaded
+from rebecsim.interface.loading import AnyModel, LoadedModel, as_loaded
 from rebecsim.interface.shown import Shown, Tabular, grouped_parts
 from rebecsim.native.engines import Engine
 from rebecsim.studies.running.executors import simulation_modules
@@ -107,12 +113,7 @@ def estimate(
     quantities = quantities_of((), (), reach, goes_wrong)
     if not quantities:
         raise UserError("nothing is asked for: give what is reached, or goes_wrong")
-    if loaded.text is None:
-        raise UserError(
-            f"{loaded.name}: is not from a file or a text, so its runs could not be repeated; "
-            "write it to a file, and give the path"
-        )
-    source = ModelText(loaded.file, loaded.text, loaded.model.core)
+    source = _text_of(loaded)
     questions = [
         ChanceQuestion(source, each, until, law, deadlines, seed, engine) for each in quantities
     ]
@@ -160,6 +161,7 @@ def rare(
     law: ChoiceLaw = "fair",
     deadlines: bool = True,
     seed: int = 0,
+    workers: int = 1,
 ) -> EstimatedRare:
     """Estimate how likely something rare is, by going on with runs that come near to it.
 
@@ -175,22 +177,33 @@ def rare(
         law: how choices are drawn.
         deadlines: whether a missed deadline ends a run; else it is served.
         seed: of all that is drawn.
+        workers: processes; the result does not depend on how many. More than one are for models
+            that were loaded from a file or a text.
 
     Raises UserError or RebecaError for what does not fit the model, or a model in which time need
     not advance, EndlessError for a message server that does not end.
     """
     loaded = as_loaded(model)
     quantity = quantities_of((), (), () if reach is None else (reach,), reach is None)[0]
-    levels = Levels(split, tuple(at))
-    walks = RandomWalks(
-        loaded.model,
-        quantity,
-        levels,
-        until,
-        checked=loaded.checked,
-        law=law,
-        deadlines=deadlines,
-    )
-    return EstimatedRare(
-        rare_chance(walks, quantity, levels, Effort(repeat, per_level, seed), level)
-    )
+    levels, effort = Levels(split, tuple(at)), Effort(repeat, per_level, seed)
+    if workers > 1:
+        question = RareQuestion(_text_of(loaded), quantity, levels, until, law, deadlines)
+        with executor_with_plugins(workers, (repetitions.__module__,)) as executor:
+            each = repetitions(question, effort, executor)
+    else:
+        checked = loaded.checked
+        walks = RandomWalks(
+            loaded.model, quantity, levels, until, checked=checked, law=law, deadlines=deadlines
+        )
+        each = [walks.estimate(per_level, seed, place) for place in range(repeat)]
+    return EstimatedRare(rare_chance(each, quantity, levels, effort, level))
+
+
+def _text_of(loaded: LoadedModel) -> ModelText:
+    """Give what other processes need of a model. Raises UserError for one without a text."""
+    if loaded.text is None:
+        raise UserError(
+            f"{loaded.name}: is not from a file or a text, so its runs could not be repeated; "
+            "write it to a file, and give the path"
+        )
+    return ModelText(loaded.file, loaded.text, loaded.model.core)

@@ -28,7 +28,7 @@ from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from rebecsim.clusters.model.chances import ChanceQuestion, Chances
-    from rebecsim.clusters.model.rare_chances import RareChance
+    from rebecsim.clusters.model.rare_chances import Effort, RareChance, RareQuestion
     from rebecsim.exploration.orders.quantities import Quantity
     from rebecsim.studies.statistics.proportions import Looks
 
@@ -99,6 +99,12 @@ class SplitOptions:
         typer.Option(min=2, show_default="30", help="With --split: how often all is done."),
     ] = None
 
+    def effort(self, seed: int) -> Effort:
+        """Give how much is run."""
+        from rebecsim.clusters.model.rare_chances import Effort
+
+        return Effort(self.repeat or 30, self.per_level or 200, seed)
+
     def check(self, quantities: list[Quantity], precision: PrecisionOptions) -> None:
         """Raise BadParameter for options that do not go together."""
         if self.split is None:
@@ -142,24 +148,22 @@ def estimate(
     as it was to be, or with --split no run came to the event.
     """
     from rebecsim.clusters.model.chances import ChanceQuestion, looks_of
-    from rebecsim.clusters.model.rare_chances import Effort, rare_chance
+    from rebecsim.clusters.model.rare_chances import RareQuestion
     from rebecsim.clusters.model.variants import ModelText
-    from rebecsim.exploration.orders.splitting import Levels, RandomWalks
+    from rebecsim.exploration.orders.splitting import Levels
     from rebecsim.lang.reading.parser import read_source
 
     quantities = asked.quantities()
     precision.check()
     splitting.check(quantities, precision)
-    built, checked = open_model(model)
+    source = ModelText(str(model), read_source(model))
     if splitting.split is not None:
         levels = Levels(splitting.split, tuple(splitting.at or ()))
-        walks = RandomWalks(
-            built, quantities[0], levels, until, checked=checked, law=law, deadlines=deadlines
-        )
-        effort = Effort(splitting.repeat or 30, splitting.per_level or 200, seed)
-        _print_rare(rare_chance(walks, quantities[0], levels, effort, precision.level), json)
+        question = RareQuestion(source, quantities[0], levels, until, law, deadlines)
+        effort = splitting.effort(seed)
+        _print_rare(_estimated_rare(question, effort, precision.level, workers), json)
         return
-    source = ModelText(str(model), read_source(model))
+    open_model(model)
     questions = [
         ChanceQuestion(source, each, until, law=law, deadlines=deadlines, seed=seed, engine=engine)
         for each in quantities
@@ -172,6 +176,21 @@ def estimate(
         _print(found)
     if not found.is_precise:
         raise typer.Exit(ExitCode.UNDECIDED)
+
+
+def _estimated_rare(
+    question: RareQuestion, effort: Effort, level: float, workers: int | None
+) -> RareChance:
+    from rebecsim.clusters.model.rare_chances import rare_chance, repetitions, walks_of
+    from rebecsim.clusters.workers import executor_with_plugins
+    from rebecsim.studies.running.executors import available_workers
+
+    walks_of(question)  # so that what does not fit is said before processes are started
+    count = min(workers or available_workers(), effort.repetitions)
+    modules = ("rebecsim.clusters.model.rare_chances",)
+    with executor_with_plugins(count, modules) as executor:
+        each = repetitions(question, effort, executor)
+    return rare_chance(each, question.quantity, question.levels, effort, level)
 
 
 def _estimated(

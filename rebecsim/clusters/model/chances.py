@@ -17,11 +17,12 @@ from rebecsim.actors import ChoiceLaw, Step, Streams, System
 from rebecsim.actors.randomness import key_of
 from rebecsim.actors.system import Choose
 from rebecsim.actors.watchdog import Watchdog
-from rebecsim.clusters.model.expressions import Expression, expression_fault
+from rebecsim.clusters.model.expressions import Expression
 from rebecsim.clusters.model.run import laid_out
 from rebecsim.clusters.model.variants import ModelText, Opened, open_text
 from rebecsim.errors import UserError
 from rebecsim.exploration.orders.quantities import Quantity
+from rebecsim.lang.properties.asked import check_condition
 from rebecsim.native.engines import Engine
 from rebecsim.simulation import OUTCOMES, Outcome, Tracer, simulate
 from rebecsim.simulation.engine import EngineError, native_for
@@ -211,9 +212,7 @@ def require_sense(question: ChanceQuestion) -> None:
     if quantity.kind not in ("reached", "goes wrong"):
         raise UserError(f"{quantity}: is no probability; `rebecsim simulate --runs` has means")
     if quantity.kind == "reached":
-        fault = expression_fault(quantity.text, model, opened.checked, True)
-        if fault is not None:
-            raise UserError(fault)
+        check_condition(quantity.text, "<reach>", opened.checked)
     if question.engine == "native" and not question.may_be_native:
         raise EngineError(
             "the native engine tells only how a run of a model in Rebeca ends, where deadlines do; "

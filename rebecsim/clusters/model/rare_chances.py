@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rebecsim.actors import ChoiceLaw
+from rebecsim.clusters.model.variants import ModelText, open_text
 from rebecsim.errors import UserError
 from rebecsim.exploration.orders.quantities import Quantity
 from rebecsim.exploration.orders.splitting import Levels, RandomWalks
 from rebecsim.studies.statistics.estimates import student_estimate
+
+if TYPE_CHECKING:
+    from rebecsim.studies.running.executors import Executor
 
 
 @dataclass(frozen=True)
@@ -86,11 +93,61 @@ class RareChance:
         }
 
 
+@dataclass(frozen=True)
+class RareQuestion:
+    """What may happen in a run of a model, and how near to it runs are.
+
+    Attributes:
+        source: the model.
+        quantity: of the kind `reached` or `goes wrong`.
+        levels: where runs are split.
+        until: the time up to which messages are served.
+        law: how choices are drawn.
+        deadlines: whether a missed deadline ends a run.
+    """
+
+    source: ModelText
+    quantity: Quantity
+    levels: Levels
+    until: int
+    law: ChoiceLaw = "fair"
+    deadlines: bool = True
+
+
+def repetitions(question: RareQuestion, effort: Effort, executor: Executor) -> list[float]:
+    """Have all repetitions done; what each comes to does not depend on who does it.
+
+    Raises UserError or RebecaError for what does not fit the model, or where time stands still.
+    """
+    return list(executor.map(partial(_repetition, question, effort), range(effort.repetitions)))
+
+
+def _repetition(question: RareQuestion, effort: Effort, place: int) -> float:
+    return walks_of(question).estimate(effort.runs, effort.seed, place)
+
+
+@lru_cache(maxsize=1)
+def walks_of(question: RareQuestion) -> RandomWalks:
+    """Give runs of a model; what is known of its states is kept for the next repetition.
+
+    Raises UserError or RebecaError for what does not fit.
+    """
+    opened = open_text(question.source)
+    return RandomWalks(
+        opened.model,
+        question.quantity,
+        question.levels,
+        question.until,
+        checked=opened.checked,
+        law=question.law,
+        deadlines=question.deadlines,
+    )
+
+
 def rare_chance(
-    walks: RandomWalks, quantity: Quantity, levels: Levels, effort: Effort, level: float = 0.95
+    each: Sequence[float], quantity: Quantity, levels: Levels, effort: Effort, level: float = 0.95
 ) -> RareChance:
-    """Estimate a probability by splitting. Raises UserError where time stands still."""
-    each = [walks.estimate(effort.runs, effort.seed, place) for place in range(effort.repetitions)]
+    """Give a probability with its interval from what all repetitions came to."""
     error = float(np.std(each, ddof=1)) / len(each) ** 0.5
     found = student_estimate(float(np.mean(each)), error, len(each) - 1, level, (0.0, 1.0))
     low, high = found.low, found.high

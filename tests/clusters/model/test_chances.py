@@ -108,7 +108,10 @@ def test_the_command_as_a_user_gives_it(run: Run, tmp_path: Path) -> None:
     for options, text in (
         ((), "what is to be estimated?"),
         (("--reach", "machine.lat"), "did you mean `late`?"),
-        (("--reach", "machine.late"), "is no condition"),
+        (
+            ("--reach", "machine.late"),
+            "a condition must be boolean, not int\n    machine.late\n    ^^^^^^^^^^^^",
+        ),
         (("--goes-wrong", "--error", "0.7"), "between 0 and 0.5"),
         (("--goes-wrong", "--level", "1"), "between 0 and 1"),
         (("--reach", "machine.torn", "--engine", "native"), "the native engine tells only"),

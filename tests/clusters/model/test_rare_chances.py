@@ -58,7 +58,8 @@ def split(
 ) -> RareChance:
     levels = Levels(expression, at)
     walks = RandomWalks(model.model, quantity, levels, 9, checked=model.checked)
-    return rare_chance(walks, quantity, levels, effort)
+    each = [walks.estimate(effort.runs, effort.seed, place) for place in range(effort.repetitions)]
+    return rare_chance(each, quantity, levels, effort)
 
 
 @pytest.mark.parametrize(
@@ -101,6 +102,17 @@ def test_it_is_found_from_python_as_well() -> None:
     assert wrong.chance.quantity == FULL
 
 
+def test_figures_do_not_depend_on_the_number_of_workers() -> None:
+    asked = {"until": 9, "reach": FAR.text, "split": "ann.lap", "at": [2, 4]}
+    model = rs.loads(RELAY)
+    alone = rs.rare(model, **asked, per_level=30, repeat=4)
+    shared = rs.rare(model, **asked, per_level=30, repeat=4, workers=2)
+    assert shared.to_json() == alone.to_json()
+    assert len(set(shared.chance.each)) > 1
+    with pytest.raises(UserError, match="could not be repeated"):
+        rs.rare(model.model, **asked, workers=2)
+
+
 def test_what_no_run_shows_has_no_interval() -> None:
     never = Quantity("reached", "ann.lap > 100")
     found = split(rs.loads(RELAY), never, "ann.lap", (1.0, 2.0), Effort(2, 20))
@@ -127,7 +139,9 @@ def test_the_command_as_a_user_gives_it(run: Run, tmp_path: Path) -> None:
     (tmp_path / "relay.rebeca").write_text(RELAY)
     words = ("estimate", "relay.rebeca", "--until", "9", "--reach", "ann.lap >= 6")
     asked = (*words, "--split", "ann.lap", "--at", "2", "--at", "4", "--repeat", "3")
-    found = run(*asked, "--per-level", "50", cwd=tmp_path)
+    found = run(*asked, "--per-level", "50", "--workers", "1", cwd=tmp_path)
+    shared = run(*asked, "--per-level", "50", "--workers", "3", cwd=tmp_path)
+    assert (shared.returncode, shared.stdout) == (0, found.stdout)
     assert (found.returncode, found.stderr) == (0, "")
     heading = "split where ann.lap comes to 2, 4: 3 times, 50 runs on each level\n"
     assert found.stdout.startswith(heading)
@@ -138,7 +152,11 @@ def test_the_command_as_a_user_gives_it(run: Run, tmp_path: Path) -> None:
         (("--at", "2"), "is for --split"),
         (("--split", "ann.lap"), "must be given"),
         (("--split", "ann.lap", "--at", "3", "--at", "3"), "each greater than the last"),
-        (("--split", "ann.lpa", "--at", "3"), "did you mean `lap`?"),
+        (
+            ("--split", "ann.lpa", "--at", "3"),
+            "    ann.lpa\n    ^^^^^^^\nhint: did you mean `lap`?",
+        ),
+        (("--split", "ann.lap > 1", "--at", "3"), "expected a number, found boolean\n    ann.lap"),
         (("--split", "ann.lap", "--at", "3", "--error", "0.1"), "say how much is run"),
         (("--split", "ann.lap", "--at", "3", "--goes-wrong"), "one probability only"),
     ):

@@ -37,7 +37,10 @@ def test_mistakes_name_what_is_wrong(run: Run) -> None:
     for options, text in (
         ((), "what is to be reckoned?"),
         (("--reward", "ann.ticets"), "did you mean `tickets`?"),
-        (("--final", "ann.asking"), "is no number"),
+        (
+            ("--final", "ann.asking"),
+            "expected a number, found boolean\n    ann.asking\n    ^^^^^^^^^^",
+        ),
         (("--reach", "ann.tickets"), "condition"),
         (("--goes-wrong", "--reward", "ann.tickets", "--save-min", "x.json"), "one quantity only"),
     ):
