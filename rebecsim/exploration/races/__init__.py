@@ -35,9 +35,10 @@ are many ways to follow; all of them are looked at.
 * joins: otherwise; nothing differs but the order of the two steps, and variables for a while
 * undecided: limits kept from knowing
 
-**The guard.** A breach that can come and that no race decides is named by itself. If it does not
-come whatever is done, there is a last step at which it became inevitable; that step is shown beside
-one that would have avoided it: another choice, or another message.
+**The guard.** A breach that can come and that no race decides is named by itself. So is one that
+comes whatever is done, unless a race was seen to have it come sooner: races are not followed for
+such breaches. Of all others there is a last step at which it became inevitable; that step is shown
+beside one that would have avoided it: another choice, or another message.
 """
 
 from lazy_loader import attach_stub

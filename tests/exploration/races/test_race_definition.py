@@ -49,7 +49,8 @@ def _compare(checked: CheckedModel, mode: Mode | None, checks: Checks) -> bool:
     assert replace(natively, memory=found.memory) == found
     if found.bounds:
         return False
-    pairs, commuting, groups = Brute(space).verdicts()
+    brute = Brute(space)
+    pairs, commuting, groups = brute.verdicts()
     assert (found.pairs, found.commuting) == (pairs, commuting)
     assert _kinds(found) == {key: (each.kind, each.races) for key, each in groups.items()}
     explained = set()
@@ -60,7 +61,12 @@ def _compare(checked: CheckedModel, mode: Mode | None, checks: Checks) -> bool:
         assert bool(shown) == bool(of_brute)
         explained |= {key for _, key in of_brute}
     reachable = {str(key) for keys in space.wrong.values() for key in keys}
-    assert {str(each.key) for each in found.unexplained} == reachable - explained
+    named = {str(each.key) for each in found.unexplained}
+    sure = {key for key in reachable if 0 in brute.must(key)}
+    assert named - sure == reachable - explained - sure
+    met = {str(key) for group in found.groups for keys in group.breaches for key in keys}
+    assert named & sure == sure - met
+    assert all(str(each.key) in sure for each in found.unexplained if each.decision is None)
     assert found.is_harmful == (
         bool(reachable) or any(each.kind == "results" for each in groups.values())
     )
