@@ -9,11 +9,12 @@ from urllib.parse import urlencode
 
 
 class Answered(NamedTuple):
-    """An answer: its status, headers by name in small letters, and body."""
+    """An answer: its status, headers by name in small letters, and body, also as bytes."""
 
     status: int
     headers: dict[str, str]
     text: str
+    content: bytes
 
 
 OWN = (("host", "localhost:8765"),)
@@ -59,16 +60,23 @@ def ask(
         for place, part in enumerate(parts)
     ]
 
+    ended = asyncio.Event()  # who asks stays until the answer is whole
+
     async def receive() -> Any:
-        return waiting.pop(0) if waiting else {"type": "http.disconnect"}
+        if waiting:
+            return waiting.pop(0)
+        await ended.wait()
+        return {"type": "http.disconnect"}
 
     async def send(message: Any) -> None:
         sent.append(message)
+        if message["type"] == "http.response.body" and not message.get("more_body"):
+            ended.set()
 
     asyncio.run(app(scope, receive, send))
     found = {name.decode(): value.decode("latin-1") for name, value in sent[0]["headers"]}
     content = b"".join(each.get("body", b"") for each in sent[1:])
-    return Answered(sent[0]["status"], found, content.decode("utf-8", "replace"))
+    return Answered(sent[0]["status"], found, content.decode("utf-8", "replace"), content)
 
 
 def send_form(app: Any, address: str, **fields: str) -> Answered:

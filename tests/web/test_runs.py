@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import errno
+import io
 import os
 import re
 import shutil
@@ -11,6 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from pyarrow import parquet
 
 from rebecsim.clusters.scenarios import open_run, plan_of_run
 from rebecsim.errors import UserError
@@ -273,3 +277,40 @@ def test_long_questions_and_those_of_other_pages_are_refused(pages: Any) -> None
     assert "may have" in send_form(pages, "/runs/sql", sql="x" * 6000).text
     body = b"sql=select+1"
     assert ask(pages, "/runs/sql", method="POST", body=body).status == 403
+
+
+MANY = "select 'a, \u00e9' as text, range as number from range(1000)"
+
+
+def test_all_rows_can_be_had_as_a_file(pages: Any) -> None:
+    shown = send_form(pages, "/runs/sql", sql=MANY).text
+    assert "These are the first 200 rows; there are more." in shown
+    assert 'formaction="/runs/sql/answer.parquet"' in shown
+    answer = send_form(pages, "/runs/sql/answer.csv", sql=MANY)
+    assert answer.status == 200
+    assert answer.headers["content-disposition"] == 'attachment; filename="answer.csv"'
+    rows = list(csv.reader(answer.text.splitlines()))
+    assert rows == [["text", "number"], *(["a, \u00e9", str(number)] for number in range(1000))]
+    answer = send_form(pages, "/runs/sql/answer.parquet", sql=MANY)
+    table = parquet.read_table(io.BytesIO(answer.content))
+    assert table["number"].to_pylist() == list(range(1000))
+
+
+def test_a_file_that_cannot_be_made_is_a_page_that_says_why(pages: Any) -> None:
+    answer = send_form(pages, "/runs/sql/answer.csv", sql="select nothing")
+    assert (answer.status, "nothing" in answer.text) == (400, True)
+    assert send_form(pages, "/runs/sql/answer.exe", sql="select 1").status == 404
+    body = b"sql=select+1"
+    assert ask(pages, "/runs/sql/answer.csv", method="POST", body=body).status == 403
+
+
+def test_a_file_may_not_be_as_large_as_it_likes(
+    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.EFBIG, "File too large")
+
+    monkeypatch.setattr("rebecsim.web.studies.query_worker._write", full)
+    asked = {"sql": "select 1", "root": str(kept), "rows": 0, "megabytes": 500}
+    said = answered(asked | {"out": str(tmp_path / "answer.csv")})
+    assert said == {"error": "The answer is larger than a file may be: ask for less."}

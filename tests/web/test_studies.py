@@ -442,6 +442,25 @@ def test_no_process_but_that_of_the_study_is_sent_a_signal(
         study.pause()
 
 
+def test_where_processes_cannot_be_stopped_the_page_says_so(
+    app: Any, tmp_path: Path, no_processes: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = start_study(tmp_path, Request("one", SMALL, False, 1, False))
+    address = f"/studies/{id_of('one')}"
+    with exclusive(tmp_path / "one" / FOLDER):
+        assert 'id="pause"' in ask(app(tmp_path), address).text
+        monkeypatch.delattr(signal, "SIGSTOP")
+        page = ask(app(tmp_path), address).text
+        assert 'id="pause"' not in page
+        assert "cannot be paused on this system" in page
+        assert (
+            "cannot be paused on this system" in send_form(app(tmp_path), f"{address}/pause").text
+        )
+        assert study.state == "running"
+        study.cancel()
+        assert study.state == "ending"
+
+
 def test_folders_that_are_links_are_no_studies(app: Any, tmp_path: Path) -> None:
     (tmp_path / "outside/one" / FOLDER).mkdir(parents=True)
     (tmp_path / "outside/one" / FOLDER / "request.json").write_text("{}")

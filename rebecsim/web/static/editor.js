@@ -368,7 +368,7 @@ const view = new CM.EditorView({
     CM.highlightSelectionMatches(),
     CM.autocompletion({ override: [completed] }),
     CM.EditorView.lineWrapping,
-    CM.EditorView.contentAttributes.of({ "aria-label": "Model" }),
+    CM.EditorView.contentAttributes.of({ "aria-label": "Model", tabindex: "0" }),
     rebeca,
     CM.syntaxHighlighting(CM.classHighlighter),
     CM.linter(check, { delay: CHECK_AFTER }),

@@ -1,16 +1,18 @@
 """A process of its own that answers SQL over the runs below a directory, and then ends.
 
-What is asked comes in as JSON on standard input, what was found goes out as JSON. As a process it
-can be stopped, and what it takes of memory is limited and given back.
+What is asked comes in as JSON on standard input, what was found goes out as JSON; all rows go into
+a file if one is named. As a process it can be stopped, and what it takes of memory and writes is
+limited and given back.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebecsim.errors import UserError
 from rebecsim.printable import clipped
@@ -18,6 +20,11 @@ from rebecsim.report.stored import shown_value
 from rebecsim.studies.storage.arrow import leave_pandas_alone
 from rebecsim.web.studies.shelf import Shelf
 
+if TYPE_CHECKING:
+    from rebecsim.studies.storage.query import QueryAnswer
+
+LARGEST_ANSWER = 256
+"""Megabytes of a file with all rows, where that can be limited."""
 _LONGEST_VALUE = 300
 _ROOM = 3
 """Bytes of this process for each that the database may have."""
@@ -26,12 +33,12 @@ _ROOM = 3
 def main() -> None:
     """Answer what standard input asks."""
     asked = json.loads(sys.stdin.read())
-    _limit(asked["megabytes"] * _ROOM)
+    _limit(asked["megabytes"] * _ROOM, LARGEST_ANSWER)
     print(json.dumps(answered(asked)))
 
 
 def answered(asked: dict[str, Any]) -> dict[str, Any]:
-    """Give columns and rows, or what is wrong."""
+    """Give columns and rows, or what is wrong; with a file named as `out`, write all rows there."""
     from rebecsim.studies.storage.query import query
 
     leave_pandas_alone()
@@ -43,12 +50,18 @@ def answered(asked: dict[str, Any]) -> dict[str, Any]:
         warnings += shelved.complaints
         runs = [each.stored for each in shelved.runs]
         answer = query(asked["sql"], runs, warnings.append, asked["megabytes"])
+        if "out" in asked:
+            _write(answer, Path(asked["out"]))
         rows = [
             [clipped(shown_value(value), _LONGEST_VALUE) for value in row]
             for row in islice(answer.rows, asked["rows"])
         ]
         more = next(answer.rows, None) is not None
-    except (UserError, OSError) as error:
+    except OSError as error:
+        if error.errno == errno.EFBIG:
+            return {"error": "The answer is larger than a file may be: ask for less."}
+        return {"error": shelf.without_root(str(error))}
+    except UserError as error:
         return {"error": shelf.without_root(str(error))}
     except MemoryError:
         return {"error": "The memory for a question is used up."}
@@ -60,12 +73,22 @@ def answered(asked: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _limit(megabytes: int) -> None:
+def _write(answer: QueryAnswer, out: Path) -> None:
+    from rebecsim.report.stored import write_csv, write_parquet
+
+    if out.suffix == ".csv":
+        with out.open("w", encoding="utf-8", newline="") as file:
+            write_csv(answer, file)
+    else:
+        write_parquet(answer, out)
+
+
+def _limit(megabytes: int, written: int) -> None:
     if sys.platform == "linux":
         import resource
 
-        most = megabytes * 1024 * 1024
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        for what, most in ((resource.RLIMIT_AS, megabytes), (resource.RLIMIT_FSIZE, written)):
+            resource.setrlimit(what, (most * 1024 * 1024,) * 2)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ _AT_ONCE = 2
 _SECONDS = 30
 _MEGABYTES = 1_000
 _MOST_ROWS = 200
+FILES = ("csv", "parquet")
+"""How all rows of an answer can be had as a file."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,15 @@ class Questions:
 
     def ask(self, sql: str, root: Path | None) -> SqlAnswer:
         """Answer a question. Raises UserError where that cannot be done."""
+        said = self._said(sql, root, {"rows": _MOST_ROWS})
+        rows = tuple(map(tuple, said["rows"]))
+        return SqlAnswer(tuple(said["columns"]), rows, said["more"], tuple(said["warnings"]))
+
+    def write(self, sql: str, root: Path | None, out: Path) -> None:
+        """Write all rows of an answer to a file, .csv or .parquet. Raises UserError."""
+        self._said(sql, root, {"rows": 0, "out": str(out)})
+
+    def _said(self, sql: str, root: Path | None, wanted: dict[str, Any]) -> dict[str, Any]:
         if root is None:
             raise UserError("There is no directory with runs.")
         if len(sql) > LONGEST_QUESTION:
@@ -45,16 +56,15 @@ class Questions:
         if not self._places.acquire(blocking=False):
             raise UserError("Other questions are being answered; ask again in a moment.")
         try:
-            said = self._answered(sql, root)
+            said = self._answered({"sql": sql, "root": str(root), **wanted})
         finally:
             self._places.release()
         if "error" in said:
             raise UserError(said["error"])
-        rows = tuple(map(tuple, said["rows"]))
-        return SqlAnswer(tuple(said["columns"]), rows, said["more"], tuple(said["warnings"]))
+        return said
 
-    def _answered(self, sql: str, root: Path) -> dict[str, Any]:
-        asked = {"sql": sql, "root": str(root), "rows": _MOST_ROWS, "megabytes": _MEGABYTES}
+    def _answered(self, question: dict[str, Any]) -> dict[str, Any]:
+        asked = {**question, "megabytes": _MEGABYTES}
         try:
             done = subprocess.run(
                 [sys.executable, "-m", "rebecsim.web.studies.query_worker"],

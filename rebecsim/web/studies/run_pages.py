@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from anyio import CapacityLimiter
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import FileResponse, HTMLResponse, Response
+from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from rebecsim.web.answers import read_form
+from rebecsim.web.studies.questions import FILES
 
 if TYPE_CHECKING:
     from rebecsim.web.studies.run_views import RunViews
@@ -22,6 +25,7 @@ _TYPES = {
     ".csv": "text/csv; charset=utf-8",
     ".svg": "image/svg+xml",
     ".png": "image/png",
+    ".parquet": "application/vnd.apache.parquet",
 }
 _REPORT_POLICY = (
     "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline'; "
@@ -56,9 +60,30 @@ def _add_lists(router: APIRouter, views: Callable[[], RunViews]) -> None:
         sql = read_form(await request.body()).get("sql", "")
         return HTMLResponse(*await run_in_threadpool(lambda: views().answer(sql)))
 
+    @router.post("/runs/sql/answer.{form}")
+    async def answer_as_file(request: Request, form: str) -> Response:
+        sql = read_form(await request.body()).get("sql", "")
+        return await run_in_threadpool(_answer_as_file, views(), sql, form)
+
     @router.get("/runs/diff")
     def difference(request: Request) -> Response:
         return HTMLResponse(views().difference(request.query_params.getlist("run")))
+
+
+def _answer_as_file(views: RunViews, sql: str, form: str) -> Response:
+    if form not in FILES:
+        raise HTTPException(404)
+    folder = tempfile.TemporaryDirectory(prefix="rebecsim-")
+    out = Path(folder.name) / f"answer.{form}"
+    if (wrong := views.write_answer(sql, out)) is not None:
+        folder.cleanup()
+        return HTMLResponse(*wrong)
+    return FileResponse(
+        out,
+        media_type=_TYPES[out.suffix],
+        filename=out.name,
+        background=BackgroundTask(folder.cleanup),
+    )
 
 
 def _add_run(router: APIRouter, views: Callable[[], RunViews]) -> None:

@@ -106,6 +106,15 @@ class RunViews:
             return self._asked(sql[:LONGEST_QUESTION], error=wrong), 400
         return self._asked(sql, answer=answer), 200
 
+    def write_answer(self, sql: str, out: Path) -> tuple[str, int] | None:
+        """Write all rows of an answer to a file; give a page and its status where that fails."""
+        try:
+            self._questions.write(sql, self.shelf.root, out)
+        except UserError as error:
+            wrong = clipped(str(error), LONGEST_ERROR)
+            return self._asked(sql[:LONGEST_QUESTION], error=wrong), 400
+        return None
+
     def difference(self, runs: list[str]) -> str:
         """Give the page of two runs. Raises UserError unless they are two that can be compared."""
         if len(set(runs)) != 2 or len(runs) != 2:

@@ -86,6 +86,11 @@ class StartedStudy:
         return "starting" if self._is_beginning() else "killed"
 
     @property
+    def can_pause(self) -> bool:
+        """Whether processes can be stopped and go on later; not on every system."""
+        return hasattr(signal, "SIGSTOP")
+
+    @property
     def why(self) -> str:
         """What it says of its end."""
         return str((self._note("ended.json") or {}).get("text", ""))
@@ -114,8 +119,13 @@ class StartedStudy:
     # --- what can be done with it --------------------------------------------------------------
 
     def pause(self) -> None:
-        """Have it stop where it is. Raises UserError when it is not running."""
+        """Have it stop where it is. Raises UserError when it is not running, or cannot stop."""
         self._require("running")
+        if not self.can_pause:
+            raise UserError(
+                "Processes cannot be paused on this system. Cancel the study instead: finished "
+                "cells are kept, and it can be resumed."
+            )
         self._mark("paused")
         self._signal(signal.SIGSTOP)
 
@@ -136,7 +146,8 @@ class StartedStudy:
             return
         self._mark("ending")
         self._signal(signal.SIGINT)
-        self._signal(signal.SIGCONT)  # it may be paused, and would not hear
+        if self.can_pause:
+            self._signal(signal.SIGCONT)  # it may be paused, and would not hear
 
     def begin(self) -> None:
         """Start its process, which goes on when this one ends. Raises UserError, OSError."""
