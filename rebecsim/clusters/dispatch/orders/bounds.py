@@ -8,7 +8,9 @@ decrease, as a late job takes until its deadline whenever it begins; and if no e
 vector is larger than that of another one, so it is when both let their least entry be another one
 in this way (Kiefer and Wolfowitz 1955). So jobs are late in any order that are late in the first,
 and in no order unless they are in the second; and the other way round for those that complete.
-Both are chains of few states, with nothing to decide, and the mean over what is drawn is a bound.
+Both are chains of few states and the mean over what is drawn is a bound. There is nothing to decide
+but one thing: a job of one tick that could begin at its deadline is missed, or it begins sooner and
+is not, and then its AppMaster is ready later. The worse of both counts.
 
 Moreover "all updates first" and "the tick first" are orders, if all AppMasters have one speed: the
 least is no more than the one comes to, and the most no less than the other.
@@ -190,10 +192,11 @@ def _layers_of(cluster: OrderedCluster, waits: Waits, last: int) -> list[Numbers
     jobs = jobs.reshape(tables.jobs.shape)
     together = tables.jobs.shape[1]
     layers = [np.zeros((len(waits.vectors), _COLUMNS)) for _ in range(last + 2)]
+    counted = np.zeros((1, 4), np.int64)
     for tick in range(last, 0, -1):
         phase = (tick - 1) % cluster.periods
         first, behind = tables.ways[phase * (together + 1) + together].tolist()
         ways, chances = jobs[first:behind], cluster.chances[first:behind]
-        wait_back(waits, ways, chances, last - tick, layers[tick + 1], layers[tick])
+        wait_back(waits, ways, chances, last - tick, layers[tick + 1], layers[tick], counted)
     layers[0] = layers[1][waits.aged]  # before the first tick no jobs come
     return layers

@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.clusters.dispatch.orders.bounds import Rest
+from rebecsim.clusters.dispatch.orders.bounds import Rest, columns_of
 from rebecsim.clusters.dispatch.orders.loops import (
     ACTIONS,
     CHOICES,
@@ -22,6 +22,7 @@ from rebecsim.clusters.dispatch.orders.loops import (
     spread,
 )
 from rebecsim.clusters.dispatch.orders.states import OrderedCluster
+from rebecsim.exploration.orders.process import GOALS
 
 Entry = TypeVar("Entry", bound=np.generic)
 
@@ -36,8 +37,12 @@ _SHARES = np.array([0.0, 0.5, 1.0])
 """How often ticks are served first, beside the random order, in the runs by which it is told how
 likely states are: so those are not forgotten in which work piles up."""
 
-_RARE = ((0.3, 0.0), (0.6, 1e-12), (0.8, 1e-10), (0.9, 1e-8), (0.97, 1e-6), (1.0, 1e-4))
-"""How likely states must be that are looked at, once there are such shares of all that may be."""
+_KNOWN_SHARE = 0.2
+"""How many of the states are taken for ticks of which all is known, where there are too many."""
+
+_TINY = 1e-300
+_STEPS = (*(10.0**-each for each in range(5, 17)), 0.0)
+"""What may be lost, step by step, by each state that is not looked at: misses."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +54,14 @@ class Found:
         graph: how they follow each other; number 0 is before the first tick, when nothing comes.
         first_seen: the tick at which each is reached first.
         known: the ticks up to which every state was looked at; those of the cluster if all were.
+        attempted: those up to which it was when all of them were to be looked at, in vain.
     """
 
     cluster: OrderedCluster
     graph: Graph
     first_seen: NDArray[np.int32]
     known: int
+    attempted: int
 
     @property
     def states(self) -> int:
@@ -85,29 +92,110 @@ class Found:
 def find_states(cluster: OrderedCluster, most: int, all_or_none: bool = False) -> Found:
     """Find the states that can be reached up to the last tick; about so many at most.
 
-    Where there are more, those that are least likely are not looked at. With `all_or_none` that
-    is of no use, and the search ends there.
+    Where there are more, those are not looked at by which least is lost: how likely they are times
+    how far apart their bounds are. With `all_or_none` that is of no use, and the search ends there.
     """
-    builder = _Builder(cluster)
-    likely = np.ones((1, len(_SHARES)))
-    known = cluster.last
-    for tick in range(cluster.last + 1):
-        limit = next(least for share, least in _RARE if share * most >= builder.count or share == 1)
-        limit = 0.0 if all_or_none else limit
-        best = likely.max(axis=1)
-        reached = np.flatnonzero(best)
-        unseen = reached[builder.graph.first_action[reached] == UNKNOWN]
-        wanted = unseen[best[unseen] >= limit] if builder.count < most else unseen[:0]
-        done = builder.expand_all(wanted, tick, most)
-        if done < len(unseen):
-            known = min(known, tick - 1)
-            if all_or_none:
-                break
-        if tick < cluster.last:
-            after = np.zeros((builder.count, len(_SHARES)))
-            spread(builder.graph, cluster.chances, likely, after, _SHARES)
-            likely = after
-    return Found(cluster, builder.graph, builder.first_seen[: builder.count], known)
+    whole = _Search(cluster, most)
+    known = whole.sweep(0.0, is_last_seen=True)
+    if all_or_none or known == cluster.last:
+        return whole.found(known, known)
+    attempted = known
+    del whole
+    search = _Search(cluster, most)
+    for least in _STEPS:
+        known = search.sweep(least)
+        if known == cluster.last or search.is_full:
+            break
+    return search.found(known, attempted)
+
+
+class _Search:
+    """Looks at states in the order of ticks, in several sweeps."""
+
+    def __init__(self, cluster: OrderedCluster, most: int) -> None:
+        self._cluster, self._most = cluster, most
+        self._builder = _Builder(cluster)
+        self._sweeps = 0
+        self._apart = np.zeros((1, 2))
+
+    @cached_property
+    def _rest(self) -> Rest:
+        return Rest(self._cluster, self._cluster.last)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are as many states as may be."""
+        return self._builder.count >= self._most
+
+    def found(self, known: int, attempted: int) -> Found:
+        """Give what was found."""
+        builder, cluster = self._builder, self._cluster
+        first_seen = builder.first_seen[: builder.count]
+        found = Found(cluster, builder.graph, first_seen, known, attempted)
+        if "_rest" in self.__dict__:
+            found.__dict__["_rest"] = self._rest
+        return found
+
+    def sweep(self, least: float, is_last_seen: bool = False) -> int:
+        """Look at states by which so much may be lost; give the ticks of which all is known.
+
+        With `is_last_seen`, the search ends where not all can be looked at, and what comes behind
+        the last tick is not told apart. Otherwise what is found holds at all ticks.
+        """
+        builder, last = self._builder, self._cluster.last
+        likely = np.ones((1, len(_SHARES)))
+        known = last
+        for tick in range(last + 1):
+            reached = np.flatnonzero(_most(likely))
+            builder.first_seen[reached] = np.minimum(builder.first_seen[reached], tick)
+            unseen = reached[~is_known(builder.graph, reached, last - tick + 1)]
+            wanted = unseen
+            if least and (self._sweeps or builder.count > _KNOWN_SHARE * self._most):
+                wanted = unseen[self._lost(unseen, tick, likely[unseen]) >= least]
+            ticks = last - tick + 1 if is_last_seen or tick == last else last + 1
+            done = builder.expand_all(wanted, tick, self._most, ticks)
+            if done < len(unseen):
+                known = min(known, tick - 1)
+                if is_last_seen:
+                    break
+            if tick < last:
+                after = np.zeros((builder.count, len(_SHARES)))
+                spread(builder.graph, self._cluster.chances, likely, after, _SHARES)
+                likely = after
+        self._sweeps += 1
+        return known
+
+    def _lost(self, nodes: Integers, tick: int, likely: Numbers) -> Numbers:
+        """Give what may be lost by each state, in misses: by the random order, or by the worst."""
+        apart = self._apart
+        if len(apart) < self._builder.count:
+            self._apart = apart = _longer(apart, self._builder.count)
+        new = nodes[apart[nodes, 1] == 0]
+        # How far apart bounds are is worked out once, as it hardly grows when fewer ticks are left.
+        low, high = np.moveaxis(self._bounds(new, tick).reshape(len(new), len(GOALS), 2), 2, 0)
+        apart[new, 0] = (high - low)[:, :2].max(axis=1)
+        apart[new, 1] = np.maximum((high - low)[:, 2], _TINY)
+        by_worst = _most(likely) * apart[nodes, 1]
+        lost: Numbers = np.maximum(likely[:, 0] * apart[nodes, 0], by_worst)
+        return lost
+
+    def _bounds(self, nodes: Integers, tick: int) -> Numbers:
+        columns = columns_of(["deadline_misses"], all_known=False)
+        return self._rest.bounds(self._builder.graph, nodes, tick, columns)
+
+
+def _most(likely: Numbers) -> Numbers:
+    """Give the largest of each row, of which there are many and short ones."""
+    most: Numbers = likely[:, 0]
+    for column in range(1, likely.shape[1]):
+        most = np.maximum(most, likely[:, column])
+    return most
+
+
+def is_known(graph: Graph, nodes: Integers, ticks: int) -> NDArray[np.bool_]:
+    """Whether states were looked at, and not only when fewer ticks followed."""
+    known: NDArray[np.bool_] = graph.first_action[nodes] != UNKNOWN
+    return known & (graph.ticks[nodes] >= ticks)
 
 
 class _Builder:
@@ -147,15 +235,17 @@ class _Builder:
         """How many states there are."""
         return int(self.graph.counts[NODES])
 
-    def expand_all(self, wanted: Integers, tick: int, most: int) -> int:
-        """Look at states, until there are too many; give how many were looked at."""
+    def expand_all(self, wanted: Integers, tick: int, most: int, ticks: int) -> int:
+        """Look at states at a tick, until there are too many; give how many were looked at.
+
+        What is found holds where so many `ticks` follow, and where fewer do.
+        """
         before = self.count
         done = 0
         while done < len(wanted) and self.count < most:
             some = wanted[done : done + self._together]
             self._make_room(len(some))
-            left = self._cluster.last - tick + 1
-            expand(self._cluster.tables, self.graph, some, self._work, self._words, left)
+            expand(self._cluster.tables, self.graph, some, self._work, self._words, ticks)
             done += len(some)
         if self.count > len(self.first_seen):
             self.first_seen = _longer(self.first_seen, len(self.graph.nodes))

@@ -422,7 +422,8 @@ def spread(
                     weight = (1.0 - shares[column]) * graph.weight[action]
                     if place == 0:
                         weight += shares[column]
-                    there[target, column] += here[node, column] * chances[way] * weight
+                    # None is so unlikely that it counts as not reached.
+                    there[target, column] += max(here[node, column] * chances[way] * weight, 1e-290)
                 action += 1
             choice += 1
 

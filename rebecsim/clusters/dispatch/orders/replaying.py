@@ -61,7 +61,7 @@ def extreme_run(
     keep the values of all ticks.
     """
     last = found.known
-    sizes = [int(np.searchsorted(found.first_seen, each, "right")) for each in range(last + 1)]
+    sizes = [int((found.first_seen <= each).nonzero()[0][-1]) + 1 for each in range(last + 1)]
     if sum(sizes) > _MOST_VALUES or last < 0:
         return None
     column = Column(counted, goal, "low")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from rebecsim.actors import ChoiceLaw
 from rebecsim.clusters.dispatch.configuration import Configuration
 from rebecsim.clusters.dispatch.hardware import Power
@@ -65,26 +67,36 @@ def values_over(found: Found, most_states: int) -> ClusterValues:
     if found.cluster.has_power:
         counted.append("energy")
     values = _solved(found, counted, last)
-    fewer = range(found.known + 1) if found.known < last else ()
-    by_ticks = {each + 1: _solved(found, counted, each) for each in fewer}
-    solved = ClusterValues(last + 1, values, by_ticks, found.figures)
+    solved = ClusterValues(last + 1, values, {}, found.figures)
     if solved.is_exact or found.known == last:
         return solved
-    for sooner in range(found.known + 1, last):
+    return replace(solved, by_ticks=_known_ticks(found, most_states, counted))
+
+
+def _known_ticks(found: Found, most_states: int, counted: Sequence[Counted]) -> dict[int, Worth]:
+    """Work out the values of as many ticks as can be known exactly, for each number of them."""
+    known = found
+    for sooner in range(found.attempted, found.cluster.last):
         cluster = replace(found.cluster, last=sooner)
         shorter = find_states(cluster, most_states, all_or_none=True)
         if shorter.known < sooner:
             break
-        by_ticks[sooner + 1] = _solved(shorter, counted, sooner)
-    return solved
+        known = shorter
+    return {each + 1: _solved(known, counted, each) for each in range(known.known + 1)}
 
 
 def _solved(found: Found, counted: Sequence[Counted], last: int) -> Worth:
     columns = columns_of(counted, last <= found.known)
-    start = [0.0] * len(columns)
+    start = np.zeros(len(columns))
     for _, values in Values(found, columns, last).backward():
-        start = values[0].tolist()
-    worth = dict(zip(columns, start, strict=True))
+        start = values[0].copy()
+    if last > found.known:
+        # What bounds states that were not looked at may know more of all of it than they together.
+        first = np.zeros(1, np.int64)
+        bounds = found.rest(last).bounds(found.graph, first, 0, columns)[0]
+        is_low = np.array([each.side == "low" for each in columns])
+        start = np.where(is_low, np.maximum(start, bounds), np.minimum(start, bounds))
+    worth = dict(zip(columns, start.tolist(), strict=True))
     solved: dict[Counted, dict[Goal, Bounds]] = {}
     for each in counted:
         rest = idle_energy(found.cluster, each, last)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.clusters.dispatch.orders.bounds import Column
-from rebecsim.clusters.dispatch.orders.graph import Found
-from rebecsim.clusters.dispatch.orders.loops import NODES, RECEIPTS, UNKNOWN, step_back
+from rebecsim.clusters.dispatch.orders.graph import Found, is_known
+from rebecsim.clusters.dispatch.orders.loops import NODES, RECEIPTS, step_back
 from rebecsim.clusters.dispatch.orders.worth import Counted
 from rebecsim.exploration.orders.process import GOALS
 
@@ -53,16 +53,8 @@ class Values:
         self._goals = np.array([GOALS.index(each.goal) for each in columns], np.int64)
         phases = found.cluster.periods
         phase_of = found.graph.nodes[: shape[0], 0] & found.cluster.tables.layout[0, 2]
-        self._of_phase = [np.flatnonzero(phase_of == phase) for phase in range(phases)]
+        self._of_phase = [_ordered(found.first_seen, phase_of == each) for each in range(phases)]
         self._seen = [found.first_seen[some] for some in self._of_phase]
-
-    def _is_known(self, nodes: Integers, tick: int) -> NDArray[np.bool_]:
-        """Whether states were looked at, and not only when fewer ticks followed."""
-        graph, ticks = self._found.graph, self._found.cluster.last - tick + 1
-        known: NDArray[np.bool_] = (graph.first_action[nodes] != UNKNOWN) & (
-            graph.ticks[nodes] >= ticks
-        )
-        return known
 
     def backward(self) -> Iterator[tuple[int, Numbers]]:
         """Give each tick, the last one first, and the values of states there.
@@ -82,15 +74,15 @@ class Values:
             for place, column in enumerate(self._columns):
                 gains[:, place] = worth[column.counted]
             nodes = self._of_phase[phase][:reached]
-            is_known = self._is_known(nodes, tick)
-            unknown = nodes[~is_known]
+            known = is_known(found.graph, nodes, cluster.last - tick + 1)
+            unknown = nodes[~known]
             if len(unknown):
                 rest = found.rest(self._last)
                 self._now[unknown] = rest.bounds(found.graph, unknown, tick, self._columns)
             step_back(
                 found.graph,
                 cluster.chances,
-                nodes[is_known],
+                nodes[known],
                 gains,
                 self._goals,
                 self._later,
@@ -99,3 +91,10 @@ class Values:
             )
             yield tick, self._now
             self._now, self._later = self._later, self._now
+
+
+def _ordered(first_seen: NDArray[np.int32], mask: NDArray[np.bool_]) -> Integers:
+    """Give some states by when they are reached first."""
+    some = np.flatnonzero(mask)
+    ordered: Integers = some[np.argsort(first_seen[some], kind="stable")]
+    return ordered

@@ -26,6 +26,8 @@ MISSES, COMPLETIONS, OVERFLOW = 0, 3, 6
 """Columns of a layer: misses in each of these, completions, and how likely a job is refused."""
 
 _NEVER = 1 << 30
+_MOST_OPEN = 3
+"""Jobs of which it is tried out whether it is worse that they are missed; others count as both."""
 
 
 class Waits(NamedTuple):
@@ -106,40 +108,90 @@ def enter_vectors(waits: Waits) -> None:
                 waits.after[chain * count + number, kind] = after
 
 
+@compiled(inner=True)
+def _is_open(start: Number, due: Number, longest: Number) -> bool:
+    """Whether a job is missed if it begins as late as it may, but not if it begins any sooner.
+
+    In the latter case its AppMaster is ready a tick later. Such jobs take one tick.
+    """
+    return start == due and longest == 1
+
+
+@compiled(inner=True)
+def _served(
+    waits: Waits, jobs: Integers, chain: int, number: Number, sooner: int, left: int, counted: Table
+) -> Number:
+    """Hand out the jobs of a row of kinds to a vector; give the number of the vector then.
+
+    Of those under LATEST that are open, some begin sooner, by the bits of a number. Notes in
+    `counted[0]` how many are missed and completed, whether one might be refused, how many are open.
+    """
+    vector = np.int64(number)
+    for place in range(4):
+        counted[0, place] = 0
+    for coming in range(jobs.shape[0]):
+        kind = jobs[coming]
+        if kind < 0:
+            continue
+        start = waits.vectors[vector, 0]
+        due = waits.kinds[kind, 0]
+        ends = start + waits.kinds[kind, 1 if chain == 0 else 2]
+        counted[0, 2] |= start >= waits.sizes[3]
+        if chain == 2 and _is_open(start, due, waits.kinds[kind, 2]):
+            begins = counted[0, 3] >= _MOST_OPEN or sooner >> counted[0, 3] & 1
+            counted[0, 3] += 1
+            if not begins:
+                counted[0, 0] += due <= left
+                continue
+            ends = due
+        counted[0, 0] += ends > due and due <= left
+        counted[0, 1] += ends <= due and ends <= left
+        row = chain * waits.vectors.shape[0] + vector
+        vector = np.int64(waits.after[row, kind])
+    return vector
+
+
 @compiled(borrows=True)
 def wait_back(
-    waits: Waits, ways: Table, chances: Floats, left: int, later: FloatTable, now: FloatTable
+    waits: Waits,
+    ways: Table,
+    chances: Floats,
+    left: int,
+    later: FloatTable,
+    now: FloatTable,
+    counted: Table,
 ) -> None:
     """Work out for each vector what is counted from a tick on, from that of the next tick.
 
     Jobs come in one of several `ways`, each a row of kinds (-1: none). So many ticks are `left`.
+    `counted` is for working.
     """
-    count = waits.vectors.shape[0]
-    for number in range(count):
+    for number in range(waits.vectors.shape[0]):
         for column in range(7):
             now[number, column] = 0.0
         for way in range(ways.shape[0]):
-            refused = False
             for chain in range(3):
-                vector = np.int64(number)
-                missed = 0
-                done = 0
-                for coming in range(ways.shape[1]):
-                    kind = ways[way, coming]
-                    if kind < 0:
-                        continue
-                    start = waits.vectors[vector, 0]
-                    due = waits.kinds[kind, 0]
-                    ends = start + waits.kinds[kind, 1 if chain == 0 else 2]
-                    missed += ends > due and due <= left
-                    done += ends <= due and ends <= left
-                    refused = refused or (chain == 2 and start >= waits.sizes[3])
-                    vector = np.int64(waits.after[chain * count + vector, kind])
-                vector = np.int64(waits.aged[vector])
-                now[number, chain] += chances[way] * (missed + later[vector, chain])
-                now[number, 3 + chain] += chances[way] * (done + later[vector, 3 + chain])
-                if chain == 2:
-                    now[number, 6] += chances[way] * (1.0 if refused else later[vector, 6])
+                most = -1.0
+                least = 1e300
+                sooner = 0
+                while sooner >= 0:
+                    vector = _served(waits, ways[way], chain, number, sooner, left, counted)
+                    vector = np.int64(waits.aged[vector])
+                    most = max(most, counted[0, 0] + later[vector, chain])
+                    least = min(least, counted[0, 1] + later[vector, 3 + chain])
+                    sooner = _next_sooner(sooner, counted[0, 3])
+                    if chain == 2 and sooner < 0:  # all have begun sooner, and are ready later
+                        refused = 1.0 if counted[0, 2] else later[vector, 6]
+                        now[number, 6] += chances[way] * refused
+                now[number, chain] += chances[way] * most
+                now[number, 3 + chain] += chances[way] * least
+
+
+@compiled(inner=True)
+def _next_sooner(sooner: int, open_jobs: Number) -> int:
+    """Give which open jobs begin sooner next; -1 when all ways were tried."""
+    sooner += 1
+    return sooner if sooner < 1 << min(open_jobs, _MOST_OPEN) else -1
 
 
 @compiled()
@@ -158,51 +210,93 @@ def wait_on(
     So many jobs are `coming` at most in the ticks that are `left`. The last column is how likely
     jobs are refused times all that there may be.
     """
-    workers, slots, classes = tables.sizes[0], tables.sizes[1], tables.sizes[3]
-    spread, together = waits.sizes[1], tables.jobs.shape[1]
     parts = np.zeros(tables.layout.shape[0] + 1, np.int64)
-    vector = np.zeros(workers, np.int64)
-    starts = np.zeros(slots, np.int64)
+    work = np.zeros((4, max(tables.sizes[0], tables.sizes[1], 4)), np.int64)
     for each in range(nodes.shape[0]):
-        node = nodes[each]
-        unpack(tables.layout, graph.nodes, node, parts)
+        unpack(tables.layout, graph.nodes, nodes[each], parts)
         for chain in range(3):
-            for worker in range(workers):  # sorted, as each takes the place of another one
-                vector[worker] = -1
-            for worker in range(workers):
-                _hand_out(vector, workers, max(parts[1 + worker] - (chain == 0), 0))
-            waiting = 0
-            missed = 0
-            done = 0
-            for slot in range(1 + workers, 1 + workers + slots):
-                if parts[slot] == 0:
-                    continue
-                due = parts[slot] // classes - 1
-                kind = parts[slot] - (due + 1) * classes
-                shortest = longest = _NEVER
-                if tables.lengths[kind]:
-                    shortest = tables.shortest[kind]
-                    longest = 0
-                    for group in range(tables.groups.shape[0]):
-                        longest = max(longest, tables.busy[kind, group])
-                start = vector[0]
-                ends = start + (shortest if chain == 0 else longest)
-                missed += ends > due and due <= left
-                done += ends <= due and ends <= left
-                starts[waiting] = start
-                waiting += 1
-                ready = ready_again(chain, start, due, shortest, longest)
-                # More than that is taken only by what cannot begin up to the last tick.
-                _hand_out(vector, workers, ready if ready - start <= spread else start)
-            number = number_of(waits.sizes, waits.binomials, vector)
-            found[each, chain] = missed + layer[number, chain]
-            found[each, 3 + chain] = done + layer[number, 3 + chain]
+            most = -1.0
+            least = 1e300
+            sooner = 0
+            while sooner >= 0:
+                _serve_waiting(tables, waits, parts, chain, sooner, left, work)
+                number = number_of(waits.sizes, waits.binomials, work[0])
+                most = max(most, work[2, 0] + layer[number, chain])
+                least = min(least, work[2, 1] + layer[number, 3 + chain])
+                sooner = _next_sooner(sooner, work[2, 3])
+            found[each, chain] = most
+            found[each, 3 + chain] = least
             if chain == 2:
-                refused = layer[number, 6]
-                gone = 0
-                for later in range(vector[0] + 1):
-                    while gone < waiting and starts[gone] < later:
-                        gone += 1
-                    if waiting - gone + (later + 1) * together > slots:
-                        refused = 1.0
-                found[each, 6] = refused * (coming + waiting)
+                refused = 1.0 if _might_refuse(tables, work) else layer[number, 6]
+                found[each, 6] = refused * (coming + graph.waiting[nodes[each]])
+
+
+@compiled(inner=True)
+def _serve_waiting(
+    tables: Tables,
+    waits: Waits,
+    parts: Integers,
+    chain: int,
+    sooner: int,
+    left: int,
+    work: Table,
+) -> None:
+    """Hand out the jobs that wait in a state.
+
+    Notes in `work` the vector then, when each begins, and what is counted as `_served` does, but in
+    the third place how many there are; and when each begins under EARLY, which comes first.
+    """
+    workers, slots, classes = tables.sizes[0], tables.sizes[1], tables.sizes[3]
+    vector, starts, counted = work[0], work[1], work[2]
+    for place in range(4):
+        counted[place] = 0
+    for worker in range(workers):  # sorted, as each takes the place of another one
+        vector[worker] = -1
+    for worker in range(workers):
+        _hand_out(vector, workers, max(parts[1 + worker] - (chain == 0), 0))
+    for slot in range(1 + workers, 1 + workers + slots):
+        if parts[slot] == 0:
+            continue
+        due = parts[slot] // classes - 1
+        kind = parts[slot] - (due + 1) * classes
+        shortest = longest = _NEVER
+        if tables.lengths[kind]:
+            shortest = tables.shortest[kind]
+            longest = 0
+            for group in range(tables.groups.shape[0]):
+                longest = max(longest, tables.busy[kind, group])
+        start = vector[0]
+        job = counted[2]
+        starts[job] = start
+        if chain == 0:
+            work[3, job] = start
+        counted[2] += 1
+        ends = start + (shortest if chain == 0 else longest)
+        if work[3, job] >= due:  # it is never begun
+            counted[0] += due <= left
+            continue
+        if chain == 2 and _is_open(start, due, longest):
+            begins = counted[3] >= _MOST_OPEN or sooner >> counted[3] & 1
+            counted[3] += 1
+            if not begins:
+                counted[0] += due <= left
+                continue
+            ends = due
+        counted[0] += ends > due and due <= left
+        counted[1] += ends <= due and ends <= left
+        ready = ready_again(chain, start, due, shortest, longest)
+        # More than that is taken only by what cannot begin up to the last tick.
+        _hand_out(vector, workers, ready if ready - start <= waits.sizes[1] else start)
+
+
+@compiled(inner=True)
+def _might_refuse(tables: Tables, work: Table) -> bool:
+    """Whether all slots might be taken before those have begun that wait now."""
+    waiting = work[2, 2]
+    gone = 0
+    for later in range(work[0, 0] + 1):
+        while gone < waiting and work[1, gone] < later:
+            gone += 1
+        if waiting - gone + (later + 1) * tables.jobs.shape[1] > tables.sizes[1]:
+            return True
+    return False
