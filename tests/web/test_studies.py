@@ -106,6 +106,13 @@ def test_fields_show_a_scenario_as_it_is(name: str) -> None:
     assert seen | tables | {"kind"} >= set(values)
 
 
+@pytest.mark.parametrize("name", builtin_scenarios())
+def test_built_in_scenarios_can_be_started_as_they_are(app: Any, tmp_path: Path, name: str) -> None:
+    found = check(app(tmp_path), text_of_builtin(name) or "", builtin="yes")
+    assert (found["general"], found["problems"]) == ([], {})
+    assert found["said"]
+
+
 def test_a_changed_field_changes_the_text_and_no_other_line(app: Any, tmp_path: Path) -> None:
     text = SMALL.replace("seed = 7", "# a remark\nseed = 7")
     found = check(app(tmp_path), text, field="ticks", value="20")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from importlib.resources import files
 from pathlib import Path
@@ -24,10 +25,12 @@ ORIGIN = "the scenario"
 def checked(text: str, builtin: bool, root: Path) -> LoadedScenario:
     """Read a scenario whose paths start from `root`, or from the folder of built-in scenarios.
 
-    Files that it names must lie below that, without a link on the way; a program is none that may
-    be named. Raises ScenarioError, PluginError.
+    Files that it names must lie below that, or among the models that built-in scenarios are about,
+    without a link on the way; a program is none that may be named. Raises ScenarioError,
+    PluginError.
     """
     folder = builtin_folder() if builtin else root
+    around = folder.parent if builtin else root
     read = scenario_text(ORIGIN, text, folder)
     study = kind_of(read)
     scenario = validated(study.scenario, read.origin, read.values, read.lines)
@@ -39,7 +42,7 @@ def checked(text: str, builtin: bool, root: Path) -> LoadedScenario:
             line_of(path, read.lines),
         )
         for path, name in study.files(scenario).items()
-        if not _may_be_read(folder, name)
+        if not _may_be_read(folder, name, around)
     ]
     if problems:
         raise ScenarioError(ORIGIN, problems)
@@ -76,11 +79,12 @@ def values_of(text: str) -> dict[str, Any] | None:
         return None
 
 
-def _may_be_read(folder: Path, name: str) -> bool:
+def _may_be_read(folder: Path, name: str, around: Path) -> bool:
+    """Whether a name in a scenario of a folder is that of a file which lies below `around`."""
     if Path(name).suffix == ".py":
         return False
     try:
-        below = (folder / name).relative_to(folder)
-        return ".." not in below.parts and (folder / name).resolve() == folder.resolve() / below
+        below = Path(os.path.normpath(folder / name)).relative_to(os.path.normpath(around))
+        return (folder / name).resolve() == around.resolve() / below
     except (ValueError, OSError, RuntimeError):  # elsewhere, no name of a file, a loop of links
         return False
