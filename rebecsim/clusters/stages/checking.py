@@ -69,6 +69,10 @@ class ScheduleChecker:
             for each in resources
             for kind in TaskKind
         }
+        self._pools_for = {  # by resource; looked up for every task, over and over
+            kind: [self._pools[each.number, pool_of(each, kind)] for each in resources]
+            for kind in TaskKind
+        }
         self._jobs: dict[int, StageJob] = {}
         self._placed: dict[int, dict[int, Assignment]] = {}
         self._fixed: set[TaskKey] = set()
@@ -164,8 +168,7 @@ class ScheduleChecker:
         _require_alone(job, task, each, self._resources, self._expected(job, task.number))
 
     def _pool(self, each: Assignment) -> _Pool:
-        resource = self._resources[each.resource]
-        return self._pools[each.resource, pool_of(resource, self._task(each).kind)]
+        return self._pools_for[self._task(each).kind][each.resource]
 
     def _task(self, each: Assignment) -> StageTask:
         return self._jobs[each.key.job].tasks[each.key.task]

@@ -144,6 +144,18 @@ def test_the_page_says_how_it_was_made(all_tables: list[FoundTable]) -> None:
         _ = WorkflowExtent(tables=("D.25",)).chosen
 
 
+def test_jobs_with_early_places_are_known_at_their_start_and_others_on_arrival() -> None:
+    table = published()["D.14"]
+    early, late = (
+        running.scenario_of(table, table.rows[2].point, 2, places) for places in ("TSP1", "TSP2")
+    )
+    assert early.policies == ("WFBB_ED_SL_TSP1", "WFBB_ED_TL_TSP1")
+    assert late.policies == ("WFBB_ED_SL_TSP2", "WFBB_ED_TL_TSP2")
+    assert (early.workload.announced, late.workload.announced) == (False, True)
+    assert early.workload.multiplier == late.workload.multiplier == 10
+    assert early.name != late.name
+
+
 def test_the_command_runs_tables_and_writes_a_page(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,7 +166,7 @@ def test_the_command_runs_tables_and_writes_a_page(
     assert "of 24 cells" in done.stdout
     assert "holds  CyberShake, PD (D.1): with TSP1 it makes no difference" in done.stdout
     assert "## Table D.1: CyberShake, PD, by arrivals" in (tmp_path / "page.md").read_text()
-    assert len(list((tmp_path / "out").iterdir())) == 3
+    assert len(list((tmp_path / "out").iterdir())) == 2 * 3
 
 
 @pytest.mark.parametrize(
