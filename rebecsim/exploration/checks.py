@@ -23,9 +23,9 @@ from rebecsim.exploration.vocabulary import vocabulary
 from rebecsim.lang import CheckedModel, CheckedProperties, PropertyFile, parse_expression, syntax
 from rebecsim.lang.traversal import walk
 
-Reduction = bool | Literal["order"]
+Reduction = bool | Literal["order", "both"]
 """What is left out of the states: nothing, what symmetries give, or, by "order", what most orders
-of messages lead to that make no difference."""
+of messages lead to that make no difference; or both."""
 
 NO_MESSAGE_LEFT = Breach("deadlock", "no message is left")
 
@@ -147,12 +147,14 @@ def pose(
         properties += names.assertions(file)
         formulas = tuple(names.formulas(file))
     terminal = tuple(names.condition(text, "<terminal>") for text in wanted.terminal)
-    if reduce == "order":
-        system.partial_order = partial_order(
-            system, wanted.names(), checked, left_out.written, wanted.overflows
-        )
-    elif reduce:
-        system = reduced(system, wanted.names(), checked, left_out.written)
+    named, written = wanted.names(), left_out.written
+    order = None
+    if reduce in ("order", "both"):
+        order = partial_order(system, named, checked, written, wanted.overflows)
+    if reduce in (True, "both"):
+        system = reduced(system, named, checked, written, order)
+    else:
+        system.partial_order = order
     return Problem(
         system,
         tuple(properties),

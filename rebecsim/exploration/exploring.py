@@ -54,11 +54,11 @@ def explore(
     state. With `stop_at` "first" the search ends at the first violation, whose counts are then
     those so far; "all" goes on behind it. With `reduce`, states that differ by an exchange of
     interchangeable rebecs are one. With `reduce` "order", most orders that make no difference
-    are left out; see `rebecsim.exploration.partial_order`. The `engine` "native" is compiled code,
-    which there is for breadth-first search; "auto" begins in Python and goes on in compiled code
-    where there are many states. The result is the same, but that with `reduce` others of the
-    states may be found before the first violation. `strict` as for `pose`. `progress` is
-    called about twice a second.
+    are left out, see `rebecsim.exploration.partial_order`; with "both", both. The `engine` "native"
+    is compiled code, which there is for breadth-first search; "auto" begins in Python and goes on
+    in compiled code where there are many states. The result is the same, but that with `reduce`
+    others of the states may be found before the first violation. `strict` as for `pose`. `progress`
+    is called about twice a second.
 
     Raises UserError or RebecaError for a model, property or name that does not fit, EndlessError
     for a message server or constructor that does not end.

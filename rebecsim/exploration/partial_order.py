@@ -2,66 +2,75 @@
 
 What several rebecs do at one moment can mostly be done in any order, and comes to the same. Where
 one of them can get no message before its turn, whatever the others do, it goes first, alone; the
-other orders are left out. docs/background/reduction.md says under which condition that keeps what
-can go wrong, and why.
+other orders are left out. In core models, where messages wait in the order of coming, nobody else
+may send to where it sends either. docs/background/reduction.md says under which condition that
+keeps what can go wrong, and why.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
-from graphlib import TopologicalSorter
+from collections.abc import Iterable, Mapping, Sequence, Set
+from graphlib import CycleError, TopologicalSorter
 
 from rebecsim.errors import UserError
 from rebecsim.exploration.analysis.sendings import Sendings, Service, sendings_of
 from rebecsim.exploration.states.local import Bag, Local
 from rebecsim.exploration.states.transitions import TransitionSystem
 from rebecsim.lang import CheckedModel
+from rebecsim.lang.checked import CheckedClass
 
 MOST_REBECS = 62
 """Sets of rebecs are integers with a bit for each."""
+
+Kind = tuple[str, int]
+"""A class and the number of one of its message servers."""
 
 
 class PartialOrder:
     """Says which rebec may go first."""
 
     def __init__(
-        self, sendings: Sendings, watched: Set[int], fragile: Set[int], overflows: bool
+        self, sent: Mapping[Service, int], alone: Mapping[Service, int], is_core: bool
     ) -> None:
-        """Take what is sent.
+        """Take what is sent, as sets of rebecs.
 
-        `watched` rebecs are those of which properties read variables. Messages to `fragile` ones
-        may be served before others that arrive at the same time. `overflows`: queues have bounds.
+        `sent` is to whom a service, and all that may follow it, leads to sending what makes a
+        difference; `alone` to whom nobody else may, if it is to go first. What is in `sent` only
+        may not go first.
         """
-        self._sent = _sent_in_the_end(sendings, overflows)
-        self._leading = frozenset(
-            service
-            for service, sent in sendings.at_once.items()
-            if service[0] not in watched and not any(receiver in fragile for receiver, _ in sent)
-        )
-        self._known: dict[tuple[int, Bag], tuple[int, bool]] = {}
+        self._sent = sent
+        self._alone = alone
+        self._is_core = is_core
+        self._known: dict[tuple[int, Bag], tuple[int, int]] = {}
 
     def leader(self, due: Sequence[Local]) -> int | None:
         """Give the first of these rebecs that may go first, alone, while all of them are due."""
         known = [self.of_bag(local.owner, local.bag) for local in due]
         for place, local in enumerate(due):
             sent = [each for other, (each, _) in enumerate(known) if other != place]
-            if known[place][1] and not any(each >> local.owner & 1 for each in sent):
+            alone = known[place][1]
+            if alone and not any(each & alone for each in sent):
                 return local.owner
         return None
 
-    def of_bag(self, owner: int, bag: Bag) -> tuple[int, bool]:
+    def of_bag(self, owner: int, bag: Bag) -> tuple[int, int]:
         """Say what a rebec may do at this moment with what has arrived in its bag.
 
         Gives the rebecs, as a set, to which it may lead to sending what makes a difference, and
-        whether it may itself go first.
+        those to which nobody else may, if it is to go first; none if it may not.
         """
         key = owner, bag
         if key not in self._known:
-            services = {(owner, message.number) for message in bag if message.arrival <= 0}
+            services = [(owner, message.number) for message in bag if message.arrival <= 0]
             sent = 0
             for service in services:
                 sent |= self._sent[service]
-            self._known[key] = sent, services <= self._leading
+            next_ones = services[:1] if self._is_core else services
+            alone = 0
+            if all(service in self._alone for service in next_ones):
+                for service in next_ones:
+                    alone |= self._alone[service]
+            self._known[key] = sent, alone
         return self._known[key]
 
 
@@ -70,15 +79,59 @@ def _sent_in_the_end(sendings: Sendings, overflows: bool) -> dict[Service, int]:
 
     That is what arrives at once, and where queues have bounds everything.
     """
-    found: dict[Service, int] = {}
-    for service in TopologicalSorter(sendings.at_once).static_order():  # what is sent comes first
-        rebecs = 0
-        for receiver in sendings.ever[service] if overflows else ():
-            rebecs |= 1 << receiver
-        for following in sendings.at_once[service]:
-            rebecs |= found[following] | 1 << following[0]
-        found[service] = rebecs
+    found = {
+        service: _set_of(receivers if overflows else ())
+        | _set_of(receiver for receiver, _ in sendings.at_once[service])
+        for service, receivers in sendings.ever.items()
+    }
+    grows = True
+    while grows:  # services may follow each other and round
+        grows = False
+        for service, following in sendings.at_once.items():
+            more = found[service]
+            for each in following:
+                more |= found[each]
+            grows |= more != found[service]
+            found[service] = more
     return found
+
+
+def _set_of(rebecs: Iterable[int]) -> int:
+    found = 0
+    for each in rebecs:
+        found |= 1 << each
+    return found
+
+
+def _without_rounds(
+    sendings: Sendings, classes: Sequence[CheckedClass], services: Set[Service]
+) -> set[Service]:
+    """Leave out services so that those that are left cannot follow each other for ever.
+
+    Those of all rebecs of a class are left out together, so that symmetries keep what is left.
+    From each round goes what sends to the most rebecs, which hardly ever could go first.
+    """
+    left = set(services)
+    while True:
+        follows: dict[Kind, set[Kind]] = {}
+        for service in left:
+            kinds = follows.setdefault(_kind(classes, service), set())
+            kinds |= {_kind(classes, each) for each in sendings.at_once[service] if each in left}
+        try:
+            TopologicalSorter(follows).prepare()
+        except CycleError as error:
+            reach = {
+                kind: max(len(sendings.ever[each]) for each in left if _kind(classes, each) == kind)
+                for kind in error.args[1]
+            }
+            worst = max(sorted(reach), key=lambda kind: reach[kind])
+            left = {each for each in left if _kind(classes, each) != worst}
+        else:
+            return left
+
+
+def _kind(classes: Sequence[CheckedClass], service: Service) -> Kind:
+    return classes[service[0]].name, service[1]
 
 
 def partial_order(
@@ -90,9 +143,10 @@ def partial_order(
 ) -> PartialOrder:
     """Read in a model who may go first; the rebecs `named` in properties may not.
 
-    Raises UserError where that is not known to be sound: for other modes than floating time, for
+    Raises UserError where that is not known to be sound: for the timed transition system, for
     rebecs written in Python, with variables left out of the state, for rebecs of different
-    priorities, more rebecs than `MOST_REBECS`, and messages that may go round without time.
+    priorities, more rebecs than `MOST_REBECS`, and in timed models messages that may go round
+    without time.
     """
     obstacle = _obstacle(system, checked, left_out)
     if obstacle:
@@ -100,7 +154,8 @@ def partial_order(
     assert checked is not None
     sendings = sendings_of(checked)
     classes = [checked.classes[each.class_name] for each in checked.instances]
-    if sendings.cycle:
+    is_core = system.mode == "core"
+    if sendings.cycle and not is_core:
         names = [
             f"{classes[rebec].name}.{server.name}"
             for rebec, number in sendings.cycle
@@ -117,7 +172,18 @@ def partial_order(
         for place, own in enumerate(classes)
         if len({server.priority for server in own.servers}) > 1
     }
-    return PartialOrder(sendings, watched, fragile, overflows)
+    leading = {
+        service
+        for service, sent in sendings.at_once.items()
+        if service[0] not in watched and not any(receiver in fragile for receiver, _ in sent)
+    }
+    if is_core:
+        leading = _without_rounds(sendings, classes, leading)
+    alone = {
+        service: 1 << service[0] | (_set_of(sendings.ever[service]) if is_core else 0)
+        for service in leading
+    }
+    return PartialOrder(_sent_in_the_end(sendings, overflows), alone, is_core)
 
 
 def _obstacle(
@@ -125,8 +191,8 @@ def _obstacle(
 ) -> str:
     """Say what stands in the way, if anything does."""
     rebecs = system.runner.rebecs
-    if system.mode != "FTTS":
-        return "is for floating time"
+    if system.mode == "TTS":
+        return "is not for the timed transition system"
     if checked is None:
         return "needs a model in Rebeca, not in Python"
     if left_out:

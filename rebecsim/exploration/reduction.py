@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence, Set
 
 from rebecsim.errors import UserError
+from rebecsim.exploration.partial_order import PartialOrder
 from rebecsim.exploration.states.local import Local
 from rebecsim.exploration.states.outcome import Breach, Outcome
 from rebecsim.exploration.states.transitions import Cause, State, TransitionSystem
@@ -22,12 +23,20 @@ class SymmetricSystem(TransitionSystem):
     """A transition system in which states stand for their images under symmetries.
 
     `group` must be closed, and begin with the identity. Everything but the states is shared with
-    the full system, so that what is compiled for one can be used with the other.
+    the full system, so that what is compiled for one can be used with the other. Where an `order`
+    says who may go first, that leaves out transitions of states that stand for others; the full
+    system has them all.
     """
 
-    def __init__(self, full: TransitionSystem, group: Sequence[Renaming]) -> None:
+    def __init__(
+        self,
+        full: TransitionSystem,
+        group: Sequence[Renaming],
+        order: PartialOrder | None = None,
+    ) -> None:
         vars(self).update(vars(full))
         self.full = full
+        self.partial_order = order
         self.group = tuple(group)
         self._by_images = {renaming.images: renaming for renaming in group}
         self._serials: dict[Local, int] = {}
@@ -36,7 +45,7 @@ class SymmetricSystem(TransitionSystem):
         """Give every transition of a state, as TransitionSystem does, to representatives."""
         return [
             (cause, target if isinstance(target, Breach) else self.representative(target)[0])
-            for cause, target in self.full.expand(state)
+            for cause, target in super().expand(state)
         ]
 
     def elapsed(self, before: State, cause: Cause, after: State) -> int:
@@ -67,7 +76,7 @@ class SymmetricSystem(TransitionSystem):
         state = real = self.initial  # the initial state is its own image
         back = self._by_images[tuple(range(len(self.runner.rebecs)))]  # takes state to real
         for ordinal in ordinals:
-            cause, target = self.full.expand(state)[ordinal]
+            cause, target = super().expand(state)[ordinal]
             taken = self.full.expand(real)
             place = next(
                 place for place, (other, _) in enumerate(taken) if _is_image(other, cause, back)
@@ -105,8 +114,9 @@ def reduced(
     named: Set[str],
     checked: CheckedModel | None,
     left_out: Sequence[str],
+    order: PartialOrder | None = None,
 ) -> SymmetricSystem:
-    """Give the same system with its symmetries used.
+    """Give the same system with its symmetries used, and with an order of rebecs if there is one.
 
     The rebecs `named` in properties are not exchanged. `left_out` are variables that are no part
     of the state. Raises UserError where the reduction is not known to be sound: in the timed
@@ -122,4 +132,4 @@ def reduced(
     fixed = frozenset(
         position for position, rebec in enumerate(full.runner.rebecs) if str(rebec) in named
     )
-    return SymmetricSystem(full, symmetries(full, fixed))
+    return SymmetricSystem(full, symmetries(full, fixed), order)

@@ -151,7 +151,7 @@ def explore(
         strategy: which state is looked at next; the earliest found unless given.
         stop_at: whether to stop at the first violation, or to find "all".
         reduce: whether states that differ by equal rebecs are one, or, with "order", whether most
-            orders that make no difference are left out.
+            orders that make no difference are left out; or "both".
         engine: "python", "native", or "auto" for what is faster.
         strict: run all message servers of a model in Python again to see that they do the same.
 

@@ -33,15 +33,15 @@ those of its rebec, from 1 on."""
     BAG_FIRST,
     BAG_COUNT,
     BAG_SENT,
-    BAG_LEADS,
+    BAG_ALONE,
     BAG_NUMBER,
     BAG_WIDTH,
 ) = range(9)
 """Of a bag: when its first message arrives, NEVER without one, and how urgent that is; how many
 messages there are; first alternative, ABSENT as long as nobody asked, and how many; where not all
-orders are followed, to whom it may lead to sending what makes a difference, and whether its rebec
-may go first, see `rebecsim.exploration.partial_order`; its number among those of its rebec, from 1
-on."""
+orders are followed, to whom it may lead to sending what makes a difference, and to whom nobody else
+may, if its rebec is to go first, see `rebecsim.exploration.partial_order`; its number among those
+of its rebec, from 1 on."""
 
 ALTERNATIVE_MESSAGE, ALTERNATIVE_REST, ALTERNATIVE_WIDTH = range(3)
 """Of a message that may be served: which one, and the bag without it."""

@@ -79,6 +79,19 @@ def test_json_says_how_many_symmetries_were_used(run: Run, tmp_path: Path) -> No
     assert json.loads(printed)["symmetries"] == 2
 
 
+def test_both_reductions_go_together(run: Run, tmp_path: Path) -> None:
+    clock = "reactiveclass A(2) { A() { self.go(); } msgsrv go() { self.go() after(1); } }"
+    file = tmp_path / "clocks.rebeca"
+    file.write_text(f"{clock} main {{ A a():(); A b():(); A c():(); }}")
+    found = []
+    for options in ((), ("--reduce",), ("--partial-order",), ("--reduce", "--partial-order")):
+        code, printed, _ = run("explore", file, *options, "--json")
+        assert code == 0
+        found.append(json.loads(printed)["states"])
+    plain, merged, ordered, both = found
+    assert both <= min(merged, ordered) <= max(merged, ordered) < plain
+
+
 @pytest.mark.parametrize("command", ["explore", "races"])
 def test_a_core_model_that_is_read_as_timed_says_what_to_do(
     run: Run, tmp_path: Path, command: str

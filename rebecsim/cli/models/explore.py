@@ -80,10 +80,10 @@ class SearchOptions:
 
     @property
     def reduction(self) -> Reduction:
-        """What is left out. Raises BadParameter for both reductions at once."""
-        if self.reduce and self.partial_order:
-            raise typer.BadParameter("it does not go with --reduce", param_hint="--partial-order")
-        return "order" if self.partial_order else self.reduce
+        """What is left out."""
+        if self.partial_order:
+            return "both" if self.reduce else "order"
+        return self.reduce
 
     def chosen(self) -> Strategy:
         """Give the strategy; an option that it has no use for is refused."""

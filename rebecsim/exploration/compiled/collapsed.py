@@ -151,8 +151,8 @@ class Collapsed:
             arrival = bag[0].arrival if bag else NEVER
             urgency = self._system.locals.urgency(owner, bag[0] if bag else None)
             order = self._system.partial_order
-            sent, leads = (0, False) if order is None else order.of_bag(owner, bag)
-            known = self.bags.append_to(owner, arrival, urgency, len(bag), ABSENT, 0, sent, leads)
+            sent, alone = (0, 0) if order is None else order.of_bag(owner, bag)
+            known = self.bags.append_to(owner, arrival, urgency, len(bag), ABSENT, 0, sent, alone)
             self._bags.append((owner, bag))
             self._bag_rows[owner][bag] = known
         return known

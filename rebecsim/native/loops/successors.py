@@ -239,10 +239,11 @@ def _let_lead(bags: Table, working: Table, able: int) -> bool:
     """Put the rebec that may go first, alone, before the others that may act, if there is one."""
     for turn in range(able):
         rebec = working[ABLE, turn]
-        leads = bags[working[BAG_BEFORE, rebec], field.BAG_LEADS] != 0
+        alone = bags[working[BAG_BEFORE, rebec], field.BAG_ALONE]
+        leads = alone != 0
         for other in range(able):
             sent = bags[working[BAG_BEFORE, working[ABLE, other]], field.BAG_SENT]
-            leads = leads and (other == turn or sent >> rebec & 1 == 0)
+            leads = leads and (other == turn or sent & alone == 0)
         if leads:
             for place in range(turn, 0, -1):
                 working[ABLE, place] = working[ABLE, place - 1]

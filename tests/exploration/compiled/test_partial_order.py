@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 from models import ticket_service
 from rebecsim.actors import ReplayScheduler
@@ -33,12 +33,41 @@ reactiveclass Clock(3) {
 main { Clock a():(); Clock b():(); Clock c():(); Clock d():(); }
 """
 
+TALK = """
+reactiveclass Talker(5) {
+  knownrebecs { Hearer hearer; }
+  statevars { int said; }
+  Talker() { self.begin(); }
+  msgsrv begin() { said++; hearer.hear(); self.go_on(); }
+  msgsrv go_on() { said++; hearer.hear(); self.end(); }
+  msgsrv end() { said++; hearer.hear(); }
+}
+reactiveclass Hearer(9) {
+  statevars { int heard; }
+  msgsrv hear() { heard++; WRONG }
+}
+main { Hearer a():(); Hearer b():(); Talker s(a):(); Talker t(b):(); }
+"""
+
+BUSY = """
+reactiveclass Clock(3) {
+  statevars { boolean n; }
+  Clock() { self.tick(); }
+  msgsrv tick() { n = !n; self.tick(); }
+}
+reactiveclass Once(3) {
+  statevars { int done; }
+  Once() { self.act(); }
+  msgsrv act() { done++; WRONG }
+}
+main { Clock a():(); Clock b():(); Once c():(); }
+"""
+
 SEND = re.compile(r"\.(ping|pong|tick)\((\w+)\)(?: after\([^)]*\))?( deadline\(\d\))?")
 
 
-def _explored(checked: CheckedModel, partial: bool, engine: Engine, **options: Any) -> Result:
+def _explored(checked: CheckedModel, reduce: Reduction, engine: Engine, **options: Any) -> Result:
     model = build_model(checked)
-    reduce: Reduction = "order" if partial else False
     return explore(model, checked=checked, reduce=reduce, engine=engine, **options)
 
 
@@ -49,8 +78,8 @@ def _counts(found: Result) -> tuple[Any, ...]:
 def _both(checked: CheckedModel, **options: Any) -> tuple[Result, Result]:
     """Explore all orders, and part of them; with both engines, which must agree."""
     full = _explored(checked, False, "native", **options)
-    part = _explored(checked, True, "native", **options)
-    assert _counts(part) == _counts(_explored(checked, True, "python", **options))
+    part = _explored(checked, "order", "native", **options)
+    assert _counts(part) == _counts(_explored(checked, "order", "python", **options))
     return full, part
 
 
@@ -111,7 +140,7 @@ def test_what_is_sent_at_once_is_read_in_the_text() -> None:
     ("source", "options", "message"),
     [
         (CLOCKS.replace("after(1)", ""), {}, "Clock.tick to Clock.tick may go round without"),
-        (CLOCKS, {"mode": "TTS"}, "is for floating time"),
+        (CLOCKS, {"mode": "TTS"}, "is not for the timed transition system"),
         (CLOCKS, {"abstract": ["Clock.n"]}, "variables left out"),
         (CLOCKS.replace("Clock a", "@priority(1) Clock a"), {}, "some rebecs go before others"),
     ],
@@ -121,7 +150,7 @@ def test_where_it_is_not_known_to_be_sound(
 ) -> None:
     checked = check_source(source.replace("WRONG", ""))
     with pytest.raises(UserError, match=message):
-        _explored(checked, True, "auto", **options)
+        _explored(checked, "order", "auto", **options)
 
 
 def test_models_in_python_cannot_be_read() -> None:
@@ -158,10 +187,84 @@ def test_random_models(drawn: Drawn) -> None:
     checked = check_source(_calm(drawn))
     full = _explored(checked, False, "native", stop_at="all", limits=Limits(states=3_000))
     assume(full.verdict != "out of bounds" and not full.bounds)
-    part = _explored(checked, True, "native", stop_at="all")
-    assert _counts(part) == _counts(_explored(checked, True, "python", stop_at="all"))
+    part = _explored(checked, "order", "native", stop_at="all")
+    assert _counts(part) == _counts(_explored(checked, "order", "python", stop_at="all"))
+    _require_the_same(part, full)
+
+
+def _require_the_same(part: Result, full: Result) -> None:
+    """Hold the same against a part of the states as against all of them."""
     assert part.states <= full.states
     assert (part.verdict == "satisfied") == (full.verdict == "satisfied")
     kinds = {each.verdict for each in full.violations}
     if "queue overflow" not in kinds:
         assert {each.verdict for each in part.violations} == kinds
+
+
+@pytest.mark.parametrize("reduce", ["order", "both"])
+@settings(
+    max_examples=dear(1_000, share=40),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+@given(st.one_of(models(core=True), models(core=True, ring=True)), st.booleans())
+def test_random_core_models(reduce: Reduction, drawn: Drawn, overflows: bool) -> None:
+    checked = check_source(drawn.source, dialect="core")
+    wanted = Checks(overflows=overflows)
+    full = _explored(
+        checked, False, "native", stop_at="all", checks=wanted, limits=Limits(states=3_000)
+    )
+    assume(not full.bounds)
+    for engine in ("native", "python"):
+        part = _explored(checked, reduce, engine, stop_at="all", checks=wanted)
+        _require_the_same(part, full)
+        _require_a_run(checked, part)
+
+
+@settings(
+    max_examples=dear(1_000, share=40),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+@given(models(core=False, ring=True))
+def test_random_rings_with_symmetries(drawn: Drawn) -> None:
+    checked = check_source(_calm(drawn))
+    full = _explored(checked, False, "native", stop_at="all", limits=Limits(states=3_000))
+    assume(full.verdict != "out of bounds" and not full.bounds)
+    for engine in ("native", "python"):
+        part = _explored(checked, "both", engine, stop_at="all")
+        _require_the_same(part, full)
+        _require_a_run(checked, part)
+
+
+def _require_a_run(checked: CheckedModel, found: Result) -> None:
+    """Do the way to what goes wrong again in the model itself."""
+    if found.path is None or found.path.run is None or found.verdict == "deadlock":
+        return
+    steps = max(1, len(found.path))
+    again = simulate(build_model(checked), ReplayScheduler(found.path.run), max_steps=steps)
+    assert again.outcome == found.verdict
+
+
+def test_what_nobody_else_sends_to_is_independent_in_core_models() -> None:
+    checked = check_source(TALK.replace("WRONG", ""), dialect="core")
+    for overflows in (True, False):
+        full, part = _both(checked, checks=Checks(overflows=overflows, deadlock=False))
+        assert full.verdict == part.verdict == "satisfied"
+        assert part.states < full.states / 3
+    one_hears = TALK.replace("t(b)", "t(a)").replace("WRONG", "assertion(heard < 6);")
+    full, part = _both(check_source(one_hears, dialect="core"))
+    assert full.verdict == part.verdict == "assertion failed"
+
+
+def test_symmetries_and_orders_leave_out_more_than_either() -> None:
+    checked = check_source(RING)
+    found = [_explored(checked, each, "native").states for each in (False, True, "order", "both")]
+    assert found[3] < min(found[1], found[2])
+    assert max(found) == found[0]
+
+
+def test_who_sends_to_itself_for_ever_puts_nobody_off() -> None:
+    """In a core model a rebec that always may go first would hide what others do."""
+    for wrong, verdict in (("", "satisfied"), ("assertion(done < 1);", "assertion failed")):
+        full, part = _both(check_source(BUSY.replace("WRONG", wrong), dialect="core"))
+        assert full.verdict == part.verdict == verdict
+        assert part.states < full.states
