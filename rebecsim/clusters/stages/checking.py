@@ -275,14 +275,21 @@ def require_slots(
     jobs: Iterable[StageJob],
     resources: Sequence[StageResource],
     assignments: Iterable[Assignment],
+    beside: Iterable[tuple[int, TaskKind, int, int]] = (),
 ) -> None:
-    """Raise BrokenScheduleError if at some time tasks hold more slots than a resource has."""
+    """Raise BrokenScheduleError if at some time tasks hold more slots than a resource has.
+
+    `beside` are slots that something else holds: of which resource and kind, from when until when.
+    """
     known = {job.number: job for job in jobs}
     taken: dict[tuple[int, TaskKind], list[tuple[int, int]]] = {}
-    for each in assignments:
-        kind = known[each.key.job].tasks[each.key.task].kind
-        pool = each.resource, pool_of(resources[each.resource], kind)
-        taken.setdefault(pool, []).extend([(each.start, 1), (each.end, -1)])
+    held = [
+        (each.resource, known[each.key.job].tasks[each.key.task].kind, each.start, each.end)
+        for each in assignments
+    ]
+    for resource, kind, start, end in (*held, *beside):
+        pool = resource, pool_of(resources[resource], kind)
+        taken.setdefault(pool, []).extend([(start, 1), (end, -1)])
     _require_slots(taken, resources)
 
 

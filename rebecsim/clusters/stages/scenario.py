@@ -332,12 +332,25 @@ class SolverTable(Table):
         default=False,
         description="plan anew, too, when a task has ended earlier or later than expected",
     )
+    most_tasks: int = Field(
+        default=4000,
+        ge=1,
+        le=10**9,
+        json_schema_extra=unit("tasks"),
+        description="not started at a decision, for a search from what rules place: with more of "
+        "them what rules place is used, and the decision counts as cut short",
+    )
 
     @property
     def settings(self) -> SolverSettings:
         """What managers are given."""
         return SolverSettings(
-            self.limit, self.rules_first, self.seconds, self.step * SECOND, self.replan
+            limit=self.limit,
+            rules_first=self.rules_first,
+            seconds=self.seconds,
+            step=self.step * SECOND,
+            replans=self.replan,
+            most_tasks=self.most_tasks,
         )
 
 
@@ -372,6 +385,14 @@ class HadoopTable(Table):
         json_schema_extra=NO_UNIT,
         description="how many resources have what a map reads",
     )
+    job_task: float = Field(
+        default=5.0,
+        ge=0,
+        le=10**6,
+        json_schema_extra=unit("seconds"),
+        description="how long the task takes that sets a job up, and that which cleans up behind "
+        "it; 0: jobs have none",
+    )
     slow_start: float = Field(
         default=0.05,
         ge=0,
@@ -389,6 +410,7 @@ class HadoopTable(Table):
             overhead=round(self.overhead * SECOND),
             transfer=round(self.transfer * SECOND),
             replicas=self.replicas,
+            job_task=round(self.job_task * SECOND),
             slow_start=self.slow_start,
         )
 

@@ -13,7 +13,7 @@ import pytest
 from rebecsim.clusters.stages.checking import require_sound_schedule
 from rebecsim.clusters.stages.cluster import FinishedStages, run_stages
 from rebecsim.clusters.stages.decisions import ChargedBy, DecisionCost
-from rebecsim.clusters.stages.job import StageJob, StageTask, TaskKey
+from rebecsim.clusters.stages.job import SECOND, StageJob, StageTask, TaskKey
 from rebecsim.clusters.stages.managers.constraints.matching import matched
 from rebecsim.clusters.stages.managers.constraints.mrcp import ConstraintManager
 from rebecsim.clusters.stages.managers.constraints.problem import planning_problem
@@ -173,6 +173,20 @@ def test_one_job_is_given_up_for_two_others() -> None:
     assert late(run_stages(jobs, alike(2, 1), stages_policy("EDF").manager, FREE)) == 2
     for name in NAMES:
         assert late(ran(name, jobs, alike(2, 1))) == 1, name
+
+
+@pytest.mark.parametrize("name", ["MRCP_RM", "HCP_RM"])
+def test_what_rules_place_is_used_where_there_is_too_much_to_search(name: str) -> None:
+    jobs = [
+        job(0, 0, 10 * SECOND, task(0, 10 * SECOND), task(1, 10 * SECOND), arrival=0),
+        job(1, 0, 11 * SECOND, task(0, 11 * SECOND), arrival=0),
+        job(2, 0, 11 * SECOND, task(0, 11 * SECOND), arrival=0),
+    ]
+    for most, fewest in ((4, 1), (3, 2)):
+        maker = planner(name, limit=1.0, step=1, most_tasks=most)
+        run = run_stages(jobs, alike(2, 1), maker, FREE)
+        assert late(run) == fewest
+        assert [each.limited for each in run.decisions] == [most == 3]
 
 
 def test_a_search_that_is_cut_short_is_counted_and_uses_the_best_that_is_known() -> None:

@@ -26,6 +26,7 @@ from rebecsim.clusters.stages.reproduction.deadline_runs import (
     Figures,
     FoundDeadlines,
     experiments,
+    facebook_name,
     hadoop_name,
     published_deadlines,
     sweep_name,
@@ -44,6 +45,7 @@ BETTER: Mapping[str, Figures] = {
     "MRCP_RM": SOME,
     "WFBB_PD_SL_TSP1": replace(SOME, processing=0.01),
     "MRCP_RM_MATCHING_AHEAD": SOME,
+    "MINEDF_WC": replace(SOME, late=9.0),
     "MILP": replace(SOME, completion=5.0, processing=7.0),
 }
 
@@ -89,19 +91,21 @@ def parts() -> tuple[DeadlinePart, ...]:
 def test_what_is_published_holds(parts: tuple[DeadlinePart, ...]) -> None:
     missed = [cell for part in parts for cell in part.cells if not cell.holds]
     assert missed == []
-    assert [len(part.cells) for part in parts] == [27, 18, 10, 52, 22, 12]
-    assert within_count(parts) == (141, 141)
+    assert [len(part.cells) for part in parts] == [27, 4, 18, 10, 52, 22, 12]
+    assert within_count(parts) == (145, 145)
 
 
 def test_what_is_not_as_published_is_missed() -> None:
     found = {name: dict(each) for name, each in as_published().items()}
     found["generic_count_25"]["MRCP_RM"] = replace(SOME, late=0.5, turnaround=90)
     found[hadoop_name(30)]["HCP_RM"] = replace(SOME, late=9.0)
+    found[facebook_name(0.001)]["MRCP_RM"] = replace(SOME, late=9.0, turnaround=120.0)
     found["budgets_rate_0p025"]["MRCP_RM"] = replace(SOME, late=-1.0)
     found["batch_small_1"]["MILP"] = replace(SOME, late=20.0)
     missed = [cell.what for part in deadline_parts(found) for cell in part.cells if not cell.holds]
     assert missed == [
-        *("resources 25: P %", "resources: T s", "rate 0.025: P %"),
+        *("resources 25: P %", "resources: T s"),
+        *("rate 0.001: P %", "rate 0.001: T s", "rate 0.025: P %"),
         *("synthetic, 1/30: P %", "synthetic, 1/30: T s"),
         *("small_1: P %", "small_1: time s a job"),
     ]
@@ -109,19 +113,19 @@ def test_what_is_not_as_published_is_missed() -> None:
 
 def test_every_experiment_is_a_scenario() -> None:
     every = experiments(DeadlineExtent())
-    assert len(every) == 49
+    assert len(every) == 51
     for name, values in every.items():
         validated(StagesScenario, name, {**values, "name": f"deadlines_{name}"}, {})
     quick = experiments(DeadlineExtent(quick=True))
     assert quick.items() <= every.items()
-    assert len(quick) == 31
+    assert len(quick) == 32
 
 
 def test_the_output_fits_a_terminal_and_ends_with_the_count() -> None:
     file = io.StringIO()
     Console(file=file, width=80).print(deadlines_view(as_published()))
     lines = file.getvalue().rstrip().split("\n")
-    assert lines[-1] == "141 of 141 cells (100 %) are within the bounds of their parts."
+    assert lines[-1] == "145 of 145 cells (100 %) are within the bounds of their parts."
     assert max(len(line.rstrip()) for line in lines) <= 80
 
 
@@ -146,7 +150,7 @@ def test_the_command_shows_what_was_run_and_writes_a_page(
     page = tmp_path / "page.md"
     done = run("reproduce", "deadlines", "--replications", 3, "--workers", 1, "--page", page)
     assert done.returncode == 0, done.stderr
-    assert "141 of 141 cells (100 %) are within the bounds" in done.stdout
+    assert "145 of 145 cells (100 %) are within the bounds" in done.stdout
     assert asked == [DeadlineExtent(replications=3)]
     assert "3 replications of each experiment" in page.read_text("utf-8")
 

@@ -99,7 +99,7 @@ def test_without_errors_it_changes_nothing(
 def test_nor_does_it_on_hadoop_without_overheads(
     jobs: Sequence[StageJob], resources: tuple[StageResource, ...]
 ) -> None:
-    bare = HadoopSettings(heartbeat=2, overhead=0, transfer=0, replicas=1)
+    bare = HadoopSettings(heartbeat=2, overhead=0, transfer=0, replicas=1, job_task=0)
     plain, handled = (
         run_on_hadoop(jobs, resources, stages_policy(each).manager, bare, FREE, SHORT).ran
         for each in ("HCP_RM", "PSEH_HCP_RM")
@@ -122,7 +122,7 @@ def test_it_learns_overheads_of_hadoop() -> None:
         job(0, 0, 90, *map_reduce([4], [])),
         job(1, 20, 99, *map_reduce([4], []), arrival=20),
     ]
-    hadoop = HadoopSettings(heartbeat=10, overhead=3, transfer=0, replicas=1)
+    hadoop = HadoopSettings(heartbeat=10, overhead=3, transfer=0, replicas=1, job_task=0)
     seen = {}
 
     class Seeing(stages_policy("PSEH_HCP_RM").manager):

@@ -14,6 +14,7 @@ from rebecsim.clusters.stages.checking import BrokenScheduleError, require_slots
 from rebecsim.clusters.stages.cluster import FinishedStages
 from rebecsim.clusters.stages.decisions import ChargedBy, DecisionCost
 from rebecsim.clusters.stages.hadoop.cluster import run_on_hadoop
+from rebecsim.clusters.stages.hadoop.job_tasks import JobTask, JobTaskQueue
 from rebecsim.clusters.stages.hadoop.settings import HadoopSettings
 from rebecsim.clusters.stages.job import StageJob, TaskKey, TaskKind
 from rebecsim.clusters.stages.locality import Locality
@@ -34,7 +35,7 @@ from tests.clusters.stages.jobs import (
 )
 
 FREE = DecisionCost(ChargedBy.NOTHING)
-BARE = HadoopSettings(heartbeat=1, overhead=0, transfer=0, replicas=1)
+BARE = HadoopSettings(heartbeat=1, overhead=0, transfer=0, replicas=1, job_task=0)
 SHORT = SolverSettings(0.005)
 NAMES = ("HCP_RM", "MRCP_RM_AHEAD", "EDF", "FIFO")
 
@@ -60,6 +61,7 @@ def ran(
         overhead=st.integers(0, 3),
         transfer=st.integers(0, 4),
         replicas=st.integers(1, 3),
+        job_task=st.sampled_from([0, 1, 4]),
     ),
     cost=st.sampled_from([FREE, DecisionCost()]),
 )
@@ -81,11 +83,45 @@ def test_every_run_keeps_the_rules(
 def test_tasks_wait_for_heartbeats_and_take_longer_than_they_say() -> None:
     """Heartbeats come each 10 ms, and what has ended is heard of by the next one."""
     jobs = [job(0, 0, 90, *map_reduce([4], [4]))]
-    hadoop = HadoopSettings(heartbeat=10, overhead=3, transfer=0, replicas=1)
+    hadoop = HadoopSettings(heartbeat=10, overhead=3, transfer=0, replicas=1, job_task=0)
     run = ran("HCP_RM", jobs, typed_alike(1, 1, 1), hadoop)
     where = [run.ran[TaskKey(0, each)] for each in (0, 2)]
     assert [(each.start, each.end) for each in where] == [(0, 7), (10, 17)]
     assert run.completed == {0: 20}
+
+
+def test_a_job_is_set_up_before_its_tasks_and_cleaned_up_behind_them() -> None:
+    """A TaskTracker gets nothing else with such a task; it takes a slot for maps if one is free."""
+    jobs = [job(0, 0, 90, *map_reduce([4], [4]))]
+    hadoop = replace(BARE, heartbeat=10, job_task=7)
+    for name in ("HCP_RM", "EDF"):
+        run = ran(name, jobs, typed_alike(1, 1, 1), hadoop)
+        where = [run.ran[TaskKey(0, each)] for each in (0, 2)]
+        assert [(each.start, each.end) for each in where] == [(10, 14), (20, 24)]
+        assert run.completed == {0: 40}  # it is heard at 30 that the reduce has ended
+
+
+def test_setting_up_takes_any_slot_and_cleaning_up_comes_first() -> None:
+    queue = JobTaskQueue()
+    for number, sets_up in ((1, True), (2, True), (0, False)):
+        queue.add(JobTask(number, sets_up))
+    assert queue.next(lambda kind: False) is None
+    assert queue.next(lambda kind: True) == (JobTask(0, sets_up=False), TaskKind.MAP)
+    assert queue.next(lambda kind: kind is TaskKind.REDUCE) == (
+        JobTask(1, sets_up=True),
+        TaskKind.REDUCE,
+    )
+    assert queue.next(lambda kind: True) == (JobTask(2, sets_up=True), TaskKind.MAP)
+    assert queue.next(lambda kind: True) is None
+
+
+def test_slots_that_job_tasks_hold_count() -> None:
+    jobs = [job(0, 0, 90, *map_reduce([4], []))]
+    held = [Assignment(TaskKey(0, 0), 0, 0, 4)]
+    beside = [(0, TaskKind.MAP, 3, 9)]
+    with pytest.raises(BrokenScheduleError, match="resource_0: 2 tasks at 3 ms, and 1 slots"):
+        require_slots(jobs, typed_alike(1, 1, 1), held, beside)
+    require_slots(jobs, typed_alike(1, 2, 1), held, beside)
 
 
 def test_early_reduces_hold_slots_where_jobs_come_in_order_and_not_in_plans() -> None:
@@ -102,7 +138,7 @@ def test_early_reduces_hold_slots_where_jobs_come_in_order_and_not_in_plans() ->
 
 def test_a_map_takes_longer_without_its_data_and_plans_know_that() -> None:
     locality = Locality(4, 1, 50, (0,))
-    hadoop = HadoopSettings(heartbeat=1, overhead=0, transfer=50, replicas=1)
+    hadoop = HadoopSettings(heartbeat=1, overhead=0, transfer=50, replicas=1, job_task=0)
     jobs = [job(each, 0, 900, *map_reduce([5], []), arrival=0) for each in range(3)]
     for name in ("HCP_RM", "EDF"):
         run = ran(name, jobs, typed_alike(4, 1, 1), hadoop)

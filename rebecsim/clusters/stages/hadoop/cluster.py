@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from rebecsim.actors import Instance, Model
@@ -15,6 +15,7 @@ from rebecsim.clusters.stages.checking import (
 from rebecsim.clusters.stages.cluster import FinishedStages
 from rebecsim.clusters.stages.decisions import DecisionCost
 from rebecsim.clusters.stages.hadoop.choosing import JobQueue, PlannedOrder, TaskChoice
+from rebecsim.clusters.stages.hadoop.job_tasks import HeldSlot
 from rebecsim.clusters.stages.hadoop.rebecs import HadoopJobTracker, HadoopTaskTracker
 from rebecsim.clusters.stages.hadoop.settings import HadoopSettings
 from rebecsim.clusters.stages.job import StageJob, TaskKey, TaskKind
@@ -76,7 +77,7 @@ def run_on_hadoop(
     assert isinstance(tracker, HadoopJobTracker)
     with rarely_collecting():
         served = serve(system, tracker)
-    _require_sound(jobs, resources, schedule.done, settings, locality)
+    _require_sound(jobs, resources, schedule.done, tracker.held, (settings, locality))
     ordered = sorted(jobs, key=lambda job: job.number)
     return FinishedStages(
         ordered, resources, tracker.completed, schedule.done, tracker.decisions, served
@@ -117,11 +118,13 @@ def _require_sound(
     jobs: Sequence[StageJob],
     resources: Sequence[StageResource],
     ran: Mapping[TaskKey, Assignment],
-    settings: HadoopSettings,
-    locality: Locality,
+    held: Iterable[HeldSlot],
+    costs: tuple[HadoopSettings, Locality],
 ) -> None:
     """Look at a run: slots as they are held, and the order in which tasks really work."""
-    require_slots(jobs, resources, ran.values())
+    settings, locality = costs
+    beside = [(each.resource, each.kind, each.start, each.end) for each in held]
+    require_slots(jobs, resources, ran.values(), beside)
     known = {job.number: job for job in jobs}
 
     def needed(each: Assignment) -> int:

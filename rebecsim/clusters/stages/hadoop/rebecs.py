@@ -4,9 +4,10 @@
     TaskTracker: beat
     TaskTracker --heartbeat--> JobTracker         what has ended
     JobTracker: decide                            if jobs are new, about all that has not started
-    JobTracker --run--> TaskTracker               for its free slots
+    JobTracker --run_job_task--> TaskTracker      sets up a job that has come, or cleans up
+    JobTracker --run--> TaskTracker               otherwise, for its free slots
     JobTracker --maps_ended--> TaskTracker        its reduces of a job can go on
-    TaskTracker: finish
+    TaskTracker: finish, finish_job_task
 
 A decision keeps the JobTracker busy; heartbeats wait.
 """
@@ -16,6 +17,7 @@ from __future__ import annotations
 from rebecsim.actors import Rebec, known_rebec, message_server
 from rebecsim.clusters.stages.decisions import DecisionCost, MadeDecision, decided
 from rebecsim.clusters.stages.hadoop.choosing import JobInProgress, TaskChoice
+from rebecsim.clusters.stages.hadoop.job_tasks import HeldSlot, JobTask, JobTaskQueue
 from rebecsim.clusters.stages.hadoop.settings import HadoopSettings
 from rebecsim.clusters.stages.job import StageJob, TaskKind
 from rebecsim.clusters.stages.locality import Locality
@@ -37,6 +39,7 @@ class HadoopTaskTracker(Rebec, queue_size=_UNBOUNDED):
         self.number = number
         self._heartbeat = settings.heartbeat
         self._ended: list[tuple[Assignment, int]] = []
+        self._job_tasks: list[HeldSlot] = []
         self._waiting: dict[int, list[tuple[Assignment, int]]] = {}
         self.tracker.trackers[number] = self
         self.beat(after=first)
@@ -44,8 +47,9 @@ class HadoopTaskTracker(Rebec, queue_size=_UNBOUNDED):
     @message_server(priority=_ARRIVES, global_priority=_ARRIVES)
     def beat(self) -> None:
         """Say what has ended since the last time."""
-        self.tracker.heartbeat(self.number, tuple(self._ended))
+        self.tracker.heartbeat(self.number, tuple(self._ended), tuple(self._job_tasks))
         self._ended.clear()
+        self._job_tasks.clear()
         self.beat(after=self._heartbeat)
 
     @message_server(priority=_BEGINS, global_priority=_BEGINS)
@@ -67,6 +71,16 @@ class HadoopTaskTracker(Rebec, queue_size=_UNBOUNDED):
         """End a task; the JobTracker hears of it by the next heartbeat."""
         self._ended.append((assignment, self._now))
 
+    @message_server(priority=_BEGINS, global_priority=_BEGINS)
+    def run_job_task(self, held: HeldSlot) -> None:
+        """Set up a job, or clean up behind it."""
+        self.finish_job_task(held, after=held.end - held.start)
+
+    @message_server(priority=_ENDS, global_priority=_ENDS)
+    def finish_job_task(self, held: HeldSlot) -> None:
+        """End such a task; likewise."""
+        self._job_tasks.append(held)
+
 
 class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
     """Gives tasks to TaskTrackers that ask for them.
@@ -75,6 +89,7 @@ class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
         schedule: what is planned, runs and has ended.
         completed: when it heard that each job had ended (ms), by number.
         decisions: that have been made.
+        held: by tasks that set jobs up, and clean up behind them.
         closed: whether all jobs have ended.
     """
 
@@ -92,6 +107,9 @@ class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
         self.trackers: dict[int, HadoopTaskTracker] = {}
         self.completed: dict[int, int] = {}
         self.decisions: list[MadeDecision] = []
+        self.held: list[HeldSlot] = []
+        self._job_tasks = JobTaskQueue()
+        self._set_up: dict[int, StageJob] = {}
         self._free = {
             (each.number, kind): each.slots_for(kind) for each in resources for kind in _KINDS
         }
@@ -107,16 +125,30 @@ class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
 
     @message_server(priority=_ARRIVES, global_priority=_ARRIVES)
     def submit(self, job: StageJob) -> None:
-        """Take a job."""
+        """Take a job, which is to be set up first."""
+        if self._settings.job_task == 0:
+            self._admit(job)
+        else:
+            self._set_up[job.number] = job
+            self._job_tasks.add(JobTask(job.number, sets_up=True))
+
+    def _admit(self, job: StageJob) -> None:
         self.jobs[job.number] = JobInProgress(job)
         if self._manager is not None:
             self._new.append(job)
 
     @message_server(priority=_DECIDES, global_priority=_DECIDES)
-    def heartbeat(self, number: int, ended: tuple[tuple[Assignment, int], ...]) -> None:
+    def heartbeat(
+        self,
+        number: int,
+        ended: tuple[tuple[Assignment, int], ...],
+        job_tasks: tuple[HeldSlot, ...],
+    ) -> None:
         """Take note of what has ended; decide if there are new jobs; give tasks."""
         for assignment, time in ended:
             self._take_note(assignment, time)
+        for held in job_tasks:
+            self._take_note_of_job(held)
         self._waiting.append(number)
         if self._busy:
             return
@@ -148,9 +180,32 @@ class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
     def _answer(self) -> None:
         waiting, self._waiting = self._waiting, []
         for number in waiting:
+            if self._give_job_task(number):
+                continue
             for kind in _KINDS:
                 for _ in range(self._choice.most(kind, self._free[number, kind])):
                     self._give(kind, number)
+
+    def _give_job_task(self, number: int) -> bool:
+        """Give a TaskTracker a task that sets up or cleans up; it gets nothing else then."""
+        found = self._job_tasks.next(lambda kind: self._free[number, kind] > 0)
+        if found is None:
+            return False
+        task, kind = found
+        self._free[number, kind] -= 1
+        now = self._now
+        held = HeldSlot(task, number, kind, now, now + self._settings.job_task)
+        self.trackers[number].run_job_task(held)
+        return True
+
+    def _take_note_of_job(self, held: HeldSlot) -> None:
+        """Take note that a job has been set up, or that one has ended."""
+        self._free[held.resource, held.kind] += 1
+        self.held.append(held._replace(end=self._now))
+        if held.task.sets_up:
+            self._admit(self._set_up.pop(held.task.job))
+        else:
+            self._complete(held.task.job)
 
     def _give(self, kind: TaskKind, number: int) -> None:
         """Give a TaskTracker the next task, if there is one."""
@@ -189,7 +244,13 @@ class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
                 for tracker in self.trackers.values():
                     tracker.maps_ended(number)
         if progress.left == 0:
-            self.completed[number] = self._now
             del self.jobs[number]
-            self._to_come -= 1
-            self.closed = self._to_come == 0
+            if self._settings.job_task == 0:
+                self._complete(number)
+            else:
+                self._job_tasks.add(JobTask(number, sets_up=False))
+
+    def _complete(self, number: int) -> None:
+        self.completed[number] = self._now
+        self._to_come -= 1
+        self.closed = self._to_come == 0

@@ -15,6 +15,9 @@ class HadoopSettings:
             slots are as much busier than by their work alone as was measured, by 45 s a job.
         transfer: how long a map takes longer where its data are not.
         replicas: how many resources have what a map reads.
+        job_task: how long the task takes that sets a job up, before all others of it, and that
+            which cleans up behind them; 0: there are none. The thesis has 5 s for the setup of a
+            task.
         slow_start: the part of a job's maps that must have ended before its reduces take slots,
             where jobs are taken by their order; plans let reduces wait for all maps.
     """
@@ -23,4 +26,5 @@ class HadoopSettings:
     overhead: int = 12_000
     transfer: int = 5000
     replicas: int = 3
+    job_task: int = 5000
     slow_start: float = 0.05

@@ -14,7 +14,9 @@ from rebecsim.clusters.stages.reproduction.deadline_runs import (
     COMPARED_RATES,
     CONSTRAINTS,
     EARLIEST,
+    FACEBOOK_RATES,
     HANDLING,
+    MINIMUM,
     PRODUCT,
     PROGRAMMED,
     SEARCHED,
@@ -23,6 +25,7 @@ from rebecsim.clusters.stages.reproduction.deadline_runs import (
     Figures,
     FoundDeadlines,
     compared_name,
+    facebook_name,
     hadoop_name,
     published_deadlines,
     sweep_name,
@@ -70,6 +73,11 @@ def deadline_parts(found: FoundDeadlines) -> tuple[DeadlinePart, ...]:
             f"P within {_POINT:g} point or a half of what is printed; trends from the first to the "
             "last level, where as much counts, and flat is within 10 %",
             tuple(_sweeps(found)),
+        ),
+        DeadlinePart(
+            "MRCP-RM and MinEDF-WC, jobs like those at Facebook (section 4.5)",
+            "P less with MRCP-RM; T within 10 % of each other",
+            tuple(_facebook(found)),
         ),
         DeadlinePart(
             "MRCP-RM and WFBB-RM (section 7.6)",
@@ -140,6 +148,23 @@ def _trend(what: str, direction: str, first: float, last: float) -> DeadlineCell
     return DeadlineCell(what, direction, f"{first:.2f} to {last:.2f}", holds)
 
 
+def _facebook(found: FoundDeadlines) -> Iterator[DeadlineCell]:
+    for rate in FACEBOOK_RATES:
+        if facebook_name(rate) not in found:
+            continue
+        mine, theirs = (found[facebook_name(rate)][each] for each in (CONSTRAINTS, MINIMUM))
+        ours = f"{mine.late:.1f}, MinEDF-WC {theirs.late:.1f}"
+        words = "82 % lower on average"
+        yield DeadlineCell(f"rate {rate:g}: {_LATE}", words, ours, mine.late < theirs.late)
+        ours = f"{mine.turnaround:.0f}, MinEDF-WC {theirs.turnaround:.0f}"
+        near = _alike(mine.turnaround, theirs.turnaround)
+        yield DeadlineCell(f"rate {rate:g}: {_TURNAROUND}", "similar", ours, near)
+
+
+def _alike(mine: float, theirs: float) -> bool:
+    return abs(mine - theirs) <= 0.1 * theirs
+
+
 def _budgets(found: FoundDeadlines) -> Iterator[DeadlineCell]:
     said = {0.025: (BUDGETS, "37 % lower with WFBB-RM")}
     names = {f"rate {rate:g}": (compared_name(rate), rate) for rate in COMPARED_RATES}
@@ -157,7 +182,7 @@ def _budgets(found: FoundDeadlines) -> Iterator[DeadlineCell]:
         yield DeadlineCell(f"{title}: {_LATE}", words, ours, least <= other)
         times = searched.turnaround, budgets.turnaround
         ours = f"{times[0]:.0f}, WFBB-RM {times[1]:.0f}"
-        near = abs(times[0] - times[1]) <= 0.1 * times[1]
+        near = _alike(*times)
         yield DeadlineCell(f"{title}: {_TURNAROUND}", "similar", ours, near)
         ours = f"{searched.processing:.4f}, WFBB-RM {budgets.processing:.4f}"
         less = budgets.processing < searched.processing

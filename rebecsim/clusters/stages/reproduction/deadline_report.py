@@ -14,6 +14,7 @@ from rebecsim.clusters.stages.reproduction.deadline_checks import (
     within_count,
 )
 from rebecsim.clusters.stages.reproduction.deadline_runs import (
+    FACEBOOK_JOBS,
     GENERIC_JOBS,
     HADOOP_JOBS,
     HADOOP_LIMIT,
@@ -65,8 +66,9 @@ def deadlines_markdown(found: FoundDeadlines, extent: DeadlineExtent) -> str:
         "# MapReduce with deadlines: published figures and ours",
         "Figures of MRCP-RM, HCP-RM, PSEH and of closed problems (Lim, PhD thesis, Carleton "
         f"University, chapters 3 to 7) beside ours: {counted(extent.runs, 'replication')} of each "
-        f"experiment, with {GENERIC_JOBS} jobs of the generic workload and {HADOOP_JOBS} on "
-        f"Hadoop, all of which count; decisions there search {HADOOP_LIMIT:g} of deterministic "
+        f"experiment, with {GENERIC_JOBS} jobs of the generic workload, {FACEBOOK_JOBS} "
+        f"like those at Facebook and {HADOOP_JOBS} on Hadoop, all of which count; "
+        f"decisions there search {HADOOP_LIMIT:g} of deterministic "
         "time. P "
         "is the share of late jobs, T the mean turnaround, O what decisions take for each job by "
         "the wall clock, C the completion of all jobs. What was decided where the thesis says "

@@ -95,6 +95,8 @@ class TurnaroundManager(SearchingManager):
         listed = _listed(problem, self.locality)
         if not problem.jobs:
             return listed, False
+        if problem.tasks > self.settings.most_tasks:
+            return listed, True
         model = _Product(problem, self.locality, listed)
         return model.result(self.settings)
 

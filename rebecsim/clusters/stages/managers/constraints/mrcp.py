@@ -35,7 +35,9 @@ class ConstraintManager(SearchingManager):
         cp_model()  # here, as it is not there or takes its time
 
     def search(self, problem: PlanningProblem, known: PlacedTasks | None) -> Found:
-        """Search from what is known."""
+        """Search from what is known, which stays where there is too much to search."""
+        if known is not None and problem.tasks > self.settings.most_tasks:
+            return Found(known.in_time, limited=True)
         if self.matches_later:
             return fewest_late(problem, known, self.settings)
         placed = () if known is None else matched(problem, known.starts)

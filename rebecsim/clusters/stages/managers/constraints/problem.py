@@ -71,6 +71,11 @@ class PlanningProblem:
         return sum(each.is_lost for each in self.jobs)
 
     @property
+    def tasks(self) -> int:
+        """How many tasks are to be placed."""
+        return sum(len(each.left) for each in self.jobs)
+
+    @property
     def pools(self) -> list[tuple[TaskKind, ...]]:
         """The kinds of tasks that take the same slots, for each sort of slots there is."""
         found: dict[TaskKind, list[TaskKind]] = {}

@@ -37,6 +37,9 @@ class SolverSettings:
         seconds: until when HiGHS ends a decision, by the wall clock.
         step: of the times at which tasks can start in the integer programme (ms).
         replans: it is planned anew when a task has ended earlier or later than expected, too.
+        most_tasks: to be placed at a decision that CP-SAT searches from what rules place; where
+            there are more, it finds nothing within a limit, and takes its time before: what rules
+            place is used then.
     """
 
     limit: float = 0.02
@@ -44,6 +47,7 @@ class SolverSettings:
     seconds: float = 60.0
     step: int = 1000
     replans: bool = False
+    most_tasks: int = 4000
 
 
 @dataclass(frozen=True, slots=True)
