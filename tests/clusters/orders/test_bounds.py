@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import given, settings, strategies as st
 
 from rebecsim.clusters.dispatch.orders.bounds import columns_of
+from rebecsim.clusters.dispatch.orders.busy import BusyPeriods
 from rebecsim.clusters.dispatch.orders.graph import find_states
 from rebecsim.clusters.dispatch.orders.loops import NODES
 from rebecsim.clusters.dispatch.orders.states import cluster_of
@@ -36,6 +37,48 @@ def test_bounds_hold_in_every_state(seed, law, ticks):
         for place, column in enumerate(columns):
             sign = 1 if column.side == "low" else -1
             assert (sign * (values[nodes, place] - bounds[:, place]) > -1e-9).all(), column
+
+
+@settings(max_examples=dear(400))
+@given(st.integers(0, 2**32), st.sampled_from(["fair", "rmc"]), st.sampled_from([5, 9, 14]))
+def test_no_more_is_missed_in_a_busy_period_than_its_bound(seed, law, ticks):
+    """What is missed in any state is no more than until its queue is empty, and after that."""
+    cluster = cluster_of(drawn_configuration(random.Random(seed)), ticks, law)
+    found = find_states(cluster, 3_000)
+    if found.known < ticks - 1:
+        return
+    busy = BusyPeriods(cluster, ticks - 1)
+    layer, idle = busy.layer_behind(3), np.zeros(3)
+    for tick, values in Values(found, columns_of(COUNTED[:1], True), ticks - 1).backward():
+        nodes = reached(found, tick)
+        layer = busy.layer(tick, layer, idle)
+        bounds = busy.bounds(found.graph, nodes, tick, layer)
+        assert (bounds - values[nodes] > -1e-9).all()
+        idle = values[nodes[found.graph.waiting[nodes] == 0]].max(axis=0, initial=0.0)
+
+
+@settings(max_examples=dear(200))
+@given(st.integers(0, 2**32), st.sampled_from(["fair", "rmc"]), st.sampled_from([4, 30, 100, 300]))
+def test_values_lie_between_bounds_however_few_states_are_looked_at(seed, law, most):
+    """So they do for all policies, where all states without waiting jobs are looked at, too."""
+    configuration = drawn_configuration(random.Random(seed))
+    cluster = cluster_of(configuration, 14, law)
+    whole = find_states(cluster, 20_000)
+    part = find_states(cluster, most)
+    if whole.known < 13 or part.known == 13:
+        return
+    columns = columns_of(COUNTED, all_known=False)
+    exact, bounds = (first_of(each, columns) for each in (whole, part))
+    for column, value, bound in zip(columns, exact, bounds, strict=True):
+        sign = 1 if column.side == "low" else -1
+        assert sign * (value - bound) > -1e-9, column
+
+
+def first_of(found, columns):
+    """Give the values before the first tick."""
+    for _, values in Values(found, columns, 13).backward():
+        first = values[0].copy()
+    return first
 
 
 def reached(found, tick):

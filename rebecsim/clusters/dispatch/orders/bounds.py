@@ -24,11 +24,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rebecsim.clusters.dispatch.orders.busy import BusyPeriods
 from rebecsim.clusters.dispatch.orders.loops import Graph
 from rebecsim.clusters.dispatch.orders.states import OrderedCluster
 from rebecsim.clusters.dispatch.orders.waits import (
@@ -76,6 +78,13 @@ class Rest:
         self._cluster, self.last = cluster, last
         self._waits = _waits_of(cluster, last)
         self._layers = [] if self._waits is None else _layers_of(cluster, self._waits, last)
+
+    @cached_property
+    def busy(self) -> BusyPeriods | None:
+        """What bounds how many jobs are missed where nothing is known of how long they wait."""
+        if self._waits is not None or not BusyPeriods.is_feasible(self._cluster):
+            return None
+        return BusyPeriods(self._cluster, self.last)
 
     def bounds(
         self, graph: Graph, nodes: Integers, tick: int, columns: Sequence[Column]

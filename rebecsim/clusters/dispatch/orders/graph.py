@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -18,6 +19,7 @@ from rebecsim.clusters.dispatch.orders.loops import (
     UNKNOWN,
     Graph,
     enter_all,
+    enter_states,
     expand,
     spread,
 )
@@ -37,10 +39,13 @@ _SHARES = np.array([0.0, 0.5, 1.0])
 """How often ticks are served first, beside the random order, in the runs by which it is told how
 likely states are: so those are not forgotten in which work piles up."""
 
+_IDLE_SHARE = 0.1
+"""How many may be states without jobs that wait."""
+
 _KNOWN_SHARE = 0.2
 """How many of the states are taken for ticks of which all is known, where there are too many."""
 
-_TINY = 1e-300
+_TINY = 1e-290
 _STEPS = (*(10.0**-each for each in range(5, 17)), 0.0)
 """What may be lost, step by step, by each state that is not looked at: misses."""
 
@@ -55,6 +60,7 @@ class Found:
         first_seen: the tick at which each is reached first.
         known: the ticks up to which every state was looked at; those of the cluster if all were.
         attempted: those up to which it was when all of them were to be looked at, in vain.
+        idle: all states without jobs that wait; none if not all were looked at.
     """
 
     cluster: OrderedCluster
@@ -62,6 +68,7 @@ class Found:
     first_seen: NDArray[np.int32]
     known: int
     attempted: int
+    idle: Integers
 
     @property
     def states(self) -> int:
@@ -117,6 +124,7 @@ class _Search:
         self._builder = _Builder(cluster)
         self._sweeps = 0
         self._apart = np.zeros((1, 2))
+        self._idle: list[Integers] = []
 
     @cached_property
     def _rest(self) -> Rest:
@@ -131,7 +139,8 @@ class _Search:
         """Give what was found."""
         builder, cluster = self._builder, self._cluster
         first_seen = builder.first_seen[: builder.count]
-        found = Found(cluster, builder.graph, first_seen, known, attempted)
+        idle = np.concatenate([*self._idle, np.zeros(0, np.int64)])
+        found = Found(cluster, builder.graph, first_seen, known, attempted, idle)
         if "_rest" in self.__dict__:
             found.__dict__["_rest"] = self._rest
         return found
@@ -146,6 +155,8 @@ class _Search:
         likely = np.ones((1, len(_SHARES)))
         known = last
         for tick in range(last + 1):
+            if not is_last_seen and 0 < tick <= len(self._idle):
+                self._expand_idle(tick, likely)
             reached = np.flatnonzero(_most(likely))
             builder.first_seen[reached] = np.minimum(builder.first_seen[reached], tick)
             unseen = reached[~is_known(builder.graph, reached, last - tick + 1)]
@@ -158,6 +169,8 @@ class _Search:
                 known = min(known, tick - 1)
                 if is_last_seen:
                     break
+            if not is_last_seen and tick < min(last, self._cluster.periods) and self._guess:
+                self._idle[tick:] = [builder.enter_idle(tick)]
             if tick < last:
                 after = np.zeros((builder.count, len(_SHARES)))
                 spread(builder.graph, self._cluster.chances, likely, after, _SHARES)
@@ -181,7 +194,28 @@ class _Search:
 
     def _bounds(self, nodes: Integers, tick: int) -> Numbers:
         columns = columns_of(["deadline_misses"], all_known=False)
-        return self._rest.bounds(self._builder.graph, nodes, tick, columns)
+        bounds = self._rest.bounds(self._builder.graph, nodes, tick, columns)
+        busy = self._rest.busy
+        if self._guess and busy:
+            high = busy.bounds(self._builder.graph, nodes, tick, self._guess[tick])
+            bounds[:, 1::2] = np.minimum(bounds[:, 1::2], high)
+        return bounds
+
+    @cached_property
+    def _guess(self) -> list[Numbers]:
+        """What is missed while jobs wait, as if nothing were after that; nothing if not bounded."""
+        busy = self._rest.busy
+        few = self._cluster.idle_states * self._cluster.periods <= _IDLE_SHARE * self._most
+        return busy.layers() if busy and few else []
+
+    def _expand_idle(self, tick: int, likely: Numbers) -> None:
+        """Look at all states without jobs that wait, as if they might always be reached."""
+        builder = self._builder
+        idle = self._idle[tick - 1]
+        likely[idle] = np.maximum(likely[idle], _TINY)
+        ticks = self._cluster.last + 1
+        unseen = idle[~is_known(builder.graph, idle, ticks)]
+        builder.expand_all(unseen, tick, builder.count + len(unseen) * 1_000, ticks)
 
 
 def _most(likely: Numbers) -> Numbers:
@@ -247,10 +281,31 @@ class _Builder:
             self._make_room(len(some))
             expand(self._cluster.tables, self.graph, some, self._work, self._words, ticks)
             done += len(some)
+        self._note(before, tick + 1)
+        return done
+
+    def enter_idle(self, phase: int) -> Integers:
+        """Enter all states without waiting jobs, at a point of the pattern; give their numbers."""
+        tables, before = self._cluster.tables, self.count
+        groups = [
+            itertools.combinations_with_replacement(range(int(most), -1, -1), int(behind - first))
+            for (first, behind), most in zip(tables.groups, tables.busy.max(axis=0), strict=True)
+        ]
+        workers = [list(itertools.chain(*each)) for each in itertools.product(*groups)]
+        states = np.zeros((len(workers), len(tables.layout) + 1), np.int64)
+        states[:, 0] = phase
+        states[:, 1 : 1 + int(tables.sizes[0])] = workers
+        self._make_room(len(states))
+        numbers = np.zeros(len(states), np.int64)
+        enter_states(tables, self.graph, states, self._words, numbers)
+        self._note(before, phase + 1)
+        self.first_seen[numbers] = np.minimum(self.first_seen[numbers], phase + 1)
+        return numbers
+
+    def _note(self, before: int, tick: int) -> None:
         if self.count > len(self.first_seen):
             self.first_seen = _longer(self.first_seen, len(self.graph.nodes))
-        self.first_seen[before : self.count] = tick + 1
-        return done
+        self.first_seen[before : self.count] = tick
 
     def _make_room(self, coming: int) -> None:
         choices = coming * self._cluster.most_ways

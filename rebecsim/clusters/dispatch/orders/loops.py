@@ -318,6 +318,13 @@ def _find_node(tables: Tables, graph: Graph, parts: Integers, words: int) -> Num
     return count
 
 
+@compiled()
+def enter_states(tables: Tables, graph: Graph, states: Table, words: int, found: Integers) -> None:
+    """Give the numbers of states, a row of parts each; there must be room for those not known."""
+    for row in range(states.shape[0]):
+        found[row] = _find_node(tables, graph, states[row], words)
+
+
 @compiled(inner=True)
 def _chance_to_serve(due_of: Integers, served: Integers, groups: int) -> float:
     """Give how likely the random order serves so many updates of each group before the tick.

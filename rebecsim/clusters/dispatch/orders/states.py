@@ -123,6 +123,15 @@ class OrderedCluster:
         """Ways to go on in one state, at most."""
         return math.prod(int(behind - first) + 1 for first, behind in self.tables.groups)
 
+    @property
+    def idle_states(self) -> int:
+        """How many states there are in which no job waits, at one point of the pattern."""
+        sizes = [int(behind - first) for first, behind in self.tables.groups]
+        return math.prod(
+            math.comb(int(most) + size, size)
+            for size, most in zip(sizes, self.tables.busy.max(axis=0), strict=True)
+        )
+
 
 class _Job(NamedTuple):
     length: int

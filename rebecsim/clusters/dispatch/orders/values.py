@@ -55,6 +55,7 @@ class Values:
         phase_of = found.graph.nodes[: shape[0], 0] & found.cluster.tables.layout[0, 2]
         self._of_phase = [_ordered(found.first_seen, phase_of == each) for each in range(phases)]
         self._seen = [found.first_seen[some] for some in self._of_phase]
+        self._periods = _Periods(found, columns, last) if last > found.known else None
 
     def backward(self) -> Iterator[tuple[int, Numbers]]:
         """Give each tick, the last one first, and the values of states there.
@@ -75,10 +76,7 @@ class Values:
                 gains[:, place] = worth[column.counted]
             nodes = self._of_phase[phase][:reached]
             known = is_known(found.graph, nodes, cluster.last - tick + 1)
-            unknown = nodes[~known]
-            if len(unknown):
-                rest = found.rest(self._last)
-                self._now[unknown] = rest.bounds(found.graph, unknown, tick, self._columns)
+            self._bound(nodes[~known], tick)
             step_back(
                 found.graph,
                 cluster.chances,
@@ -89,8 +87,57 @@ class Values:
                 self._now,
                 np.empty(len(self._columns)),
             )
+            if self._periods is not None:
+                self._periods.end(tick, self._now)
             yield tick, self._now
             self._now, self._later = self._later, self._now
+
+    def _bound(self, unknown: Integers, tick: int) -> None:
+        """Bound the values of states that were not looked at."""
+        if not len(unknown):
+            return
+        found = self._found
+        rest = found.rest(self._last)
+        bounds = rest.bounds(found.graph, unknown, tick, self._columns)
+        if self._periods is not None:
+            self._periods.lower(bounds, unknown, tick)
+        self._now[unknown] = bounds
+
+
+class _Periods:
+    """Bounds how many jobs are missed by when the queue is empty again, from the last tick back."""
+
+    def __init__(self, found: Found, columns: Sequence[Column], last: int) -> None:
+        self._found = found
+        self._busy = found.rest(last).busy if len(found.idle) else None
+        self._places = [
+            place
+            for place, each in enumerate(columns)
+            if each.counted == "deadline_misses" and each.side == "high"
+        ]
+        if self._busy is not None:
+            phases = found.graph.nodes[found.idle, 0] & found.cluster.tables.layout[0, 2]
+            every = range(found.cluster.periods)
+            self._idle_of = [found.idle[phases == each] for each in every]
+            self._layer = self._busy.layer_behind(len(self._places))
+            self._idle = np.zeros(len(self._places))
+
+    def lower(self, bounds: Numbers, nodes: Integers, tick: int) -> None:
+        """Lower bounds of some states at a tick, where this is known to be less."""
+        if self._busy is None:
+            return
+        layer = self._busy.layer(tick, self._layer, self._idle)
+        most = self._busy.bounds(self._found.graph, nodes, tick, layer)
+        bounds[:, self._places] = np.minimum(bounds[:, self._places], most)
+
+    def end(self, tick: int, values: Numbers) -> None:
+        """Go on to the tick before, the values of this one being known."""
+        if self._busy is None:
+            return
+        self._layer = self._busy.layer(tick, self._layer, self._idle)
+        idle = self._idle_of[(tick - 1) % self._found.cluster.periods]
+        if tick and len(idle):
+            self._idle = values[idle][:, self._places].max(axis=0)
 
 
 def _ordered(first_seen: NDArray[np.int32], mask: NDArray[np.bool_]) -> Integers:
