@@ -388,7 +388,7 @@ PROPERTIES = {
     ),
     "property-limit": Template("the time limit must be a constant int, 0 or more"),
     "property-bound": Template(
-        "the bound of `{name}` must read `time <= constant`", "as in `{name}(time <= 10, e)`"
+        "the bound of `{name}` must compare `time` with a constant", "as in `{name}(time <= 10, e)`"
     ),
 }
 

@@ -79,6 +79,40 @@ def test_json_says_how_many_symmetries_were_used(run: Run, tmp_path: Path) -> No
     assert json.loads(printed)["symmetries"] == 2
 
 
+@pytest.mark.parametrize(
+    ("section", "complaint"),
+    [
+        (
+            "LTL { a: G(ann.tickts > 1); }",
+            "2:13: error: `ann` has no state variable `tickts`\n"
+            "     LTL { a: G(ann.tickts > 1); }\n"
+            "                ^^^^^^^^^^\nhint: did you mean `tickets`?",
+        ),
+        (
+            "TCTL { a: AF(time <= -3, ann.asking); }",
+            "2:23: error: the time limit must be a constant int, 0 or more\n"
+            "     TCTL { a: AF(time <= -3, ann.asking); }\n"
+            "                          ^^",
+        ),
+        (
+            "TCTL { a: AF(time >= 5 && time <= 3, ann.asking); }",
+            "2:15: error: the bound of `AF` must compare `time` with a constant\n",
+        ),
+        ("TCTL { a: AG(G(ann.asking)); }", "2:15: error: `G` is no temporal operator of TCTL\n"),
+        ("LTL { a: AG(ann.asking); }", "2:11: error: `AG` is no temporal operator of LTL\n"),
+    ],
+)
+def test_mistakes_in_formulas_are_pointed_at(
+    run: Run, tmp_path: Path, section: str, complaint: str
+) -> None:
+    (tmp_path / "p.property").write_text(f"property {{\n {section}\n}}\n")
+    code, printed, said = run("explore", TICKETS, "--property", "p.property", cwd=tmp_path)
+    assert (code, printed) == (2, "")
+    assert said.startswith(f"p.property:{complaint}")
+    assert "\n     " in said
+    assert "^^" in said
+
+
 def test_both_reductions_go_together(run: Run, tmp_path: Path) -> None:
     clock = "reactiveclass A(2) { A() { self.go(); } msgsrv go() { self.go() after(1); } }"
     file = tmp_path / "clocks.rebeca"

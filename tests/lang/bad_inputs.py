@@ -50,11 +50,11 @@ def inherited(text: str) -> None:
 
 
 def timed_property(text: str) -> None:
-    check_property(parse_property(text), check_source(LAMP), text)
+    check_property(parse_property(text), check_source(LAMP))
 
 
 def core_property(text: str) -> None:
-    check_property(parse_property(text), check_source(LAMP, dialect="core"), text)
+    check_property(parse_property(text), check_source(LAMP, dialect="core"))
 
 
 def errors_of(read: Callable[[str], None], text: str) -> tuple[Diagnostic, ...]:

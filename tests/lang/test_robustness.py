@@ -114,7 +114,7 @@ def test_a_changed_model_gives_a_model_or_an_error(text: str, dialect: Dialect) 
 @given(mutations(PROPERTY))
 def test_a_changed_property_file_gives_properties_or_an_error(text: str) -> None:
     model = check_source(MODEL)
-    result = outcome(lambda: check_property(parse_property(text), model, text))
+    result = outcome(lambda: check_property(parse_property(text), model))
     if isinstance(result, RebecaError):
         assert_explained(result)
 

@@ -35,8 +35,8 @@ class Expression:
     def __init__(self, text: str, model: Model, checked: CheckedModel) -> None:
         tree = parse_expression(text, "<observe>")
         definition = Definition(_NAME, tree, span=tree.span)
-        file = PropertyFile((definition,), (), (), (), span=tree.span)
-        properties = check_property(file, checked, text)
+        file = PropertyFile((definition,), (), (), (), text=text, span=tree.span)
+        properties = check_property(file, checked)
         self.type: Type = properties.types[id(tree)]
         self.member: tuple[str, str] | None = None
         if isinstance(tree, syntax.Member) and self.type in {BOOLEAN, *NUMERIC} - REAL:

@@ -20,8 +20,8 @@ def check_condition(
     """
     expression = parse_expression(text, what)
     assertion = AssertionProperty(what, expression, span=expression.span)
-    tree = PropertyFile((), (assertion,), (), (), span=expression.span)
-    return check_property(tree, model, text), expression
+    tree = PropertyFile((), (assertion,), (), (), text=text, span=expression.span)
+    return check_property(tree, model), expression
 
 
 def check_number(
@@ -30,8 +30,8 @@ def check_number(
     """Read a number over the variables of a model; else as `check_condition`."""
     expression = parse_expression(text, what)
     definition = Definition("(number)", expression, span=expression.span)
-    tree = PropertyFile((definition,), (), (), (), span=expression.span)
-    checked = check_property(tree, model, text)
+    tree = PropertyFile((definition,), (), (), (), text=text, span=expression.span)
+    checked = check_property(tree, model)
     found = checked.types[id(expression)]
     if found not in NUMERIC:
         wrong = diagnose("mismatch", expression.span, expected="a number", found=found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, cast
 
@@ -80,7 +80,7 @@ def parse_property(text: str, file: str = "<string>") -> PropertyFile:
     """The tree of a property file; raises RebecaSyntaxError at the first mistake."""
     outer = parse_property_sections(text, file)
     try:
-        return _file(outer)
+        return replace(_file(outer), text=text)
     except RebecaSyntaxError as error:
         raise RebecaSyntaxError.of(with_source(error.diagnostics, text)) from None
 
@@ -193,13 +193,10 @@ def _bound(node: Expression, name: str) -> Bound:
 # --- checking ----------------------------------------------------------------------------------
 
 
-def check_property(
-    properties: PropertyFile, model: CheckedModel, source: str | None = None
-) -> CheckedProperties:
+def check_property(properties: PropertyFile, model: CheckedModel) -> CheckedProperties:
     """Resolve the names of a property file in a model and check that all formulas are boolean.
 
-    `source` is the text of the file; errors quote its lines. Raises RebecaCheckError with all
-    mistakes, in the order of the text.
+    Raises RebecaCheckError with all mistakes, in the order of the text.
     """
     findings = Findings(
         model.dialect,
@@ -218,7 +215,7 @@ def check_property(
     for each in (*properties.ltl, *properties.tctl):
         _check_formula(findings, checker, each.formula, scope)
     if findings.diagnostics:
-        raise RebecaCheckError.of(in_order(findings.diagnostics, source))
+        raise RebecaCheckError.of(in_order(findings.diagnostics, properties.text))
     return CheckedProperties(
         properties,
         model,

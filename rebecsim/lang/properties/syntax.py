@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Literal
 
 from rebecsim.lang.syntax import Expression, Node, Span
@@ -67,10 +68,14 @@ class TemporalProperty(Node):
 
 
 class PropertyFile(Node):
-    """A whole `.property` file; `sections` are the keywords in it and where they stand."""
+    """A whole `.property` file; `sections` are the keywords in it and where they stand.
+
+    `text` is what it was read from, of which errors quote lines.
+    """
 
     definitions: tuple[Definition, ...]
     assertions: tuple[AssertionProperty, ...]
     ltl: tuple[TemporalProperty, ...]
     tctl: tuple[TemporalProperty, ...]
     sections: tuple[tuple[str, Span], ...] = ()
+    text: str | None = field(default=None, compare=False, repr=False, kw_only=True)
