@@ -16,13 +16,18 @@ from typing import Any, NamedTuple
 from rebecsim.exploration.graphs.space import StateSpace, Transition
 from tests.exploration.races.fair_cycles import backward, fair_cycles
 
-__all__ = ["Brute", "Verdict"]
+__all__ = ["Brute", "TooManyError", "Verdict"]
 
 MOST_OWED = 8
+MOST_FOLLOWED = 20_000
 WORST = ("inevitable", "avoidable", "results", "while", "joins")
 
 Place = int
 Service = tuple[Any, ...]
+
+
+class TooManyError(Exception):
+    """There are more pairs of states to follow than there is time for."""
 
 
 class Verdict(NamedTuple):
@@ -51,7 +56,7 @@ class Two(NamedTuple):
 
 
 class Brute:
-    """Looks at a complete state space."""
+    """Looks at a complete state space. Raises TooManyError where that takes too long."""
 
     def __init__(self, space: StateSpace) -> None:
         assert space.complete
@@ -69,6 +74,7 @@ class Brute:
             place: self._end(place) for place in range(len(space.states)) if not self.out[place]
         }
         self._fates: dict[str, tuple[set[Place], set[Place]]] = {}
+        self._followed = 0
 
     def _choices(self) -> list[int]:
         """Number the outcomes of each message of each state."""
@@ -271,6 +277,9 @@ class Brute:
             if two in after:
                 continue
             after[two] = []
+            self._followed += 1
+            if self._followed > MOST_FOLLOWED:
+                raise TooManyError
             if self.together(two) or len(two.debts) > MOST_OWED:
                 continue
             for numbers, is_unlike in self.moves(two):

@@ -19,7 +19,7 @@ from rebecsim.exploration.races.cures.together import together
 from rebecsim.generate import build_model
 from rebecsim.lang import CheckedModel, check_source, print_model
 from tests.examples import dear
-from tests.exploration.races.brute_races import Brute
+from tests.exploration.races.brute_races import Brute, TooManyError
 from tests.exploration.races.race_models import race_models
 from tests.exploration.races.test_cures import ACCOUNT, QUIET
 from tests.exploration.random_models import Drawn
@@ -57,7 +57,10 @@ def _check_removed(drawn: Drawn, tts: bool, deadlock: bool) -> None:
             assert not wrong & mine
             if one.kind != "atomic":  # there a message server of another name may fail
                 assert wrong <= reachable
-            pairs, commuting, groups = Brute(space).verdicts()
+            try:
+                pairs, commuting, groups = Brute(space).verdicts()
+            except TooManyError:
+                continue
             assert pairs >= commuting
             verdict = groups.get(tuple(map(tuple, each.race.contenders)))
             assert verdict is None or verdict.kind not in _HARMFUL
