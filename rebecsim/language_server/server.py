@@ -1,4 +1,4 @@
-"""The Language Server Protocol: diagnostics, hover, definitions and the outline of a text.
+"""The Language Server Protocol: diagnostics, hover, definitions, outline and layout.
 
 A text is parsed and checked; nothing in it is ever executed.
 """
@@ -12,6 +12,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.workspace import ServerTextPosition, ServerTextRange, TextDocument
 
 from rebecsim import __version__
+from rebecsim.errors import UserError
 from rebecsim.lang import (
     CheckedModel,
     Diagnostic,
@@ -20,6 +21,7 @@ from rebecsim.lang import (
     parse_model,
     problems_of,
 )
+from rebecsim.lang.formatting import format_source
 from rebecsim.lang.syntax import Span
 from rebecsim.language_server.answers import (
     Entry,
@@ -93,7 +95,27 @@ def server() -> LanguageServer:
             return None  # what was shown before stays
         return [_symbol(document, each) for each in outline(tree)]
 
+    @made.feature(lsp.TEXT_DOCUMENT_FORMATTING)
+    def formatted(
+        ls: LanguageServer, given: lsp.DocumentFormattingParams
+    ) -> list[lsp.TextEdit] | None:
+        document = ls.workspace.get_text_document(given.text_document.uri)
+        return _laid_out(document)
+
     return made
+
+
+def _laid_out(document: TextDocument) -> list[lsp.TextEdit] | None:
+    """Give what the layout of the printer changes; None where a text cannot be laid out."""
+    text = document.source.replace("\r\n", "\n")
+    try:
+        found = format_source(text) if _is_model(document) else text
+    except UserError:
+        return None
+    if found == text:
+        return []
+    whole = lsp.Range(lsp.Position(0, 0), lsp.Position(len(document.lines), 0))
+    return [lsp.TextEdit(whole, found)]
 
 
 def _publish(ls: LanguageServer, uri: str) -> None:

@@ -51,6 +51,11 @@ def test_line_ends_and_byte_order_mark_stay(
     assert file.read_bytes() == mark + LAID_OUT.encode().replace(b"\n", end)
 
 
+def test_a_new_model_is_laid_out_already(run: Run, tmp_path: Path) -> None:
+    assert run("new", "kiosk", cwd=tmp_path).returncode == 0
+    assert run("format", "--check", "kiosk.rebeca", cwd=tmp_path).returncode == 0
+
+
 def test_what_cannot_be_formatted_stays_and_the_others_are(run: Run, tmp_path: Path) -> None:
     wrong, python, good = (tmp_path / name for name in ("w.rebeca", "p.py", "g.rebeca"))
     wrong.write_text("reactiveclass {")

@@ -14,10 +14,12 @@ from rebecsim.lang import check_file, syntax, walk
 from rebecsim.language_server.answers import hover
 from rebecsim.language_server.server import server
 from tests.conftest import Run
+from tests.lang.test_formatting import LAID_OUT, LAYOUT
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
 TICKETS = MODELS / "ticket_service.rebeca"
 URI = "file:///models/tickets.rebeca"
+OPTIONS = {"tabSize": 4, "insertSpaces": True}
 
 
 class Editor:
@@ -47,9 +49,9 @@ class Editor:
         position = {"line": before.count("\n"), "character": column}
         return self._ask(method, textDocument={"uri": URI}, position=position)
 
-    def ask(self, method: str) -> int:
+    def ask(self, method: str, **more: Any) -> int:
         """Ask about the whole text."""
-        return self._ask(method, textDocument={"uri": URI})
+        return self._ask(method, textDocument={"uri": URI}, **more)
 
     def change(self, text: str) -> None:
         """Put another text in its place."""
@@ -198,3 +200,20 @@ def test_without_the_package_it_is_said_what_to_install(
     done = run("lsp")
     assert (done.returncode, done.stdout) == (2, "")
     assert "pip install 'rebecsim[lsp]'" in done.stderr
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_text_is_laid_out_with_its_comments(end: str) -> None:
+    editor = Editor(LAYOUT.replace("\n", end))
+    number = editor.ask("textDocument/formatting", options=OPTIONS)
+    (edit,) = editor.answers()[0][number]
+    assert edit["newText"] == LAID_OUT
+    assert edit["range"]["start"] == {"line": 0, "character": 0}
+    assert edit["range"]["end"]["line"] >= LAYOUT.count("\n")
+
+
+def test_what_is_laid_out_or_cannot_be_is_left_alone() -> None:
+    for text, expected in ((LAID_OUT, []), ("reactiveclass {", None)):
+        editor = Editor(text)
+        number = editor.ask("textDocument/formatting", options=OPTIONS)
+        assert editor.answers()[0][number] == expected

@@ -137,6 +137,8 @@ def test_a_study_goes_on_whatever_happens_to_browser_and_server(
     page.evaluate("window.isSame = true")
     page.locator("#study-figures .charts img").first.wait_for(timeout=60_000)
     assert page.evaluate("window.isSame")
+    assert page.get_by_role("link", name="The run: report").is_visible()
+    assert page.get_by_role("progressbar").count() == 1
     assert "40 cells, 480000 runs" in page.locator("#study-log").inner_text()
 
     page.get_by_role("button", name="Pause").click()

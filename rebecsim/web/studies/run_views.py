@@ -71,13 +71,19 @@ class RunViews:
             found = self.shelf.find(run)
         is_study = (found.directory / FOLDER).is_dir() and "/" not in found.name
         shown = {**_run_values(found), **self._figures(found)}
-        return rendered("studies/run.html.j2", is_study=is_study, in_study=is_study, **shown)
+        return rendered(
+            "studies/run.html.j2", is_study=is_study, in_study=is_study, has_progress=False, **shown
+        )
 
     def figures(self, run: str) -> str:
         """Give the figures of a run as they are on its page. Raises UserError."""
         found = self.shelf.find(run)
         return rendered(
-            "studies/run_live.html.j2", run=found, in_study=True, **self._figures(found)
+            "studies/run_live.html.j2",
+            run=found,
+            in_study=True,
+            has_progress=True,
+            **self._figures(found),
         )
 
     def chart(self, run: str, name: str) -> bytes | None:

@@ -195,26 +195,27 @@ class StudyViews:
         """Give the page of a study. Raises UnknownPlaceError."""
         found = self._find(study)
         state, parts = self.parts(study)  # it may be another one by now, as the stream will say
-        stored = self._stored(study)
         return rendered(
-            "studies/study.html.j2",
-            study=found,
-            id=study,
-            parts=parts,
-            alive=state in ALIVE,
-            has_run=stored is not None,
+            "studies/study.html.j2", study=found, id=study, parts=parts, alive=state in ALIVE
         )
 
     def parts(self, study: str) -> tuple[StudyState, dict[str, str]]:
         """Give what the page of a study shows, in parts that change at different times."""
         found = self._find(study)
         state = found.state
-        values = {"study": found, "state": state, "id": study, "why": self._why(found)}
+        figures = self._stored(study)
+        values = {
+            "study": found,
+            "state": state,
+            "id": study,
+            "why": self._why(found),
+            "has_run": figures is not None,
+        }
         parts = {
             part: rendered(f"studies/study_{part}.html.j2", **values)
             for part in ("controls", "status", "log")
         }
-        parts["figures"] = self._stored(study) or ""
+        parts["figures"] = figures or ""
         return state, parts
 
     def act(self, study: str, what: str) -> None:
