@@ -42,7 +42,7 @@ COMPARED_RATES = (0.01, 0.0175, 0.02, 0.0225, 0.025)
 
 FACEBOOK_RATES = (0.0005, 0.001)
 """Of arrivals (1/s) of jobs like those at Facebook; which ones the thesis has is not printed. Slots
-for maps are busy for two and for four fifths of the time that jobs arrive.
+are busy for a third and for three fifths of a run.
 """
 
 SYNTHETIC_INTERVALS = (32.5, 30, 27.5)
