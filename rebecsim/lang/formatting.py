@@ -125,7 +125,7 @@ def _spelled(
             token = others[other]
             parts += [printed[end : token.start], tokens[mine].text]
             end = token.start + len(token.text)
-    return "".join([*parts, printed[end:]]).splitlines()
+    return "".join([*parts, printed[end:]]).removesuffix("\n").split("\n")
 
 
 def _with_remarks(

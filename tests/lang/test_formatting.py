@@ -90,3 +90,11 @@ def test_comments_anywhere_are_kept(remarks: list[str]) -> None:
 def test_a_text_that_is_wrong_is_not_changed() -> None:
     with pytest.raises(RebecaSyntaxError):
         format_source("reactiveclass A(3) {")
+
+
+@pytest.mark.parametrize("mark", ["\x0c", "\x1c", "\x85", "\u2028", "\u2029"])
+def test_what_only_other_programs_take_for_the_end_of_a_line_stays(mark: str) -> None:
+    text = LAID_OUT.replace("a = (byte) 1;", f'assertion(true, "x{mark}y");')
+    assert mark in text
+    assert format_source(text) == text
+    assert format_source(text.replace("\n    ", "\n")) == text
