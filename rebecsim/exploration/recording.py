@@ -82,11 +82,21 @@ class Recording:
             parts = (list(pair) for pair in pairs)
         self._rows, self.go_on = array("q"), None
         found: list[NDArray[np.signedinteger[Any]]] = []
+        known = 0
         for part in parts:
             column = _narrowed(part)
-            known = int(np.searchsorted(found[0] if found else column, self.expanded))
+            known = known if found else _below(column, self.expanded)
             found.append(column[:known])
         return found
+
+
+def _below(column: NDArray[np.signedinteger[Any]], limit: int) -> int:
+    """Count the rows below a limit in a column that grows, without a copy of wider numbers."""
+    import numpy as np
+
+    if limit > np.iinfo(column.dtype).max:
+        return len(column)
+    return int(np.searchsorted(column, column.dtype.type(limit)))
 
 
 def _narrowed(parts: list[NDArray[np.integer[Any]]]) -> NDArray[np.signedinteger[Any]]:
