@@ -277,4 +277,16 @@ def _imported(name: str) -> Any:
     assert isinstance(group, _Commands)
     command = group.imported[name]
     command.epilog = f"Example:  rebecsim {COMMANDS[name].example}"
+    _unfold(command)
     return command
+
+
+def _unfold(command: Any) -> None:
+    """Make each paragraph of the help one line, to be broken where the terminal ends.
+
+    Typer does so with the first one, and keeps how the others are broken in the program.
+    """
+    paragraphs = (command.help or "").split("\n\n")
+    command.help = "\n\n".join(" ".join(each.split()) for each in paragraphs)
+    for each in getattr(command, "commands", {}).values():
+        _unfold(each)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import import_module, metadata
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 import pytest
@@ -110,6 +110,16 @@ def test_help_of_a_command_ends_with_an_example_that_can_be_read(name: str) -> N
         _, command, words = command.resolve_command(typer.Context(command), words)
     with command.make_context(name, words) as context:  # as far as a run would read its arguments
         assert context.command is command
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_help_is_broken_where_the_terminal_ends(columns: int) -> None:
+    shown = CliRunner().invoke(app, ["explore", "-h"], env={"COLUMNS": str(columns)}).output
+    lines = [line.strip() for line in shown.partition("╭")[0].splitlines()]
+    codes = lines[next(at for at, line in enumerate(lines) if line.startswith("Exit code 0")) :]
+    paragraph = codes[: codes.index("")]
+    for line, after in pairwise(paragraph):
+        assert len(f"{line} {after.split()[0]}") > columns - 3  # which has a margin
 
 
 def test_the_list_is_in_parts() -> None:
