@@ -54,6 +54,7 @@ RACKS = '{"rack": "default-rack", "nodes": [{"node": "node1"}, {"node": "node2"}
 USES = {
     "check": (2, "check tickets.rebeca missing.rebeca"),
     "new": (0, "new kiosk"),
+    "format": (1, "format tickets.rebeca --check"),
     "generate": (0, "generate tiny.toml --out generated"),
     "simulate": (0, "simulate tickets.rebeca --until 20 --seed 3"),
     "step": (2, "step tickets.rebeca"),
