@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from rebecsim.actors import (
     ChoiceLaw,
     FifoScheduler,
+    Model,
     RandomScheduler,
     RandomValues,
     Recorder,
+    ReplayError,
     ReplayScheduler,
     Run,
     Streams,
@@ -18,6 +20,8 @@ from rebecsim.actors import (
 from rebecsim.actors.choice import read_record
 from rebecsim.actors.randomness import key_of
 from rebecsim.files import write_json
+from rebecsim.simulation.simulator import simulate
+from rebecsim.simulation.trace import state_of
 
 
 def make_scheduler(
@@ -43,3 +47,16 @@ def load_run(path: Path) -> Run:
 def doing_again(run: Run) -> Recorder:
     """Make a scheduler that does a run again."""
     return Recorder(ReplayScheduler(run))
+
+
+def state_after(run: Run, model: Model) -> dict[str, dict[str, Any]]:
+    """Do a run again, and give the variables that it ends with: rebec -> name -> value.
+
+    Raises ReplayError for a model that cannot do it, or of which a message is wrong in it.
+    """
+    messages = sum(choice.kind == "step" for choice in run.choices)
+    result = simulate(model, doing_again(run), max_steps=messages)
+    if result.system is None or result.is_violation or result.steps < messages:
+        ended = ": ".join(filter(None, (result.outcome, result.detail)))
+        raise ReplayError(f"the run ends after {result.steps} of {messages} messages: {ended}")
+    return {str(rebec): state_of(rebec) for rebec in result.system.rebecs}

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+from rebecsim.errors import UserError
 from rebecsim.exploration import Recorded
 from rebecsim.live import Stepper
 from rebecsim.printable import clipped
+from rebecsim.simulation.saved import state_after
 from rebecsim.web.addresses import LONGEST_RUN, Place
 from rebecsim.web.answers import LONGEST_ERROR, rendered
 from rebecsim.web.editor_pages import editor_address
 from rebecsim.web.lessons.pages import tour_panel
 from rebecsim.web.library import Library, ListedModel
-from rebecsim.web.verdicts import Inquiry, Verdicts
+from rebecsim.web.verdicts import Verdicts
 from rebecsim.web.views import sent_by, view_of
 from rebecsim.web.walks import OpenModels, Walks
 
@@ -58,7 +61,6 @@ class Explorer:
             never=never,
             inquiry=inquiry,
             reaching=reaching,
-            testable=bool(view.breach) or place.behind in _runs_of(inquiry, reaching),
         )
 
     def recorded(self, place: Place, never: str) -> tuple[Recorded | None, dict[str, Any]]:
@@ -74,14 +76,26 @@ class Explorer:
         with walks.at(place.behind) as stepper:
             return stepper.recorded(), stepper.to_json()[0]
 
+    def as_test(self, place: Place, never: str, model: Path, test: Path) -> str:
+        """Give the run to a place as a test: that it ends wrong as it does, or as it does at all.
+
+        `model` and `test` are where the two files will lie. Raises UserError.
+        """
+        from rebecsim.report.models.pytest_source import pytest_source, run_source
+
+        recorded, _ = self.recorded(place, never)
+        if recorded is not None:
+            return pytest_source(recorded, model, test)
+        walks = self.opened(place)[1]
+        with walks.at(place.behind) as stepper:
+            run = stepper.choices()
+        if run is None:
+            raise UserError("a run of a timed transition system cannot be done again by a test")
+        return run_source(run, state_after(run, walks.model), model, test, core=walks.model.core)
+
     def opened(self, place: Place) -> tuple[ListedModel, Walks]:
         """Give the model of a place. Raises UserError."""
         return self.open.get(place.model)
-
-
-def _runs_of(*inquiries: Inquiry | None) -> list[tuple[int, ...] | None]:
-    """Give the runs that are known to show something."""
-    return [each.run for each in inquiries if each is not None and each.recorded is not None]
 
 
 def _sent(stepper: Stepper, ordinal: int) -> frozenset[tuple[str, str, int]]:

@@ -137,15 +137,11 @@ def _add_runs(router: APIRouter, explorer: Explorer) -> None:
 
     @router.get("/x/{model}/{run}/test.py")
     def test(model: str, run: str, at: str | None = None, never: str = "") -> Response:
-        from rebecsim.report.models.pytest_source import pytest_source
-
         place = read_place(model, run, at)
-        recorded, _ = explorer.recorded(place, never[:_LONGEST_CONDITION])
-        if recorded is None:
-            raise UserError("Nothing goes wrong in this run that a test could show.")
         kept = Path(safe_name(explorer.opened(place)[0].file.name))
         name = f"test_{kept.stem}.py"
-        return download(pytest_source(recorded, kept, Path(name)), name, "text/x-python")
+        text = explorer.as_test(place, never[:_LONGEST_CONDITION], kept, Path(name))
+        return download(text, name, "text/x-python")
 
     @router.post("/x/{model}/{run}/on")
     async def on(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -217,12 +218,22 @@ def test_a_run_that_goes_wrong_is_kept_as_a_test(app: Any, run: Run, tmp_path: P
         test()
 
 
-def test_a_run_that_shows_nothing_is_no_test(start: tuple[Any, str]) -> None:
+@pytest.mark.parametrize("steps", [0, 1, 4])
+def test_a_run_in_which_nothing_goes_wrong_is_a_test_of_where_it_ends(
+    start: tuple[Any, str], tmp_path: Path, steps: int
+) -> None:
     application, address = start
-    assert "test.py" not in ask(application, address).text
-    answered = ask(application, f"{address}/test.py")
-    assert answered.status == 400
-    assert "Nothing goes wrong" in answered.text
+    here = address.replace("/-", "/" + (".".join(["0"] * steps) or "-"))
+    assert f'href="{here}/test.py"' in ask(application, here).text
+    source = ask(application, f"{here}/test.py").text
+    model = tmp_path / "ticket_service.rebeca"
+    model.write_text(ask(application, f"{here}/model.rebeca").text)
+    space = {"__file__": str(tmp_path / "test_it.py")}
+    exec(compile(source, "test_it.py", "exec"), space)
+    space["test_a_run_of_ticket_service"]()
+    model.write_text(model.read_text().replace("asking = true;", "asking = true; tickets = 9;"))
+    with pytest.raises(AssertionError) if steps else nullcontext():
+        space["test_a_run_of_ticket_service"]()
 
 
 def test_two_who_look_at_one_model_do_not_disturb_each_other(start: tuple[Any, str]) -> None:
@@ -308,7 +319,7 @@ def test_what_a_search_has_found_is_kept_with_its_question(
     assert json.loads(ask(application, here.address("/run.json", never=never)).text) == recorded
     source = ask(application, here.address("/test.py", never=never)).text
     assert "def test_ticket_service_property_violated" in source
-    assert ask(application, here.address("/test.py")).status == 400
+    assert "def test_a_run_of_ticket_service" in ask(application, here.address("/test.py")).text
 
 
 def asked_of(folder: Path, questions: str) -> dict[str, Any]:
