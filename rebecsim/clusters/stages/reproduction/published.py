@@ -17,6 +17,9 @@ COLUMNS = ("SL_TSP1", "TL_TSP1", "SL_TSP2", "TL_TSP2")
 FIGURES = ("late", "turnaround", "processing")
 """Late jobs (%), turnaround (s), and processing time (s a job)."""
 
+COMPARED = ("late", "turnaround")
+"""Those that are held against the published ones."""
+
 _DEFAULTS = {"multiplier": 5, "reserved_ahead": 50_000, "count": 50}
 _RATES = {"cybershake": 22, "ligo": 180, "genome": 2290}
 _NORMAL = 1.959964

@@ -9,7 +9,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from rebecsim.clusters.stages.reproduction.published import COLUMNS, default_point
+from rebecsim.clusters.stages.reproduction.batches import BATCHES
+from rebecsim.clusters.stages.reproduction.published import COLUMNS, COMPARED, default_point
 from rebecsim.clusters.stages.reproduction.running import (
     ComparedCell,
     FoundTable,
@@ -19,7 +20,6 @@ from rebecsim.clusters.stages.workloads.scientific import WORKFLOWS
 from rebecsim.counted import counted
 from rebecsim.report.numbers import DASH
 
-_COMPARED = ("late", "turnaround")
 _SHORT = {"late": "P %", "turnaround": "T s", "processing": "O s"}
 _DECIMALS = {"late": 3, "turnaround": 1, "processing": 4}
 _HEADINGS = tuple(each.replace("_", "-") for each in COLUMNS)
@@ -48,7 +48,7 @@ def table_lines(found: FoundTable) -> Iterator[tuple[str, ...]]:
             decimals = _DECIMALS[figure]
             yield (label, short, "ours", *(_number(each, decimals) for each in cells[figure]))
             yield ("", "", "published", *(_printed(each, decimals) for each in cells[figure]))
-            if figure in _COMPARED:
+            if figure in COMPARED:
                 yield ("", "", "errors", *(_errors(each) for each in cells[figure]))
             label = ""
 
@@ -79,7 +79,7 @@ def statements(tables: Sequence[FoundTable]) -> list[Statement]:
             spread = max(
                 abs(cells[figure][0].ours.value - cells[figure][1].ours.value)
                 for cells in each.rows
-                for figure in _COMPARED
+                for figure in COMPARED
             )
             says = f"{title}: with TSP1 it makes no difference which laxity is divided"
             found.append(Statement(says, spread == 0, f"{spread:g} apart at most"))
@@ -111,7 +111,7 @@ def _value(cell: ComparedCell) -> float:
 def within_counts(tables: Sequence[FoundTable]) -> str:
     """Say how many of the cells of P and T are within the bounds."""
     counts = {}
-    for figure in _COMPARED:
+    for figure in COMPARED:
         cells = [cell for each in tables for cell in each.cells(figure)]
         counts[figure] = sum(cell.is_within for cell in cells), len(cells)
     within, of = (sum(each) for each in zip(*counts.values(), strict=True))
@@ -157,8 +157,8 @@ def workflows_markdown(tables: Sequence[FoundTable], extent: WorkflowExtent) -> 
         f"ours: {counted(extent.runs, 'replication')} of each cell, and all jobs count. "
         "P is the share of late jobs, T the mean turnaround, O what decisions take for each job by "
         "the wall clock; `errors` are differences in standard errors of both, with a mark where "
-        "they are more than 3 and more than 5 %. What was decided where the thesis says nothing, "
-        "and why some figures differ, is said in "
+        f"they are more than 3 and more than 5 %{_by_batches(extent)}. What was "
+        "decided where the thesis says nothing, and why some figures differ, is said in "
         "[Workflows with deadlines, again](background/workflows.md).",
         within_counts(tables),
         "## What the thesis says beside figures",
@@ -174,6 +174,11 @@ def workflows_markdown(tables: Sequence[FoundTable], extent: WorkflowExtent) -> 
         head = "", "", "", *_HEADINGS
         parts += [f"## {title_of(each)}", markdown_table(head, table_lines(each))]
     return "\n\n".join(parts) + "\n"
+
+
+def _by_batches(extent: WorkflowExtent) -> str:
+    """Say where our standard errors are from, if there are too few runs to compare them."""
+    return f"; ours are by {BATCHES} batches of jobs of each run" if extent.is_small else ""
 
 
 def markdown_table(

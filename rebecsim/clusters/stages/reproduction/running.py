@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rebecsim.clusters.stages.measures import STAGES_MEASURES
+from rebecsim.clusters.stages.reproduction.batches import batch_errors
 from rebecsim.clusters.stages.reproduction.published import (
+    COMPARED,
     FIGURES,
     BudgetTable,
     Point,
@@ -79,6 +81,11 @@ class WorkflowExtent:
     def runs(self) -> int:
         """How many replications there are."""
         return self.replications or (_QUICK_REPLICATIONS if self.quick else _REPLICATIONS)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether there are too few replications to tell from them how runs differ."""
+        return self.runs < _REPLICATIONS
 
     @property
     def chosen(self) -> list[BudgetTable]:
@@ -202,9 +209,25 @@ def compared(table: BudgetTable, runs: Sequence[Sequence[PlannedRun]]) -> FoundT
             figure: [estimate(metrics[figure], [moments[each]]) for each in table.policies]
             for figure in FIGURES
         }
+        if any(run.plan.scenario.replications < _REPLICATIONS for run in of_row):
+            errors = _errors_of_batches(of_row)
+            for figure in COMPARED:
+                ours[figure] = [
+                    replace(mine, standard_error=errors[policy][figure])
+                    for policy, mine in zip(table.policies, ours[figure], strict=True)
+                ]
         ours["processing"] = [_in_seconds(each) for each in ours["processing"]]
         rows.append(compared_row(row.figures, ours))
     return FoundTable(table, tuple(rows))
+
+
+def _errors_of_batches(runs: Sequence[PlannedRun]) -> dict[str, Mapping[str, float]]:
+    """Give the standard errors of figures by the batches of few runs: policy -> figure -> error."""
+    return {
+        each.cell.policy: batch_errors(run.results.table("jobs", each))
+        for run in runs
+        for each in run.plan.cells
+    }
 
 
 def compared_row(
