@@ -1,12 +1,15 @@
-"""Runs of a small comparison for the tests of pages about them."""
+"""A small comparison, runs of it, and its check in a form, for the tests of pages about them."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 from rebecsim.clusters.scenarios import load, open_run
 from rebecsim.studies import Results
 from rebecsim.studies.storage.store import StoredRun
+from tests.on_asgi import send_form
 from tests.plans import run_plan
 
 SCENARIO = """\
@@ -30,6 +33,16 @@ pattern = "nondet"
 minimum = 1
 maximum = 4
 """
+
+SMALL = SCENARIO.format(title='"Small"', seed=7)
+
+
+def check(app: Any, text: str, **sent: str) -> dict[str, Any]:
+    """Give what a form hears of a scenario, as one types."""
+    answer = send_form(app, "/studies/check", toml=text, **sent)
+    assert answer.status == 200
+    found: dict[str, Any] = json.loads(answer.text)
+    return found
 
 
 def make_run(directory: Path, *, title: str = "Small", seed: int = 7, cells: int = 4) -> StoredRun:

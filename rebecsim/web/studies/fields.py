@@ -98,11 +98,11 @@ def read(of: FormField, text: str) -> object:
         raise UserError(f"must be {what.get(of.shape, 'written as TOML')}") from error
 
 
-def value_at(values: object, path: FieldPath) -> Any:
+def value_at(values: Any, path: FieldPath) -> Any:
     """Give what stands at a place; None where nothing does."""
     for key in path:
         try:
-            values = values[key]  # type: ignore[index]
+            values = values[key]
         except (LookupError, TypeError):
             return None
     return values

@@ -56,13 +56,10 @@ class ContainerScheduler(ABC):
     Attributes:
         elastic: whether it may give a task less memory than it asks for.
         placement: says where tasks may run; None: wherever they fit.
-        patience: after how long at most it kills something if nothing else happens (ms); None: it
-            kills nothing.
         killed: what it has chosen, and was killed.
     """
 
     elastic: ClassVar[bool] = False
-    patience: int | None = None
 
     def __init__(
         self, configuration: YarnConfiguration, nodes: Sequence[ClusterNode], grants: Grants
@@ -73,6 +70,11 @@ class ContainerScheduler(ABC):
         self.killed: list[Killed] = []
         rules = configuration.placement
         self.placement = Placement(rules, nodes, self) if rules is not None else None
+
+    @property
+    def patience(self) -> int | None:
+        """After how long at most it kills something if nothing else happens (ms); None: never."""
+        return None
 
     @property
     @abstractmethod

@@ -214,7 +214,7 @@ class CapacityScheduler(ContainerScheduler):
         return waits and self._patience.is_left()
 
     @property
-    def patience(self) -> int | None:  # type: ignore[override]
+    def patience(self) -> int | None:
         """After how long at most something is killed if nothing else happens (ms)."""
         return None if self._monitor is None else self._monitor.patience
 

@@ -443,7 +443,7 @@ class HadoopFairScheduler(ContainerScheduler):
         self._refresh(each)
 
     @property
-    def patience(self) -> int | None:  # type: ignore[override]
+    def patience(self) -> int | None:
         """After how long at most something is killed if nothing else happens (ms)."""
         return None if self._starving is None else self._starving.patience
 
