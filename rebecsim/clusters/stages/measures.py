@@ -205,8 +205,21 @@ STAGES_MEASURES: tuple[StagesMeasure, ...] = (
         decimals=3,
         is_clock=True,
     ),
+    _measure(
+        "batch_processing",
+        "Processing time of all jobs",
+        "s",
+        "What all decisions of a run took together by the wall clock: PO of closed problems. As "
+        "processing, not repeatable.",
+        lambda each: sum(made.clock for made in each.run.decisions),
+        decimals=3,
+        is_clock=True,
+    ),
 )
 """All figures, in the order of tables."""
+
+CLOCK_FIGURES = tuple(each.metric.name for each in STAGES_MEASURES if each.is_clock)
+"""The names of those of the wall clock."""
 
 
 def run_figures(measured: MeasuredStages, *, with_clock: bool) -> dict[str, float]:

@@ -36,7 +36,7 @@ from rebecsim.clusters.stages.hadoop.table import HadoopTable
 from rebecsim.clusters.stages.job import SECOND
 from rebecsim.clusters.stages.managers.constraints.solver import SolverSettings
 from rebecsim.clusters.stages.managers.registry import stages_policy
-from rebecsim.clusters.stages.measures import STAGES_MEASURES
+from rebecsim.clusters.stages.measures import CLOCK_FIGURES, STAGES_MEASURES
 from rebecsim.studies.scenarios.scenario import (
     StudyScenario,
     Table,
@@ -417,8 +417,9 @@ class StagesScenario(StudyScenario):
     def _fits_together(self) -> Self:
         if self.baseline is not None and self.baseline not in self.policies:
             raise ValueError(f"baseline = {self.baseline!r} should be one of the policies")
-        if "processing" in self.metrics and not self.decisions.keeps_clock:
-            raise ValueError("processing is measured only with measured = true in [decisions]")
+        for name in self.metrics if not self.decisions.keeps_clock else ():
+            if name in CLOCK_FIGURES:
+                raise ValueError(f"{name} is measured only with measured = true in [decisions]")
         if self.hadoop is not None:
             self._require_hadoop()
         runs = len(self.policies) * len(self.load_factors) * self.replications
