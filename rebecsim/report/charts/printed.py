@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _SIZE_INCHES = (6.4, 4.8)
 _WRAP_TITLE = 62
 _WRAP_CAPTION = 92
+_MOST_COLUMNS = 4
 
 
 def chart_figure(chart: ChartData, heading: str = "") -> Figure:
@@ -33,23 +34,34 @@ def chart_figure(chart: ChartData, heading: str = "") -> Figure:
     _dress_axes(axes, chart)
     title = "\n".join(textwrap.wrap(heading, _WRAP_TITLE))
     axes.set_title(f"{title}\n{chart.title}" if title else chart.title, parse_math=False)
-    legend = figure.legend(
-        loc="outside lower center",
-        ncols=min(len(chart.series), 4),
-        frameon=False,
-        handlelength=4.5,
-        title="\n".join(line for s in chart.caption for line in textwrap.wrap(s, _WRAP_CAPTION)),
-        title_fontsize=8.5,
-    )
-    legend.get_title().set_multialignment("center")
-    legend.get_title().set_parse_math(False)
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    _legend(figure, chart)
     layout = figure.get_layout_engine()
     assert layout is not None
     layout.execute(figure)
     figure.set_layout_engine(None)  # saving would lay it out again each time
     return figure
+
+
+def _legend(figure: Figure, chart: ChartData) -> None:
+    """Name the lines, in as many columns as their names leave room for."""
+    for columns in range(min(len(chart.series), _MOST_COLUMNS), 0, -1):
+        legend = figure.legend(
+            loc="outside lower center",
+            ncols=columns,
+            frameon=False,
+            handlelength=4.5,
+            title="\n".join(
+                line for s in chart.caption for line in textwrap.wrap(s, _WRAP_CAPTION)
+            ),
+            title_fontsize=8.5,
+        )
+        legend.get_title().set_multialignment("center")
+        legend.get_title().set_parse_math(False)
+        for text in legend.get_texts():
+            text.set_parse_math(False)
+        if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            return
+        legend.remove()
 
 
 def _draw_lines(axes: Axes, chart: ChartData, styles: dict[str, LineStyle]) -> None:

@@ -1,5 +1,6 @@
 import math
 import struct
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -43,6 +44,23 @@ def test_a_chart_shows_percent_with_its_interval(make_report, chart) -> None:
 def test_the_caption_names_lines_that_lie_on_top_of_each_other(chart) -> None:
     assert "EDF and FIFO are too close to tell apart." in chart.caption
     assert "95 % intervals" in chart.caption[0]
+
+
+@pytest.mark.parametrize("length", [3, 12, 15, 24])
+def test_names_of_lines_stay_within_the_picture(chart, length) -> None:
+    named = replace(
+        chart,
+        series=tuple(
+            replace(line, policy=f"{number}{'W' * (length - 1)}")
+            for number, line in enumerate([*chart.series, *chart.series])
+        ),
+    )
+    figure = chart_figure(named)
+    (legend,) = figure.legends
+    extent = legend.get_window_extent()
+    assert extent.x0 >= 0
+    assert extent.x1 <= figure.bbox.width
+    assert len(legend.get_texts()) == len(named.series)
 
 
 def test_no_band_and_no_word_of_it_without_intervals(make_cell) -> None:
