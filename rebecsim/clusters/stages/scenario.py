@@ -420,6 +420,13 @@ class StagesScenario(StudyScenario):
         for name in self.metrics if not self.decisions.keeps_clock else ():
             if name in CLOCK_FIGURES:
                 raise ValueError(f"{name} is measured only with measured = true in [decisions]")
+        if self.resources.map_slots is not None and (
+            self.workload.workflows or self.workload.files
+        ):
+            raise ValueError(
+                "tasks of workflows are neither maps nor reduces: give slots in [resources], "
+                "instead of map_slots and reduce_slots"
+            )
         if self.hadoop is not None:
             self._require_hadoop()
         runs = len(self.policies) * len(self.load_factors) * self.replications

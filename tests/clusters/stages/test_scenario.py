@@ -167,6 +167,7 @@ def test_what_comes_first_may_not_count(tmp_path: Path) -> None:
     [
         ('"EDF"]', '"EDFF"]', "no resource manager is called 'EDFF'; did you mean EDF"),
         ("slots = 2", "map_slots = 2", "give one of slots, and map_slots with reduce_slots"),
+        ("slots = 2", "map_slots = 2\nreduce_slots = 2", "neither maps nor reduces: give slots"),
         ('workflows = ["cybershake"]\n', "", "give one of workflows = "),
         ("jobs = 6", "jobs = 0", "workload.jobs"),
         ("jobs = 6\n", "", "give jobs and rate, unless the jobs are closed"),

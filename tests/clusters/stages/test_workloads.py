@@ -9,7 +9,7 @@ import pytest
 
 from rebecsim.clusters.stages.job import SECOND, StageJob, TaskKind
 from rebecsim.clusters.stages.laxity import sample_run, sequential_time, shortest_time
-from rebecsim.clusters.stages.resources import alike
+from rebecsim.clusters.stages.resources import alike, typed_alike
 from rebecsim.clusters.stages.workloads.closed import CLOSED_WORKLOADS
 from rebecsim.clusters.stages.workloads.map_reduce import (
     FACEBOOK_TYPES,
@@ -17,7 +17,14 @@ from rebecsim.clusters.stages.workloads.map_reduce import (
     WordCount,
 )
 from rebecsim.clusters.stages.workloads.scientific import SIZES, WORKFLOWS, truncated_normal
-from rebecsim.clusters.stages.workloads.stream import JobDraws, SampleTime, Stream, stream_of
+from rebecsim.clusters.stages.workloads.stream import (
+    JobDraws,
+    SampleTime,
+    Stream,
+    stream_of,
+    with_deadline,
+)
+from rebecsim.errors import UserError
 
 COUNTS = {
     "cybershake": {30: {30}, 50: {50}, 100: {100}},
@@ -201,3 +208,10 @@ def test_the_largest_closed_workload_is_as_large_as_published() -> None:
         maps = [task.duration for task in each.tasks if task.kind is TaskKind.MAP]
         reduces = [task.duration for task in each.tasks if task.kind is TaskKind.REDUCE]
         assert set(reduces) == {-(-sum(maps) // 1000 // len(reduces)) * 1000}
+
+
+def test_a_task_without_a_slot_on_any_resource_gets_no_deadline() -> None:
+    tasks = WORKFLOWS["cybershake"](np.random.default_rng(1)).tasks(np.random.default_rng(1), 30)
+    bare = StageJob(3, 0, 0, 0, tasks)
+    with pytest.raises(UserError, match=r"job_3, .*: is a task of kind generic, for which no"):
+        with_deadline(bare, typed_alike(2, 1, 1), 2.0)

@@ -15,7 +15,7 @@ import numpy as np
 
 from rebecsim.clusters.stages.job import SECOND, StageJob, StageTask
 from rebecsim.clusters.stages.laxity import sample_run, sequential_time
-from rebecsim.clusters.stages.resources import StageResource
+from rebecsim.clusters.stages.resources import StageResource, require_runnable
 
 TaskDrawer = Callable[[np.random.Generator], tuple[StageTask, ...]]
 """Draws the tasks of the next job."""
@@ -115,7 +115,11 @@ def with_deadline(
     multiplier: float,
     sample: SampleTime = SampleTime.ON_RESOURCES,
 ) -> StageJob:
-    """Give a job until its start and so many sample times, rounded up to whole seconds."""
+    """Give a job until its start and so many sample times, rounded up to whole seconds.
+
+    Raises UserError if no resource has a slot for some task.
+    """
+    require_runnable((job,), resources)
     if sample is SampleTime.SEQUENTIAL:
         time = sequential_time(job)
     else:
