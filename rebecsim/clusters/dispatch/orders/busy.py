@@ -1,13 +1,18 @@
-"""Bounds on what is missed in a cluster until its queue is empty, whatever its policy and order.
+"""Bounds on what is missed in a cluster until an AppMaster is free, whatever its policy and order.
 
-As long as jobs are left in the queue, no AppMaster is idle, so the work at hand becomes less by one
-for each of them in a tick. Work is how long AppMasters are taken by jobs if all updates come behind
-the tick. A job cannot be late unless there is as much work before it as all of them do up to when
-it must begin. That is all work there is, and that of jobs which come in the meantime and may go
-before it: none under FIFO, those with no later deadline under EDF, else all. How likely these come
-to so much does not hang on what happened before, so the expected number of late jobs is bounded by
-a chain of one number, the work. It ends where the queue is empty; what may be missed from then on
-is the most of all states without waiting jobs, which are few and were all looked at.
+Work is how long AppMasters are taken by jobs if all updates come behind the tick. A job is not
+begun at a tick only if each AppMaster is taken then by something that may go before it: so until
+then all of them together have done their share of that work at each tick, and a job is not late
+unless at each tick up to when it must begin there has come as much. That is all work there is, and
+that of jobs which come in the meantime and may go before it: none under FIFO, those with no later
+deadline under EDF, else all. How likely these come to so much does not hang on what happened
+before, so the expected number of late jobs is bounded by a chain of one number, the work.
+
+As long as jobs are left in the queue after a tick, or no AppMaster is free, all of them were taken
+in it, so the work became less by one for each. Else the chain ends, in a state without waiting
+jobs and with an AppMaster that is free; these are few and were all looked at. There the work became
+less by one for each that is not free. So what may be missed from then on is the most of those whose
+work, less one for each free AppMaster, is no more than the chain comes to.
 """
 
 from __future__ import annotations
@@ -37,7 +42,7 @@ class BusyPeriods:
         longest = int(tables.busy.max()) + 1
         self._most = (self._workers + slots) * longest
         self._ways = [self._ways_at(phase) for phase in range(cluster.periods)]
-        self._tails = np.stack([self._tails_at(phase) for phase in range(cluster.periods)])
+        self._tails = np.stack(self._tails_for())
         self._late = [self._late_at(phase) for phase in range(cluster.periods)]
 
     @staticmethod
@@ -50,7 +55,7 @@ class BusyPeriods:
         """Give what may be missed at each tick while jobs wait, by the work at hand."""
         layers = [self.layer_behind(1)]
         for tick in range(self._last, -1, -1):
-            layers.append(self.layer(tick, layers[-1], np.zeros(1)))
+            layers.append(self.layer(tick, layers[-1], np.zeros_like(layers[-1])))
         return layers[::-1]
 
     def layer_behind(self, columns: int) -> Numbers:
@@ -61,7 +66,7 @@ class BusyPeriods:
         """Give what may be missed from a tick on, by the work at hand; a column for each goal.
 
         `later` is that of the next tick, and `idle` what may be missed from then on where no job
-        waits.
+        waits and an AppMaster is free, by the work less one for each of these.
         """
         phase = (tick - 1) % self._cluster.periods
         late = self._late[phase]
@@ -70,8 +75,8 @@ class BusyPeriods:
         )
         work = np.arange(self._most + 1)
         for chance, jobs in self._ways[phase]:
-            then = work + sum(each for _, each, _ in jobs) - self._workers
-            found += chance * np.maximum(idle, later[np.clip(then, 0, self._most)])
+            then = np.clip(work + sum(each for _, each, _ in jobs) - self._workers, 0, self._most)
+            found += chance * np.maximum(idle[then], later[then])
         return found
 
     def bounds(self, graph: Graph, nodes: Integers, tick: int, layer: Numbers) -> Numbers:
@@ -100,37 +105,42 @@ class BusyPeriods:
             ways.append((float(self._cluster.chances[way]), jobs))
         return ways
 
-    def _tails_at(self, phase: int) -> Numbers:
-        """Give how likely so much work comes at least before a job that must begin by a tick.
+    def _tails_for(self) -> list[Numbers]:
+        """Give how likely a job that must begin by a tick is kept waiting until then.
 
-        By the tick of its deadline, by that tick, and by work.
+        For each phase: by the tick of its deadline, by that tick, and by how much less work is
+        before it than all AppMasters do until then.
         """
-        tables = self._cluster.tables
-        dues, policy = int(tables.sizes[7]), int(tables.sizes[4])
+        dues, phases = int(self._cluster.tables.sizes[7]), self._cluster.periods
         size = self._workers * (dues + 1) + 1
-        tails = np.zeros((dues + 1, dues + 1, size))
-        for due in range(dues + 1):
-            chances = np.zeros(size)
-            chances[0] = 1.0
-            for start in range(due + 1):
-                chances = self._with_more(chances, phase + start, due - start, policy)
-                tails[due, start] = chances[::-1].cumsum()[::-1]
-        tails[:, :, 0] = 1.0
+        tails = [np.zeros((dues + 1, dues + 1, size)) for _ in range(phases)]
+        for busy in range(dues + 1):
+            # How likely it waits until `start`, by the work that is left over when a tick begins.
+            later = [np.ones(size)] * phases
+            for start in range(dues + 1 - busy):
+                waits = [
+                    self._waits_on(phase, busy + start, later[(phase + 1) % phases])
+                    for phase in range(phases)
+                ]
+                most = self._workers * (start + 1)
+                for phase in range(phases):
+                    tails[phase][busy + start, start, : most + 1] = waits[phase][: most + 1][::-1]
+                later = waits
         return tails
 
-    def _with_more(self, chances: Numbers, time: int, due: int, policy: int) -> Numbers:
-        """Add the work of the jobs of a tick; the last place is for all that is more."""
-        last = len(chances) - 1
-        found = np.zeros_like(chances)
-        for chance, jobs in self._ways[time % self._cluster.periods]:
+    def _waits_on(self, phase: int, due: int, later: Numbers) -> Numbers:
+        """Give how likely a job waits on, from a tick on at which its deadline is so far."""
+        policy, last = int(self._cluster.tables.sizes[4]), len(later) - 1
+        found = np.zeros_like(later)
+        work = np.arange(len(later))
+        for chance, jobs in self._ways[phase]:
             more = sum(
-                work
-                for other, work, _ in jobs
+                each
+                for other, each, _ in jobs
                 if policy != _FIFO and (policy != _EDF or other <= due)
             )
-            more = min(more, last)
-            found[more:] += chance * chances[: last + 1 - more]
-            found[last] += chance * chances[last + 1 - more :].sum()
+            then = work + more - self._workers
+            found += chance * np.where(then >= 0, later[np.clip(then, 0, last)], 0.0)
         return found
 
     def _late_at(self, phase: int) -> Numbers:

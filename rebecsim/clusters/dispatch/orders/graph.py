@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -21,9 +21,9 @@ from rebecsim.clusters.dispatch.orders.loops import (
     enter_all,
     enter_states,
     expand,
-    spread,
 )
 from rebecsim.clusters.dispatch.orders.states import OrderedCluster
+from rebecsim.clusters.dispatch.orders.walks import spread
 from rebecsim.exploration.orders.process import GOALS
 
 Entry = TypeVar("Entry", bound=np.generic)
@@ -32,6 +32,9 @@ Integers = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 
 _SMALLEST = 1 << 10
+_FEWEST = 16
+"""States that are looked at together, at least."""
+
 _FULLEST = 2
 """Places of a table for each row that it has room for, at least."""
 
@@ -60,6 +63,7 @@ class Found:
         first_seen: the tick at which each is reached first.
         known: the ticks up to which every state was looked at; those of the cluster if all were.
         attempted: those up to which it was when all of them were to be looked at, in vain.
+        most: about how many states were to be looked at.
         idle: all states without jobs that wait; none if not all were looked at.
     """
 
@@ -68,6 +72,7 @@ class Found:
     first_seen: NDArray[np.int32]
     known: int
     attempted: int
+    most: int
     idle: Integers
 
     @property
@@ -84,6 +89,14 @@ class Found:
     @cached_property
     def _rest(self) -> Rest:
         return Rest(self.cluster, self.cluster.last)
+
+    @cached_property
+    def of_known_ticks(self) -> Found:
+        """What was found up to the ticks of which every state was looked at, no tie being open."""
+        if not self.cluster.tables.sizes[8]:
+            return self
+        cluster = replace(self.cluster.with_ties(are_open=False), last=self.attempted)
+        return find_states(cluster, self.most, all_or_none=True)
 
     @property
     def figures(self) -> dict[str, int]:
@@ -108,7 +121,7 @@ def find_states(cluster: OrderedCluster, most: int, all_or_none: bool = False) -
         return whole.found(known, known)
     attempted = known
     del whole
-    search = _Search(cluster, most)
+    search = _Search(cluster.with_ties(are_open=True), most)
     for least in _STEPS:
         known = search.sweep(least)
         if known == cluster.last or search.is_full:
@@ -140,7 +153,9 @@ class _Search:
         builder, cluster = self._builder, self._cluster
         first_seen = builder.first_seen[: builder.count]
         idle = np.concatenate([*self._idle, np.zeros(0, np.int64)])
-        found = Found(cluster, builder.graph, first_seen, known, attempted, idle)
+        if cluster.tables.sizes[8]:
+            known = -1  # of no tick, as ties are open
+        found = Found(cluster, builder.graph, first_seen, known, attempted, self._most, idle)
         if "_rest" in self.__dict__:
             found.__dict__["_rest"] = self._rest
         return found
@@ -260,9 +275,9 @@ class _Builder:
         self.graph.nodes[0, 0] = cluster.periods - 1
         self.graph.way[0] = len(cluster.chances) - 1, len(cluster.chances)
         self.first_seen = np.zeros(_SMALLEST, np.int32)
-        self._work = np.zeros((8, len(tables.layout) + 1), np.int64)
-        worst = cluster.most_actions * cluster.most_ways
-        self._together = max(1, _SMALLEST * 16 // worst)
+        self._work = np.zeros((10, len(tables.layout) + 1), np.int64)
+        self._worst = cluster.most_actions * cluster.most_ways
+        self._together = max(_FEWEST, _SMALLEST * 16 // self._worst)
 
     @property
     def count(self) -> int:
@@ -295,7 +310,7 @@ class _Builder:
         states = np.zeros((len(workers), len(tables.layout) + 1), np.int64)
         states[:, 0] = phase
         states[:, 1 : 1 + int(tables.sizes[0])] = workers
-        self._make_room(len(states))
+        self._make_room(len(states) // self._worst + 1)
         numbers = np.zeros(len(states), np.int64)
         enter_states(tables, self.graph, states, self._words, numbers)
         self._note(before, phase + 1)

@@ -22,6 +22,9 @@ NODES, RECEIPTS, CHOICES, ACTIONS = range(4)
 UNKNOWN = -1
 """In the place of the first action: a state that was not looked at."""
 
+OPEN = -1.0
+"""In the place of a weight: it is open whether this comes of a tick, or what stands before it."""
+
 
 class Graph(NamedTuple):
     """The states that were found, what can be done in each, and what comes of it.
@@ -101,34 +104,58 @@ def _pack(layout: Table, parts: Integers, rows: Table, row: Number, words: int) 
         rows[row, layout[part, 0]] |= parts[part] << layout[part, 1]
 
 
+@compiled(inner=True)
+def _key(tables: Tables, job: np.int64) -> np.int64:
+    """Give what the policy goes by: the job with the least is handed out first."""
+    classes, policy = tables.sizes[3], tables.sizes[4]
+    left = job // classes
+    kind = job - left * classes
+    key: np.int64 = left
+    if policy == 2:
+        key = -left
+    elif policy == 3:
+        key = left + (0 if tables.high[kind] else 1 << 40)
+    elif policy == 4:
+        key = left - tables.lengths[kind]
+    elif policy == 5:
+        key = tables.lengths[kind] - left
+    elif policy == 6:
+        key = tables.lengths[kind]
+    return key
+
+
 @compiled(borrows=True)
 def chosen(tables: Tables, parts: Integers, first: int, behind: int) -> int:
     """Give the slot of the job that the policy hands out next; -1 when none waits."""
-    classes, policy = tables.sizes[3], tables.sizes[4]
     best = -1
-    least = 0
+    least = np.int64(0)
     for slot in range(first, behind):
         if parts[slot] == 0:
             continue
-        if policy == 1:
+        if tables.sizes[4] == 1:
             return slot
-        left = parts[slot] // classes
-        kind = parts[slot] - left * classes
-        key = left
-        if policy == 2:
-            key = -left
-        elif policy == 3:
-            key = left + (0 if tables.high[kind] else 1 << 40)
-        elif policy == 4:
-            key = left - tables.lengths[kind]
-        elif policy == 5:
-            key = tables.lengths[kind] - left
-        elif policy == 6:
-            key = tables.lengths[kind]
+        key = _key(tables, parts[slot])
         if best == -1 or key < least:
             best = slot
             least = key
     return best
+
+
+@compiled(inner=True)
+def _tied(tables: Tables, parts: Integers, best: int, behind: int, option: Number) -> int:
+    """Give the slot of one of the jobs that differ and might be the next, from a sorted queue.
+
+    These are as many as there are, negative, for an option that there is not. `best` is the first.
+    """
+    seen = parts[best]
+    number = 0
+    for slot in range(best, behind):
+        if parts[slot] and _key(tables, parts[slot]) == _key(tables, parts[best]):
+            number += slot > best and parts[slot] != seen
+            seen = parts[slot]
+            if number == option:
+                return slot
+    return -number - 1
 
 
 @compiled()
@@ -165,6 +192,7 @@ def _foresee(tables: Tables, parts: Integers, ticks: int, scratch: Table) -> Non
     AppMaster may be free; that is the earliest. Under FIFO none can come between, and the latest is
     when all updates come behind the tick. A job that cannot begin in the ticks that follow, and is
     not missed in them either, only takes up its slot: any that goes behind the others will do.
+    Where it is open which of several is next, nothing is said of these and those behind them.
     """
     classes, workers = tables.sizes[3], tables.sizes[0]
     first = 1 + workers
@@ -178,6 +206,8 @@ def _foresee(tables: Tables, parts: Integers, ticks: int, scratch: Table) -> Non
         left[slot] = parts[slot]
     slot = chosen(tables, left, first, behind)
     while slot >= 0:
+        if tables.sizes[8] and _tied(tables, left, slot, behind, 1) >= 0:
+            return
         left[slot] = 0
         due = parts[slot] // classes
         kind = parts[slot] - due * classes
@@ -236,10 +266,12 @@ def tick(
     row: int,
     ticks: int,
     scratch: Table,
+    picks: Table,
 ) -> None:
     """Do a tick before which so many updates of each group were served; note what is counted.
 
-    It is the first of so many `ticks` that follow.
+    It is the first of so many `ticks` that follow. Where ties are open, `picks[0]` says which of
+    those that tie is handed out, time after time, and how many there are is noted in `picks[1]`.
     """
     workers, classes, groups = tables.sizes[0], tables.sizes[3], tables.groups.shape[0]
     first = 1 + workers
@@ -253,6 +285,7 @@ def tick(
                 parts[slot] = 0
                 receipts[row, 0] += 1
     jobs = 0
+    picks[1, 0] = 0
     for group in range(groups):
         left = served[group]
         for worker in range(1 + tables.groups[group, 0], 1 + tables.groups[group, 1]):
@@ -264,6 +297,9 @@ def tick(
             if slot < 0:
                 parts[worker] = max(parts[worker] - 1, 0)
                 continue
+            if tables.sizes[8]:
+                picks[1, jobs] = -_tied(tables, parts, slot, behind, 1 << 40)
+                slot = _tied(tables, parts, slot, behind, picks[0, jobs])
             due = parts[slot] // classes
             kind = parts[slot] - due * classes
             busy = tables.busy[kind, group]
@@ -273,10 +309,26 @@ def tick(
             parts[slot] = 0
             parts[worker] = busy
             jobs += 1
+            picks[1, jobs] = 0
             receipts[row, jobs] = ((busy * 2 + is_late) * groups + group) + 1
     _sort(receipts[row], 1, receipts.shape[1])
     parts[0] = (parts[0] + 1) % tables.sizes[2]
     settle(tables, parts, ticks - 1, scratch)
+
+
+@compiled(inner=True)
+def _next_picks(picks: Table) -> bool:
+    """Go on to other jobs that tie; give whether there are any."""
+    last = 0
+    while picks[1, last]:
+        last += 1
+    while last > 0:
+        last -= 1
+        picks[0, last] += 1
+        if picks[0, last] < picks[1, last]:
+            return True
+        picks[0, last] = 0
+    return False
 
 
 @compiled()
@@ -345,6 +397,37 @@ def _chance_to_serve(due_of: Integers, served: Integers, groups: int) -> float:
     return sets / (due + 1.0)
 
 
+@compiled(inner=True)
+def _note_action(graph: Graph, first: Number, target: Number, receipt: Number) -> None:
+    """Add what comes of a tick, one of those from `first` on among which it is open, if new."""
+    last = graph.counts[ACTIONS]
+    for known in range(first, last):
+        if graph.target[known] == target and graph.receipt[known] == receipt:
+            return
+    graph.target[last] = target
+    graph.receipt[last] = receipt
+    graph.weight[last] = OPEN if last > first else 0.0
+    graph.counts[ACTIONS] = last + 1
+
+
+@compiled(inner=True)
+def _weigh(graph: Graph, first: Number, block: Number, chance: float) -> None:
+    """Say how likely the last actions are, from `block` on, or one that is the same before them."""
+    last = graph.counts[ACTIONS] - 1
+    if last == block:
+        for known in range(first, block):
+            if (
+                graph.target[known] == graph.target[block]
+                and graph.receipt[known] == graph.receipt[block]
+                and graph.weight[known] != OPEN
+                and graph.weight[known + 1] != OPEN
+            ):
+                graph.weight[known] += chance
+                graph.counts[ACTIONS] = block
+                return
+    graph.weight[block] = chance
+
+
 @compiled()
 def expand(
     tables: Tables, graph: Graph, wanted: Integers, work: Table, words: int, ticks: int
@@ -353,10 +436,10 @@ def expand(
 
     So many `ticks` follow; at the last one it does not matter what comes of it. What is found holds
     from now on, as it need not matter earlier what comes behind the last tick. `work` is for
-    working: eight rows with a place for each part.
+    working: ten rows with a place for each part.
     """
     saved, start, parts, due, served = work[0], work[1], work[2], work[3], work[4]
-    scratch = work[5:]
+    scratch, picks = work[5:8], work[8:]
     groups = tables.groups.shape[0]
     for each in range(wanted.shape[0]):
         node = wanted[each]
@@ -374,26 +457,23 @@ def expand(
                     due[group] += start[worker] == 1
             goes_on = True
             while goes_on:
-                for part in range(tables.layout.shape[0]):
-                    parts[part] = start[part]
-                row = graph.counts[RECEIPTS]
-                tick(tables, parts, served, graph.receipts, row, ticks, scratch)
-                receipt = entered(
-                    graph.receipts, graph.receipt_places, row, graph.receipts.shape[1]
-                )
-                graph.counts[RECEIPTS] += receipt == row
-                target = 0 if ticks == 1 else _find_node(tables, graph, parts, words)
-                known = first_action
-                while known < graph.counts[ACTIONS] and not (
-                    graph.target[known] == target and graph.receipt[known] == receipt
-                ):
-                    known += 1
-                if known == graph.counts[ACTIONS]:
-                    graph.target[known] = target
-                    graph.receipt[known] = receipt
-                    graph.weight[known] = 0.0
-                    graph.counts[ACTIONS] += 1
-                graph.weight[known] += _chance_to_serve(due, served, groups)
+                block = graph.counts[ACTIONS]
+                picks[0] = 0
+                is_open = True
+                while is_open:
+                    for part in range(tables.layout.shape[0]):
+                        parts[part] = start[part]
+                    row = graph.counts[RECEIPTS]
+                    tick(tables, parts, served, graph.receipts, row, ticks, scratch, picks)
+                    receipt = entered(
+                        graph.receipts, graph.receipt_places, row, graph.receipts.shape[1]
+                    )
+                    graph.counts[RECEIPTS] += receipt == row
+                    target = 0 if ticks == 1 else _find_node(tables, graph, parts, words)
+                    _note_action(graph, block, target, receipt)
+                    is_open = tables.sizes[8] > 0 and _next_picks(picks)
+                chance = _chance_to_serve(due, served, groups)
+                _weigh(graph, first_action, block, chance)
                 group = 0
                 while group < groups and served[group] == due[group]:
                     served[group] = 0
@@ -403,78 +483,3 @@ def expand(
                     served[group] += 1
             graph.actions[graph.counts[CHOICES]] = graph.counts[ACTIONS] - first_action
             graph.counts[CHOICES] += 1
-
-
-@compiled(borrows=True)
-def spread(
-    graph: Graph, chances: Floats, here: FloatTable, there: FloatTable, shares: Floats
-) -> None:
-    """Lead how likely states are on to those that follow.
-
-    In each column the order is the random one, but that a share of the ticks is served first.
-    """
-    columns = shares.shape[0]
-    for node in range(here.shape[0]):
-        action = graph.first_action[node]
-        total = 0.0
-        for column in range(columns):
-            total += here[node, column]
-        if total == 0.0 or action == UNKNOWN:
-            continue
-        choice = graph.first_choice[node]
-        for way in range(graph.way[node, 0], graph.way[node, 1]):
-            for place in range(graph.actions[choice]):
-                target = np.int64(graph.target[action])
-                for column in range(columns):
-                    weight = (1.0 - shares[column]) * graph.weight[action]
-                    if place == 0:
-                        weight += shares[column]
-                    # None is so unlikely that it counts as not reached.
-                    there[target, column] += max(here[node, column] * chances[way] * weight, 1e-290)
-                action += 1
-            choice += 1
-
-
-@compiled(borrows=True)
-def step_back(
-    graph: Graph,
-    chances: Floats,
-    nodes: Integers,
-    gains: FloatTable,
-    goals: Integers,
-    later: FloatTable,
-    now: FloatTable,
-    best: Floats,
-) -> None:
-    """Work out values of states that were looked at from those at the next tick.
-
-    Columns are values of one goal, 0 the least, 1 the expected, 2 the most, and one side; `gains`
-    has what each receipt is worth in each.
-    """
-    columns = now.shape[1]
-    for each in range(nodes.shape[0]):
-        node = nodes[each]
-        action = graph.first_action[node]
-        choice = graph.first_choice[node]
-        for column in range(columns):
-            now[node, column] = 0.0
-        for way in range(graph.way[node, 0], graph.way[node, 1]):
-            for place in range(graph.actions[choice]):
-                target = np.int64(graph.target[action])
-                receipt = np.int64(graph.receipt[action])
-                weight = graph.weight[action]
-                action += 1
-                for column in range(columns):
-                    found = gains[receipt, column] + later[target, column]
-                    if goals[column] == 1:
-                        found *= weight
-                        best[column] = found + (best[column] if place else 0.0)
-                    elif place == 0:
-                        best[column] = found
-                    elif goals[column] == 0:
-                        best[column] = min(best[column], found)
-                    else:
-                        best[column] = max(best[column], found)
-            choice += 1
-            for column in range(columns):
-                now[node, column] += chances[way] * best[column]

@@ -60,6 +60,7 @@ def extreme_run(
     It is of those ticks of which every state was looked at. None where there are too many states to
     keep the values of all ticks.
     """
+    found = found.of_known_ticks
     last = found.known
     sizes = [int((found.first_seen <= each).nonzero()[0][-1]) + 1 for each in range(last + 1)]
     if sum(sizes) > _MOST_VALUES or last < 0:
@@ -93,7 +94,7 @@ class _ExtremeOrder:
         self._column, self._layers = column, layers
         self.choose = drawn.choose
         self._receipts = Receipts(found)
-        self._work = np.zeros((3, len(found.cluster.tables.layout) + 1), np.int64)
+        self._work = np.zeros((5, len(found.cluster.tables.layout) + 1), np.int64)
         self._node, self._time = 0, -1
         self._first: list[int] = []
         self.counted = 0.0
@@ -152,7 +153,7 @@ class _ExtremeOrder:
         for way in range(int(graph.way[self._node, 0]), int(graph.way[self._node, 1])):
             if [job for job in tables.jobs[way].tolist() if job] == come:
                 start = np.zeros(len(layout), np.int64)
-                arrive(tables, way, saved, start, int(graph.ticks[self._node]), self._work)
+                arrive(tables, way, saved, start, int(graph.ticks[self._node]), self._work[:3])
                 return start, way
         raise AssertionError("jobs come in one of the ways")
 
@@ -181,7 +182,8 @@ class _ExtremeOrder:
         due = [int((start[1 + a : 1 + b] == 1).sum()) for a, b in tables.groups.tolist()]
         for served in itertools.product(*(range(each + 1) for each in due)):
             parts, noted = start.copy(), np.zeros((1, len(receipt)), np.int64)
-            tick(tables, parts, np.array(served, np.int64), noted, 0, ticks, self._work)
+            scratch, picks = self._work[:3], self._work[3:]
+            tick(tables, parts, np.array(served, np.int64), noted, 0, ticks, scratch, picks)
             packed = np.zeros_like(target)
             for part, (word, shift, _) in zip(parts.tolist(), layout, strict=True):
                 packed[word] |= part << shift

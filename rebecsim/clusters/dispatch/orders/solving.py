@@ -40,7 +40,7 @@ def exact_cluster(
 
     Raises UserError for what is not known how to reckon: see `cluster_of`.
     """
-    return values_over(states_of(configuration, ticks, law, power, most_states), most_states)
+    return values_over(states_of(configuration, ticks, law, power, most_states))
 
 
 def states_of(
@@ -56,7 +56,7 @@ def states_of(
     return find_states(cluster_of(configuration, ticks, law, power), most_states)
 
 
-def values_over(found: Found, most_states: int) -> ClusterValues:
+def values_over(found: Found) -> ClusterValues:
     """Work out what all orders come to, from the states that were found.
 
     Where these are not all, it is also found of as many ticks as can be known exactly: what comes
@@ -70,15 +70,15 @@ def values_over(found: Found, most_states: int) -> ClusterValues:
     solved = ClusterValues(last + 1, values, {}, found.figures)
     if solved.is_exact or found.known == last:
         return solved
-    return replace(solved, by_ticks=_known_ticks(found, most_states, counted))
+    return replace(solved, by_ticks=_known_ticks(found, counted))
 
 
-def _known_ticks(found: Found, most_states: int, counted: Sequence[Counted]) -> dict[int, Worth]:
+def _known_ticks(found: Found, counted: Sequence[Counted]) -> dict[int, Worth]:
     """Work out the values of as many ticks as can be known exactly, for each number of them."""
-    known = found
-    for sooner in range(found.attempted, found.cluster.last):
-        cluster = replace(found.cluster, last=sooner)
-        shorter = find_states(cluster, most_states, all_or_none=True)
+    known = found.of_known_ticks
+    for sooner in range(max(found.attempted, known.known + 1), found.cluster.last):
+        cluster = replace(known.cluster, last=sooner)
+        shorter = find_states(cluster, found.most, all_or_none=True)
         if shorter.known < sooner:
             break
         known = shorter

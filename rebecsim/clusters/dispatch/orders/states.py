@@ -26,7 +26,7 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeGuard
 
 import numpy as np
@@ -48,6 +48,9 @@ _HIGHEST_PRIORITY, _LOWEST_PRIORITY, _PRIORITY_STEP = 10, 100, 10
 _MOST_WAYS = 4_096
 """Most ways in which the jobs of one tick may come."""
 
+_MOST_TIES = 1_000
+"""Most ways in which ties of one tick may turn out."""
+
 _MOST_TICKS = 10_000
 _WORD = 62
 """Bits of a word that hold parts of a state."""
@@ -59,7 +62,7 @@ class Tables(NamedTuple):
     Attributes:
         layout: word, shift and mask of each part of a state: the phase, AppMasters, slots.
         sizes: AppMasters, slots, phases, classes of jobs, policy, whether slots are sorted, whether
-            it is looked ahead which jobs must be late, longest deadline.
+            it is looked ahead which jobs must be late, longest deadline, whether ties are open.
         groups: for each group of AppMasters that are alike, the first and the one behind the last.
         busy: how long a job of each class takes on each group; shape (classes, groups).
         shortest: the least of those.
@@ -121,7 +124,9 @@ class OrderedCluster:
     @property
     def most_actions(self) -> int:
         """Ways to go on in one state, at most."""
-        return math.prod(int(behind - first) + 1 for first, behind in self.tables.groups)
+        sizes = self.tables.sizes
+        ways = math.prod(int(behind - first) + 1 for first, behind in self.tables.groups)
+        return ways * (_ties(sizes) if sizes[8] else 1)
 
     @property
     def idle_states(self) -> int:
@@ -131,6 +136,27 @@ class OrderedCluster:
             math.comb(int(most) + size, size)
             for size, most in zip(sizes, self.tables.busy.max(axis=0), strict=True)
         )
+
+    def with_ties(self, are_open: bool) -> OrderedCluster:
+        """Give the same cluster where slots decide ties, or where it is open who does.
+
+        In the latter it is forgotten which slots jobs are in, so there are fewer states. What is
+        counted lies between what comes of it if each tie turns out for the least and if for the
+        most, as in any run each turns out in one way. Where slots never decide, and where
+        AppMasters differ, they are not forgotten.
+        """
+        sizes = self.tables.sizes.copy()
+        if sizes[8] and not are_open:
+            sizes[5] = sizes[8] = False
+        elif are_open and not sizes[5] and self._may_forget_slots:
+            sizes[5] = sizes[8] = True
+        return replace(self, tables=self.tables._replace(sizes=sizes))
+
+    @property
+    def _may_forget_slots(self) -> bool:
+        sizes = self.tables.sizes
+        is_by_deadline = sizes[4] in [POLICY_NUMBERS[each] for each in _BY_DEADLINE]
+        return is_by_deadline and len(self.tables.groups) == 1 and _ties(sizes) <= _MOST_TIES
 
 
 class _Job(NamedTuple):
@@ -182,6 +208,7 @@ def cluster_of(
         configuration.policy in _BY_DEADLINE and not _can_tie(drawn, deadlines),
         configuration.policy in _SEES_NO_LENGTHS and len(set(speeds)) == 1,
         max(deadlines.values()),
+        False,
     )
     tables = Tables(
         layout=layout,
@@ -204,6 +231,11 @@ def cluster_of(
 def deadline_of(length: int, epsilon: float) -> int:
     """Give the deadline of a new job, in single precision as the models have it."""
     return int(np.float32(length) * (np.float32(1) + np.float32(epsilon))) + 1
+
+
+def _ties(sizes: Integers) -> int:
+    """Give in how many ways ties of a tick may turn out at most: which kinds are handed out."""
+    return math.comb(int(sizes[3] + sizes[0]) - 1, int(sizes[0]))
 
 
 def _drawn(alternatives: Sequence[int], law: ChoiceLaw) -> dict[int, float]:

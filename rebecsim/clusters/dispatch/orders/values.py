@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from rebecsim.clusters.dispatch.orders.bounds import Column
 from rebecsim.clusters.dispatch.orders.graph import Found, is_known
-from rebecsim.clusters.dispatch.orders.loops import NODES, RECEIPTS, step_back
+from rebecsim.clusters.dispatch.orders.loops import NODES, RECEIPTS
+from rebecsim.clusters.dispatch.orders.walks import step_back
 from rebecsim.clusters.dispatch.orders.worth import Counted
 from rebecsim.exploration.orders.process import GOALS
 
@@ -51,6 +52,7 @@ class Values:
         shape = (int(found.graph.counts[NODES]), len(columns))
         self._now, self._later = np.zeros(shape), np.zeros(shape)
         self._goals = np.array([GOALS.index(each.goal) for each in columns], np.int64)
+        self._is_high = np.array([each.side == "high" for each in columns], np.int64)
         phases = found.cluster.periods
         phase_of = found.graph.nodes[: shape[0], 0] & found.cluster.tables.layout[0, 2]
         self._of_phase = [_ordered(found.first_seen, phase_of == each) for each in range(phases)]
@@ -83,9 +85,10 @@ class Values:
                 nodes[known],
                 gains,
                 self._goals,
+                self._is_high,
                 self._later,
                 self._now,
-                np.empty(len(self._columns)),
+                np.empty((2, len(self._columns))),
             )
             if self._periods is not None:
                 self._periods.end(tick, self._now)
@@ -105,7 +108,7 @@ class Values:
 
 
 class _Periods:
-    """Bounds how many jobs are missed by when the queue is empty again, from the last tick back."""
+    """Bounds how many jobs are missed by when an AppMaster is free, from the last tick back."""
 
     def __init__(self, found: Found, columns: Sequence[Column], last: int) -> None:
         self._found = found
@@ -116,11 +119,18 @@ class _Periods:
             if each.counted == "deadline_misses" and each.side == "high"
         ]
         if self._busy is not None:
-            phases = found.graph.nodes[found.idle, 0] & found.cluster.tables.layout[0, 2]
-            every = range(found.cluster.periods)
-            self._idle_of = [found.idle[phases == each] for each in every]
+            behind = 1 + int(found.cluster.tables.sizes[0])
+            phases, *workers = (
+                found.graph.nodes[found.idle, word] >> shift & mask
+                for word, shift, mask in found.cluster.tables.layout[:behind]
+            )
+            free = (np.stack(workers) == 0).sum(axis=0)
+            ends = [(free > 0) & (phases == each) for each in range(found.cluster.periods)]
+            self._idle_of = [found.idle[each] for each in ends]
+            work = np.maximum(sum(workers) - free, 0)
+            self._work_of = [work[each] for each in ends]
             self._layer = self._busy.layer_behind(len(self._places))
-            self._idle = np.zeros(len(self._places))
+            self._idle = np.zeros_like(self._layer)
 
     def lower(self, bounds: Numbers, nodes: Integers, tick: int) -> None:
         """Lower bounds of some states at a tick, where this is known to be less."""
@@ -135,9 +145,12 @@ class _Periods:
         if self._busy is None:
             return
         self._layer = self._busy.layer(tick, self._layer, self._idle)
-        idle = self._idle_of[(tick - 1) % self._found.cluster.periods]
+        phase = (tick - 1) % self._found.cluster.periods
+        idle = self._idle_of[phase]
         if tick and len(idle):
-            self._idle = values[idle][:, self._places].max(axis=0)
+            self._idle = np.zeros_like(self._layer)
+            np.maximum.at(self._idle, self._work_of[phase], values[idle][:, self._places])
+            self._idle = np.maximum.accumulate(self._idle, axis=0)
 
 
 def _ordered(first_seen: NDArray[np.int32], mask: NDArray[np.bool_]) -> Integers:

@@ -121,7 +121,7 @@ def _by_ticks(
         run = extreme_run(found, configuration, goal, law=law, seed=scenario.seed)
         return None if run is None else run.run.to_json()
 
-    return values_over(found, most_states), run_of
+    return values_over(found), run_of
 
 
 def _by_messages(
