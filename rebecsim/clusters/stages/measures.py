@@ -27,8 +27,14 @@ def mser_warm_up(values: NDArray[np.float64]) -> int:
     count = len(batches)
     if count < 2:
         return 0
-    errors = [batches[cut:].var() / (count - cut) for cut in range(count // 2 + 1)]
+    cuts = range(most_warm_up(len(values)) // _BATCH + 1)
+    errors = [batches[cut:].var() / (count - cut) for cut in cuts]
     return int(np.argmin(errors)) * _BATCH
+
+
+def most_warm_up(count: int) -> int:
+    """Give how many of so many values MSER-5 leaves out at most; then there were too few."""
+    return count // _BATCH // 2 * _BATCH
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import pytest
 
 from rebecsim.clusters.common.lowest_slots import slots_of
 from rebecsim.clusters.scenarios import plan_scenario
+from rebecsim.clusters.stages.measures import mser_warm_up
 from rebecsim.clusters.stages.report.charts import lateness_figure, laxity_figure
 from rebecsim.clusters.stages.report.gantt import gantt_figure
 from rebecsim.clusters.stages.report.sections import stages_sections
@@ -52,6 +53,23 @@ def test_runs_are_read_as_they_were_kept(shown) -> None:
         assert (each.end - each.start >= each.alone).all()
         ends = {job: each.first.end[each.first.job == job].max() for job in each.first.ended}
         assert ends == pytest.approx(dict(each.first.ended))
+
+
+def test_the_section_says_where_runs_were_too_short(tmp_path: Path) -> None:
+    workload = {**VALUES["workload"], "jobs": 20, "rate": 1.0}
+    values = {**VALUES, "policies": ["FIFO"], "workload": workload, "warm_up": "mser5"}
+    plan = plan_scenario(validated(StagesScenario, "tiny", values, {}))
+    results = Results.create(tmp_path / "out", plan)
+    run_plan(plan, results)
+    # Jobs come much faster than they end, and wait the longer the later they come.
+    (runs,) = read_stages(plan, results)
+    assert [mser_warm_up(each) for each in runs.turnarounds] == [10, 10]
+    (section,) = stages_sections(plan, results)
+    assert section.notes[1:] == (
+        "FIFO: MSER-5 left 10 to 10 of 20 jobs out of figures.",
+        "FIFO: in 2 of 2 runs that is as many as it may, so these had not settled: give more "
+        "jobs, or less load.",
+    )
 
 
 def test_the_section_says_how_late_jobs_are(shown) -> None:

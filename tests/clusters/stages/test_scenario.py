@@ -6,12 +6,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 
 from rebecsim.clusters.scenarios import load, load_scenario
 from rebecsim.clusters.stages.decisions import ChargedBy
 from rebecsim.clusters.stages.inputs import StagesSetup
 from rebecsim.clusters.stages.managers.constraints.solver import SolverSettings
-from rebecsim.clusters.stages.measures import CLOCK_FIGURES, STAGES_MEASURES, mser_warm_up
+from rebecsim.clusters.stages.measures import (
+    CLOCK_FIGURES,
+    STAGES_MEASURES,
+    most_warm_up,
+    mser_warm_up,
+)
 from rebecsim.clusters.stages.resources import typed_alike
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.clusters.stages.study import STUDY
@@ -160,6 +166,18 @@ def test_what_comes_first_may_not_count(tmp_path: Path) -> None:
     values = np.concatenate([np.linspace(100, 10, 20), np.full(80, 10.0)])
     assert mser_warm_up(values + np.tile([0.1, -0.1], 50)) == 20
     assert mser_warm_up(np.full(7, 3.0)) == 0
+
+
+@given(st.lists(st.floats(0, 1e6), max_size=60))
+def test_no_more_than_half_of_the_jobs_are_left_out(values: list[float]) -> None:
+    left_out = mser_warm_up(np.array(values))
+    assert left_out <= most_warm_up(len(values)) <= len(values) / 2
+    assert left_out % 5 == 0
+
+
+@given(st.integers(10, 200), st.floats(0.5, 100))
+def test_what_grows_throughout_has_not_settled(count: int, slope: float) -> None:
+    assert mser_warm_up(slope * np.arange(count)) == most_warm_up(count)
 
 
 @pytest.mark.parametrize(

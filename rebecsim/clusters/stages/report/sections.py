@@ -7,9 +7,11 @@ from functools import partial
 
 import numpy as np
 
+from rebecsim.clusters.stages.measures import most_warm_up, mser_warm_up
 from rebecsim.clusters.stages.report.charts import lateness_figure, laxity_figure
 from rebecsim.clusters.stages.report.gantt import gantt_figure
 from rebecsim.clusters.stages.report.stored import StoredStages, read_stages
+from rebecsim.counted import counted
 from rebecsim.report.csv import text_of
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.sections import Picture, Section, TextTable
@@ -32,10 +34,28 @@ def stages_sections(plan: Plan, results: Results) -> tuple[Section, ...]:
             title="Lateness",
             tables=(_table(shown),),
             pictures=tuple(_pictures(plan, shown)),
-            notes=notes,
+            notes=(*notes, *_warm_up(plan, shown)),
             files={"lateness.csv": _csv(shown)},
         ),
     )
+
+
+def _warm_up(plan: Plan, shown: Sequence[StoredStages]) -> Iterator[str]:
+    """Say how many jobs MSER-5 has left out of figures, and where runs were too short for it."""
+    if plan.scenario.warm_up != "mser5":
+        return
+    jobs = shown[0].turnarounds.shape[1]
+    for each in shown:
+        cuts = [mser_warm_up(run) for run in each.turnarounds]
+        yield (
+            f"{each.manager}: MSER-5 left {min(cuts)} to {max(cuts)} of {jobs} jobs out of figures."
+        )
+        short = sum(cut > 0 and cut == most_warm_up(jobs) for cut in cuts)
+        if short:
+            yield (
+                f"{each.manager}: in {short} of {counted(len(cuts), 'run')} that is as many as "
+                "it may, so these had not settled: give more jobs, or less load."
+            )
 
 
 def _table(shown: Sequence[StoredStages]) -> TextTable:

@@ -48,6 +48,12 @@ class StoredStages:
         return self.end - self.deadline
 
     @property
+    def turnarounds(self) -> Seconds:
+        """From the start of each job to its end, a row for each run."""
+        spans: Seconds = self.end - self.start
+        return spans.reshape(-1, len(self.first.ended))
+
+    @property
     def laxity(self) -> Seconds:
         """What its deadline leaves each job beside what it takes alone."""
         return self.deadline - self.start - self.alone
