@@ -72,7 +72,11 @@ class Checks:
         if file is not None:
             trees.append(file.tree if isinstance(file, CheckedProperties) else file)
         nodes = (node for tree in trees for node in walk(tree))
-        return {node.identifier for node in nodes if isinstance(node, syntax.Name)}
+        return {
+            node.identifier if isinstance(node, syntax.Name) else node.name
+            for node in nodes
+            if isinstance(node, syntax.Name | syntax.Member)
+        }
 
 
 @dataclass(frozen=True)

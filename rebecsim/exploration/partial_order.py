@@ -9,7 +9,7 @@ keeps what can go wrong, and why.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from graphlib import CycleError, TopologicalSorter
 
 from rebecsim.errors import UserError
@@ -52,6 +52,19 @@ class PartialOrder:
             if alone and not any(each & alone for each in sent):
                 return local.owner
         return None
+
+    def is_kept(self, images: Sequence[int], place: Callable[[int, int], Service]) -> bool:
+        """Whether an exchange of rebecs and message servers takes what is said to the same."""
+
+        def image(sets: Mapping[Service, int]) -> dict[Service, int]:
+            return {
+                place(*service): _set_of(
+                    other for one, other in enumerate(images) if rebecs >> one & 1
+                )
+                for service, rebecs in sets.items()
+            }
+
+        return image(self._sent) == self._sent and image(self._alone) == self._alone
 
     def of_bag(self, owner: int, bag: Bag) -> tuple[int, int]:
         """Say what a rebec may do at this moment with what has arrived in its bag.

@@ -1,4 +1,4 @@
-"""Exploring one state for all that differ by an exchange of interchangeable rebecs.
+"""Exploring one state for all that differ by a symmetry of the model.
 
 Every state is replaced by the smallest of its images under the symmetries of the model. Whatever
 can go wrong in the model can go wrong in the reduced system, as often and as soon, since a symmetry
@@ -11,12 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence, Set
 
 from rebecsim.errors import UserError
+from rebecsim.exploration.analysis.relabelling import relabellings_of
 from rebecsim.exploration.partial_order import PartialOrder
 from rebecsim.exploration.states.local import Local
 from rebecsim.exploration.states.outcome import Breach, Outcome
 from rebecsim.exploration.states.transitions import Cause, State, TransitionSystem
-from rebecsim.exploration.symmetry import Permutation, Renaming, symmetries
+from rebecsim.exploration.symmetry import Renaming, symmetries
 from rebecsim.lang import CheckedModel
+
+Transition = tuple[Cause, State | Breach]
 
 
 class SymmetricSystem(TransitionSystem):
@@ -38,10 +41,9 @@ class SymmetricSystem(TransitionSystem):
         self.full = full
         self.partial_order = order
         self.group = tuple(group)
-        self._by_images = {renaming.images: renaming for renaming in group}
         self._serials: dict[Local, int] = {}
 
-    def expand(self, state: State) -> list[tuple[Cause, State | Breach]]:
+    def expand(self, state: State) -> list[Transition]:
         """Give every transition of a state, as TransitionSystem does, to representatives."""
         return [
             (cause, target if isinstance(target, Breach) else self.representative(target)[0])
@@ -51,6 +53,10 @@ class SymmetricSystem(TransitionSystem):
     def elapsed(self, before: State, cause: Cause, after: State) -> int:
         """Give how many time units lie between two states, of which the second follows."""
         return self.full.elapsed(before, cause, after)
+
+    def orbit(self, owner: int, number: int) -> tuple[int, int]:
+        """Give what stands for a rebec and one of its message servers, and for all its images."""
+        return min(each.place(owner, number) for each in self.group)
 
     def representative(self, state: State) -> tuple[State, Renaming]:
         """Give the state that stands for a state, and the symmetry that takes it there."""
@@ -74,39 +80,43 @@ class SymmetricSystem(TransitionSystem):
 
     def _unfold(self, ordinals: Sequence[int], states: Iterator[State]) -> Iterator[int]:
         state = real = self.initial  # the initial state is its own image
-        back = self._by_images[tuple(range(len(self.runner.rebecs)))]  # takes state to real
         for ordinal in ordinals:
-            cause, target = super().expand(state)[ordinal]
+            back = next(each for each in self.group if each.state(state) == real)
+            found = super().expand(state)[ordinal]
             taken = self.full.expand(real)
             place = next(
-                place for place, (other, _) in enumerate(taken) if _is_image(other, cause, back)
+                place
+                for place, other in enumerate(taken)
+                if self._is_image(real, other, state, found, back)
             )
             yield place
             end = taken[place][1]
-            if isinstance(target, Breach) or isinstance(end, Breach):
+            if isinstance(end, Breach):
                 return
-            state = next(states)
-            there = next(each for each in self.group if each.state(target) == state)
-            back, real = self._by_images[_after_inverse(back.images, there.images)], end
+            state, real = next(states), end
 
+    def _is_image(
+        self, real: State, taken: Transition, state: State, found: Transition, under: Renaming
+    ) -> bool:
+        """Whether a symmetry that takes one state to another takes a transition to another.
 
-def _is_image(cause: Cause, of: Cause, under: Renaming) -> bool:
-    if not (isinstance(cause, Outcome) and isinstance(of, Outcome)):
-        return False
-    image, effect = cause.effect, of.effect
-    return (
-        image.owner == under.images[effect.owner]
-        and image.choices == effect.choices
-        and image.message == under.message(effect.message)
-    )
-
-
-def _after_inverse(after: Permutation, inverted: Permutation) -> Permutation:
-    """Compose: first back along one permutation, then along the other."""
-    composed = [0] * len(after)
-    for position, image in enumerate(inverted):
-        composed[image] = after[position]
-    return tuple(composed)
+        There may be several such, by different choices; they lead to the same state after the same
+        time, or to the same verdict.
+        """
+        (cause, end), (other, target) = taken, found
+        assert isinstance(cause, Outcome)
+        assert isinstance(other, Outcome)
+        effect, of = cause.effect, other.effect
+        if effect.owner != under.images[of.owner]:
+            return False
+        if effect.message != under.message(of.owner, of.message):
+            return False
+        if isinstance(end, Breach) or isinstance(target, Breach):
+            return isinstance(end, Breach) and isinstance(target, Breach) and end[0] == target[0]
+        elapsed = self.full.elapsed
+        return end == under.state(target) and elapsed(real, cause, end) == elapsed(
+            state, other, target
+        )
 
 
 def reduced(
@@ -118,10 +128,10 @@ def reduced(
 ) -> SymmetricSystem:
     """Give the same system with its symmetries used, and with an order of rebecs if there is one.
 
-    The rebecs `named` in properties are not exchanged. `left_out` are variables that are no part
-    of the state. Raises UserError where the reduction is not known to be sound: in the timed
-    transition system, with variables left out, and for rebecs written in Python, which may tell
-    themselves apart by their names.
+    The rebecs and variables `named` in properties are not exchanged. `left_out` are variables that
+    are no part of the state. Raises UserError where the reduction is not known to be sound: in the
+    timed transition system, with variables left out, and for rebecs written in Python, which may
+    tell themselves apart by their names.
     """
     if full.mode == "TTS":
         raise UserError("the reduction is not for the timed transition system")
@@ -129,7 +139,25 @@ def reduced(
         raise UserError("the reduction does not go with variables left out of the state")
     if checked is None:
         raise UserError("the reduction needs a model in Rebeca, not in Python")
-    fixed = frozenset(
-        position for position, rebec in enumerate(full.runner.rebecs) if str(rebec) in named
-    )
-    return SymmetricSystem(full, symmetries(full, fixed), order)
+    begun = {(local.owner, each.number) for local in _locals(full) for each in local.bag}
+    ways = relabellings_of(checked, begun, frozenset(named))
+    group = symmetries(full, _named_in(checked, named), ways)
+    if order is not None:
+        group = tuple(each for each in group if order.is_kept(each.images, each.place))
+    return SymmetricSystem(full, group, order)
+
+
+def _locals(system: TransitionSystem) -> Sequence[Local]:
+    return system.initial[: len(system.runner.rebecs)]
+
+
+def _named_in(checked: CheckedModel, named: Set[str]) -> frozenset[int]:
+    """Give the rebecs that properties name, also as one that another of these knows."""
+    instances = [each for each in checked.instances if each.name in named]
+    found = {each.name for each in instances}
+    for each in instances:
+        known = checked.classes[each.class_name].known_rebecs
+        found |= {
+            bound for one, bound in zip(known, each.bindings, strict=True) if one.name in named
+        }
+    return frozenset(place for place, each in enumerate(checked.instances) if each.name in found)

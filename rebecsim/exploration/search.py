@@ -121,7 +121,12 @@ class Search:
 
     def sent_at_once(self) -> set[SentAtOnce]:
         """Give which message servers send which messages that may be served at the same time."""
-        return self.system.runner.sent_at_once | self.sent_by_compiled_code()
+        found = self.system.runner.sent_at_once | self.sent_by_compiled_code()
+        system = self.system
+        if not isinstance(system, SymmetricSystem):
+            return found
+        places = {place: system.orbit(*place) for pair in found for place in pair}
+        return {(places[by], places[to]) for by, to in found}  # others were left out by symmetry
 
     def _still_edges(self) -> StillEdges | None:
         """Work the transitions that take no time out again, see `still_edges`."""

@@ -1,16 +1,18 @@
 """Symmetries of a model: ways to exchange rebecs such that nobody could tell.
 
 A symmetry is a permutation of the rebecs that keeps class, priority and initial variables and
-messages, and takes the rebecs that one knows to those that its image knows, in the same order.
-Then it takes every transition to a transition; docs/background/reduction.md has the proof.
+messages, and takes the rebecs that one knows to those that its image knows. Names may be exchanged
+within classes, if their code stays the same: what was to the left is to the right then. A symmetry
+takes every transition to a transition; docs/background/reduction.md has the proof.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+from rebecsim.exploration.analysis.relabelling import Labels, Relabelling
 from rebecsim.exploration.states.local import NOBODY_INDEX, Bag, Local, Waiting
 from rebecsim.exploration.states.transitions import State, TransitionSystem
 from rebecsim.exploration.states.values import Reference, rank
@@ -23,14 +25,20 @@ MOST_SYMMETRIES = 5040
 
 
 class Renaming:
-    """Applies one permutation to values, states of rebecs and states of the system."""
+    """Applies one symmetry to values, states of rebecs and states of the system.
 
-    def __init__(self, system: TransitionSystem, images: Permutation) -> None:
+    `images` says what becomes of each rebec, `labels` what becomes of the names of its class.
+    """
+
+    def __init__(self, system: TransitionSystem, images: Permutation, labels: Relabelling) -> None:
         self.images = images
+        self.labels = labels
         self._system = system
         self._references = system.runner.values.references
+        self._origins = [_unless_same(each.variables) for each in labels]
         self._known: dict[Local, Local] = {}
-        self._messages: dict[Waiting, Waiting] = {}
+        messages: dict[Labels, dict[Waiting, Waiting]] = {}
+        self._messages = [messages.setdefault(each, {}) for each in labels]
 
     def state(self, state: State) -> State:
         """Give the image of a state."""
@@ -46,32 +54,42 @@ class Renaming:
             store = self._system.locals
             known = self._known[local] = store.intern(
                 self.images[local.owner],
-                self.variables(local.variables),
+                self.variables(local.owner, local.variables),
                 local.clock,
                 None,
-                self.bag(local.bag),
+                self.bag(local.owner, local.bag),
             )
         return known
 
-    def variables(self, variables: tuple[Any, ...]) -> tuple[Any, ...]:
+    def variables(self, owner: int, variables: tuple[Any, ...]) -> tuple[Any, ...]:
         """Give the variables of the image of a rebec."""
+        origins = self._origins[owner]
+        if origins is not None:
+            variables = tuple([variables[origin] for origin in origins])
         return tuple(map(self._value, variables))
 
-    def bag(self, bag: Bag) -> Bag:
+    def bag(self, owner: int, bag: Bag) -> Bag:
         """Give the bag of the image of a rebec."""
-        return self._system.locals.arrange(tuple([self.message(message) for message in bag]))
+        return self._system.locals.arrange(tuple([self.message(owner, each) for each in bag]))
 
-    def message(self, message: Waiting) -> Waiting:
-        """Give the image of a message."""
-        known = self._messages.get(message)
+    def message(self, owner: int, message: Waiting) -> Waiting:
+        """Give the image of a message to a rebec."""
+        messages = self._messages[owner]
+        known = messages.get(message)
         if known is None:
-            known = self._messages[message] = self._renamed(message)
+            known = messages[message] = self._renamed(self.labels[owner], message)
         return known
 
-    def _renamed(self, message: Waiting) -> Waiting:
-        arguments = tuple(map(self._value, message.arguments))
+    def place(self, owner: int, number: int) -> tuple[int, int]:
+        """Give the image of a rebec and one of its message servers."""
+        return self.images[owner], self.labels[owner].servers[number]
+
+    def _renamed(self, labels: Labels, message: Waiting) -> Waiting:
+        values = tuple(map(self._value, message.arguments))
+        arguments = tuple([values[origin] for origin in labels.arguments[message.number]])
         sender = message.sender
         return message._replace(
+            number=labels.servers[message.number],
             sender=sender if sender == NOBODY_INDEX else self.images[sender],
             order=tuple(map(rank, arguments)),
             arguments=arguments,
@@ -85,22 +103,54 @@ class Renaming:
         return value
 
 
+def _unless_same(places: tuple[int, ...]) -> tuple[int, ...] | None:
+    return None if places == tuple(range(len(places))) else places
+
+
 def symmetries(
-    system: TransitionSystem, fixed: frozenset[int] = frozenset()
+    system: TransitionSystem,
+    fixed: frozenset[int] = frozenset(),
+    relabellings: Sequence[Relabelling] = (),
 ) -> tuple[Renaming, ...]:
     """Give the symmetries of a model, a group, first the identity.
 
     The rebecs at the positions `fixed` are exchanged with nobody; if there are too many symmetries,
-    further ones are not either.
+    further ones are not either. Names are exchanged as the `relabellings` say, a group; without
+    any, not at all.
     """
-    found = tuple(islice(_search(system, fixed), MOST_SYMMETRIES + 1))
+    ways = relabellings or (_unlabelled(system),)
+    found = tuple(
+        islice(
+            (each for labels in ways for each in _search(system, fixed, labels)),
+            MOST_SYMMETRIES + 1,
+        )
+    )
     if len(found) <= MOST_SYMMETRIES:
         return found
     moved = {one for each in found for one, image in enumerate(each.images) if one != image}
-    return symmetries(system, fixed | {min(moved)})
+    return symmetries(system, fixed | {min(moved)}, relabellings)
 
 
-def _search(system: TransitionSystem, fixed: frozenset[int]) -> Iterator[Renaming]:
+def _unlabelled(system: TransitionSystem) -> Relabelling:
+    """Let all names be what they are."""
+    classes = [instance.reactive_class for instance in system.model.instances]
+    found = []
+    for names, each in zip(system.runner.names, classes, strict=True):
+        servers = each.__servers__.values()
+        found.append(
+            Labels(
+                tuple(range(len(names))),
+                tuple(range(len(servers))),
+                tuple(tuple(range(len(server.parameters))) for server in servers),
+                tuple((place, place) for place in range(len(each.__known_rebecs__))),
+            )
+        )
+    return tuple(found)
+
+
+def _search(
+    system: TransitionSystem, fixed: frozenset[int], labels: Relabelling
+) -> Iterator[Renaming]:
     """Extend partial permutations rebec by rebec, as long as known rebecs agree."""
     rebecs = system.runner.rebecs
     classes = [instance.reactive_class for instance in system.model.instances]
@@ -122,17 +172,17 @@ def _search(system: TransitionSystem, fixed: frozenset[int]) -> Iterator[Renamin
     def agrees(images: list[int]) -> bool:
         position = len(images) - 1
         return all(
-            image == images[known]
+            images[knows[one][place]] == knows[images[one]][image]
             for one in range(position + 1)
-            for known, image in zip(knows[one], knows[images[one]], strict=True)
-            if known <= position
+            for place, image in labels[one].known
+            if knows[one][place] <= position
         )
 
     pending: list[list[int]] = [[]]
     while pending:
         images = pending.pop()
         if len(images) == len(rebecs):
-            renaming = Renaming(system, tuple(images))
+            renaming = Renaming(system, tuple(images), labels)
             if renaming.state(system.initial) == system.initial:
                 yield renaming
             continue

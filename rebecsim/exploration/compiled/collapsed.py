@@ -226,14 +226,14 @@ class Collapsed:
         else:
             owner, bag = self._bags[row]
             found = references_in(bag) | {each.sender for each in bag} - {NOBODY_INDEX}
-        members, alike, renamings = self._symmetries.around(asked, found | {owner})
+        members, alike, renamings = self._symmetries.around(asked, owner, found)
         if kind == AnswerKind.INNER_IMAGE:
             images = [
-                self._inner_row(each.images[owner], each.variables(variables), clock, None)
+                self._inner_row(each.images[owner], each.variables(owner, variables), clock, None)
                 for each in renamings
             ]
         else:
-            images = [self._bag_row(each.images[owner], each.bag(bag)) for each in renamings]
+            images = [self._bag_row(each.images[owner], each.bag(owner, bag)) for each in renamings]
         while 2 * (self.table_sizes[parts.ANSWERS] + len(members)) > len(self.keys):
             self.grow(parts.ANSWERS)
         keys = answers.keys_of(kind, row, members)

@@ -140,9 +140,10 @@ def test_random_rings(drawn: Drawn) -> None:
     full = explore(build_model(checked), checked=checked, limits=Limits(states=3_000))
     assume(full.verdict != "out of bounds")  # which of the states are seen differs then
     found = _assert_same(checked)
-    assert (found.symmetries, found.verdict) == (3, full.verdict)
+    assert found.verdict == full.verdict
+    assert found.symmetries % 3 == 0  # more where who is known makes no difference
     if full.path is None:
-        assert full.states / 3 <= found.states <= full.states
+        assert full.states / found.symmetries <= found.states <= full.states
     else:
         assert found.path is not None
         assert len(found.path) == len(full.path)
