@@ -36,8 +36,8 @@ class Result:
     variables left out of the state: what the verdict says, it says of the model without them.
     `deciding` are those of them that decide something, so that it may be another one with them.
     `absolute_time` is why states were not compared modulo time (a message server that reads it, or
-    the horizon), otherwise None. `symmetries` is how many exchanges of rebecs, the trivial one
-    included, were used to reduce the state space; the counts are those of the reduced one.
+    the horizon), otherwise None. `symmetries` is how many exchanges of rebecs and names, the
+    trivial one included, were used to reduce the state space; the counts are those of the reduced.
     `growing` names what had ever new values when a search was cut off, see
     `rebecsim.exploration.growth`. `standstill` is a cycle without time among the states that were
     expanded; None if there is none, or if that is not decided. `engine` is "native" if compiled
