@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from xml.etree import ElementTree
 
 import pytest
@@ -12,6 +13,7 @@ from rebecsim.clusters.stages.job import StageJob, StageTask
 from rebecsim.clusters.stages.laxity import sequential_time, shortest_time
 from rebecsim.clusters.stages.report.workflow_drawing import workflow_svg
 from rebecsim.clusters.stages.workloads.shape import WorkflowShape
+from rebecsim.report.charts.dark import GROUND, INK
 
 
 @st.composite
@@ -57,3 +59,24 @@ def test_a_drawing_has_every_task_and_every_edge(width: int) -> None:
     assert len(boxes) + len(discs) == width + 1
     assert titles[0] == "a & b"
     assert any(each.startswith("<split>: 1.0 s") for each in titles)
+
+
+def test_a_drawing_is_dark_where_the_reader_is() -> None:
+    drawing = workflow_svg(WorkflowShape((StageTask(0, 1000, name="alone"),)), "one")
+    light, dark = drawing.split("@media screen and (prefers-color-scheme:dark)")
+    assert "text{font" in light
+    assert f'[fill="#ffffff"]{{fill:{GROUND}}}' in dark
+    assert f'[fill="#000000"]{{fill:{INK}}}' in dark
+    assert f"text{{fill:{INK}}}" in dark
+
+
+def test_boxes_have_the_part_of_a_name_that_tells_it_apart() -> None:
+    names = "flow.sub.ALIGN", "flow.sub.GET_SOFTWARE_VERSIONS", "flow.sub."
+    drawing = workflow_svg(
+        WorkflowShape(tuple(StageTask(n, 1000, name=name) for n, name in enumerate(names))), "one"
+    )
+    assert re.findall(r'class="name".*?</title>([^<]*)</text>', drawing) == [
+        "ALIGN",
+        "GET_SOFTWAR…",
+        "flow.sub.",
+    ]

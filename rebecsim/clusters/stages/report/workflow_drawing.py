@@ -11,6 +11,7 @@ from rebecsim.clusters.stages.job import SECOND
 from rebecsim.clusters.stages.workloads.shape import WorkflowShape
 from rebecsim.errors import UserError
 from rebecsim.files import write_text
+from rebecsim.report.charts.dark import INK, dark_colour
 from rebecsim.report.charts.styles import COLOURS
 from rebecsim.report.diagrams.svg import document, element, shortened, text
 
@@ -20,15 +21,27 @@ MOST_DRAWN_TASKS = 2000
 _MOST_BOXES = 9
 """Tasks of a level that are drawn as boxes with their names; more are discs."""
 
+_RED = "#c81e1e"
 _STYLE = (
     "text{font:12px system-ui,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;fill:#1f2933}"
     ".title{font-weight:600}.note{fill:#52606d;font-size:11px}"
     ".name{text-anchor:middle;font-size:11px;font-weight:600}"
     ".time{text-anchor:middle;font-size:10.5px;fill:#52606d}"
     ".edge{stroke:#9aa5b1;fill:none;stroke-width:1}"
-    ".critical{stroke:#c81e1e;fill:none;stroke-width:2.2}"
+    f".critical{{stroke:{_RED};fill:none;stroke-width:2.2}}"
+)
+_DARK = "".join(
+    f'[{kind}="{colour}"]{{{kind}:{dark_colour(colour)}}}'
+    for colour in (*COLOURS, "#ffffff", _RED)
+    for kind in ("fill", "stroke")
+)
+_STYLE += (
+    "@media screen and (prefers-color-scheme:dark){"
+    f"text{{fill:{INK}}}.note,.time{{fill:#9aa5b1}}.edge{{stroke:#6b7784}}"
+    f".critical{{stroke:{dark_colour(_RED)}}}{_DARK}}}"
 )
 _BOX = 104.0, 36.0
+_BOX_LETTERS = 12
 _LEFT, _TOP, _LEGEND = 24.0, 84.0, 18.0
 _LEAST_WIDTH, _MOST_WIDTH = 560.0, 1500.0
 _SMALLEST, _LARGEST = 1.5, 9.0
@@ -146,7 +159,7 @@ def _task(
     seconds = f"{task.duration / SECOND:,.1f} s"
     hint = f"{task.name}: {seconds}"
     colour = colours[task.name]
-    stroke = "#c81e1e" if number in shape.critical_path else "#ffffff"
+    stroke = _RED if number in shape.critical_path else "#ffffff"
     if radius is not None:
         inside = element("title", escape(hint))
         disc = element(
@@ -157,9 +170,14 @@ def _task(
     return [
         _box(place, fill="#ffffff"),  # lines end behind it
         _box(place, fill=colour, fill_opacity=0.16, stroke=edge),
-        text(shortened(task.name, 15), hint, class_="name", x=x, y=y - 2),
+        text(_short(task.name), hint, class_="name", x=x, y=y - 2),
         text(seconds, class_="time", x=x, y=y + 12),
     ]
+
+
+def _short(name: str) -> str:
+    """Give what of a name has room in a box: of names with dots, the last part tells them apart."""
+    return shortened(name.rsplit(".", 1)[-1] or name, _BOX_LETTERS)
 
 
 def _box(middle: Point, **attributes: object) -> str:
