@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rebecsim.clusters.stages.decisions import ChargedBy
 from rebecsim.clusters.stages.inputs import StagesSetup
 from rebecsim.clusters.stages.measures import STAGES_MEASURES, run_figures
 from rebecsim.clusters.stages.resources import require_runnable
@@ -96,8 +97,10 @@ class StagesStudy(Study):
         return {("workload", "files", place): name for place, name in names}
 
     def prepare(self, plan: Plan, how: How, tell: Callable[[str], None]) -> None:
-        """Draw jobs once, and see whether resources can run them."""
+        """Draw jobs once, see whether resources can run them, and say what is not repeatable."""
         setup: StagesSetup = plan.cells[0].setup
+        if setup.scenario.decisions.by is ChargedBy.CLOCK:
+            tell("Decisions are charged by the wall clock: these runs are not repeatable.")
         require_runnable(setup.jobs(0), setup.resources())
 
     def sections(

@@ -72,6 +72,15 @@ def test_the_section_says_where_runs_were_too_short(tmp_path: Path) -> None:
     )
 
 
+def test_the_section_says_what_is_not_repeatable(tmp_path: Path) -> None:
+    values = {**VALUES, "policies": ["FIFO"], "decisions": {"charged_by": "clock"}}
+    plan = plan_scenario(validated(StagesScenario, "tiny", values, {}))
+    results = Results.create(tmp_path / "out", plan)
+    run_plan(plan, results)
+    (section,) = stages_sections(plan, results)
+    assert section.notes[-1].endswith("by the wall clock: no figure of these runs is repeatable.")
+
+
 def test_the_section_says_how_late_jobs_are(shown) -> None:
     runs, (section,) = shown
     latest = section.tables[0].rows[-1]

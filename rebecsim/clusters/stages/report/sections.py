@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from rebecsim.clusters.stages.decisions import ChargedBy
 from rebecsim.clusters.stages.measures import most_warm_up, mser_warm_up
 from rebecsim.clusters.stages.report.charts import lateness_figure, laxity_figure
 from rebecsim.clusters.stages.report.gantt import gantt_figure
@@ -34,10 +35,17 @@ def stages_sections(plan: Plan, results: Results) -> tuple[Section, ...]:
             title="Lateness",
             tables=(_table(shown),),
             pictures=tuple(_pictures(plan, shown)),
-            notes=(*notes, *_warm_up(plan, shown)),
+            notes=(*notes, *_repeatable(plan), *_warm_up(plan, shown)),
             files={"lateness.csv": _csv(shown)},
         ),
     )
+
+
+def _repeatable(plan: Plan) -> tuple[str, ...]:
+    """Say so where the wall clock was part of the run."""
+    if plan.scenario.decisions.by is not ChargedBy.CLOCK:
+        return ()
+    return ("Decisions were charged by the wall clock: no figure of these runs is repeatable.",)
 
 
 def _warm_up(plan: Plan, shown: Sequence[StoredStages]) -> Iterator[str]:
