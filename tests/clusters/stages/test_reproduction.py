@@ -7,6 +7,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
@@ -19,7 +20,6 @@ from rebecsim.clusters.stages.reproduction.published import (
     published,
 )
 from rebecsim.clusters.stages.reproduction.report import (
-    statements,
     within_counts,
     workflows_markdown,
     workflows_view,
@@ -30,6 +30,7 @@ from rebecsim.clusters.stages.reproduction.running import (
     WorkflowExtent,
     compared_row,
 )
+from rebecsim.clusters.stages.reproduction.statements import statements
 from rebecsim.errors import UserError
 from rebecsim.studies.statistics.estimates import Estimate
 from tests.conftest import Run
@@ -121,15 +122,26 @@ def test_the_output_ends_with_how_many_agree_and_fits_a_terminal(
 
 def test_statements_hold_for_the_published_figures(all_tables: list[FoundTable]) -> None:
     said = statements(all_tables)
-    assert len(said) == 8 + 24
+    assert len(said) == 8 + 6 + 24 + 18
     assert all(each.holds for each in said)
-    assert "turnaround is 1.93 times that by TSP1" in said[1].says
+    assert [each.says.partition("(D.1): ")[2] for each in said[:4]] == [
+        "with TSP1 it makes no difference which laxity is divided",
+        "where fewest jobs come, turnaround by TSP1 is 248 s",
+        "by TSP2 turnaround is 1.93 times that by TSP1",
+        "that ratio shrinks with more arrivals a second",
+    ]
+    assert (said[3].figure, said[6].figure) == ("2.34, 1.93, 1.42", "1.21, 1.92, 3.12")
     cells = all_tables[0].rows[1]["turnaround"]
     spoilt = (cells[0], replace(cells[1], ours=found(1.0)), *cells[2:])
     rows = list(all_tables[0].rows)
     rows[1] = {**rows[1], "turnaround": spoilt}
     broken = statements([replace(all_tables[0], rows=tuple(rows))])
-    assert [each.holds for each in broken] == [False, True]
+    assert [each.holds for each in broken] == [False, True, True, True]
+    early = replace(cells[0], ours=found(200.0))
+    rows[1] = {**rows[1], "turnaround": (early, *cells[1:])}
+    broken = statements([replace(all_tables[0], rows=tuple(rows))])
+    assert [each.holds for each in broken] == [False, True, False, False]
+    assert broken[3].figure == "2.34, 2.83, 1.42"
 
 
 def test_the_page_says_how_it_was_made(all_tables: list[FoundTable]) -> None:
@@ -167,6 +179,35 @@ def test_the_command_runs_tables_and_writes_a_page(
     assert "holds  CyberShake, PD (D.1): with TSP1 it makes no difference" in done.stdout
     assert "## Table D.1: CyberShake, PD, by arrivals" in (tmp_path / "page.md").read_text()
     assert len(list((tmp_path / "out").iterdir())) == 2 * 3
+
+
+@pytest.mark.parametrize("of_batches", [0.0, 1e9])
+def test_few_runs_are_as_sure_as_they_agree_but_not_surer_than_their_batches(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of_batches: float
+) -> None:
+    monkeypatch.setattr(running, "JOBS", 4)
+    words = ("reproduce", "workflows", "--tables", "D.17", "--replications", 2, "--workers", 1)
+    assert run(*words, "--out", tmp_path).returncode == 0
+    table = published()["D.17"]
+    runs = [
+        [
+            running.kept_run(running.scenario_of(table, row.point, 2, places), tmp_path)
+            for places in running.ANNOUNCED
+        ]
+        for row in table.rows
+    ]
+    errors = {"late": of_batches, "turnaround": of_batches}
+    monkeypatch.setattr(running, "batch_errors", lambda jobs: errors)
+    found = running.compared(table, runs).rows[0]["turnaround"][0].ours
+    jobs = pq.read_table(runs[0][0].results.table("jobs", runs[0][0].plan.cells[0])).to_pydict()
+    times = [(end - start) / 1000 for start, end in zip(jobs["start"], jobs["end"], strict=True)]
+    first, second = (
+        sum(time for time, of in zip(times, jobs["replication"], strict=True) if of == number) / 4
+        for number in range(2)
+    )
+    assert found.value == pytest.approx((first + second) / 2)
+    assert found.standard_error == pytest.approx(max(of_batches, abs(first - second) / 2))
+    assert first != second
 
 
 @pytest.mark.parametrize(

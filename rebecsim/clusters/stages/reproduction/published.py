@@ -84,13 +84,15 @@ class BudgetTable:
         number: as published.
         family: of workflows.
         rule: by which laxity is divided, `PD` or `ED`.
-        factor: what is varied, in words.
+        varied: the parameter that is varied.
+        factor: that in words.
         rows: its levels.
     """
 
     number: str
     family: str
     rule: str
+    varied: str
     factor: str
     rows: tuple[BudgetRow, ...]
 
@@ -151,7 +153,7 @@ def _table(entry: Mapping[str, Any], wrong: set[tuple[str, int, int, str]]) -> B
             for figure in FIGURES
         }
         rows.append(BudgetRow(form.format(level), point, figures))
-    return BudgetTable(number, family, entry["rule"], words, tuple(rows))
+    return BudgetTable(number, family, entry["rule"], factor, words, tuple(rows))
 
 
 def _parameters(point: Point) -> dict[str, Any]:

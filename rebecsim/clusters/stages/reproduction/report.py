@@ -2,42 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from rebecsim.clusters.stages.reproduction.batches import BATCHES
-from rebecsim.clusters.stages.reproduction.published import COLUMNS, COMPARED, default_point
+from rebecsim.clusters.stages.reproduction.published import COLUMNS, COMPARED
 from rebecsim.clusters.stages.reproduction.running import (
     ComparedCell,
     FoundTable,
     WorkflowExtent,
 )
-from rebecsim.clusters.stages.workloads.scientific import WORKFLOWS
+from rebecsim.clusters.stages.reproduction.statements import statements, title_of
 from rebecsim.counted import counted
 from rebecsim.report.numbers import DASH
 
 _SHORT = {"late": "P %", "turnaround": "T s", "processing": "O s"}
 _DECIMALS = {"late": 3, "turnaround": 1, "processing": 4}
 _HEADINGS = tuple(each.replace("_", "-") for each in COLUMNS)
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """Something that the thesis says beside single figures: in words, whether it holds, by what."""
-
-    says: str
-    holds: bool
-    figure: str
-
-
-def title_of(found: FoundTable) -> str:
-    """Give what a table shows."""
-    table = found.table
-    return f"Table {table.number}: {WORKFLOWS[table.family].title}, {table.rule}, by {table.factor}"
 
 
 def table_lines(found: FoundTable) -> Iterator[tuple[str, ...]]:
@@ -67,45 +51,6 @@ def _errors(cell: ComparedCell) -> str:
         return DASH
     errors = max(min(cell.errors, 99.9), -99.9)
     return f"{errors:+.1f}{'' if cell.is_within else ' !'}"
-
-
-def statements(tables: Sequence[FoundTable]) -> list[Statement]:
-    """Hold against our figures what the thesis says beside them, as far as it was run."""
-    found = []
-    for each in tables:
-        row = _default_row(each)
-        title = f"{WORKFLOWS[each.table.family].title}, {each.table.rule} ({each.table.number})"
-        if each.table.family == "cybershake":
-            spread = max(
-                abs(cells[figure][0].ours.value - cells[figure][1].ours.value)
-                for cells in each.rows
-                for figure in COMPARED
-            )
-            says = f"{title}: with TSP1 it makes no difference which laxity is divided"
-            found.append(Statement(says, spread == 0, f"{spread:g} apart at most"))
-        if row is not None:
-            ours, theirs = _ratio(row, lambda cell: cell.ours.value), _ratio(row, _value)
-            says = f"{title}: by TSP2 turnaround is {theirs:.2f} times that by TSP1"
-            found.append(Statement(says, abs(ours / theirs - 1) <= 0.1, f"{ours:.2f} times"))
-    return found
-
-
-def _default_row(found: FoundTable) -> Sequence[ComparedCell] | None:
-    point = default_point(found.table.family)
-    for row, cells in zip(found.table.rows, found.rows, strict=True):
-        if row.point == point:
-            return cells["turnaround"]
-    return None
-
-
-def _ratio(row: Sequence[ComparedCell], value: Callable[[ComparedCell], float]) -> float:
-    """Give the turnaround of SL-TSP2 over that of SL-TSP1."""
-    return value(row[2]) / value(row[0])
-
-
-def _value(cell: ComparedCell) -> float:
-    assert cell.printed is not None
-    return cell.printed.value
 
 
 def within_counts(tables: Sequence[FoundTable]) -> str:
@@ -178,7 +123,10 @@ def workflows_markdown(tables: Sequence[FoundTable], extent: WorkflowExtent) -> 
 
 def _by_batches(extent: WorkflowExtent) -> str:
     """Say where our standard errors are from, if there are too few runs to compare them."""
-    return f"; ours are by {BATCHES} batches of jobs of each run" if extent.is_small else ""
+    if not extent.is_small:
+        return ""
+    batches = f"; ours are by {BATCHES} batches of jobs of each run"
+    return f"{batches}, or of the runs where that is more" if extent.runs > 1 else batches
 
 
 def markdown_table(

@@ -26,7 +26,7 @@ from rebecsim.studies.scenarios.scenario import validated
 from rebecsim.studies.statistics.estimates import Estimate, estimate
 from rebecsim.studies.storage.results import Results
 
-JOBS = 2500
+JOBS = 3000
 """Of a run, all of which count; then no more arrive. The thesis does not say how many (7.4).
 
 Turnarounds of tables D.3 and D.7 fall as jobs are reserved further ahead, which shows that runs are
@@ -213,12 +213,20 @@ def compared(table: BudgetTable, runs: Sequence[Sequence[PlannedRun]]) -> FoundT
             errors = _errors_of_batches(of_row)
             for figure in COMPARED:
                 ours[figure] = [
-                    replace(mine, standard_error=errors[policy][figure])
+                    _at_least(mine, errors[policy][figure])
                     for policy, mine in zip(table.policies, ours[figure], strict=True)
                 ]
         ours["processing"] = [_in_seconds(each) for each in ours["processing"]]
         rows.append(compared_row(row.figures, ours))
     return FoundTable(table, tuple(rows))
+
+
+def _at_least(found: Estimate, error: float) -> Estimate:
+    """Give a figure with the greater of two standard errors: a given one, and that of its runs.
+
+    Runs that share something within, as those of Epigenomics do, differ by more than their batches.
+    """
+    return replace(found, standard_error=max(error, found.standard_error or 0.0))
 
 
 def _errors_of_batches(runs: Sequence[PlannedRun]) -> dict[str, Mapping[str, float]]:
