@@ -41,6 +41,7 @@ class FinishedStages:
     messages: int
 
 
+@rarely_collecting()
 def run_stages(
     jobs: Sequence[StageJob],
     resources: Sequence[StageResource],
@@ -57,8 +58,7 @@ def run_stages(
     system = QueuedSystem(stages_model(jobs, resources, maker(resources), cost or DecisionCost()))
     manager = system.rebecs[0]
     assert isinstance(manager, ResourceManager)
-    with rarely_collecting():
-        served = serve(system, manager)
+    served = serve(system, manager)
     if not manager.closed:
         left = ", ".join(job.name for job in list(manager.jobs.values())[:5])
         raise UserError(f"tasks never get a place: the resource manager gives none to {left}")

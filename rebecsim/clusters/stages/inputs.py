@@ -11,6 +11,7 @@ import numpy as np
 
 from rebecsim.carried_files import carried, version_of
 from rebecsim.clusters.common.plugin_errors import blaming
+from rebecsim.clusters.common.queued import rarely_collecting
 from rebecsim.clusters.stages.cluster import FinishedStages, ManagerMaker, run_stages
 from rebecsim.clusters.stages.decisions import DecisionCost
 from rebecsim.clusters.stages.estimates.models import EstimateErrors, with_estimates
@@ -121,6 +122,7 @@ class _Drawn:
 
 
 @lru_cache(maxsize=4)  # the managers of a load come one after the other
+@rarely_collecting()
 def _drawn(source: _Drawn) -> tuple[StageJob, ...]:
     workload, (seed, replication) = source.workload, source.seed
     errors = None if workload.estimates is None else workload.estimates.errors
