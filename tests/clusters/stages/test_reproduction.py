@@ -156,16 +156,11 @@ def test_the_page_says_how_it_was_made(all_tables: list[FoundTable]) -> None:
         _ = WorkflowExtent(tables=("D.25",)).chosen
 
 
-def test_jobs_with_early_places_are_known_at_their_start_and_others_on_arrival() -> None:
+def test_jobs_of_an_experiment_are_known_when_they_may_start() -> None:
     table = published()["D.14"]
-    early, late = (
-        running.scenario_of(table, table.rows[2].point, 2, places) for places in ("TSP1", "TSP2")
-    )
-    assert early.policies == ("WFBB_ED_SL_TSP1", "WFBB_ED_TL_TSP1")
-    assert late.policies == ("WFBB_ED_SL_TSP2", "WFBB_ED_TL_TSP2")
-    assert (early.workload.announced, late.workload.announced) == (False, True)
-    assert early.workload.multiplier == late.workload.multiplier == 10
-    assert early.name != late.name
+    scenario = running.scenario_of(table, table.rows[2].point, 2)
+    assert scenario.policies == table.policies
+    assert (scenario.workload.announced, scenario.workload.multiplier) == (False, 10)
 
 
 def test_the_command_runs_tables_and_writes_a_page(
@@ -178,7 +173,7 @@ def test_the_command_runs_tables_and_writes_a_page(
     assert "of 24 cells" in done.stdout
     assert "holds  CyberShake, PD (D.1): with TSP1 it makes no difference" in done.stdout
     assert "## Table D.1: CyberShake, PD, by arrivals" in (tmp_path / "page.md").read_text()
-    assert len(list((tmp_path / "out").iterdir())) == 2 * 3
+    assert len(list((tmp_path / "out").iterdir())) == 3
 
 
 @pytest.mark.parametrize("of_batches", [0.0, 1e9])
@@ -190,16 +185,12 @@ def test_few_runs_are_as_sure_as_they_agree_but_not_surer_than_their_batches(
     assert run(*words, "--out", tmp_path).returncode == 0
     table = published()["D.17"]
     runs = [
-        [
-            running.kept_run(running.scenario_of(table, row.point, 2, places), tmp_path)
-            for places in running.ANNOUNCED
-        ]
-        for row in table.rows
+        running.kept_run(running.scenario_of(table, row.point, 2), tmp_path) for row in table.rows
     ]
     errors = {"late": of_batches, "turnaround": of_batches}
     monkeypatch.setattr(running, "batch_errors", lambda jobs: errors)
     found = running.compared(table, runs).rows[0]["turnaround"][0].ours
-    jobs = pq.read_table(runs[0][0].results.table("jobs", runs[0][0].plan.cells[0])).to_pydict()
+    jobs = pq.read_table(runs[0].results.table("jobs", runs[0].plan.cells[0])).to_pydict()
     times = [(end - start) / 1000 for start, end in zip(jobs["start"], jobs["end"], strict=True)]
     first, second = (
         sum(time for time, of in zip(times, jobs["replication"], strict=True) if of == number) / 4

@@ -151,10 +151,14 @@ class JobMapper:
         return bool(in_time)
 
     def _around(self, job: MappedJob) -> Iterable[MappedJob]:
-        """Give the mapped jobs that can be moved, and start or end while the job may run."""
+        """Give the mapped jobs that can be moved, and are there while the job may run.
+
+        Algorithm 7.8 names those that start or end then. Others, that begin before and end after
+        it, are in its way as well, and more so the later tasks are placed.
+        """
         first, last = job.job.start, job.deadline
         for each in self._mapped.values():
-            if first <= each.first <= last or first <= each.last <= last:
+            if each.first <= last and each.last >= first:
                 touched = each.decision == self._decision
                 if each.last_start > self._now or (touched and len(each.movable)):
                     yield each
