@@ -139,6 +139,15 @@ def test_a_job_that_would_be_late_makes_others_move() -> None:
     assert [each.moved for each in run.decisions] == [0, 1]
 
 
+def test_a_job_that_begins_before_and_ends_after_another_one_makes_room_for_it() -> None:
+    """With late places the tasks of the first run at 10, 25 and 40, and leave 9 between them."""
+    spread = job(0, 0, 45, task(0, 5), task(1, 5, 0, phase=2), task(2, 5, 1, phase=3))
+    urgent = job(1, 16, 39, task(0, 13))
+    run = run_stages([spread, urgent], alike(1, 1), POLICIES["WFBB_PD_SL_TSP2"].manager, FREE)
+    assert run.ran[TaskKey(0, 0)].start == 10
+    assert run.completed == {0: 39, 1: 29}
+
+
 def test_what_cannot_be_in_time_is_placed_where_nobody_else_is_late_for_it() -> None:
     jobs = [job(0, 0, 12, task(0, 10)), job(1, 0, 13, task(0, 10))]
     run = run_stages(jobs, alike(1, 1), POLICIES["WFBB_PD_SL_TSP1"].manager, FREE)
