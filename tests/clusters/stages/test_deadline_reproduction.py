@@ -12,11 +12,8 @@ import pytest
 from rich.console import Console
 
 from rebecsim.clusters.stages.reproduction import deadline_runs
-from rebecsim.clusters.stages.reproduction.deadline_checks import (
-    DeadlinePart,
-    deadline_parts,
-    within_count,
-)
+from rebecsim.clusters.stages.reproduction.deadline_cells import DeadlinePart
+from rebecsim.clusters.stages.reproduction.deadline_checks import deadline_parts, within_count
 from rebecsim.clusters.stages.reproduction.deadline_report import (
     deadlines_markdown,
     deadlines_view,
@@ -35,7 +32,7 @@ from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.studies.scenarios.scenario import validated
 from tests.conftest import Run
 
-SOME = Figures(late=0.0, turnaround=100.0, completion=10.0, processing=0.1, limited=0.0)
+SOME = Figures(late=0.0, turnaround=100.0, completion=10.0, processing=0.1, batch=1.0, limited=0.0)
 _DEFAULTS = ("generic", "generic_reserved")
 
 BETTER: Mapping[str, Figures] = {
@@ -46,7 +43,7 @@ BETTER: Mapping[str, Figures] = {
     "WFBB_PD_SL_TSP1": replace(SOME, processing=0.01),
     "MRCP_RM_MATCHING_AHEAD": SOME,
     "MINEDF_WC": replace(SOME, late=9.0),
-    "MILP": replace(SOME, completion=5.0, processing=7.0),
+    "MILP": replace(SOME, completion=5.0, batch=70.0),
 }
 
 
@@ -76,7 +73,10 @@ def as_published() -> FoundDeadlines:
                     SOME,
                     late=tables["late"][f"{interval} {short}"][place],
                     turnaround=tables["turnaround"][f"{interval} {short}"][place],
+                    processing=tables["processing"][f"{interval} {short}"][place],
                 )
+        for model in ("feitelson", "variable"):
+            found[hadoop_name(interval, model)]["HCP_RM"] = replace(SOME, processing=0.2)
     for name in ("small_2", "medium"):
         found[f"batch_{name}"]["MILP"] = replace(BETTER["MILP"], completion=5.0)
     found["batch_large_1"]["MILP"] = replace(BETTER["MILP"], completion=30.0)
@@ -91,8 +91,8 @@ def parts() -> tuple[DeadlinePart, ...]:
 def test_what_is_published_holds(parts: tuple[DeadlinePart, ...]) -> None:
     missed = [cell for part in parts for cell in part.cells if not cell.holds]
     assert missed == []
-    assert [len(part.cells) for part in parts] == [27, 4, 18, 10, 52, 22, 12]
-    assert within_count(parts) == (145, 145)
+    assert [len(part.cells) for part in parts] == [27, 4, 18, 10, 52, 22, 46, 12]
+    assert within_count(parts) == (191, 191)
 
 
 def test_what_is_not_as_published_is_missed() -> None:
@@ -102,12 +102,18 @@ def test_what_is_not_as_published_is_missed() -> None:
     found[facebook_name(0.001)]["MRCP_RM"] = replace(SOME, late=9.0, turnaround=120.0)
     found["budgets_rate_0p025"]["MRCP_RM"] = replace(SOME, late=-1.0)
     found["batch_small_1"]["MILP"] = replace(SOME, late=20.0)
+    found[hadoop_name(45, -0.9)]["HCP_RM"] = replace(
+        found[hadoop_name(45, -0.9)]["HCP_RM"], processing=3.0
+    )
+    found[hadoop_name(25, "variable")]["HCP_RM"] = SOME
     missed = [cell.what for part in deadline_parts(found) for cell in part.cells if not cell.holds]
     assert missed == [
         *("resources 25: P %", "resources: T s"),
         *("rate 0.001: P %", "rate 0.001: T s", "rate 0.025: P %"),
         *("synthetic, 1/30: P %", "synthetic, 1/30: T s"),
-        *("small_1: P %", "small_1: time s a job"),
+        "1/45 H, f = -0.9: O by that of f = 0",
+        *("1/45, f = -0.9: O s of EH", "1/45 H by f: O s", "1/25 variable: O s of EH"),
+        *("small_1: P %", "small_1: PO s"),
     ]
 
 
@@ -125,7 +131,7 @@ def test_the_output_fits_a_terminal_and_ends_with_the_count() -> None:
     file = io.StringIO()
     Console(file=file, width=80).print(deadlines_view(as_published()))
     lines = file.getvalue().rstrip().split("\n")
-    assert lines[-1] == "145 of 145 cells (100 %) are within the bounds of their parts."
+    assert lines[-1] == "191 of 191 cells (100 %) are within the bounds of their parts."
     assert max(len(line.rstrip()) for line in lines) <= 80
 
 
@@ -150,7 +156,7 @@ def test_the_command_shows_what_was_run_and_writes_a_page(
     page = tmp_path / "page.md"
     done = run("reproduce", "deadlines", "--replications", 3, "--workers", 1, "--page", page)
     assert done.returncode == 0, done.stderr
-    assert "145 of 145 cells (100 %) are within the bounds" in done.stdout
+    assert "191 of 191 cells (100 %) are within the bounds" in done.stdout
     assert asked == [DeadlineExtent(replications=3)]
     assert "3 replications of each experiment" in page.read_text("utf-8")
 

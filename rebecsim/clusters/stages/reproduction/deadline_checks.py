@@ -7,8 +7,12 @@ shape: where bounds are wide, they say so.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
+from rebecsim.clusters.stages.reproduction.deadline_cells import (
+    DeadlineCell,
+    DeadlinePart,
+    trend_cell,
+)
 from rebecsim.clusters.stages.reproduction.deadline_runs import (
     BUDGETS,
     COMPARED_RATES,
@@ -31,38 +35,7 @@ from rebecsim.clusters.stages.reproduction.deadline_runs import (
     sweep_name,
     word_count_name,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class DeadlineCell:
-    """Something that is published, and ours beside it.
-
-    Attributes:
-        what: of which experiment, and which figure.
-        published: as the thesis has it, in words or figures.
-        ours: likewise.
-        holds: whether ours is within the bounds of its part.
-    """
-
-    what: str
-    published: str
-    ours: str
-    holds: bool
-
-
-@dataclass(frozen=True, slots=True)
-class DeadlinePart:
-    """Cells of one part of the thesis.
-
-    Attributes:
-        title: of the part, with its sections.
-        bounds: what ours have to be, in words.
-        cells: that were run.
-    """
-
-    title: str
-    bounds: str
-    cells: tuple[DeadlineCell, ...]
+from rebecsim.clusters.stages.reproduction.decision_time_checks import decision_time_part
 
 
 def deadline_parts(found: FoundDeadlines) -> tuple[DeadlinePart, ...]:
@@ -100,6 +73,7 @@ def deadline_parts(found: FoundDeadlines) -> tuple[DeadlinePart, ...]:
             "as it is said; as much counts as less, and P within 2 points",
             tuple(_shapes(found)),
         ),
+        decision_time_part(found),
         DeadlinePart(
             "Closed problems: constraint programming and integer programme (section 3.7)",
             "as many late jobs; the other figures greater or less, as published",
@@ -135,17 +109,9 @@ def _sweeps(found: FoundDeadlines) -> Iterator[DeadlineCell]:
         ends = [found[sweep_name(factor, level)][CONSTRAINTS] for level in ran]
         if len(ends) > 1:
             first, last = ends[0], ends[-1]
-            yield _trend(f"{title}: {_LATE}", sweep["trends"]["late"], first.late, last.late)
+            yield trend_cell(f"{title}: {_LATE}", sweep["trends"]["late"], first.late, last.late)
             times = first.turnaround, last.turnaround
-            yield _trend(f"{title}: {_TURNAROUND}", sweep["trends"]["turnaround"], *times)
-
-
-def _trend(what: str, direction: str, first: float, last: float) -> DeadlineCell:
-    if direction == "flat":
-        holds = abs(last - first) <= 0.1 * first
-    else:
-        holds = last >= first if direction == "up" else last <= first
-    return DeadlineCell(what, direction, f"{first:.2f} to {last:.2f}", holds)
+            yield trend_cell(f"{title}: {_TURNAROUND}", sweep["trends"]["turnaround"], *times)
 
 
 def _facebook(found: FoundDeadlines) -> Iterator[DeadlineCell]:
@@ -264,7 +230,7 @@ def _shapes(found: FoundDeadlines) -> Iterator[DeadlineCell]:
             what = f"1/{interval}, f = {error:g}: {_LATE} of EH"
             yield DeadlineCell(what, "less than H", ours, handled.late <= plain.late + _LESS)
         plain, handled = columns["H"], columns["EH"]
-        yield _trend(f"1/{interval} H by f: {_LATE}", "down", plain[0].late, plain[-1].late)
+        yield trend_cell(f"1/{interval} H by f: {_LATE}", "down", plain[0].late, plain[-1].late)
         spread = [each.turnaround for each in handled]
         share = max(spread) / min(spread) - 1
         words = f"{min(spread):.0f} to {max(spread):.0f}"
@@ -302,9 +268,9 @@ def _batches(found: FoundDeadlines) -> Iterator[DeadlineCell]:
         ours = f"{searched.late:.1f}, MILP {programmed.late:.1f}"
         same = abs(searched.late - programmed.late) < _LESS
         yield DeadlineCell(f"{name}: {_LATE}", "as many", ours, same)
-        ours = f"{searched.processing:.3f}, MILP {programmed.processing:.3f}"
-        longer = programmed.processing > searched.processing
-        yield DeadlineCell(f"{name}: time s a job", time[0], ours, longer)
+        ours = f"{searched.batch:.2f}, MILP {programmed.batch:.2f}"
+        longer = programmed.batch > searched.batch
+        yield DeadlineCell(f"{name}: PO s", time[0], ours, longer)
         if completion is not None:
             words, more_with_search = completion
             ours = f"{searched.completion:.0f}, MILP {programmed.completion:.0f}"

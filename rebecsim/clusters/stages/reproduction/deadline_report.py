@@ -8,11 +8,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from rebecsim.clusters.stages.reproduction.deadline_checks import (
-    DeadlinePart,
-    deadline_parts,
-    within_count,
-)
+from rebecsim.clusters.stages.reproduction.deadline_cells import DeadlinePart
+from rebecsim.clusters.stages.reproduction.deadline_checks import deadline_parts, within_count
 from rebecsim.clusters.stages.reproduction.deadline_runs import (
     FACEBOOK_JOBS,
     GENERIC_JOBS,
@@ -71,7 +68,8 @@ def deadlines_markdown(found: FoundDeadlines, extent: DeadlineExtent) -> str:
         f"decisions there search {HADOOP_LIMIT:g} of deterministic "
         "time. P "
         "is the share of late jobs, T the mean turnaround, O what decisions take for each job by "
-        "the wall clock, C the completion of all jobs. What was decided where the thesis says "
+        "the wall clock, PO what they take for all jobs of a batch, C the completion of all jobs. "
+        "What was decided where the thesis says "
         "nothing, and why some figures differ, is said in "
         "[MapReduce with deadlines, again](background/deadlines.md).",
         counts(every),

@@ -103,6 +103,7 @@ class Figures:
         turnaround: T (s).
         completion: C (s).
         processing: O (s a job), by the wall clock.
+        batch: PO (s), the same of all jobs together.
         limited: decisions that ended at a limit of time, for each job.
     """
 
@@ -110,10 +111,19 @@ class Figures:
     turnaround: float
     completion: float
     processing: float
+    batch: float
     limited: float
 
 
-_FIGURES = "late", "turnaround", "completion", "processing", "limited"
+_FIGURES = {
+    "late": "late",
+    "turnaround": "turnaround",
+    "completion": "completion",
+    "processing": "processing",
+    "batch": "batch_processing",
+    "limited": "limited",
+}
+"""Measures of the kind, by attributes of `Figures`."""
 
 FoundDeadlines = Mapping[str, Mapping[str, Figures]]
 """By the name of the experiment, and by manager."""
@@ -311,7 +321,9 @@ def run_deadlines(directory: Path, runner: StudyRunner, extent: DeadlineExtent) 
     for name, run in runs.items():
         found[name] = {}
         for moments in run.results.moments(run.plan):
-            means = {each: estimate(metrics[each], [moments]).value for each in _FIGURES}
+            means = {
+                name: estimate(metrics[each], [moments]).value for name, each in _FIGURES.items()
+            }
             means["processing"] /= 1000
             found[name][moments.cell.policy] = Figures(**means)
     return found
