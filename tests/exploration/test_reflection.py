@@ -225,6 +225,80 @@ main { Station p(r, q):(); Station q(p, r):(); Station r(q, p):(); }
         assert len(system.group) == expected
 
 
+def test_servers_stay_where_the_first_message_of_a_bag_says_how_urgent_it_is() -> None:
+    """Of messages that arrive together that is the one of the server that is declared first."""
+    text = """
+reactiveclass Station(8) {
+  knownrebecs { Station left; Station right; }
+  statevars { int a; int b; }
+  Station() { self.go(); }
+  @PRIORITY(3) msgsrv go() {
+    left.fast() after(1); left.slow() after(1);
+    right.quick() after(1); right.tardy() after(1);
+    self.go() after(2);
+  }
+  @PRIORITY(1) msgsrv quick() { a = 1; }
+  @PRIORITY(2) msgsrv tardy() { a = 2; }
+  @PRIORITY(2) msgsrv slow() { b = 2; }
+  @PRIORITY(1) msgsrv fast() { b = 1; }
+}
+main { Station p(q, q):(); Station q(p, p):(); }
+"""
+    for priority, expected in (("priority", 4), ("globalPriority", 2)):
+        system = _system(check_source(text.replace("PRIORITY", priority)))
+        assert len(system.group) == expected
+        _assert_orbits(system, _reachable(system.full))
+
+
+@pytest.mark.parametrize(
+    ("kind", "one", "other", "symmetries"),
+    [
+        ("int", "16777216", "16777217", 6),
+        ("double", "16777216", "16777217", 6),
+        ("float", "16777216", "16777217", 3),
+        ("int", "16777216f", "16777217", 3),
+    ],
+)
+def test_different_numbers_may_be_the_same_float(
+    kind: str, one: str, other: str, symmetries: int
+) -> None:
+    text = f"""
+reactiveclass Station(5) {{
+  knownrebecs {{ Station left; Station right; }}
+  statevars {{ int a; int b; }}
+  Station() {{ self.go(); }}
+  msgsrv go() {{ left.fromRight(16777216); right.fromLeft(16777216); self.go() after(2); }}
+  msgsrv fromLeft({kind} x) {{ if (x == {one}) {{ a = 1; }} else if (x == {other}) {{ a = 2; }} }}
+  msgsrv fromRight({kind} x) {{ if (x == {other}) {{ b = 2; }} else if (x == {one}) {{ b = 1; }} }}
+}}
+main {{ {RING_OF_THREE} }}
+"""
+    system = _system(check_source(text))
+    assert len(system.group) == symmetries
+    _assert_orbits(system, _reachable(system.full))
+
+
+def test_a_class_may_know_more_than_the_one_it_extends() -> None:
+    checked = check_source("""
+reactiveclass Station(4) {
+  knownrebecs { Station left; Station right; }
+  statevars { int n; }
+  Station() { self.go(); }
+  msgsrv go() { left.poke(); right.poke(); self.go() after(2); }
+  msgsrv poke() { n = 1 - n; }
+}
+reactiveclass Last extends Station(4) {
+  knownrebecs { Station third; }
+  Last() { self.go(); }
+  msgsrv poke() { n = 0; third.poke() after(1); }
+}
+main { Station p(q, r):(); Station q(p, r):(); Last r(p, q, p):(); }
+""")
+    system = _system(checked)
+    assert len(system.group) == 1
+    _assert_orbits(system, _reachable(system.full))
+
+
 def test_names_that_other_classes_know_too_stay() -> None:
     text = STATION.replace("BODY", BOTH).replace("MAIN", RING_OF_THREE)
     assert len(_system(check_source(text)).group) == 6

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rebecsim.lang import CheckedModel, syntax
 from rebecsim.lang.traversal import walk
-from rebecsim.lang.types import ArrayType
+from rebecsim.lang.types import FLOAT, ArrayType
 
 _VARIABLES = frozenset({"state", "local", "parameter"})
 _BARRING = (
@@ -130,9 +130,14 @@ def are_exclusive(
     checked: CheckedModel,
     apart: Apart,
 ) -> bool:
-    """Whether two conditions surely are not both true: the same is equal to different things."""
+    """Whether two conditions surely are not both true: the same is equal to different things.
+
+    Of a `float` that is not known: different numbers may be rounded to one.
+    """
     match one, other:
         case syntax.Binary("==", a, b), syntax.Binary("==", c, d):
+            if FLOAT in map(checked.type_of, (a, b, c, d)):
+                return False
             pairs = ((a, b, c, d), (a, b, d, c), (b, a, c, d), (b, a, d, c))
             return any(same == too and _differ(x, y, checked, apart) for same, x, too, y in pairs)
     return False

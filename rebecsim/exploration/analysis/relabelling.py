@@ -186,9 +186,9 @@ def _receiving(
 
 def _apart(checked: CheckedModel, own: CheckedClass) -> Apart:
     """Say which of the rebecs that one of a class knows are different ones, for all of them."""
-    known = [each.name for each in own.known_rebecs]
+    known = [each.name for each in own.known_rebecs]  # a class that extends it may know more
     bound = [
-        {SELF: each.name, **dict(zip(known, each.bindings, strict=True))}
+        {SELF: each.name, **dict(zip(known, each.bindings, strict=False))}
         for each in checked.instances
         if checked.classes[each.class_name].is_a(own.name)
     ]

@@ -186,6 +186,8 @@ class SameCode:
             return
         if (one.priority, one.global_priority) != (other.priority, other.global_priority):
             return
+        if one is not other and self._checked.uses_global_priority:
+            return  # how urgent a bag is, its first message says, and servers are sorted by number
         for places in _placings(one, other):
             image = {
                 parameter.name: other.parameters[place].name
