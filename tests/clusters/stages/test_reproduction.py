@@ -149,6 +149,9 @@ def test_the_page_says_how_it_was_made(all_tables: list[FoundTable]) -> None:
     assert text.startswith("<!-- Made by `rebecsim reproduce workflows --quick --page FILE`")
     assert "2 replications of each cell" in text
     assert text.count("## Table D.") == 24
+    assert "\n# Workflows with deadlines: published" in text
+    some = workflows_markdown([all_tables[0], all_tables[15]], WorkflowExtent(quick=True))
+    assert "\n# CyberShake and LIGO Inspiral with deadlines: published" in some
     assert WorkflowExtent(tables=("D.1", "D.5")).command.endswith("--tables D.1,D.5")
     assert (WorkflowExtent().runs, len(WorkflowExtent().chosen)) == (5, 24)
     assert [each.number for each in WorkflowExtent(quick=True).chosen] == ["D.1", "D.9", "D.17"]
