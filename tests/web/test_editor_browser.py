@@ -83,7 +83,7 @@ def test_what_is_typed_is_checked_kept_explored_and_saved(
     assert written(page) == LAMP
     type_at_end(page, "// mine")
     page.keyboard.press("Control+Shift+F")
-    page.wait_for_function("view.state.doc.lines > 12")
+    page.wait_for_function("() => view.state.doc.lines > 12")
     page.keyboard.press("Control+S")
     said(page, "#kept", "saved")
     formatted = (place / "lamp.rebeca").read_text()

@@ -420,6 +420,8 @@ class StagesScenario(StudyScenario):
         for name in self.metrics if not self.decisions.keeps_clock else ():
             if name in CLOCK_FIGURES:
                 raise ValueError(f"{name} is measured only with measured = true in [decisions]")
+        if self.hadoop is not None:
+            self._require_hadoop()
         if self.resources.map_slots is not None and (
             self.workload.workflows or self.workload.files
         ):
@@ -427,8 +429,6 @@ class StagesScenario(StudyScenario):
                 "tasks of workflows are neither maps nor reduces: give slots in [resources], "
                 "instead of map_slots and reduce_slots"
             )
-        if self.hadoop is not None:
-            self._require_hadoop()
         runs = len(self.policies) * len(self.load_factors) * self.replications
         if runs > MAX_RUNS:
             raise ValueError(f"{runs} runs, at most {MAX_RUNS} are allowed; shorten a list")
