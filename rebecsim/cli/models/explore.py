@@ -221,7 +221,8 @@ def explore(
             progress=progress,
         )
     if search.reduce and not json:
-        say(f"reduced by {result.symmetries} symmetries")
+        found = result.symmetries  # the one that changes nothing among them
+        say(f"reduced by {found} symmetries" if found > 1 else "no symmetry to reduce by")
     if json:
         from rebecsim.report.models.counterexample import result_to_json
 
