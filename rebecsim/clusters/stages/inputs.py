@@ -38,6 +38,7 @@ from rebecsim.clusters.stages.workloads.map_reduce import (
     WordCount,
 )
 from rebecsim.clusters.stages.workloads.scientific import SIZES, WORKFLOWS
+from rebecsim.clusters.stages.workloads.spread import place_of_run
 from rebecsim.clusters.stages.workloads.stream import (
     JobDraws,
     SampleTime,
@@ -142,7 +143,7 @@ def _drawn(source: _Drawn) -> tuple[StageJob, ...]:
     )
     drawers = [
         (name, partial(_with_estimates, drawer, errors, draws.estimates))
-        for name, drawer in _drawers(workload, source.files, draws)
+        for name, drawer in _drawers(workload, source.files, place_of_run(seed, replication))
     ]
     return tuple(stream_of(stream, drawers, source.resources, draws))
 
@@ -157,14 +158,14 @@ def _with_estimates(
 
 
 def _drawers(
-    workload: StagesWorkload, files: tuple[Path, ...], draws: JobDraws
+    workload: StagesWorkload, files: tuple[Path, ...], place: float
 ) -> Iterator[tuple[str, TaskDrawer]]:
     for path in files:
         yield path.stem, partial(_always, read_workflow(path))
     if workload.map_reduce is not None:
         yield "map_reduce", _map_reduce(workload.map_reduce)
     for name in workload.workflows:
-        family = WORKFLOWS[name](draws.tasks)
+        family = WORKFLOWS[name](place)
         for size in workload.sizes:
             yield f"{name}_{size}", partial(family.tasks, size=_SIZES[size])
 

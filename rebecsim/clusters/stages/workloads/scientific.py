@@ -58,7 +58,7 @@ class TaskList:
 
 
 class Workflow(ABC):
-    """A family of workflows, as it is in one run: what is common to all is drawn once.
+    """A family of workflows, as it is in one run.
 
     Attributes:
         name: that of scenarios.
@@ -68,8 +68,8 @@ class Workflow(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
 
-    def __init__(self, draws: np.random.Generator) -> None:  # noqa: B027 - most have nothing
-        """Draw what all workflows of a run have in common."""
+    def __init__(self, place: float) -> None:  # noqa: B027 - most have nothing
+        """Settle what all workflows of a run have in common, by its place in [0, 1) among runs."""
 
     @abstractmethod
     def tasks(self, draws: np.random.Generator, size: int) -> tuple[StageTask, ...]:
@@ -188,19 +188,19 @@ def _blocks(shares: Sequence[int], count: int) -> list[range]:
 class Genome(Workflow):
     """Epigenomics: lanes of sequences, split, each part mapped to a reference, and merged.
 
-    The size of the reference is drawn once for a run, as a generator that is made once has it: only
-    so do intervals of turnarounds become as wide as published where nothing waits (Lim, PhD thesis,
-    tables D.17 to D.24), and some runs have more work than can be done, while others never wait.
-    Meant are 4 GiB and 25 % around it; but the remainder of a number is taken that may be negative,
-    so that it is 1 to 5 GiB.
+    The size of the reference is the same for all of a run, as a generator that is made once has it:
+    only so do intervals of turnarounds become as wide as published where nothing waits (Lim, PhD
+    thesis, tables D.17 to D.24), and some runs have more work than can be done, while others never
+    wait. Meant are 4 GiB and 25 % around it; but the remainder of a number is taken that may be
+    negative, so that it is 1 to 5 GiB.
     """
 
     name: ClassVar[str] = "genome"
     title: ClassVar[str] = "Epigenomics"
     _LANES: ClassVar[dict[int, tuple[int, int]]] = {30: (1, 6), 50: (2, 5), 100: (1, 24)}
 
-    def __init__(self, draws: np.random.Generator) -> None:
-        self.reference = draws.uniform(1, 5) * _GIBIBYTE
+    def __init__(self, place: float) -> None:
+        self.reference = (1 + 4 * place) * _GIBIBYTE
 
     def tasks(self, draws: np.random.Generator, size: int) -> tuple[StageTask, ...]:
         """Draw the tasks: 1 lane of 6 or 24 parts, or 2 lanes of 5."""
