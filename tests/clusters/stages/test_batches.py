@@ -1,4 +1,4 @@
-"""Standard errors of few runs by the means of batches of their jobs."""
+"""Standard errors of few runs by the means of batches of their jobs, and of evenly spread runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from rebecsim.clusters.stages.reproduction.batches import (
     BATCHES,
     batch_errors,
     error_of_mean,
+    error_of_neighbours,
     error_of_share,
+    spread_errors,
 )
 
 
@@ -81,3 +83,32 @@ def test_the_error_of_a_share_covers_it(share: float) -> None:
     counts = np.random.default_rng(7).binomial(2_500, share, size=2_000)
     apart = [abs(each / 2_500 - share) / error_of_share(int(each), 2_500) for each in counts]
     assert np.mean(np.array(apart) <= 1.96) == pytest.approx(0.95, abs=0.02)
+
+
+def test_evenly_spread_runs_are_as_sure_as_neighbours_are_alike() -> None:
+    """Systematic samples of a line and of white noise, whose errors are known."""
+    starts = np.random.default_rng(6).random(4000)
+    means = np.array([np.mean((start + np.arange(8)) / 8 % 1) for start in starts])
+    line = error_of_neighbours(np.arange(8) / 8)
+    assert line == pytest.approx(1 / 8 / 4)  # step / sqrt(2 n)
+    assert 0.7 * means.std() < line < 1.3 * means.std()
+    noise = np.random.default_rng(7).normal(size=(4000, 8))
+    squares = [error_of_neighbours(each) ** 2 for each in noise]
+    assert np.mean(squares) == pytest.approx(1 / 8, rel=0.05)
+
+
+def test_runs_are_neighbours_by_their_places(tmp_path: Path) -> None:
+    turnaround = np.array([4000, 1000, 3000, 2000]).repeat(1000)  # ms, the third one late
+    columns = {
+        "replication": np.arange(4).repeat(1000),
+        "start": turnaround * 0,
+        "deadline": np.full(4000, 2500) + 1000 * (turnaround == 4000),
+        "end": turnaround,
+    }
+    pq.write_table(pa.table(columns), tmp_path / "jobs.parquet")
+    places = {0: 0.9, 1: 0.0, 2: 0.6, 3: 0.3}
+    errors = spread_errors(tmp_path / "jobs.parquet", places.__getitem__)
+    assert errors["turnaround"] == pytest.approx(math.sqrt(3 * 1.0 / (2 * 3 * 4)))
+    swapped = spread_errors(tmp_path / "jobs.parquet", {**places, 1: 0.5, 3: 0.4}.__getitem__)
+    assert swapped["turnaround"] == pytest.approx(math.sqrt((1 + 4 + 1) / (2 * 3 * 4)))
+    assert errors["late"] > 100 * error_of_share(2000, 4000)

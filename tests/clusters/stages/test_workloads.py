@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 
 from rebecsim.clusters.stages.job import SECOND, StageJob, TaskKind
 from rebecsim.clusters.stages.laxity import sample_run, sequential_time, shortest_time
@@ -17,6 +18,7 @@ from rebecsim.clusters.stages.workloads.map_reduce import (
     WordCount,
 )
 from rebecsim.clusters.stages.workloads.scientific import SIZES, WORKFLOWS, truncated_normal
+from rebecsim.clusters.stages.workloads.spread import place_of_run
 from rebecsim.clusters.stages.workloads.stream import (
     JobDraws,
     SampleTime,
@@ -39,7 +41,7 @@ SHORTEST = {"cybershake": 232, "ligo": 1346, "genome": 17_544}  # turnaround whe
 def drawn(family: str, count: int) -> list[StageJob]:
     draws = np.random.default_rng(8)
     return [
-        StageJob(number, 0, 0, 0, WORKFLOWS[family](draws).tasks(draws, size))
+        StageJob(number, 0, 0, 0, WORKFLOWS[family](draws.random()).tasks(draws, size))
         for size in SIZES
         for number in range(count)
     ]
@@ -50,7 +52,8 @@ def test_structures_are_those_that_are_published(family: str) -> None:
     draws = np.random.default_rng(3)
     for size in SIZES:
         jobs = [
-            StageJob(0, 0, 0, 0, WORKFLOWS[family](draws).tasks(draws, size)) for _ in range(30)
+            StageJob(0, 0, 0, 0, WORKFLOWS[family](draws.random()).tasks(draws, size))
+            for _ in range(30)
         ]
         assert {len(each.tasks) for each in jobs} == COUNTS[family][size]
         assert {max(task.phase for task in each.tasks) for each in jobs} <= PHASES[family]
@@ -139,16 +142,28 @@ def test_jobs_that_are_not_announced_arrive_when_they_may_start() -> None:
 def test_workflows_of_epigenomics_have_one_reference_in_a_run() -> None:
     """25 % to 125 % of 4 GiB: what the generator really draws, by how long it is piled up."""
     draws = np.random.default_rng(5)
-    references = []
-    for _ in range(60):
-        family = WORKFLOWS["genome"](draws)
-        workflows = [family.tasks(draws, 30) for _ in range(12)]
+    for place in (0.0, 0.25, 0.75, 0.999):
+        family = WORKFLOWS["genome"](place)
+        workflows = [family.tasks(draws, 30) for _ in range(200)]
         piled = [max(each, key=lambda task: task.phase).duration for each in workflows]
-        references.append(np.mean(piled) / 4_873_000)
+        size = np.mean(piled) / 4_873_000 / 1.013  # the mean of 1 / rate
+        assert size == pytest.approx(0.25 + place, rel=0.05)
         assert np.std(piled) < 0.2 * np.mean(piled)  # only rates differ
-    assert 0.24 < min(references) < 0.4
-    assert 1.1 < max(references) < 1.32
-    assert np.mean(references) == pytest.approx(0.75, abs=0.11)
+
+
+@given(seed=st.integers(0, 2**63 - 1), power=st.integers(0, 7))
+def test_places_of_runs_are_evenly_spread(seed: int, power: int) -> None:
+    """The first 2, 4, 8, ... runs are equally far apart, wherever they begin."""
+    count = 2**power
+    places = sorted(place_of_run(seed, each) for each in range(count))
+    assert 0 <= places[0] < 1 / count + 1e-9
+    assert np.diff([*places, places[0] + 1]) == pytest.approx(1 / count)
+
+
+def test_places_of_runs_begin_anywhere() -> None:
+    starts = [place_of_run(seed, 5) for seed in range(400)]
+    assert np.histogram(starts, bins=4, range=(0, 1))[0].min() > 70
+    assert place_of_run(3, 2) == place_of_run(3, 2)
 
 
 def test_deadlines_may_be_by_the_sum_of_all_tasks() -> None:

@@ -103,7 +103,7 @@ def workflows_markdown(tables: Sequence[FoundTable], extent: WorkflowExtent) -> 
         f"ours: {counted(extent.runs, 'replication')} of each cell, and all jobs count. "
         "P is the share of late jobs, T the mean turnaround, O what decisions take for each job by "
         "the wall clock; `errors` are differences in standard errors of both, with a mark where "
-        f"they are more than 3 and more than 5 %{_by_batches(extent)}. What was "
+        f"they are more than 3 and more than 5 %{_by_batches(tables, extent)}. What was "
         "decided where the thesis says nothing, and why some figures differ, is said in "
         "[Workflows with deadlines, again](background/workflows.md).",
         within_counts(tables),
@@ -130,12 +130,21 @@ def _workflows(tables: Sequence[FoundTable]) -> str:
     return " and ".join(WORKFLOWS[each].title for each in families)
 
 
-def _by_batches(extent: WorkflowExtent) -> str:
-    """Say where our standard errors are from, if there are too few runs to compare them."""
-    if not extent.is_small:
-        return ""
-    batches = f"; ours are by {BATCHES} batches of jobs of each run"
-    return f"{batches}, or of the runs where that is more" if extent.runs > 1 else batches
+def _by_batches(tables: Sequence[FoundTable], extent: WorkflowExtent) -> str:
+    """Say where our standard errors are from, unless they are those of independent runs alone."""
+    parts = []
+    if extent.runs > 1 and (names := _spread_families(tables)):
+        parts.append(f"of {names} by differences of neighbours among evenly spread runs")
+    if extent.is_small:
+        several = ", or of the runs where that is more" if extent.runs > 1 else ""
+        parts.append(f"by {BATCHES} batches of jobs of each run{several}")
+    return f"; ours are {', '.join(parts)}" if parts else ""
+
+
+def _spread_families(tables: Sequence[FoundTable]) -> str:
+    """Name the families whose runs are evenly spread."""
+    families = dict.fromkeys(each.table.family for each in tables)
+    return " and ".join(WORKFLOWS[each].title for each in families if WORKFLOWS[each].varies)
 
 
 def markdown_table(

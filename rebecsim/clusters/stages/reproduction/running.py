@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from rebecsim.clusters.stages.measures import STAGES_MEASURES
-from rebecsim.clusters.stages.reproduction.batches import batch_errors
+from rebecsim.clusters.stages.reproduction.batches import batch_errors, spread_errors
 from rebecsim.clusters.stages.reproduction.published import (
     COMPARED,
     FIGURES,
@@ -19,6 +20,8 @@ from rebecsim.clusters.stages.reproduction.published import (
 )
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.clusters.stages.study import STUDY
+from rebecsim.clusters.stages.workloads.scientific import WORKFLOWS
+from rebecsim.clusters.stages.workloads.spread import place_of_run
 from rebecsim.studies.plan import plan_study
 from rebecsim.studies.running.comparing import StudyRunner
 from rebecsim.studies.running.runner import PlannedRun
@@ -189,38 +192,47 @@ def kept_run(scenario: StagesScenario, directory: Path) -> PlannedRun:
 def compared(table: BudgetTable, runs: Sequence[PlannedRun]) -> FoundTable:
     """Put the figures of runs, one for each row, beside those of a table."""
     metrics = {each.metric.name: each.metric for each in STAGES_MEASURES}
+    spread = WORKFLOWS[table.family].varies
     rows = []
     for row, run in zip(table.rows, runs, strict=True):
         moments = {each.cell.policy: each for each in run.results.moments(run.plan)}
+        errors = _other_errors(run, spread=spread)
         ours = {
             figure: [estimate(metrics[figure], [moments[each]]) for each in table.policies]
             for figure in FIGURES
         }
-        if run.plan.scenario.replications < _REPLICATIONS:
-            errors = _errors_of_batches(run)
-            for figure in COMPARED:
-                ours[figure] = [
-                    _at_least(mine, errors[policy][figure])
-                    for policy, mine in zip(table.policies, ours[figure], strict=True)
-                ]
+        for figure in COMPARED:
+            ours[figure] = [
+                _as_sure(mine, [each[figure] for each in errors[policy]], spread=spread)
+                for policy, mine in zip(table.policies, ours[figure], strict=True)
+            ]
         ours["processing"] = [_in_seconds(each) for each in ours["processing"]]
         rows.append(compared_row(row.figures, ours))
     return FoundTable(table, tuple(rows))
 
 
-def _at_least(found: Estimate, error: float) -> Estimate:
-    """Give a figure with the greater of two standard errors: a given one, and that of its runs.
+def _as_sure(found: Estimate, errors: Sequence[float], *, spread: bool) -> Estimate:
+    """Give a figure with the greatest of its standard errors; spread runs are not independent."""
+    own = 0.0 if spread else found.standard_error or 0.0
+    return replace(found, standard_error=max([own, *errors]))
 
-    Runs that share something within, as those of Epigenomics do, differ by more than their batches.
+
+def _other_errors(run: PlannedRun, *, spread: bool) -> dict[str, list[Mapping[str, float]]]:
+    """Give standard errors other than those of independent runs: policy -> by figure.
+
+    Those of runs that are evenly spread, and of few runs those of their batches as well.
     """
-    return replace(found, standard_error=max(error, found.standard_error or 0.0))
-
-
-def _errors_of_batches(run: PlannedRun) -> dict[str, Mapping[str, float]]:
-    """Give the standard errors of figures by the batches of few runs: policy -> figure -> error."""
-    return {
-        each.cell.policy: batch_errors(run.results.table("jobs", each)) for each in run.plan.cells
-    }
+    scenario = run.plan.scenario
+    place = partial(place_of_run, scenario.seed)
+    found: dict[str, list[Mapping[str, float]]] = {}
+    for each in run.plan.cells:
+        errors = found.setdefault(each.cell.policy, [])
+        jobs = run.results.table("jobs", each)
+        if spread and scenario.replications > 1:
+            errors.append(spread_errors(jobs, place))
+        if scenario.replications < _REPLICATIONS:
+            errors.append(batch_errors(jobs))
+    return found
 
 
 def compared_row(

@@ -63,10 +63,12 @@ class Workflow(ABC):
     Attributes:
         name: that of scenarios.
         title: in words.
+        varies: whether runs differ by their places.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
+    varies: ClassVar[bool] = False
 
     def __init__(self, place: float) -> None:  # noqa: B027 - most have nothing
         """Settle what all workflows of a run have in common, by its place in [0, 1) among runs."""
@@ -197,6 +199,7 @@ class Genome(Workflow):
 
     name: ClassVar[str] = "genome"
     title: ClassVar[str] = "Epigenomics"
+    varies: ClassVar[bool] = True
     _LANES: ClassVar[dict[int, tuple[int, int]]] = {30: (1, 6), 50: (2, 5), 100: (1, 24)}
 
     def __init__(self, place: float) -> None:
