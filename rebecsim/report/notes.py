@@ -17,11 +17,11 @@ def reading_notes(summary: Summary, has_chance: bool = True) -> list[str]:
     notes = []
     if len(summary.rows) > 1 and any(each.better != "neither" for each in summary.metrics):
         notes.append(
-            "* marks the best value of a column. Whether it is better than another one by more "
+            "* marks the best value of a figure. Whether it is better than another one by more "
             "than chance is said by the differences, run by run, and not by whether intervals "
             "overlap."
             if has_chance
-            else "* marks the best value of a column."
+            else "* marks the best value of a figure."
         )
     if not has_chance:
         notes.append("Nothing is drawn in these models: every run gives the same figures.")

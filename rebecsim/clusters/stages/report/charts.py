@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_DOTS = 4000
+_MANY = 500
+"""Jobs from which on dots are small, and those at either end left out."""
+
 _CUT = 0.5
 """The percentage of jobs at either end that a picture leaves out, so that the rest can be seen."""
 
@@ -66,22 +69,24 @@ def laxity_figure(shown: Sequence[StoredStages], heading: str = "") -> Figure:
         axes.plot([least / unit, most / unit], [-least / unit, -most / unit], color=GREY, lw=0.8)
         axes.axhline(0, color=GREY, linewidth=0.9)
         plain_axes(axes, _title(each), "", f"Lateness ({name})")
-    panels[-1].set_xlim(min(least, 0.0) / unit, most / unit)
-    panels[-1].set_ylim(low / unit, max(high, 0.05 * (high - low)) / unit)
+    wide, tall = 0.02 * (most - least), 0.05 * (high - low)  # room for whole dots
+    panels[-1].set_xlim((min(least, 0.0) - wide) / unit, (most + wide) / unit)
+    panels[-1].set_ylim((low - tall) / unit, (max(high, 0.0) + tall) / unit)
     panels[-1].set_xlabel(f"Laxity at the earliest start ({name})")
     return figure
 
 
 def _dots(axes: Axes, each: StoredStages, colour: str, unit: int) -> None:
     step = -(-len(each.laxity) // _MOST_DOTS)
+    many = len(each.laxity) > _MANY
     axes.scatter(
         each.laxity[::step] / unit,
         each.lateness[::step] / unit,
-        s=7,
+        s=7 if many else 24,
         color=colour,
         alpha=0.5,
         linewidths=0,
-        rasterized=len(each.laxity) > 500,
+        rasterized=many,
     )
 
 
@@ -91,7 +96,8 @@ def _title(each: StoredStages) -> str:
 
 
 def _range(values: Sequence[Seconds]) -> tuple[float, float]:
-    """Give between what nearly all values lie."""
+    """Give between what nearly all values lie, or all if they are few."""
     joined = np.concatenate(values)
-    low, high = np.percentile(joined, [_CUT, 100 - _CUT]).tolist()
+    cut = _CUT if len(joined) > _MANY else 0.0
+    low, high = np.percentile(joined, [cut, 100 - cut]).tolist()
     return low, max(high, low + 1.0)
