@@ -134,7 +134,7 @@ def _by_batches(tables: Sequence[FoundTable], extent: WorkflowExtent) -> str:
     """Say where our standard errors are from, unless they are those of independent runs alone."""
     parts = []
     if extent.runs > 1 and (names := _spread_families(tables)):
-        parts.append(f"of {names} by differences of neighbours among evenly spread runs")
+        parts.append(f"by differences of neighbours among evenly spread runs ({names})")
     if extent.is_small:
         several = ", or of the runs where that is more" if extent.runs > 1 else ""
         parts.append(f"by {BATCHES} batches of jobs of each run{several}")
