@@ -5,13 +5,16 @@ from __future__ import annotations
 import io
 import math
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from statistics import fmean, stdev
 
 import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
 from rebecsim.clusters.stages.reproduction import running
+from rebecsim.clusters.stages.reproduction.batches import spread_errors
 from rebecsim.clusters.stages.reproduction.published import (
     FIGURES,
     BudgetTable,
@@ -31,6 +34,7 @@ from rebecsim.clusters.stages.reproduction.running import (
     compared_row,
 )
 from rebecsim.clusters.stages.reproduction.statements import statements
+from rebecsim.clusters.stages.workloads.spread import place_of_run
 from rebecsim.errors import UserError
 from rebecsim.studies.statistics.estimates import Estimate
 from tests.conftest import Run
@@ -202,6 +206,31 @@ def test_few_runs_are_as_sure_as_they_agree_but_not_surer_than_their_batches(
     assert found.value == pytest.approx((first + second) / 2)
     assert found.standard_error == pytest.approx(max(of_batches, abs(first - second) / 2))
     assert first != second
+
+
+def test_evenly_spread_runs_are_as_sure_as_neighbours_agree(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of Epigenomics; five runs are not few, and their batches do not matter."""
+    monkeypatch.setattr(running, "JOBS", 4)
+    page = tmp_path / "page.md"
+    words = ("reproduce", "workflows", "--tables", "D.17", "--replications", 5, "--workers", 1)
+    assert run(*words, "--out", tmp_path / "out", "--page", page).returncode == 0
+    assert "ours are by differences of neighbours among evenly spread" in page.read_text()
+    table = published()["D.17"]
+    runs = [
+        running.kept_run(running.scenario_of(table, row.point, 5), tmp_path / "out")
+        for row in table.rows
+    ]
+    found = running.compared(table, runs).rows[0]["turnaround"][0].ours
+    jobs = runs[0].results.table("jobs", runs[0].plan.cells[0])
+    place = partial(place_of_run, runs[0].plan.scenario.seed)
+    assert found.standard_error == spread_errors(jobs, place)["turnaround"]
+    kept = pq.read_table(jobs)
+    run_of, start, end = (kept[name].to_numpy() for name in ("replication", "start", "end"))
+    means = [float((end - start)[run_of == number].mean()) / 1000 for number in range(5)]
+    assert found.value == pytest.approx(fmean(means))
+    assert found.standard_error < 0.8 * stdev(means) / 5**0.5  # references matter most
 
 
 @pytest.mark.parametrize(

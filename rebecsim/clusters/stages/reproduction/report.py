@@ -103,7 +103,7 @@ def workflows_markdown(tables: Sequence[FoundTable], extent: WorkflowExtent) -> 
         f"ours: {counted(extent.runs, 'replication')} of each cell, and all jobs count. "
         "P is the share of late jobs, T the mean turnaround, O what decisions take for each job by "
         "the wall clock; `errors` are differences in standard errors of both, with a mark where "
-        f"they are more than 3 and more than 5 %{_by_batches(tables, extent)}. What was "
+        f"they are more than 3 and more than 5 %{_by_what(tables, extent)}. What was "
         "decided where the thesis says nothing, and why some figures differ, is said in "
         "[Workflows with deadlines, again](background/workflows.md).",
         within_counts(tables),
@@ -130,7 +130,7 @@ def _workflows(tables: Sequence[FoundTable]) -> str:
     return " and ".join(WORKFLOWS[each].title for each in families)
 
 
-def _by_batches(tables: Sequence[FoundTable], extent: WorkflowExtent) -> str:
+def _by_what(tables: Sequence[FoundTable], extent: WorkflowExtent) -> str:
     """Say where our standard errors are from, unless they are those of independent runs alone."""
     parts = []
     if extent.runs > 1 and (names := _spread_families(tables)):
