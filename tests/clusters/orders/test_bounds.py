@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import numpy as np
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from rebecsim.clusters.dispatch.orders.bounds import columns_of
 from rebecsim.clusters.dispatch.orders.busy import BusyPeriods
@@ -75,8 +75,12 @@ def free_states(found, nodes):
     st.sampled_from(["EDF", "MDF", "PRIORITY"]),
     st.sampled_from(["fair", "rmc"]),
 )
+@example(310, "EDF", "fair")  # 29 states, 33 with open ties
 def test_values_lie_between_those_of_the_least_and_the_most_ties(seed, policy, law):
-    """So they do where it is open who is next of those that tie, and no state is left out."""
+    """So they do where it is open who is next of those that tie, and no state is left out.
+
+    There are mostly fewer states then, but not always: both ways of a tie may be new ones.
+    """
     configuration = drawn_configuration(random.Random(seed)).model_copy(update={"policy": policy})
     cluster = cluster_of(configuration, 14, law)
     is_open = cluster.with_ties(are_open=True)
@@ -88,7 +92,6 @@ def test_values_lie_between_those_of_the_least_and_the_most_ties(seed, policy, l
     found, merged = (find_states(each, 20_000, all_or_none=True) for each in (cluster, is_open))
     if found.known < 13:
         return
-    assert merged.states <= found.states
     columns = columns_of(COUNTED, all_known=False)
     exact, bounds = (first_of(each, columns) for each in (found, merged))
     for column, value, bound in zip(columns, exact, bounds, strict=True):

@@ -140,10 +140,11 @@ class OrderedCluster:
     def with_ties(self, are_open: bool) -> OrderedCluster:
         """Give the same cluster where slots decide ties, or where it is open who does.
 
-        In the latter it is forgotten which slots jobs are in, so there are fewer states. What is
-        counted lies between what comes of it if each tie turns out for the least and if for the
-        most, as in any run each turns out in one way. Where slots never decide, and where
-        AppMasters differ, they are not forgotten.
+        In the latter it is forgotten which slots jobs are in, so there are fewer states, but for
+        small clusters, where both ways of a tie may bring new ones. What is counted lies between
+        what comes of it if each tie turns out for the least and if for the most, as in any run each
+        turns out in one way. Where slots never decide, and where AppMasters differ, they are not
+        forgotten.
         """
         sizes = self.tables.sizes.copy()
         if sizes[8] and not are_open:
