@@ -16,7 +16,7 @@ from rebecsim.clusters.stages.reproduction.running import (
     WorkflowExtent,
 )
 from rebecsim.clusters.stages.reproduction.statements import statements, title_of
-from rebecsim.clusters.stages.workloads.scientific import WORKFLOWS
+from rebecsim.clusters.stages.workloads.scientific import WORKFLOWS, Workflow
 from rebecsim.counted import counted
 from rebecsim.report.numbers import DASH
 
@@ -124,27 +124,27 @@ def workflows_markdown(tables: Sequence[FoundTable], extent: WorkflowExtent) -> 
 
 def _workflows(tables: Sequence[FoundTable]) -> str:
     """Name the families of some tables, if these are not all."""
-    families = dict.fromkeys(each.table.family for each in tables)
-    if len(families) == len(WORKFLOWS):
-        return "Workflows"
-    return " and ".join(WORKFLOWS[each].title for each in families)
+    families = _families(tables)
+    return "Workflows" if len(families) == len(WORKFLOWS) else _titles(families)
 
 
 def _by_what(tables: Sequence[FoundTable], extent: WorkflowExtent) -> str:
     """Say where our standard errors are from, unless they are those of independent runs alone."""
     parts = []
-    if extent.runs > 1 and (names := _spread_families(tables)):
-        parts.append(f"by differences of neighbours among evenly spread runs ({names})")
+    if extent.runs > 1 and (spread := [each for each in _families(tables) if each.varies]):
+        parts.append(f"by differences of neighbours among evenly spread runs ({_titles(spread)})")
     if extent.is_small:
         several = ", or of the runs where that is more" if extent.runs > 1 else ""
         parts.append(f"by {BATCHES} batches of jobs of each run{several}")
     return f"; ours are {', '.join(parts)}" if parts else ""
 
 
-def _spread_families(tables: Sequence[FoundTable]) -> str:
-    """Name the families whose runs are evenly spread."""
-    families = dict.fromkeys(each.table.family for each in tables)
-    return " and ".join(WORKFLOWS[each].title for each in families if WORKFLOWS[each].varies)
+def _families(tables: Sequence[FoundTable]) -> list[type[Workflow]]:
+    return [WORKFLOWS[name] for name in dict.fromkeys(each.table.family for each in tables)]
+
+
+def _titles(families: Sequence[type[Workflow]]) -> str:
+    return " and ".join(each.title for each in families)
 
 
 def markdown_table(

@@ -64,14 +64,15 @@ class Workflow(ABC):
         name: that of scenarios.
         title: in words.
         varies: whether runs differ by their places.
+        place: of the run, in [0, 1) among all: it settles what its workflows have in common.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     varies: ClassVar[bool] = False
 
-    def __init__(self, place: float) -> None:  # noqa: B027 - most have nothing
-        """Settle what all workflows of a run have in common, by its place in [0, 1) among runs."""
+    def __init__(self, place: float) -> None:
+        self.place = place
 
     @abstractmethod
     def tasks(self, draws: np.random.Generator, size: int) -> tuple[StageTask, ...]:
@@ -202,8 +203,10 @@ class Genome(Workflow):
     varies: ClassVar[bool] = True
     _LANES: ClassVar[dict[int, tuple[int, int]]] = {30: (1, 6), 50: (2, 5), 100: (1, 24)}
 
-    def __init__(self, place: float) -> None:
-        self.reference = (1 + 4 * place) * _GIBIBYTE
+    @property
+    def reference(self) -> float:
+        """The size of that of the run, in bytes."""
+        return (1 + 4 * self.place) * _GIBIBYTE
 
     def tasks(self, draws: np.random.Generator, size: int) -> tuple[StageTask, ...]:
         """Draw the tasks: 1 lane of 6 or 24 parts, or 2 lanes of 5."""

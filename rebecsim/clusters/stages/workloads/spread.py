@@ -22,9 +22,5 @@ def place_of_run(seed: int, replication: int) -> float:
 
 def _reversed(number: int) -> float:
     """Give the binary digits of a number in reverse behind the point: 0, 1/2, 1/4, 3/4, 1/8, ..."""
-    found, digit = 0.0, 0.5
-    while number:
-        found += digit * (number & 1)
-        number >>= 1
-        digit /= 2
-    return found
+    digits = f"{number:b}"
+    return int(digits[::-1], 2) / (1 << len(digits))
