@@ -431,7 +431,10 @@ class StagesScenario(StudyScenario):
             )
         runs = len(self.policies) * len(self.load_factors) * self.replications
         if runs > MAX_RUNS:
-            raise ValueError(f"{runs} runs, at most {MAX_RUNS} are allowed; shorten a list")
+            raise ValueError(
+                f"{runs} runs, at most {MAX_RUNS} are allowed; shorten a list, or "
+                "lower replications (with --precision: --max-replications)"
+            )
         return self
 
     def _require_hadoop(self) -> None:
