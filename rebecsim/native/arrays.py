@@ -9,24 +9,34 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from types import NoneType
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.generate.step import STEP_SIGNATURE
 
-Integers = Annotated[NDArray[np.int64], 1]
-Table = Annotated[NDArray[np.int64], 2]
-Cube = Annotated[NDArray[np.int64], 3]
-ShortTable = Annotated[NDArray[np.int32], 2]
-Numbers = Annotated[NDArray[np.uint32], 1]
-NumberTable = Annotated[NDArray[np.uint32], 2]
-Narrow = Annotated[NDArray[np.int32], 1]
-Bytes = Annotated[NDArray[np.uint8], 1]
-Streams = Annotated[NDArray[np.uint64], 2]
-Flags = Annotated[NDArray[np.bool_], 1]
-"""Arrays, and how many dimensions they have."""
+
+class ArrayType(NamedTuple):
+    """What an array holds, and how many dimensions it has.
+
+    It stands beside NumPy's own type, whose insides differ between versions of NumPy.
+    """
+
+    element: type[np.generic]
+    dimensions: int
+
+
+Integers = Annotated[NDArray[np.int64], ArrayType(np.int64, 1)]
+Table = Annotated[NDArray[np.int64], ArrayType(np.int64, 2)]
+Cube = Annotated[NDArray[np.int64], ArrayType(np.int64, 3)]
+ShortTable = Annotated[NDArray[np.int32], ArrayType(np.int32, 2)]
+Numbers = Annotated[NDArray[np.uint32], ArrayType(np.uint32, 1)]
+NumberTable = Annotated[NDArray[np.uint32], ArrayType(np.uint32, 2)]
+Narrow = Annotated[NDArray[np.int32], ArrayType(np.int32, 1)]
+Bytes = Annotated[NDArray[np.uint8], ArrayType(np.uint8, 1)]
+Streams = Annotated[NDArray[np.uint64], ArrayType(np.uint64, 2)]
+Flags = Annotated[NDArray[np.bool_], ArrayType(np.bool_, 1)]
 
 Step = Annotated[Callable[..., None], STEP_SIGNATURE]
 """The compiled step of a model."""
@@ -56,7 +66,6 @@ def _numba_type(hint: Any) -> Any:
         arguments, result = sigutils.normalize_signature(STEP_SIGNATURE)
         return types.FunctionType(result(*arguments))
     if hasattr(hint, "__metadata__"):
-        (dimensions,) = noted
-        (element,) = get_args(get_args(kind)[1])
+        ((element, dimensions),) = noted
         return types.Array(from_dtype(np.dtype(element)), dimensions, "C")
     return from_dtype(np.dtype(kind))
