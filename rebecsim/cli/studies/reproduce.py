@@ -13,6 +13,7 @@ import typer
 from rebecsim.cli.app import EngineName, Replications, Workers, complain, console, say
 from rebecsim.cli.commands import app
 from rebecsim.cli.studies.compare import kept_or_temporary, showing_runs
+from rebecsim.extras import REPORTS, require
 from rebecsim.studies.storage.arrow import leave_pandas_alone
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def reproduce(
     are the experiments on Hadoop's Capacity Scheduler, workflows those on WFBB-RM, deadlines those
     on MRCP-RM and HCP-RM. With --out, a run that was interrupted goes on where it stopped.
     """
+    require("rebecsim reproduce", *REPORTS)
     leave_pandas_alone()
     if tables is not None and name != _WORKFLOWS:
         raise typer.BadParameter(f"is for {_WORKFLOWS} only", param_hint="--tables")

@@ -25,6 +25,7 @@ from rebecsim.cli.workloads.containers import (
 )
 from rebecsim.cli.workloads.logs import Log, Processors, Size, Sort, read_log, require_log, told
 from rebecsim.errors import UserError
+from rebecsim.extras import require
 
 if TYPE_CHECKING:
     import numpy as np
@@ -121,6 +122,7 @@ def generate(
     from rebecsim.workloads.resample import resample
     from rebecsim.workloads.transform import with_load
 
+    require("rebecsim workload generate", "scipy")
     require_form(out)
     if like is None:
         made = draw(jobs or 10_000, processors or 128, seed=seed, users=users or 1)

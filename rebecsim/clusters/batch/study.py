@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -29,11 +29,13 @@ from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
 from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.storage.results import Results
-from rebecsim.studies.storage.store import StoredRun
 from rebecsim.studies.study import Axis, How, PlannedCell, Study, seed_sequence
 from rebecsim.workloads import CleaningRules, Workload, generate, read_swf, transform
 from rebecsim.workloads.cleaning import skipped_lines
+
+if TYPE_CHECKING:
+    from rebecsim.studies.storage.results import Results
+    from rebecsim.studies.storage.store import StoredRun
 
 _LOG = ("workload", "log")
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rebecsim.actors import ChoiceLaw
 from rebecsim.actors.randomness import key_of
@@ -32,8 +32,10 @@ from rebecsim.studies.running.simulated_study import SimulatedStudy
 from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.sections import Section
 from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.storage.results import Results
 from rebecsim.studies.study import Axis, How, PlannedCell, seed_sequence
+
+if TYPE_CHECKING:
+    from rebecsim.studies.storage.results import Results
 
 _MANAGER = "rm"
 _TICK = "checkQueue"

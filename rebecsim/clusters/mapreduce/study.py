@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -21,8 +21,10 @@ from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
 from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.storage.results import Results
 from rebecsim.studies.study import How, PlannedCell, Study
+
+if TYPE_CHECKING:
+    from rebecsim.studies.storage.results import Results
 
 
 class MapReduceStudy(Study):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -24,8 +24,10 @@ from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
 from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.storage.results import Results
 from rebecsim.studies.study import Axis, How, PlannedCell, Study
+
+if TYPE_CHECKING:
+    from rebecsim.studies.storage.results import Results
 
 
 class StagesStudy(Study):

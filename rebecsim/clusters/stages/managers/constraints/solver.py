@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
 from rebecsim.clusters.stages.job import TaskKey
-from rebecsim.errors import UserError
+from rebecsim.extras import require
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import CpModel, CpSolver
@@ -64,14 +64,10 @@ class Found:
 
 
 def cp_model() -> ModuleType:
-    """Give CP-SAT. Raises UserError, which says how to install it, where it is not."""
-    try:
-        from ortools.sat.python import cp_model
-    except ImportError:
-        raise UserError(
-            "this resource manager plans by constraint programming, which OR-Tools do: "
-            "pip install 'rebecsim[optimise]'"
-        ) from None
+    """Give CP-SAT. Raises MissingPackagesError where OR-Tools are not installed."""
+    require("this resource manager", "ortools")
+    from ortools.sat.python import cp_model
+
     return cast("ModuleType", cp_model)
 
 
