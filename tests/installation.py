@@ -195,13 +195,14 @@ def check_oldest(python: str, wheel: Path, place: Path) -> None:
 
 
 def oldest() -> list[str]:
-    """Give the lower bounds of `setup.cfg` as the only versions, in the form of a constraint."""
+    """Give the lower bounds of what users install as the only versions, in pip's constraints."""
     setup = configparser.ConfigParser()
     setup.read(ROOT / "setup.cfg", encoding="utf-8")
     extras = setup["options.extras_require"]
-    texts = [setup["options"]["install_requires"], *(extras[each] for each in extras)]
+    of_users = [text for name, text in extras.items() if name not in ("test", "docs")]
+    texts = [setup["options"]["install_requires"], *of_users]
     bounds = re.findall(r"^([\w-]+)>=([\w.]+)", "\n".join(texts), flags=re.MULTILINE)
-    return [f"{name}=={version}" for name, version in bounds if name not in ("rebecsim",)]
+    return [f"{name}=={version}" for name, version in bounds]
 
 
 def use(env: Environment) -> None:
@@ -267,11 +268,12 @@ def wait_for(address: str) -> None:
     while True:
         try:
             read(address)
-            return
         except URLError:
             if time.monotonic() > ends:
                 raise
             time.sleep(0.2)
+        else:
+            return
 
 
 def search(address: str) -> None:
