@@ -30,7 +30,7 @@ TEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"
 test-all: PROFILE = thorough
 test-all: lint test-plain test-installed  ## The same, the slow tests, more examples of dear properties, and those below.
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal --hypothesis-profile $(PROFILE)
-	newest=$$($(BIN)/python tests/installation.py --newest) && \
+	newest=$$($(BIN)/python tests/installing/installation.py --newest) && \
 		if [ "$$newest" != "$(PYTHON)" ]; then $(MAKE) test VENV=$(VENV)-newest PYTHON=$$newest; fi
 
 PROFILE = quick
@@ -42,8 +42,8 @@ test-plain: $(INSTALLED)  ## The engines again, as plain Python; Ctrl-C again, w
 	trap '' INT; $(BIN)/pytest tests/test_interrupts.py
 
 test-installed:  ## As users install it: fresh environments, each Python there is, newest and oldest packages.
-	$(PYTHON) tests/installation.py
-	$(PYTHON) tests/installation.py --oldest
+	$(PYTHON) tests/installing/installation.py
+	$(PYTHON) tests/installing/installation.py --oldest
 
 test-shared: $(INSTALLED)  ## Only the tests that read ../shared/data, which may not be copied.
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "shared and not slow"

@@ -13,7 +13,7 @@ import pytest
 
 from rebecsim.processes import importing_as_here, last_words, start_module, worker_variables
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Install rebecsim as users do, and use it: `python tests/installation.py --help`.
+"""Install rebecsim as users do, and use it: `python tests/installing/installation.py --help`.
 
 The wheel is built once. For each Python it goes into a fresh environment with all extras and the
 newest packages, and the main jobs are done from an empty directory, from within the checkout, and
@@ -24,7 +24,7 @@ from urllib.error import URLError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 LARGEST_CORE = 120_000_000
 """Bytes of files of an environment that has the core, with its pip, without setuptools."""
 WITHIN = 300.0

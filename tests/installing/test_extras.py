@@ -15,9 +15,9 @@ from rebecsim.extras import (
     missing_package,
     require,
 )
-from tests.without_packages import without
+from tests.installing.without_packages import without
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 TICKETS = ROOT / "models" / "ticket_service.rebeca"
 FIFO = ROOT / "models" / "benchmarks" / "yarn_fifo4.rebeca"
 
