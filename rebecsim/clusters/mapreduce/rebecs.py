@@ -18,6 +18,7 @@ nothing is asleep, and woken for the next heartbeat that it would have sent.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 
 from rebecsim.actors import Rebec, known_rebec
@@ -56,7 +57,8 @@ class Client(Rebec, queue_size=UNBOUNDED):
 
     def __init__(self, runs: Sequence[JobRun]) -> None:
         for run in runs:
-            self.jobtracker.submit(run, after=run.job.submit)
+            if run.job.after is None:
+                self.jobtracker.submit(run, after=run.job.submit)
 
 
 class JobTracker(Rebec, queue_size=UNBOUNDED):
@@ -82,7 +84,12 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         self._live = 0  # attempts that hold slots
         self._resting: dict[WorkerNode, None] = dict.fromkeys(cluster.nodes)
         self._starving: list[Attempt] = []
-        self._to_come = len(runs) + len(configuration.changes)
+        self._followers: dict[int, list[JobRun]] = {}
+        for run in runs:
+            if run.job.after is not None:
+                self._followers.setdefault(run.job.after, []).append(run)
+        first = sum(run.job.after is None for run in runs)
+        self._to_come = first + len(configuration.changes)
         self._last = 0  # when something was submitted or changed, began or ended
         self._speculation = (
             None
@@ -102,7 +109,10 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
     @at_once
     def submit(self, run: JobRun) -> None:
         """Take a job, unless the scheduler rejects it."""
-        cluster, job = self.cluster, run.job
+        cluster = self.cluster
+        if run.job.after is not None:
+            run.job = replace(run.job, submit=self._now)
+        job = run.job
         files = cluster.configuration.files
         draws = Random(f"{cluster.seed} {job.number} blocks")
         hosts = place_blocks(job.maps, cluster.racks, files, draws)
@@ -113,7 +123,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         self._last = self._now
         run.rejected = self.scheduler.submit(run.progress, self._now)
         if run.rejected is not None:
-            self._leave()
+            self._leave(run)
             return
         self._runs[run.progress] = run
         self._count(run)
@@ -332,7 +342,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         if run.end is not None and not any(progress.running):
             del self._runs[progress]
             self.scheduler.completed(progress)
-            self._leave()
+            self._leave(run)
 
     def _free_slot(self, attempt: Attempt) -> None:
         """Take note that an attempt holds its slot no more."""
@@ -368,8 +378,11 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         if progress.is_done:
             run.end = now
 
-    def _leave(self) -> None:
-        """Take note that a job is done with; close after the last one."""
+    def _leave(self, run: JobRun) -> None:
+        """Take note that a job is done with, and await those after it; close after the last one."""
+        for follower in self._followers.pop(run.job.number, ()):
+            self._to_come += 1
+            self.submit(follower, after=follower.job.submit)
         self.unfinished -= 1
         self.closed = not self.unfinished
 

@@ -77,10 +77,18 @@ def read_jobs(results: Results, cell: PlannedCell) -> tuple[JobColumns, NDArray[
 
     Raises ResultsError for a missing or damaged file.
     """
-    results.require(cell, {JOBS: TABLES[JOBS]})
-    table = _table(results, cell, JOBS)
-    columns = {name: values_of(table, name) for name in JobColumns.__dataclass_fields__}
-    return job_columns(columns), values_of(table, REPLICATION)
+    columns = read_columns(results, cell, JOBS)
+    return job_columns(columns), columns[REPLICATION]
+
+
+def read_columns(results: Results, cell: PlannedCell, name: str) -> dict[str, NDArray[Any]]:
+    """Read a table of a cell, with all replications, by its columns.
+
+    Raises ResultsError for a missing or damaged file.
+    """
+    results.require(cell, {name: TABLES[name]})
+    table = _table(results, cell, name)
+    return {column: values_of(table, column) for column in TABLES[name]}
 
 
 def makespans(jobs: JobColumns, replications: NDArray[np.int64], queue: str = "") -> list[float]:

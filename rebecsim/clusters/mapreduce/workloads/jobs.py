@@ -11,7 +11,7 @@ import numpy as np
 
 from rebecsim.carried_files import carried, version_of
 from rebecsim.clusters.mapreduce.job import MEBIBYTE, JobCosts, MapReduceJob
-from rebecsim.clusters.mapreduce.workloads.arrivals import Arrivals
+from rebecsim.clusters.mapreduce.workloads.arrivals import SECOND, Arrivals
 from rebecsim.clusters.mapreduce.workloads.families import BENCHMARKS, splits_of
 from rebecsim.clusters.mapreduce.workloads.mix import mix_jobs
 from rebecsim.clusters.mapreduce.workloads.random_families import drawn_jobs
@@ -54,15 +54,42 @@ def _loaded(
     found: list[MapReduceJob] = []
     if workload.mix is not None:
         found += _of_mix(workload.mix, block)
+    last: dict[str, int] = {}  # job of each user, as a place in what is found
     for place, table in enumerate(workload.jobs):
-        found += _of_sizes(table, block, f"jobs{place}", draws("jobs", place))
+        for job in _of_sizes(table, block, f"jobs{place}", draws("jobs", place)):
+            if table.arrivals.law == "after":
+                before = last.get(job.user)
+                first = round(table.arrivals.first * SECOND)
+                job = replace(job, submit=first) if before is None else replace(job, after=before)
+            last[job.user] = len(found)
+            found.append(job)
     if workload.drawn is not None:
         found += _of_families(workload.drawn, block, draws("drawn"))
     if workload.swim is not None:
         assert trace is not None
         found += _of_trace(workload.swim, trace, block, draws("swim"))
-    found.sort(key=lambda job: job.submit)  # stable: sources keep their order
-    return tuple(replace(job, number=number) for number, job in enumerate(found))
+    return _numbered(found)
+
+
+def _numbered(jobs: Sequence[MapReduceJob]) -> tuple[MapReduceJob, ...]:
+    """Number jobs by the times of their submission; sources keep their order.
+
+    A job that comes after another one stands behind it, as if submitted with it. What it comes
+    after is a place among the jobs that are given, and then a number.
+    """
+    times: list[int] = []
+    for job in jobs:
+        times.append(job.submit if job.after is None else times[job.after])
+    order = sorted(range(len(jobs)), key=times.__getitem__)
+    numbers = {place: number for number, place in enumerate(order)}
+    return tuple(
+        replace(
+            jobs[place],
+            number=number,
+            after=None if (before := jobs[place].after) is None else numbers[before],
+        )
+        for number, place in enumerate(order)
+    )
 
 
 def _of_mix(table: MixTable, block: int) -> Iterator[MapReduceJob]:

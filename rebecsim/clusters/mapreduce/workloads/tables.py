@@ -88,12 +88,14 @@ class ArrivalsTable(Table):
     law: ArrivalLaw = Field(
         default="fixed",
         description="with one gap between every two; Poisson; some at a time, with exponential "
-        "gaps between these; or all at once",
+        "gaps between these; all at once; or each after the job before it of the same user has "
+        "ended, the user's first one at first",
     )
     gap: Seconds = Field(
         default=1.0,
         json_schema_extra=unit("seconds"),
-        description="between two jobs, or two bursts; of random ones the mean",
+        description="between two jobs, or two bursts; of random ones the mean; after: since the "
+        "end of the job before it",
     )
     burst: Count = Field(
         default=10, json_schema_extra=unit("jobs"), description="how many come together in a burst"
@@ -179,6 +181,8 @@ class JobsTable(Table):
             raise ValueError("give one of input = MiB and maps = COUNT")
         if self.family is None and self.program is None:
             raise ValueError('give a family = "NAME", or the program whose costs they have')
+        if self.arrivals.law == "after" and self.user is None:
+            raise ValueError('arrivals.law = "after" is for jobs of one user; add user = "NAME"')
         return self
 
     @property
@@ -212,6 +216,12 @@ class DrawnTable(Table):
     arrivals: ArrivalsTable = Field(
         default=ArrivalsTable(law="poisson"), description="when they come"
     )
+
+    @model_validator(mode="after")
+    def _open(self) -> Self:
+        if self.arrivals.law == "after":
+            raise ValueError('arrivals.law = "after" is for jobs of given sizes, with a user')
+        return self
 
 
 class SwimTable(Table):
