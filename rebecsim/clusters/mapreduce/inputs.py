@@ -74,6 +74,7 @@ class RunSetup:
                 int(seed.generate_state(1, np.uint64)[0]),
             ),
             self.scheduler,
+            self.scenario.warm_up,
         )
 
     def require_sense(self) -> Iterator[str]:

@@ -69,6 +69,7 @@ class MapReduceStudy(Study):
             "backups": scenario.speculation is not None,
             "failures": scenario.failures.is_some,
             "racks": scenario.cluster.racks > 1,
+            "warm_up": scenario.warm_up > 0,
             "asked": False,
         }
         return tuple(each.metric for each in MAPREDUCE_MEASURES if says[each.telling])

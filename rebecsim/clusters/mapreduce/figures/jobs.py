@@ -56,6 +56,13 @@ class JobColumns:
             chosen &= self.queue == queue
         return self.only(chosen)
 
+    def after_warm_up(self, share: float) -> NDArray[np.bool_]:
+        """Say which of the jobs count where this share, the first to be submitted, does not."""
+        order = np.argsort(self.submit, kind="stable")
+        counted = np.ones(len(self), dtype=bool)
+        counted[order[: int(share * len(self))]] = False
+        return counted
+
     @property
     def elapsed(self) -> Seconds:
         """From submission to end."""
@@ -80,6 +87,12 @@ class JobColumns:
     def reduce_time(self) -> Seconds:
         """From the first reduce's slot to the end; overlaps the maps."""
         return np.asarray((self.end - self.reduces_begin) / _SECOND)
+
+
+def throughput(jobs: JobColumns) -> float:
+    """Give how many jobs of one run end in an hour, from the first submission to the last end."""
+    span = int(jobs.end.max() - jobs.submit.min()) if len(jobs) else 0
+    return 3600 * _SECOND * len(jobs) / span if span else 0.0
 
 
 def joined(parts: Sequence[JobColumns]) -> JobColumns:

@@ -17,7 +17,7 @@ from rebecsim.clusters.mapreduce.figures.attempts import (
     AttemptColumns,
 )
 from rebecsim.clusters.mapreduce.figures.jobs import JobColumns
-from rebecsim.clusters.mapreduce.figures.measures import MeasuredRun
+from rebecsim.clusters.mapreduce.figures.measures import MeasuredRun, begin_of_counted
 from rebecsim.clusters.mapreduce.figures.tables import DEVICE_COLUMNS, QueueCapacity, RecordedRun
 from rebecsim.clusters.mapreduce.hdfs import racks_of
 from rebecsim.clusters.mapreduce.job import JobPriority
@@ -30,19 +30,21 @@ from rebecsim.clusters.mapreduce.tracker import TrackerSlots
 _ALL = 100.0  # percent
 
 
-def recorded(run: FinishedRun, scheduler: SchedulerSetup) -> RecordedRun:
-    """Give figures and tables of a run."""
+def recorded(run: FinishedRun, scheduler: SchedulerSetup, warm_up: float = 0.0) -> RecordedRun:
+    """Give figures and tables of a run; of its jobs a share, by submission, does not count."""
     attempts = attempt_columns(run.attempts)
     ended = [each for each in run.jobs if each.end is not None]
     rejected = [each for each in run.jobs if each.rejected is not None]
     hadoop, nodes = run.configuration.hadoop, run.configuration.hardware.nodes
     devices = device_columns(run)
+    jobs = _job_columns(ended, attempts)
     measured = MeasuredRun(
-        jobs=_job_columns(ended, attempts),
+        jobs=jobs,
         attempts=attempts,
         slots=(nodes * hadoop.map_slots, nodes * hadoop.reduce_slots),
-        use=_means(devices),
+        use=_means(devices, begin_of_counted(jobs, warm_up)),
         rejected=len(rejected),
+        warm_up=warm_up,
     )
     return RecordedRun(
         measured=measured,
@@ -155,9 +157,9 @@ def _used(before: DeviceUse, after: DeviceUse, nodes: int) -> tuple[float, float
     )
 
 
-def _means(devices: Mapping[str, NDArray[Any]]) -> dict[str, float]:
-    """Give means over the run, of windows that may differ in length."""
-    spans = np.diff(devices["time"])
+def _means(devices: Mapping[str, NDArray[Any]], begin: int) -> dict[str, float]:
+    """Give means from a time on, of windows that may differ in length."""
+    spans = np.diff(np.maximum(devices["time"], begin))
     if not len(spans) or not spans.sum():
         return {}
     return {

@@ -36,7 +36,7 @@ class StoredRuns:
 
     Attributes:
         variant: its name.
-        all_jobs: jobs of all replications.
+        all_jobs: jobs of all replications, but for those of the warm-up.
         replications: of which replication each is.
         jobs, attempts, queues, shares, devices: of the first replication.
     """
@@ -75,10 +75,18 @@ def read_shown(plan: Plan, results: Results) -> Mapping[str, StoredRuns]:
 def read_jobs(results: Results, cell: PlannedCell) -> tuple[JobColumns, NDArray[np.int64]]:
     """Read the jobs of all replications of a cell, and of which replication each is.
 
-    Raises ResultsError for a missing or damaged file.
+    Those of the warm-up are left out. Raises ResultsError for a missing or damaged file.
     """
     columns = read_columns(results, cell, JOBS)
-    return job_columns(columns), columns[REPLICATION]
+    jobs, replications = job_columns(columns), columns[REPLICATION]
+    warm_up = cell.setup.scenario.warm_up
+    if not warm_up:
+        return jobs, replications
+    counted = np.zeros(len(jobs), dtype=bool)
+    for run in np.unique(replications):
+        mine = replications == run
+        counted[mine] = jobs.only(mine).after_warm_up(warm_up)
+    return jobs.only(counted), replications[counted]
 
 
 def read_columns(results: Results, cell: PlannedCell, name: str) -> dict[str, NDArray[Any]]:
