@@ -83,6 +83,22 @@ class HadoopSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeClass:
+    """Nodes that are alike, and may differ from others; links are those of the cluster.
+
+    Attributes:
+        count: how many.
+        map_slots, reduce_slots: of each.
+        hardware: its processors and disks; the number of nodes in it has no meaning.
+    """
+
+    count: int
+    map_slots: int
+    reduce_slots: int
+    hardware: NodeHardware
+
+
+@dataclass(frozen=True, slots=True)
 class FileSystem:
     """Where the blocks of inputs are.
 
@@ -195,6 +211,7 @@ class MapReduceConfiguration:
         failures: of its nodes.
         speculation: None: no task has two attempts at a time.
         changes: of the parameters of its scheduler, in any order.
+        classes: of the first nodes; the others are as `hardware` and `hadoop` say.
         sampling: how often the use of its devices is written down (microseconds); 0: never.
     """
 
@@ -206,3 +223,19 @@ class MapReduceConfiguration:
     speculation: Speculation | None = None
     changes: tuple[TimedChange, ...] = ()
     sampling: int = 10 * SECOND
+    classes: tuple[NodeClass, ...] = ()
+
+    @property
+    def class_of_nodes(self) -> list[NodeClass]:
+        """Give the class of each node, in the order of their numbers."""
+        nodes, hadoop = self.hardware.nodes, self.hadoop
+        classed = [each for each in self.classes for _ in range(each.count)]
+        left = nodes - len(classed)
+        others = NodeClass(left, hadoop.map_slots, hadoop.reduce_slots, self.hardware)
+        return [*classed, *[others] * left]
+
+    @property
+    def slots(self) -> tuple[int, int]:
+        """Give how many slots there are, of maps and of reduces."""
+        nodes = self.class_of_nodes
+        return sum(each.map_slots for each in nodes), sum(each.reduce_slots for each in nodes)

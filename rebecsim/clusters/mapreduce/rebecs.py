@@ -298,12 +298,12 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         if attempt.locality is None:
             attempt.locality = locality_of(chosen, attempt.node.number, cluster.racks)
         is_local = attempt.source is attempt.node
-        split = job.splits[attempt.number]
+        split, rates = job.splits[attempt.number], attempt.node.rates
         if not job.reduces:
-            attempt.steps = map_only_steps(split, job.costs, is_local, cluster.rates, draws.jitter)
+            attempt.steps = map_only_steps(split, job.costs, is_local, rates, draws.jitter)
             return
         buffer = cluster.configuration.hadoop.sort_buffer
-        attempt.steps = map_steps(split, job.costs, buffer, is_local, cluster.rates, draws.jitter)
+        attempt.steps = map_steps(split, job.costs, buffer, is_local, rates, draws.jitter)
         attempt.output = map_output(split, job.costs) / job.reduces
         attempt.read_factor = draws.jitter()
 

@@ -35,13 +35,12 @@ def recorded(run: FinishedRun, scheduler: SchedulerSetup, warm_up: float = 0.0) 
     attempts = attempt_columns(run.attempts)
     ended = [each for each in run.jobs if each.end is not None]
     rejected = [each for each in run.jobs if each.rejected is not None]
-    hadoop, nodes = run.configuration.hadoop, run.configuration.hardware.nodes
     devices = device_columns(run)
     jobs = _job_columns(ended, attempts)
     measured = MeasuredRun(
         jobs=jobs,
         attempts=attempts,
-        slots=(nodes * hadoop.map_slots, nodes * hadoop.reduce_slots),
+        slots=run.configuration.slots,
         use=_means(devices, begin_of_counted(jobs, warm_up)),
         rejected=len(rejected),
         warm_up=warm_up,
@@ -133,7 +132,9 @@ def device_columns(run: FinishedRun) -> dict[str, NDArray[Any]]:
     rates = np.asarray(run.capacities, dtype=np.float64)
     of_nodes, of_racks = rates[: 2 * nodes].sum(), rates[2 * nodes :].sum()
     has_racks = hardware.racks > 1 and np.isfinite(of_racks)
-    most = (nodes * hardware.cores, nodes * hardware.disks, of_nodes, of_racks if has_racks else 0)
+    each_node = [each.hardware for each in run.configuration.class_of_nodes]
+    cores, disks = sum(each.cores for each in each_node), sum(each.disks for each in each_node)
+    most = (cores, disks, of_nodes, of_racks if has_racks else 0)
     uses = list(run.uses)
     found: dict[str, list[float]] = {name: [] for name in DEVICE_COLUMNS}
     for before, after in pairwise(uses):
@@ -184,10 +185,11 @@ def queue_capacities(
 
 def built(scheduler: SchedulerSetup, configuration: MapReduceConfiguration) -> TaskScheduler:
     """Make a scheduler for a cluster on which nothing runs. Raises UserError where it cannot be."""
-    hardware, hadoop = configuration.hardware, configuration.hadoop
+    racks = racks_of(configuration.hardware.nodes, configuration.hardware.racks)
+    nodes = zip(racks, configuration.class_of_nodes, strict=True)
     return scheduler.build(
         [
-            TrackerSlots(number, rack, hadoop.map_slots, hadoop.reduce_slots)
-            for number, rack in enumerate(racks_of(hardware.nodes, hardware.racks))
+            TrackerSlots(number, rack, of.map_slots, of.reduce_slots)
+            for number, (rack, of) in enumerate(nodes)
         ]
     )

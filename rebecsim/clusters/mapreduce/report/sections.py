@@ -111,7 +111,7 @@ def _csv(shown: Sequence[StoredRuns]) -> str:
 def _pictures(plan: Plan, shown: Sequence[StoredRuns]) -> Iterator[Picture]:
     """Say which pictures there are, in the order of the page."""
     heading, cluster = plan.scenario.heading, plan.scenario.cluster
-    of_node = (cluster.map_slots, cluster.reduce_slots)
+    of_node = cluster.most_slots
     yield Picture(
         "families",
         "Jobs by family",
@@ -123,9 +123,7 @@ def _pictures(plan: Plan, shown: Sequence[StoredRuns]) -> Iterator[Picture]:
         "shares",
         "Shares of queues",
         "The part of all slots that each queue holds; dashed lines are capacities.",
-        partial(
-            shares_figure, shown, (cluster.nodes * of_node[0], cluster.nodes * of_node[1]), heading
-        ),
+        partial(shares_figure, shown, cluster.slots, heading),
     )
     yield Picture(
         "gantt",
