@@ -17,6 +17,8 @@ from rebecsim.clusters.mapreduce.configuration import (
     NodeHardware,
     Outage,
     PlacementRule,
+    QueueCondition,
+    QueueFigure,
     ReportRule,
     Speculation,
     SpeculationRule,
@@ -383,11 +385,41 @@ class SpeculationTable(Table):
         )
 
 
+class ConditionTable(Table):
+    """What must become true of a queue for settings to change."""
+
+    queue: str = Field(min_length=1, description="whose figure it is")
+    figure: QueueFigure = Field(
+        default="jobs",
+        description="its jobs that have not ended, or tasks of these that wait for a slot",
+    )
+    below: Annotated[int, Field(ge=1, le=10**9)] | None = Field(
+        default=None, json_schema_extra=NO_UNIT, description="the figure is less than this"
+    )
+    above: Annotated[int, Field(ge=0, le=10**9)] | None = Field(
+        default=None, json_schema_extra=NO_UNIT, description="the figure is more than this"
+    )
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if self.below is None and self.above is None:
+            raise ValueError("say of what the figure should be below or above, as below = 1")
+        return self
+
+    def condition(self) -> QueueCondition:
+        """Give it as the cluster has it."""
+        return QueueCondition(self.queue, self.figure, self.below, self.above)
+
+
 class ChangeTable(Table):
     """Parameters of the schedulers that change while the cluster runs."""
 
-    at: Annotated[float, Field(ge=0, le=1e9)] = Field(
-        json_schema_extra=unit("seconds"), description="when"
+    at: Annotated[float, Field(ge=0, le=1e9)] | None = Field(
+        default=None, json_schema_extra=unit("seconds"), description="when"
+    )
+    when: ConditionTable | None = Field(
+        default=None,
+        description="instead of at: each time that this becomes true of a queue",
     )
     settings: dict[str, ParameterValue] = Field(
         min_length=1,
@@ -395,9 +427,16 @@ class ChangeTable(Table):
         description="which, by the names that they have in the scheduler's file",
     )
 
+    @model_validator(mode="after")
+    def _one_time(self) -> Self:
+        if (self.at is None) == (self.when is None):
+            raise ValueError('give one of at = SECONDS and when = { queue = "NAME", below = 1 }')
+        return self
+
     def change(self) -> TimedChange:
         """Give it as the cluster has it."""
-        return TimedChange(round(self.at * SECOND), dict(self.settings))
+        when = None if self.when is None else self.when.condition()
+        return TimedChange(round((self.at or 0) * SECOND), dict(self.settings), when)
 
 
 def cluster_configuration(

@@ -16,6 +16,7 @@ PlacementRule = Literal["random", "hadoop"]
 ReportRule = Literal["heartbeat", "at_once"]
 HeartbeatSender = Literal["node", "slot"]
 SpeculationRule = Literal["hadoop", "late"]
+QueueFigure = Literal["jobs", "waiting_maps", "waiting_reduces"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,16 +188,43 @@ class Speculation:
 
 
 @dataclass(frozen=True, slots=True)
+class QueueCondition:
+    """What must become true of a queue, or pool.
+
+    Attributes:
+        queue: its name.
+        figure: of what it has: jobs that are submitted and have not ended, or tasks of these that
+            wait for a slot; reduces do when they may begin.
+        below: the figure is less than this; None: anything.
+        above: the figure is more than this; None: anything.
+    """
+
+    queue: str
+    figure: QueueFigure = "jobs"
+    below: int | None = None
+    above: int | None = None
+
+    def holds(self, figure: int) -> bool:
+        """Whether it is true of a figure."""
+        return (self.below is None or figure < self.below) and (
+            self.above is None or figure > self.above
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class TimedChange:
     """Parameters of the scheduler that change while the cluster runs.
 
     Attributes:
         at: when (microseconds).
         parameters: by the names that the scheduler knows.
+        when: instead: each time that this becomes true; what is true at the beginning must become
+            false first.
     """
 
     at: int
     parameters: Mapping[str, object]
+    when: QueueCondition | None = None
 
 
 @dataclass(frozen=True, slots=True)

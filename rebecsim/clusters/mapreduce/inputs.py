@@ -84,8 +84,10 @@ class RunSetup:
         require_runnable(jobs, configuration)
         made = built(self.scheduler, configuration)
         for change in sorted(configuration.changes, key=lambda each: each.at):
+            # one that may come at any time is tried alone
+            tried = made if change.when is None else built(self.scheduler, configuration)
             try:
-                made.change(change.parameters, change.at)
+                tried.change(change.parameters, change.at)
             except UserError as error:
                 raise UserError(f"{self.name}: changes: {error}") from error
         yield from self.scheduler.without_effect

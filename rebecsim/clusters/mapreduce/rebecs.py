@@ -40,6 +40,7 @@ from rebecsim.clusters.mapreduce.tasks.phases import (
     map_steps,
     reduce_start,
 )
+from rebecsim.clusters.mapreduce.triggers import QueueTriggers
 
 MAP, REDUCE = SlotKind.MAP, SlotKind.REDUCE
 
@@ -89,7 +90,9 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
             if run.job.after is not None:
                 self._followers.setdefault(run.job.after, []).append(run)
         first = sum(run.job.after is None for run in runs)
-        self._to_come = first + len(configuration.changes)
+        timed = [each for each in configuration.changes if each.when is None]
+        self._triggers = QueueTriggers(configuration.changes)
+        self._to_come = first + len(timed)
         self._last = 0  # when something was submitted or changed, began or ended
         self._speculation = (
             None
@@ -101,7 +104,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         self.watch(after=self._patience)
         if scheduler.poll_interval is not None:
             self.poll(after=scheduler.poll_interval)
-        for change in configuration.changes:
+        for change in timed:
             self.change(change, after=change.at)
 
     # --- what happens ----------------------------------------------------------------------------
@@ -126,6 +129,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
             self._leave(run)
             return
         self._runs[run.progress] = run
+        self._triggers.add(job.queue, (1, 0, 0))
         self._count(run)
         self._something_happened()
 
@@ -245,7 +249,15 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         maps, reduces = run.wants()
         self._wanted[MAP] += maps - run.wanted[0]
         self._wanted[REDUCE] += reduces - run.wanted[1]
+        self._triggers.add(run.job.queue, (0, maps - run.wanted[0], reduces - run.wanted[1]))
         run.wanted = maps, reduces
+        self._trigger()
+
+    def _trigger(self) -> None:
+        """Change settings whose condition has become true."""
+        for change in self._triggers.due():
+            self._to_come += 1
+            self.change(change)
 
     # --- attempts begin and end ------------------------------------------------------------------
 
@@ -380,6 +392,9 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
 
     def _leave(self, run: JobRun) -> None:
         """Take note that a job is done with, and await those after it; close after the last one."""
+        if run.rejected is None:
+            self._triggers.add(run.job.queue, (-1, 0, 0))
+            self._trigger()
         for follower in self._followers.pop(run.job.number, ()):
             self._to_come += 1
             self.submit(follower, after=follower.job.submit)

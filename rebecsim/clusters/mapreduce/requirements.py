@@ -50,6 +50,8 @@ def require_runnable(jobs: Sequence[MapReduceJob], configuration: MapReduceConfi
     for change in configuration.changes:
         if change.at < 0:
             raise UserError(f"changes: at should be 0 at least, not {change.at}")
+        if change.when is not None and not any(job.queue == change.when.queue for job in jobs):
+            raise UserError(f"changes: when.queue: no job goes to queue {change.when.queue}")
     _require_classes(configuration)
     if not jobs:
         raise UserError("jobs: there is none")
