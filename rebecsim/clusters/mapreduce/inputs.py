@@ -19,6 +19,7 @@ from rebecsim.clusters.mapreduce.requirements import require_runnable
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario, VariantTable
 from rebecsim.clusters.mapreduce.schedulers.registry import slot_scheduler
 from rebecsim.clusters.mapreduce.schedulers.scheduler import SchedulerSetup
+from rebecsim.clusters.mapreduce.tasks.phases import Rates
 from rebecsim.clusters.mapreduce.workloads.jobs import workload_jobs
 from rebecsim.errors import UserError
 from rebecsim.studies.study import seed_sequence
@@ -61,7 +62,8 @@ class RunSetup:
     def jobs(self, replication: int) -> tuple[MapReduceJob, ...]:
         """Give the jobs: the same under all variants. Raises WorkloadError and OSError."""
         scenario = self.scenario
-        return workload_jobs(scenario.workload, self.folder, scenario.seed, replication)
+        rates = Rates.of(scenario.cluster.hardware())
+        return workload_jobs(scenario.workload, self.folder, scenario.seed, replication, rates)
 
     def recorded(self, replication: int) -> RecordedRun:
         """Run the cluster. Blocks, heartbeats and jitter are the same under all variants."""

@@ -93,8 +93,8 @@ class MapReduceStudy(Study):
     def files(self, scenario: MapReduceScenario) -> Mapping[FieldPath, str]:
         """Name the trace and the files of settings."""
         named: dict[FieldPath, str] = {}
-        if scenario.workload.swim is not None:
-            named["workload", "swim", "trace"] = scenario.workload.swim.trace
+        for source, trace in scenario.workload.traces.items():
+            named["workload", source, "trace"] = trace
         for place, variant in enumerate(scenario.variants):
             if variant.file is not None:
                 named["variants", place, "file"] = variant.file

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from rebecsim.clusters.mapreduce.configuration import NodeHardware
 from rebecsim.clusters.mapreduce.job import JobCosts
+from rebecsim.clusters.mapreduce.tasks.phases import Rates
 from rebecsim.clusters.mapreduce.workloads.arrivals import Arrivals
 from rebecsim.clusters.mapreduce.workloads.families import BLOCK, splits_of
 from rebecsim.clusters.mapreduce.workloads.jobs import workload_jobs
@@ -148,7 +150,7 @@ def test_a_job_comes_after_the_one_before_it_of_its_user():
             ]
         }
     )
-    jobs = workload_jobs(workload, Path(), 1, 0)
+    jobs = workload_jobs(workload, Path(), 1, 0, Rates.of(NodeHardware()))
     second = 1_000_000
     assert [(job.user, job.submit, job.after) for job in jobs] == [
         ("ann", 5 * second, None),

@@ -252,6 +252,25 @@ class SwimTable(Table):
     )
 
 
+class RumenTable(Table):
+    """Jobs of a history that Rumen has made: with the bytes of their tasks, and their times."""
+
+    trace: str = Field(
+        min_length=1, description="the history (.json or .json.gz), from the scenario's folder"
+    )
+    first: Count | None = Field(
+        default=None, json_schema_extra=unit("jobs"), description="of the jobs, only the first ones"
+    )
+    speed: Annotated[float, Field(ge=0.001, le=1000)] = Field(
+        default=1.0, json_schema_extra=NO_UNIT, description="submit jobs so many times as fast"
+    )
+    program: Benchmark | None = Field(
+        default=None,
+        description="whose costs of processors tasks have; without it as much as it takes for the "
+        "tasks of a job, alone on a node, to take as long as in the history",
+    )
+
+
 class MapReduceWorkload(Table):
     """Where jobs come from; jobs of several sources come together."""
 
@@ -266,12 +285,20 @@ class MapReduceWorkload(Table):
     )
     drawn: DrawnTable | None = Field(default=None, description="jobs drawn for each replication")
     swim: SwimTable | None = Field(default=None, description="jobs of a trace")
+    rumen: RumenTable | None = Field(default=None, description="jobs of a history")
 
     @model_validator(mode="after")
     def _some_source(self) -> Self:
-        if self.mix is None and not self.jobs and self.drawn is None and self.swim is None:
-            raise ValueError("say which jobs there are: mix, jobs, drawn or swim")
+        sources = (self.mix, self.jobs, self.drawn, self.swim, self.rumen)
+        if not any(sources):
+            raise ValueError("say which jobs there are: mix, jobs, drawn, swim or rumen")
         return self
+
+    @property
+    def traces(self) -> dict[str, str]:
+        """The files that jobs are read from, by the tables that name them."""
+        named = {"swim": self.swim, "rumen": self.rumen}
+        return {name: table.trace for name, table in named.items() if table is not None}
 
     @property
     def is_random(self) -> bool:
