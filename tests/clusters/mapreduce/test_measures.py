@@ -21,6 +21,7 @@ def jobs() -> JobColumns:
     return JobColumns(
         family=np.array(["large", "small"]),
         queue=np.array(["one", "two"]),
+        user=np.array(["ann", "bob"]),
         submit=seconds(0, 10),
         begin=seconds(5, 40),
         maps_end=seconds(60, 45),

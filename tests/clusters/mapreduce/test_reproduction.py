@@ -261,7 +261,8 @@ def test_the_report_has_families_queues_and_pictures(tiny):
     assert [name for name, _ in ratio.rows] == ["type1", "type5"]
     assert [name for name, _ in queues.tables[0].rows] == ["queue1", "queue2"]
     assert families.files["families.csv"].count("\n") == 5
-    assert [each.name for each in pictures.pictures] == ["families", "shares", "gantt", "devices"]
+    names = ["families", "families_by_queue", "users", "waits", "shares", "gantt", "devices"]
+    assert [each.name for each in pictures.pictures] == names
     for picture in pictures.pictures:
         assert picture.draw().get_axes()
 

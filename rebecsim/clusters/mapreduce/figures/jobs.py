@@ -20,7 +20,7 @@ class JobColumns:
     """Jobs as columns, of shape (jobs,). Times are microseconds.
 
     Attributes:
-        family, queue: names.
+        family, queue, user: names.
         submit: when a job is submitted.
         begin: when its first map gets a slot.
         maps_end: when its last map ends.
@@ -31,6 +31,7 @@ class JobColumns:
 
     family: NDArray[np.str_]
     queue: NDArray[np.str_]
+    user: NDArray[np.str_]
     submit: Integers
     begin: Integers
     maps_end: Integers

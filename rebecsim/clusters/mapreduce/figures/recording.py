@@ -49,7 +49,6 @@ def recorded(run: FinishedRun, scheduler: SchedulerSetup, warm_up: float = 0.0) 
         measured=measured,
         names={
             "job": np.array([each.job.number for each in ended], dtype=np.int64),
-            "user": [each.job.user for each in ended],
             "priority": [JobPriority(each.job.priority).name.lower() for each in ended],
             "maps": np.array([each.job.maps for each in ended], dtype=np.int64),
             "reduces": np.array([each.job.reduces for each in ended], dtype=np.int64),
@@ -113,6 +112,7 @@ def _job_columns(jobs: Sequence[JobRecord], attempts: AttemptColumns) -> JobColu
     return JobColumns(
         np.array([each.job.family for each in jobs], dtype=str),
         np.array([each.job.queue for each in jobs], dtype=str),
+        np.array([each.job.user for each in jobs], dtype=str),
         np.array([each.job.submit for each in jobs], dtype=np.int64),
         times("first_map", "end"),
         times("maps_end", "end"),

@@ -100,7 +100,7 @@ class RecordedRun:
 
     Attributes:
         measured: what figures are of.
-        names: of the jobs that have ended: number, user, priority, maps and reduces.
+        names: of the jobs that have ended: number, priority, maps and reduces.
         rejections: number, family, queue, user, reason and time of submission of the others.
         capacities: of the queues, where the scheduler has such.
         devices: `time` and the columns of `DEVICE_COLUMNS`.

@@ -14,6 +14,12 @@ from rebecsim.clusters.mapreduce.report.charts import (
     shares_figure,
 )
 from rebecsim.clusters.mapreduce.report.gantt import gantt_figure
+from rebecsim.clusters.mapreduce.report.job_charts import (
+    MOST_BARS,
+    users_figure,
+    users_of,
+    waits_figure,
+)
 from rebecsim.report.csv import text_of
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.sections import Picture, Section, TextTable
@@ -118,6 +124,27 @@ def _pictures(plan: Plan, shown: Sequence[StoredRuns]) -> Iterator[Picture]:
         "A box is the middle half of the jobs of all runs, the line in it the median; whiskers "
         "reach from the 5th to the 95th percentile.",
         partial(families_figure, shown, heading),
+    )
+    queues = list(dict.fromkeys(name for each in shown for name in each.queue_names))
+    if len(queues) > 1:
+        yield Picture(
+            "families_by_queue",
+            "Jobs by family and queue",
+            "The same, with a column for each queue.",
+            partial(families_figure, shown, heading, queues),
+        )
+    if 1 < len(users_of(shown)) <= MOST_BARS:
+        yield Picture(
+            "users",
+            "Jobs by user",
+            "Means over all runs; the lines reach a standard deviation up and down.",
+            partial(users_figure, shown, heading),
+        )
+    yield Picture(
+        "waits",
+        "Waiting by job number",
+        "A point is a job of a queue, in the order of submission: the mean over all runs.",
+        partial(waits_figure, shown, heading),
     )
     yield Picture(
         "shares",
