@@ -184,6 +184,7 @@ def test_tables_are_chosen_by_their_numbers():
     with pytest.raises(UserError, match=r"no table '5.9'; they are 5.1 to 5.4 and 6.1 to 6.20"):
         _ = Extent(tables=("5.9",)).chosen
     assert published().only(published().numbers) == published()
+    assert published().only(["5.3"]).shared == ("5.3",)
 
 
 def test_a_quick_run_says_which_verdicts_more_runs_reverse():

@@ -59,7 +59,10 @@ def test_figures_are_shown_where_they_say_something(load):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        (BEGIN + VARIANT + "[workload]\n", "say which jobs there are: mix, jobs, drawn, swim or rumen"),
+        (
+            BEGIN + VARIANT + "[workload]\n",
+            "say which jobs there are: mix, jobs, drawn, swim or rumen",
+        ),
         (GOOD.replace("CAPACITY", "CAPACTY"), "did you mean CAPACITY"),
         (GOOD.replace("= 60", "= 50"), "the capacities of the queues are 90 percent together"),
         (GOOD.replace("settings", 'file = "a.xml"\nsettings'), "give a file or settings, not both"),

@@ -100,7 +100,7 @@ class Published:
         tables: of chapter 6.
         makespans: of table 5.1, by name.
         pairs: of its runs.
-        pairings: of tables 5.2 and 5.3.
+        pairings: of tables 5.2 and 5.3, and `shared`, which of the two.
         stragglers: of table 5.4.
     """
 
@@ -109,6 +109,7 @@ class Published:
     pairs: tuple[SmallPair, ...] = ()
     pairings: tuple[Pairing, ...] = ()
     stragglers: tuple[Stragglers, ...] = ()
+    shared: tuple[str, ...] = (REAL, SIMULATED)
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -124,13 +125,14 @@ class Published:
                 f"--tables: there is no table {missing[0]!r}; they are {SENSITIVITY} to "
                 f"{STRAGGLERS} and {self.tables[0].number} to {self.tables[-1].number}"
             )
-        of_reduces = {REAL, SIMULATED} & chosen
+        shared = tuple(each for each in self.shared if each in chosen)
         return Published(
             tuple(each for each in self.tables if each.number in chosen),
             self.makespans if SENSITIVITY in chosen else {},
             self.pairs if SENSITIVITY in chosen else (),
-            self.pairings if of_reduces else (),
+            self.pairings if shared else (),
             self.stragglers if STRAGGLERS in chosen else (),
+            shared,
         )
 
 

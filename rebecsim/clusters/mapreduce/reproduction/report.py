@@ -13,7 +13,6 @@ from rich.text import Text
 from rebecsim.clusters.mapreduce.reproduction.found import Found, Key
 from rebecsim.clusters.mapreduce.reproduction.published import (
     JOBS,
-    REAL,
     SIMULATED,
     STRAGGLERS,
     ExperimentTable,
@@ -75,9 +74,8 @@ def _small_tables(found: Found, tables: Published) -> Iterator[ComparedTable]:
     if found.makespans and tables.makespans:
         yield _of_small_runs(found, tables)
         yield _of_pairs(found, tables)
-    if tables.pairings and found.pairings:
-        for title, with_backlog in ((REAL, False), (SIMULATED, True)):
-            yield _of_pairings(found, tables, title, with_backlog)
+    for number in tables.shared if found.pairings else ():
+        yield _of_pairings(found, tables, number)
     if tables.stragglers and found.validation:
         yield _of_stragglers(found, tables)
 
@@ -106,9 +104,13 @@ def _of_pairs(found: Found, tables: Published) -> ComparedTable:
     return ComparedTable("Table 5.1: change of makespan by a setting, in %", columns, tuple(rows))
 
 
-def _of_pairings(found: Found, tables: Published, number: str, is_simulated: bool) -> ComparedTable:
-    """Show in how many runs reduces had nodes for themselves, and shared them."""
-    rows = []
+def _of_pairings(found: Found, tables: Published, number: str) -> ComparedTable:
+    """Show in how many runs reduces had nodes for themselves, and shared them.
+
+    Beside the real cluster are ours with Hadoop's order of queues, beside the simulator of the
+    thesis those with its order, where there are such.
+    """
+    is_simulated, rows = number == SIMULATED, []
     for each in tables.pairings:
         name = f"slots2_{each.run}"
         by_backlog = f"{name}_backlog"

@@ -107,11 +107,10 @@ def reproduce_capacity(directory: Path, runner: StudyRunner, extent: Extent) -> 
 
     Raises UserError for a table that is not there.
     """
-    experiments = extent.experiments
     groups = [
         [_kept(each, directory) for each in scenarios]
         for scenarios in (
-            experiment_scenarios(extent.runs, experiments) if experiments != set() else (),
+            experiment_scenarios(extent.runs, extent.experiments),
             small_scenarios(extent.runs) if extent.has(SENSITIVITY) else (),
             validation_scenarios(extent.runs) if extent.has(REAL, SIMULATED, STRAGGLERS) else (),
         )
