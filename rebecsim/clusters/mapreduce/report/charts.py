@@ -30,10 +30,12 @@ _DEVICES = dict(
     )
 )
 
+_WAITING = "Waiting (s)"
 _BOXED: Mapping[str, Callable[[JobColumns], Seconds]] = {
     "Response ratio": lambda jobs: np.asarray(jobs.elapsed / jobs.execution),
-    "Waiting": lambda jobs: jobs.waiting,
-    "Execution": lambda jobs: jobs.execution,
+    "Duration (s)": lambda jobs: jobs.elapsed,
+    _WAITING: lambda jobs: jobs.waiting,
+    "Execution (s)": lambda jobs: jobs.execution,
 }
 
 
@@ -104,16 +106,15 @@ def _queue_legend(figure: Figure, colours: dict[str, str], has_capacities: bool)
 def families_figure(
     shown: Sequence[StoredRuns], heading: str = "", queues: Sequence[str] = ("",)
 ) -> Figure:
-    """Draw response ratio, waiting and execution of the jobs of each family as boxes.
+    """Draw response ratio, duration, waiting and execution of the jobs of each family as boxes.
 
     A box is the middle half of the jobs of all runs, the line in it their median; the whiskers
     reach from the 5th to the 95th percentile. A column is a queue, or all of them.
     """
-    figure = new_figure(max(11, 6 * len(queues)), 8.2, heading)
-    panels = figure.subplots(3, len(queues), sharex="col", sharey="row", squeeze=False)
+    figure = new_figure(max(11, 6 * len(queues)), 10.4, heading)
+    panels = figure.subplots(len(_BOXED), len(queues), sharex="col", sharey="row", squeeze=False)
     styles = line_styles(tuple(each.variant for each in shown))
-    boxed = (("Response ratio", ""), ("Waiting", "s"), ("Execution", "s"))
-    for row, (title, label) in zip(panels, boxed, strict=True):
+    for row, title in zip(panels, _BOXED, strict=True):
         for axes, queue in zip(row, queues, strict=True):
             families = _families_of(shown, queue)
             for place, each in enumerate(shown):
@@ -122,8 +123,8 @@ def families_figure(
                 _boxes(axes, jobs, title, families, (place, len(shown)), style.colour)
             plain_axes(axes, "", "", "")
             axes.set_xticks(range(len(families)), families, parse_math=False)
-        row[0].set_ylabel(f"{title} ({label})" if label else title)
-        _logarithmic(row[0], from_zero=title == "Waiting")
+        row[0].set_ylabel(title)
+        _logarithmic(row[0], from_zero=title == _WAITING)
     for axes, queue in zip(panels[0], queues, strict=True):
         axes.set_title(queue, fontsize=10, parse_math=False)
     _variant_legend(figure, {each.variant: styles[each.variant].colour for each in shown})
