@@ -56,7 +56,9 @@ def reproduce(
     ] = False,
     tables: Annotated[
         str | None,
-        typer.Option(metavar="NUMBERS", help="workflows: these tables only, such as D.1,D.5."),
+        typer.Option(
+            metavar="NUMBERS", help="These tables only; capacity: such as 5.2, workflows: D.1,D.5."
+        ),
     ] = None,
 ) -> None:
     """Run the published scenarios and put the figures beside the published ones.
@@ -67,16 +69,17 @@ def reproduce(
     """
     require("rebecsim reproduce", *REPORTS)
     leave_pandas_alone()
-    if tables is not None and name != _WORKFLOWS:
-        raise typer.BadParameter(f"is for {_WORKFLOWS} only", param_hint="--tables")
+    if tables is not None and name not in (_CAPACITY, _WORKFLOWS):
+        names = f"{_CAPACITY} and {_WORKFLOWS}"
+        raise typer.BadParameter(f"is for {names} only", param_hint="--tables")
     if tables is not None and quick:
         raise typer.BadParameter("cannot be given with --tables", param_hint="--quick")
     wanted = _Wanted(out, page, workers)
+    chosen = tuple(each.strip() for each in tables.split(",")) if tables else ()
     if name == _CAPACITY:
-        _reproduce_capacity(wanted, replications, quick)
+        _reproduce_capacity(wanted, replications, quick, chosen)
         return
     if name == _WORKFLOWS:
-        chosen = tuple(each.strip() for each in tables.split(",")) if tables else ()
         _reproduce_workflows(wanted, replications, quick, chosen)
         return
     if name == _DEADLINES:
@@ -137,9 +140,10 @@ class _Experiments(Generic[_Found]):
     page: Callable[[_Found], str]
 
 
-def _reproduce_capacity(wanted: _Wanted, replications: int | None, quick: bool) -> None:
+def _reproduce_capacity(
+    wanted: _Wanted, replications: int | None, quick: bool, tables: tuple[str, ...]
+) -> None:
     """Run the experiments on the Capacity Scheduler."""
-    from rebecsim.clusters.mapreduce.reproduction.published import published
     from rebecsim.clusters.mapreduce.reproduction.report import (
         reproduction_markdown,
         reproduction_view,
@@ -147,14 +151,14 @@ def _reproduce_capacity(wanted: _Wanted, replications: int | None, quick: bool) 
     from rebecsim.clusters.mapreduce.reproduction.running import Extent, reproduce_capacity
     from rebecsim.clusters.mapreduce.study import STUDY
 
-    extent = Extent(quick, replications)
+    extent = Extent(quick, replications, tables)
     _reproduce_experiments(
         wanted,
         _Experiments(
             STUDY,
             lambda directory, runner: reproduce_capacity(directory, runner, extent),
-            lambda found: reproduction_view(found, published()),
-            lambda found: reproduction_markdown(found, published(), extent),
+            lambda found: reproduction_view(found, extent),
+            lambda found: reproduction_markdown(found, extent),
         ),
     )
 

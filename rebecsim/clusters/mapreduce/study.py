@@ -71,6 +71,7 @@ class MapReduceStudy(Study):
             "backups": scenario.speculation is not None,
             "failures": scenario.failures.is_some,
             "racks": scenario.cluster.racks > 1,
+            "warm_up": scenario.warm_up > 0,
             "asked": False,
         }
         return tuple(each.metric for each in MAPREDUCE_MEASURES if says[each.telling])
@@ -94,8 +95,8 @@ class MapReduceStudy(Study):
     def files(self, scenario: MapReduceScenario) -> Mapping[FieldPath, str]:
         """Name the trace and the files of settings."""
         named: dict[FieldPath, str] = {}
-        if scenario.workload.swim is not None:
-            named["workload", "swim", "trace"] = scenario.workload.swim.trace
+        for source, trace in scenario.workload.traces.items():
+            named["workload", source, "trace"] = trace
         for place, variant in enumerate(scenario.variants):
             if variant.file is not None:
                 named["variants", place, "file"] = variant.file

@@ -346,6 +346,7 @@ def test_the_builtin_scenarios_are_the_published_ones_and_ours():
     own = {"backfilling_or_fairshare", "fresh_readings"}
     of_yarn = {"changed_queues", "elastic_or_regular", "fifo_or_fair", "peek_with_errors"}
     of_mapreduce = {"capacity_or_fair", "user_limit"}
+    of_mapreduce |= {"capacity_separated", "capacity_interleaved", "capacity_apart"}
     of_stages = {"budgets_or_deadlines", "slots_by_deadlines"}
     assert set(builtin_scenarios()) == published | own | of_yarn | of_mapreduce | of_stages
 

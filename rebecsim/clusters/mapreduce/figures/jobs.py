@@ -20,7 +20,7 @@ class JobColumns:
     """Jobs as columns, of shape (jobs,). Times are microseconds.
 
     Attributes:
-        family, queue: names.
+        family, queue, user: names.
         submit: when a job is submitted.
         begin: when its first map gets a slot.
         maps_end: when its last map ends.
@@ -31,6 +31,7 @@ class JobColumns:
 
     family: NDArray[np.str_]
     queue: NDArray[np.str_]
+    user: NDArray[np.str_]
     submit: Integers
     begin: Integers
     maps_end: Integers
@@ -56,6 +57,13 @@ class JobColumns:
             chosen &= self.queue == queue
         return self.only(chosen)
 
+    def after_warm_up(self, share: float) -> NDArray[np.bool_]:
+        """Say which of the jobs count where this share, the first to be submitted, does not."""
+        order = np.argsort(self.submit, kind="stable")
+        counted = np.ones(len(self), dtype=bool)
+        counted[order[: int(share * len(self))]] = False
+        return counted
+
     @property
     def elapsed(self) -> Seconds:
         """From submission to end."""
@@ -80,6 +88,12 @@ class JobColumns:
     def reduce_time(self) -> Seconds:
         """From the first reduce's slot to the end; overlaps the maps."""
         return np.asarray((self.end - self.reduces_begin) / _SECOND)
+
+
+def throughput(jobs: JobColumns) -> float:
+    """Give how many jobs of one run end in an hour, from the first submission to the last end."""
+    span = int(jobs.end.max() - jobs.submit.min()) if len(jobs) else 0
+    return 3600 * _SECOND * len(jobs) / span if span else 0.0
 
 
 def joined(parts: Sequence[JobColumns]) -> JobColumns:

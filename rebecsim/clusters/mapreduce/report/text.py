@@ -55,7 +55,7 @@ def _families(runs: Mapping[str, MeasuredRun]) -> Table:
         for place, (queue, family) in enumerate(pairs):
             values = []
             for run in runs.values():
-                jobs = run.jobs.of(family, queue)
+                jobs = run.counted.of(family, queue)
                 values.append(f"{JOB_FIGURES[figure](jobs):,.{decimals}f}" if len(jobs) else "")
             table.add_row("" if place else title, queue, family, *values)
     return table
