@@ -88,6 +88,10 @@ class PolicyOptions:
     backfill_order: Annotated[
         Literal["queue", "shortest"], typer.Option(help="EASY: which jobs are tried first.")
     ] = "queue"
+    usage: Annotated[
+        Literal["running", "ended"],
+        typer.Option(help="Fairshare: usage accrues while jobs run, or when they have ended."),
+    ] = "running"
     half_life: Annotated[
         int | None, typer.Option(min=1, help="Fairshare: seconds until usage counts half.")
     ] = None

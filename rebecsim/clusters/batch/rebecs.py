@@ -26,6 +26,7 @@ from rebecsim.clusters.batch.job import Job
 from rebecsim.clusters.batch.machine import Machine
 from rebecsim.clusters.batch.policies.allocations import Allocations
 from rebecsim.clusters.batch.policies.backfilling import Backfilling
+from rebecsim.clusters.batch.policies.orders import QueueOrder
 from rebecsim.clusters.batch.policies.policy import BatchPolicy
 from rebecsim.clusters.batch.policies.settings import PolicySettings
 
@@ -99,6 +100,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         self.nodes = nodes
         self._only_node = nodes[0] if len(nodes) == 1 else None
         self._wakes = type(self.backfilling).wake is not Backfilling.wake
+        self._notes_starts = type(self.order).started is not QueueOrder.started
         self._lead = settings.clock_lead
         self._clock = 0
         self._refresh_at = -1
@@ -145,6 +147,8 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         now, started, only_node = self._now, len(jobs), self._only_node
         for job in jobs:
             self.starts[job.index] = now
+            if self._notes_starts:
+                self.order.started(job, now)
             node = only_node or self.nodes[self.machine.first_node(job.amount)]
             node.run(job)
         self.waiting -= started

@@ -22,7 +22,7 @@ from pydantic import Field, field_validator, model_validator
 from rebecsim.clusters.batch.machine import Placement
 from rebecsim.clusters.batch.measures import SCHEDULE_METRICS
 from rebecsim.clusters.batch.policies.policy import batch_policy
-from rebecsim.clusters.batch.policies.settings import BackfillOrder
+from rebecsim.clusters.batch.policies.settings import BackfillOrder, UsageOf
 from rebecsim.studies.scenarios.scenario import (
     StudyScenario,
     Table,
@@ -164,6 +164,10 @@ class Settings(Table):
 
     backfill_order: BackfillOrder = Field(
         default="queue", description="EASY: which jobs are tried first"
+    )
+    usage: UsageOf = Field(
+        default="running",
+        description="fairshare: usage accrues while jobs run, or counts when they have ended",
     )
     half_life: PositiveSeconds | None = Field(
         default=None,
