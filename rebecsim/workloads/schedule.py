@@ -28,12 +28,15 @@ class Schedule:
         duration: how long each ran, whole seconds; as logged (`workload.run`) if not given. It is
             less where a job was killed at its time limit.
         policy: name of the policy, for tables and pictures.
+        fair_start: when each would have begun if no job had been submitted after it, seconds; None
+            where nobody has looked.
     """
 
     workload: Workload
     start: Integers
     duration: Integers = field(default_factory=lambda: _AS_LOGGED)
     policy: str = ""
+    fair_start: Integers | None = None
 
     def __post_init__(self) -> None:
         if self.duration is _AS_LOGGED:
@@ -60,7 +63,8 @@ class Schedule:
     def select(self, jobs: NDArray[Any]) -> Schedule:
         """Give the schedule of the jobs of a mask or of an array of indices, in that order."""
         chosen = self.workload.select(jobs)
-        return Schedule(chosen, self.start[jobs], self.duration[jobs], self.policy)
+        fair = None if self.fair_start is None else self.fair_start[jobs]
+        return Schedule(chosen, self.start[jobs], self.duration[jobs], self.policy, fair)
 
 
 def read_schedule(path: Path, *, processors: int | None = None) -> Schedule:
