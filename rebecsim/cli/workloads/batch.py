@@ -216,11 +216,11 @@ def _read_validated(path: Path, processors: int | None) -> Schedule:
     """
     import numpy as np
 
-    from rebecsim.workloads import CleaningRules, Schedule, read_swf
+    from rebecsim.workloads import CleaningRules, Schedule, read_log
     from rebecsim.workloads.job import UNKNOWN
 
     rules = CleaningRules(size="allocated", sort=True, fits_machine=False)
-    workload = told(path, read_swf(path, processors=processors, rules=rules))
+    workload = told(path, read_log(path, processors=processors, rules=rules))
     known = workload.wait != UNKNOWN
     if not known.any():
         raise UserError(f"{path}: no job has a wait, so that this is a log and no schedule")

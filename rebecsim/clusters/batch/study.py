@@ -32,7 +32,7 @@ from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.storage.results import Results
 from rebecsim.studies.storage.store import StoredRun
 from rebecsim.studies.study import Axis, How, PlannedCell, Study, seed_sequence
-from rebecsim.workloads import CleaningRules, Workload, generate, read_swf, transform
+from rebecsim.workloads import CleaningRules, Workload, generate, read_log, transform
 from rebecsim.workloads.cleaning import skipped_lines
 
 _LOG = ("workload", "log")
@@ -250,7 +250,7 @@ def _loaded(  # the next
 def _read(log: Path, scenario: BatchScenario, machine: Machine[Any] | None) -> Workload:
     source = scenario.workload
     rules = CleaningRules(size=source.size, sort=source.sort)
-    jobs = read_swf(log, processors=machine.processors if machine else None, rules=rules)
+    jobs = read_log(log, processors=machine.processors if machine else None, rules=rules)
     jobs = transform.cut(
         jobs,
         begin=source.begin,
