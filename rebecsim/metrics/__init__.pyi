@@ -1,9 +1,11 @@
 from .batch import (
     BatchMetrics as BatchMetrics,
+    FairnessMetrics as FairnessMetrics,
     Spread as Spread,
     batch_metrics as batch_metrics,
     batch_metrics_by as batch_metrics_by,
     bounded_slowdown as bounded_slowdown,
+    fairness_metrics as fairness_metrics,
     response as response,
     slowdown as slowdown,
 )

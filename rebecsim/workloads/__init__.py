@@ -3,7 +3,8 @@
 A `Workload` has jobs as columns, in the order of submission; `WorkloadError` says what is wrong
 with one, with file and line. `read_log` reads a log in the Standard Workload Format (`read_swf`) or
 an accounting log of PBS or Torque (`read_pbs`), by `CleaningRules` which say what rows count as
-jobs; `write_swf` writes one in the former, `write_workload` also CSV and Parquet. `summarise` gives a `WorkloadSummary`.
+jobs; `write_swf` writes one in the former, `write_workload` also CSV and Parquet. `summarise`
+gives a `WorkloadSummary`.
 
 A `Schedule` is a workload and when each job ran: `read_schedule`, `write_schedule`.
 

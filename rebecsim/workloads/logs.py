@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from rebecsim.workloads.cleaning import CleaningRules
 from rebecsim.workloads.errors import WorkloadError
 from rebecsim.workloads.job import Workload
@@ -36,6 +38,13 @@ def names_of(workload: Workload, column: Named) -> dict[str, int]:
     lines = workload.header.get(column.capitalize(), "").split("\n")
     found = (re.match(r"(\d+)[:\s]+(\S+)", line) for line in lines)
     return {each[2]: int(each[1]) for each in found if each}
+
+
+def labels_of(workload: Workload, column: Named) -> dict[int, str]:
+    """Give what to call users or queues: by their numbers, their names, or the numbers as text."""
+    numbers = np.unique(getattr(workload, column)).tolist()
+    named = {number: name for name, number in names_of(workload, column).items()}
+    return {number: named.get(number, str(number)) for number in numbers}
 
 
 def numbers_of(workload: Workload, column: Named, wanted: Iterable[int | str]) -> list[int]:

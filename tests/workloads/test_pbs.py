@@ -31,7 +31,8 @@ end=1118088966 Exit_status=271 resources_used.walltime=00:10:00
 PBS_PRO = """\
 04/16/2025 09:23:33;E;41.pbs;user=cy group="Some Users" account="A1" jobname=x queue=workq \
 ctime=100 qtime=100 etime=100 start=110 exec_host=n1/0*8+n2/1*8 \
-exec_vnode=(n1:ncpus=8)+(n2:ncpus=8) Resource_List.mem=16gb Resource_List.ncpus=16 Resource_List.nodect=2 \
+exec_vnode=(n1:ncpus=8)+(n2:ncpus=8) \
+Resource_List.mem=16gb Resource_List.ncpus=16 Resource_List.nodect=2 \
 Resource_List.select=2:ncpus=8:mem=8gb Resource_List.walltime=00:01:00 session=1 end=150 \
 Exit_status=0 resources_used.cpupercent=99 resources_used.cput=00:10:40 resources_used.mem=1600kb
 04/16/2025 09:24:33;E;42.pbs;user=cy group="Some Users" jobname=y queue=workq ctime=120 qtime=120 \
