@@ -22,7 +22,8 @@ def read_schedules(results: Results, cell: PlannedCell) -> Iterator[JudgedSchedu
 
     Raises ResultsError for files that are missing or damaged.
     """
-    results.require(cell, {JOBS: columns_of_jobs(cell.setup.scenario.fair_starts)})
+    fair_starts = bool(results.record()["scenario"].get("fair_starts"))
+    results.require(cell, {JOBS: columns_of_jobs(fair_starts)})
     path = results.table(JOBS, cell)
     try:
         table = pq.read_table(path)

@@ -120,7 +120,7 @@ def test_the_command_takes_shares_and_rules(run: Run, schedule: Path) -> None:
     assert late("--share", "2") == late("--share", "1=2", "--share", "bob=2", "--share", "carol=2")
     assert late("--share", "1") != late("--share", "1", "--usage-window", "1000")
     only = late("--share", "2", "--without-user", "alice", "--without-queue", "fast")
-    assert "│  bob │    1 │" in only
+    assert "│   bob │    1 │" in only
     assert "alice" not in only
 
 
