@@ -48,7 +48,15 @@ class Usage:
 
     def of(self, user: int, now: int) -> float:
         """Give what counts of a user's processor seconds at the time `now`; 0 for a new user."""
-        return self._updated(user, now).total if user in self._accounts else 0
+        if user not in self._accounts:
+            return 0
+        account = self._updated(user, now)
+        if self._window is None or not account.spans:
+            return account.total
+        begin, _, width = account.spans[0]
+        horizon = now - self._window
+        over = width * self._faded(begin, horizon, now) if begin < horizon else 0
+        return account.total - over
 
     def _updated(self, user: int, now: int) -> _Account:
         account = self._accounts.get(user)
@@ -56,27 +64,26 @@ class Usage:
             account = self._accounts[user] = _Account()
             account.at = now
         elif now > account.at:
-            if self._window is not None:
-                self._recount(account, now, self._window)
-            else:
-                account.total = account.total * self._left(account.at, now)
+            account.total *= self._left(account.at, now)
+            if account.width:
                 account.total += account.width * self._faded(account.at, now, now)
+                if self._window is not None:
+                    _note(account.spans, account.at, now, account.width)
             account.at = now
+            if self._window is not None:
+                self._forget(account, now - self._window, now)
         return account
 
-    def _recount(self, account: _Account, now: int, window: int) -> None:
-        """Note what has accrued, forget what is too old, and add up the rest."""
-        spans, horizon = account.spans, now - window
-        if account.width:
-            spans.append((account.at, now, account.width))
+    def _forget(self, account: _Account, horizon: int, now: int) -> None:
+        """Drop what is over; a span that is over in part stays as a whole."""
+        spans = account.spans
         while spans and spans[0][1] <= horizon:
-            spans.popleft()
-        account.total = sum(
-            amount * self._left(begin, now)
-            if begin == end
-            else amount * self._faded(max(begin, horizon), end, now)
-            for begin, end, amount in spans
-        )
+            begin, end, amount = spans.popleft()
+            account.total -= amount * (
+                self._left(begin, now) if begin == end else self._faded(begin, end, now)
+            )
+        if not spans:
+            account.total = 0  # without what rounding has left
 
     def _left(self, then: int, now: int) -> float:
         """Give what is left now of a second that was used then."""
@@ -99,3 +106,10 @@ class Usage:
         """Give how many half-lives have passed."""
         assert self._half_life is not None
         return (time - self.origin) // self._half_life
+
+
+def _note(spans: deque[tuple[int, int, int]], begin: int, end: int, width: int) -> None:
+    """Add a span, to the last one if the user had as many processors in that up to its begin."""
+    if spans and spans[-1][0] < spans[-1][1] == begin and spans[-1][2] == width:
+        begin = spans.pop()[0]
+    spans.append((begin, end, width))
