@@ -24,6 +24,8 @@ _KB = {"": 1 / 1024, "b": 1 / 1024, "kb": 1, "mb": 1 << 10, "gb": 1 << 20, "tb":
 _LONGEST_LINE = 1 << 22
 """Bytes: a job on thousands of processors names each of them."""
 
+_LARGEST = 2.0**53
+
 _NAMED = {"user": "user", "group": "group", "queue": "queue", "executable": "jobname"}
 """Columns whose values are names in the log: they are numbered from 1 as they come."""
 
@@ -97,12 +99,15 @@ def _job(
         if key not in fields:
             return UNKNOWN
         try:
-            return int(convert(fields[key]))
-        except (ValueError, KeyError):
-            problem = f"{key} has a value that it cannot have: {fields[key][:40]!r}"
-            raise WorkloadError.at(path, line, problem) from None
+            value = convert(fields[key])
+            if abs(value) <= _LARGEST:
+                return int(value)
+        except ValueError:
+            pass
+        problem = f"{key} has a value that it cannot have: {fields[key][:40]!r}"
+        raise WorkloadError.at(path, line, problem)
 
-    number = re.match(r"(\d+)(\[\d*\])?", identifier)
+    number = re.match(r"(\d{1,15})(\[\d*\])?(?!\d)", identifier)
     if number is None:
         raise WorkloadError.at(path, line, f"a job without a number: {identifier[:40]!r}")
     submit = next(
@@ -133,7 +138,7 @@ def _job(
         if key in fields:
             known = numbers[column]
             job[column] = known.setdefault(fields[key], len(known) + 1)
-    before = re.search(r":(\d+)", fields.get("depend", ""))
+    before = re.search(r":(\d{1,15})(?!\d)", fields.get("depend", ""))
     if before is not None:
         job["preceding"] = int(before[1])
     return job
@@ -206,9 +211,7 @@ def _counted_from_the_first(columns: dict[str, Any]) -> dict[str, str]:
 
 def _most_at_once(columns: Mapping[str, Integers]) -> int | None:
     """Give the most processors that jobs of the log had at once; None if nothing is known."""
-    taken = np.where(
-        columns["allocated"] > 0, columns["allocated"], columns["requested_processors"]
-    )
+    taken = np.maximum(columns["allocated"], columns["requested_processors"])
     ran = (columns["wait"] >= 0) & (columns["run"] > 0) & (taken > 0)
     if not ran.any():
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -146,7 +147,7 @@ class ShareOptions:
         by_user: dict[str, int] = {}
         for text in self.share or ():
             user, named, processors = text.rpartition("=")
-            if not processors.isdigit() or int(processors) < 1 or (named and not user):
+            if not re.fullmatch("0*[1-9][0-9]{0,9}", processors) or (named and not user):
                 raise UserError(f"--share {text}: give processors, 8, or a user's, alice=2")
             if named:
                 by_user[user] = int(processors)
@@ -340,9 +341,10 @@ def metrics(
         require_picture_name(picture)
     read = [_read_schedule(path, processors) for path in schedules]
     views = [_view(schedule, chosen) for schedule in read]
+    expected = [shares.ends(schedule) for schedule in read] if shares.share else []
     _show_classical(read, views, by)
-    if shares.share:
-        _show_user_aware(read, views, shares, by, boxes, heatmap)
+    if expected:
+        _show_user_aware(read, views, expected, shares.title(), by, boxes, heatmap)
 
 
 _OF_SWF = "about logs in SWF, and these are jobs of containers"
@@ -371,7 +373,8 @@ def _show_classical(
 def _show_user_aware(
     schedules: list[Schedule],
     views: list[NDArray[np.bool_]],
-    shares: ShareOptions,
+    expected: list[Integers],
+    title: str,
     by: Group | None,
     boxes: Path | None,
     heatmap: Path | None,
@@ -383,7 +386,6 @@ def _show_user_aware(
     from rebecsim.workloads.logs import labels_of
 
     judged = []
-    expected = [shares.ends(each) for each in schedules]
     for schedule, ends, view in zip(schedules, expected, views, strict=True):
         jobs = schedule.workload
         figures = user_metrics(schedule.end, ends, jobs.user, jobs.processors, only=view)
@@ -394,7 +396,7 @@ def _show_user_aware(
             say(policy)
             console().print(user_table(figures, labels_of(schedule.workload, "user")))
     if boxes is not None:
-        write_user_boxes(judged, boxes, shares.title())
+        write_user_boxes(judged, boxes, title)
         say(f"box plots in {boxes}")
     if heatmap is not None:
         last = max(int(each.end.max()) for each in schedules)
@@ -403,7 +405,7 @@ def _show_user_aware(
             overdue_map(schedule, ends, edges, only=view)
             for schedule, ends, view in zip(schedules, expected, views, strict=True)
         ]
-        write_overdue_chart(maps, heatmap, shares.title())
+        write_overdue_chart(maps, heatmap, title)
         say(f"heat map in {heatmap}")
 
 

@@ -60,7 +60,7 @@ class ScheduleSetup:
     @property
     def machine(self) -> Machine[Any] | None:
         """What jobs run on; None for the pool of processors that the workload says."""
-        return _machine(self.scenario)
+        return _machine(self.scenario.machine)
 
     @property
     def believed(self) -> Estimates:
@@ -171,7 +171,7 @@ class BatchStudy(Study):
             tell(f"{plan.folder / plan.scenario.workload.log}: {line}")
         requests = np.column_stack([jobs.processors, jobs.requested_memory])
         _, different = np.unique(requests, axis=0, return_index=True)
-        run_schedule(jobs.select(np.sort(different)), _machine(plan.scenario), "FCFS")
+        run_schedule(jobs.select(np.sort(different)), _machine(plan.scenario.machine), "FCFS")
         try:
             _expected_ends(plan.scenario, Schedule(jobs, jobs.submit))
         except UserError as error:
@@ -215,11 +215,7 @@ def _expected_ends(scenario: BatchScenario, schedule: Schedule) -> Integers | No
     return expected_ends(schedule, shares, scenario.memory_share, rules)
 
 
-def _machine(scenario: BatchScenario) -> Machine[Any] | None:
-    return _made_of(scenario.machine)
-
-
-def _made_of(table: MachineTable) -> Machine[Any] | None:
+def _machine(table: MachineTable) -> Machine[Any] | None:
     if table.nodes:
         groups = (
             NodeGroup(
@@ -251,13 +247,13 @@ def load_workload(scenario: BatchScenario, folder: Path, replication: int) -> Wo
 @lru_cache(maxsize=8)  # the replications of a cell come one after the other, and then those of
 def _loaded(  # the next
     source: WorkloadSource,
-    on: MachineTable,
+    table: MachineTable,
     seed: int,
     log: Path | None,
     _version: object,
     replication: int,
 ) -> Workload:
-    machine = _made_of(on)
+    machine = _machine(table)
     if source.generate is not None:
         wanted = source.generate
         drawn = seed_sequence(seed, "workload", replication, size=8)

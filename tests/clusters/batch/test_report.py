@@ -113,7 +113,7 @@ def picture(made: Made, name: str):
 
 def test_pictures_of_one_schedule_say_which_replication_it_is(small, drawn) -> None:
     """In the picture itself, which may be looked at without the page."""
-    of_first = "drawn (load factor 1.0, estimates exact, replication 0 of 3)"
+    of_first = "drawn (load factor 1.0, estimates exact, replication 0, the first of 3)"
     for name in ("users", "overdue", "gantt", "over_time", "changes"):
         assert picture(drawn, name).draw().get_suptitle().replace("\n", " ") == of_first
         assert "replication" not in picture(small, name).draw().get_suptitle()
@@ -237,7 +237,10 @@ def test_a_page_of_a_generated_workload_says_so(drawn, tmp_path) -> None:
     written = write_report(drawn.report, tmp_path)
     text = written.html.read_text()
     assert "BLAKE2b" not in text
-    assert "Of the schedules with load factor 1.0, estimates exact, replication 0 of 3." in text
+    assert (
+        "Of the schedules with load factor 1.0, estimates exact, replication 0, the first of 3."
+        in text
+    )
     assert (tmp_path / "charts/mean_wait.svg").exists()
     pictures = report_pictures(drawn.report)
     assert len(written.charts) == len(FORMS) * len(pictures)

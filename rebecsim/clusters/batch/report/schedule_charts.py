@@ -52,11 +52,15 @@ def means_figure(
         figure.subplots(1, 3), zip(*means, strict=True), panels, strict=True
     ):
         bars = axes.bar(places, [value / divisor for value in column], 0.7, color=colours)
-        axes.bar_label(bars, [f"{value / divisor:,.3g}" for value in column], fontsize=8)
+        axes.bar_label(bars, [_short(value / divisor) for value in column], fontsize=8)
         plain_axes(axes, title, "", label[:1].upper() + label[1:])
         axes.set_xticks(places, policies, fontsize=7, rotation=35, ha="right", parse_math=False)
         axes.set_ylim(0, max(*column, 0.01 * divisor) / divisor * 1.1)
     return figure
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def over_time_figure(schedules: Sequence[Schedule], heading: str = "") -> Figure:

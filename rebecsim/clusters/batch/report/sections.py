@@ -107,7 +107,7 @@ def _rows(results: Results, cell: PlannedCell, names: Sequence[str]) -> list[tup
 
 def _of_first(plan: Plan, read: Schedules) -> str:
     """Say which schedules are compared job by job and drawn, where there are others as well."""
-    drawn = f"replication 0 of {read.replications}" if read.replications > 1 else ""
+    drawn = f"replication 0, the first of {read.replications}" if read.replications > 1 else ""
     if len(plan.cells) == len(read.shown):
         return drawn
     return ", ".join(filter(None, (str(plan.cells[0].cell.condition), drawn)))
