@@ -14,7 +14,7 @@ from rebecsim.errors import UserError
 from rebecsim.studies import Results
 from rebecsim.studies.scenarios.scenario_errors import ScenarioError
 from rebecsim.workloads import Workload
-from tests.clusters.batch.scenarios import LOG, SCENARIO, plan_of
+from tests.clusters.batch.scenarios import LOG, SCENARIO, plan_of, written
 from tests.conftest import Run
 from tests.plans import run_plan
 
@@ -94,6 +94,16 @@ def test_fair_starts_are_kept_and_judged(tmp_path: Path) -> None:
     assert figures["mean_fair_slowdown"] == pytest.approx(fair.mean())
     (part,) = (tmp_path / "run" / "parts").glob("sjf*")
     assert pq.read_table(part).column("mean_response")[0].as_py() == figures["mean_response"]
+
+
+def test_a_run_with_fair_starts_is_reported_and_compared(run: Run, tmp_path: Path) -> None:
+    file = written(tmp_path, SCENARIO.replace("share = 2", "fair_starts = true"))
+    assert run("compare", file, "--out", "made", cwd=tmp_path).returncode == 0
+    ended = run("diff", "made", "made", cwd=tmp_path)
+    assert "2 cells in both runs: 2 identical" in ended.stdout
+    assert run("report", "made", cwd=tmp_path).returncode == 0
+    sql = "select sum(start - fair_start) as late from jobs where policy = 'FCFS'"
+    assert "│ 0" in run("query", sql, "made", cwd=tmp_path).stdout
 
 
 def test_a_figure_without_what_it_needs_is_refused(tmp_path: Path) -> None:
