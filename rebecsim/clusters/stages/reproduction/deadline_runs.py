@@ -312,7 +312,7 @@ def run_deadlines(directory: Path, runner: StudyRunner, extent: DeadlineExtent) 
             **values,
             "name": full,
             "replications": extent.runs,
-            "decisions": {"measured": True},
+            "decisions": {"charged_by": "rate", "measured": True},
         }
         runs[name] = kept_run(validated(StagesScenario, full, given, {}), directory)
     runner.run(list(runs.values()))

@@ -178,7 +178,7 @@ def scenario_of(table: BudgetTable, point: Point, replications: int) -> StagesSc
             "announced": False,
         },
         "resources": {"count": point.count, "slots": 2},
-        "decisions": {"measured": True},
+        "decisions": {"charged_by": "rate", "measured": True},
     }
     return validated(StagesScenario, name, values, {})
 

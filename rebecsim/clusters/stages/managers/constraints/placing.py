@@ -6,15 +6,16 @@ are alike. All times are ms.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rebecsim.clusters.stages.job import TaskKey, TaskKind
+from rebecsim.clusters.stages.job import SECOND, StageJob, StageTask, TaskKey, TaskKind
 from rebecsim.clusters.stages.laxity import list_run
 from rebecsim.clusters.stages.managers.constraints.problem import (
     OpenJob,
     PlanningProblem,
     keys,
+    planning_problem,
 )
 from rebecsim.clusters.stages.resources import StageResource, slot_count
 from rebecsim.clusters.stages.timelines import Timelines
@@ -34,6 +35,14 @@ class PlacedTasks:
     def in_time(self) -> dict[TaskKey, int]:
         """When the tasks of jobs that are not late start."""
         return {key: start for key, start in self.starts.items() if key.job not in self.late}
+
+
+def warm_up(resources: Sequence[StageResource]) -> None:
+    """Place a task on resources without a trace, so that all that is compiled is loaded."""
+    kind = next(each for each in TaskKind if slot_count(resources, each))
+    task = StageTask(0, SECOND, (), kind)
+    job = StageJob(0, 0, 0, SECOND, (task,))
+    by_deadlines(planning_problem(0, {0: job}, {0: [0]}, (), resources))
 
 
 def by_deadlines(problem: PlanningProblem) -> PlacedTasks:

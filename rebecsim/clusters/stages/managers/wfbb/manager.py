@@ -24,6 +24,8 @@ class WorkflowBudgets(StageManager):
             left on free resources (SL).
         late_as_possible: tasks end just before their sub-deadlines (TSP2); otherwise they begin as
             early as they can (TSP1).
+
+    With `by_letter` sub-deadlines are those of algorithm 7.3 as it is printed.
     """
 
     one_job_at_a_time: ClassVar[bool] = True
@@ -31,8 +33,9 @@ class WorkflowBudgets(StageManager):
     true_laxity: ClassVar[bool] = False
     late_as_possible: ClassVar[bool] = False
 
-    def __init__(self, resources: Sequence[StageResource]) -> None:
+    def __init__(self, resources: Sequence[StageResource], *, by_letter: bool = False) -> None:
         super().__init__(resources)
+        self._by_letter = by_letter
         self._mapper = JobMapper(resources)
         self._resources = self._mapper.timelines.resources
 
@@ -47,7 +50,8 @@ class WorkflowBudgets(StageManager):
         (job,) = arrived
         alone = sample_run(job, self.resources)
         sample = planned_run(job, self._mapper.timelines, now) if self.true_laxity else alone
-        mapped = MappedJob(job, budget_of(job, sample, self.rule), alone.duration)
+        budget = budget_of(job, sample, self.rule, by_letter=self._by_letter)
+        mapped = MappedJob(job, budget, alone.duration)
         self._mapper.map_job(mapped, now, late_as_possible=self.late_as_possible)
         return [
             Assignment(TaskKey(each.number, task), self._resources[line], start, end)
