@@ -81,7 +81,7 @@ def _columns(found: FoundDeadlines, interval: int, places: list[int]) -> Iterato
             f"1/{interval}, f = {errors[place]:g}: O s of EH",
             "more than H" if is_more else "less than H",
             f"{handled:.3f}, H {plain:.3f}",
-            (handled > plain) is is_more,
+            handled > plain if is_more else handled < plain,
         )
     first, last = (ours[PRODUCT][place] for place in (places[0], places[-1]))
     yield trend_cell(f"1/{interval} H by f: O s", "up", first, last)
