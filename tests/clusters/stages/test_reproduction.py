@@ -132,10 +132,10 @@ def test_the_best_of_even_budgets_is_held_against_the_best_of_proportional_ones(
 ) -> None:
     said = statements(all_tables)[-4:]
     assert [each.says.partition("): ")[2] for each in said] == [
-        "at 1/18 ED-SL-TSP2 has fewer late jobs than PD-SL-TSP1",
-        "at 2 ED-SL-TSP2 has more late jobs than PD-SL-TSP1",
+        "with arrivals a second 1/18 ED-SL-TSP2 has fewer late jobs than PD-SL-TSP1",
+        "with em_max 2 ED-SL-TSP2 has more late jobs than PD-SL-TSP1",
         "ED-SL-TSP2 has 35 % fewer late jobs than PD-SL-TSP1 on average",
-        "at 40 ED-SL-TSP2 has fewer late jobs than PD-SL-TSP1",
+        "with resources 40 ED-SL-TSP2 has fewer late jobs than PD-SL-TSP1",
     ]
     assert (said[2].figure, said[0].figure) == ("35 % fewer", "0.957 and 1.824 %")
     by_number = {each.table.number: each for each in all_tables}

@@ -64,8 +64,9 @@ def _by_even(title: str, proportional: FoundTable, even: FoundTable) -> Statemen
     place = max(range(len(pairs)), key=lambda each: _value(pairs[each][0]))
     one, other = pairs[place]
     is_less = _value(other) < _value(one)
+    table = proportional.table
     says = (
-        f"{title}: at {proportional.table.rows[place].label} ED-SL-TSP2 has "
+        f"{title}: with {table.factor} {table.rows[place].label} ED-SL-TSP2 has "
         f"{'fewer' if is_less else 'more'} late jobs than PD-SL-TSP1"
     )
     apart = _ours(one) - _ours(other)
