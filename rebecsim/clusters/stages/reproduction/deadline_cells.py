@@ -72,3 +72,8 @@ def average_cell(
     lower = 100 * fmean(shares)
     ours = f"{abs(lower):.0f} % {'lower' if lower > 0 else 'higher'}"
     return DeadlineCell(f"{what} on average", published, ours, lower >= percent / 2)
+
+
+def half_as_much_less(mine: float, other: float, percent: float) -> bool:
+    """Whether a figure is less than another one by half of a published percentage or more."""
+    return mine < other and mine <= other * (1 - percent / 200)

@@ -14,6 +14,7 @@ from rebecsim.clusters.stages.reproduction.deadline_cells import (
     DeadlinePart,
     average_cell,
     distance_of,
+    half_as_much_less,
     trend_cell,
 )
 from rebecsim.clusters.stages.reproduction.deadline_runs import (
@@ -75,7 +76,8 @@ def deadline_parts(found: FoundDeadlines) -> tuple[DeadlinePart, ...]:
         ),
         DeadlinePart(
             "What these tables and section 6.3 say by shape",
-            "as it is said: as much does not count as less, and P as with H is within 2 points",
+            "as it is said: as much does not count as less, half as much less is enough, and P as "
+            "with H is within 2 points",
             tuple(_shapes(found)),
         ),
         decision_time_part(found),
@@ -274,7 +276,10 @@ def _same_late(mine: float, other: float) -> bool:
 def _models(found: FoundDeadlines, interval: int) -> Iterator[DeadlineCell]:
     said: dict[str, tuple[str, Callable[[float, float], bool]]] = {
         "feitelson": ("as with H", _same_late),
-        "variable": ("54 % less than H on average", lambda mine, other: mine < other),
+        "variable": (
+            "54 % less than H on average",
+            lambda mine, other: half_as_much_less(mine, other, 54),
+        ),
     }
     for model, (words, holds) in said.items():
         pair = found.get(hadoop_name(interval, model))
