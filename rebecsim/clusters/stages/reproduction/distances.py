@@ -30,7 +30,7 @@ def few_runs_notes(runs: int) -> tuple[str, ...]:
     if runs >= ENOUGH_RUNS:
         return ()
     return (
-        f"Cells have fewer than {ENOUGH_RUNS} runs here, and could not really fail: how runs differ "
-        "is not known well enough to tell ours from what is published. A cell may hold, or be "
-        "missed, by chance. Go by the distances, or run with --replications 5.",
+        f"Cells have fewer than {ENOUGH_RUNS} runs here, and could not really fail: how runs "
+        "differ is not known well enough to tell ours from what is published. A cell may hold, or "
+        "be missed, by chance. Go by the distances, or run with --replications 5.",
     )
