@@ -6,7 +6,6 @@ The laws are counted here from what a run gives, without the checker that runs h
 from __future__ import annotations
 
 from collections import Counter
-from itertools import product
 from pathlib import Path
 from typing import Any
 
