@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rebecsim.clusters.stages.job import SECOND, StageJob, StageTask, TaskKey, TaskKind
+from rebecsim.clusters.stages.job import TaskKey, TaskKind
 from rebecsim.clusters.stages.laxity import list_run
 from rebecsim.clusters.stages.managers.constraints.problem import (
     OpenJob,
@@ -17,7 +17,7 @@ from rebecsim.clusters.stages.managers.constraints.problem import (
     keys,
     planning_problem,
 )
-from rebecsim.clusters.stages.resources import StageResource, slot_count
+from rebecsim.clusters.stages.resources import StageResource, slot_count, smallest_job
 from rebecsim.clusters.stages.timelines import Timelines
 
 _ALL = 0
@@ -39,10 +39,8 @@ class PlacedTasks:
 
 def warm_up(resources: Sequence[StageResource]) -> None:
     """Place a task on resources without a trace, so that all that is compiled is loaded."""
-    kind = next(each for each in TaskKind if slot_count(resources, each))
-    task = StageTask(0, SECOND, (), kind)
-    job = StageJob(0, 0, 0, SECOND, (task,))
-    by_deadlines(planning_problem(0, {0: job}, {0: [0]}, (), resources))
+    job = smallest_job(resources)
+    by_deadlines(planning_problem(0, {job.number: job}, {job.number: [0]}, (), resources))
 
 
 def by_deadlines(problem: PlanningProblem) -> PlacedTasks:

@@ -11,7 +11,7 @@ from rebecsim.clusters.stages.managers.manager import StageManager
 from rebecsim.clusters.stages.managers.wfbb.budget import BudgetRule, budget_of
 from rebecsim.clusters.stages.managers.wfbb.mapped_job import MappedJob
 from rebecsim.clusters.stages.managers.wfbb.mapping import JobMapper
-from rebecsim.clusters.stages.resources import StageResource
+from rebecsim.clusters.stages.resources import StageResource, smallest_job
 from rebecsim.clusters.stages.schedule import Assignment
 
 
@@ -37,6 +37,9 @@ class WorkflowBudgets(StageManager):
         super().__init__(resources)
         self._by_letter = by_letter
         self._mapper = JobMapper(resources)
+        # Compiled loops are loaded here, so that this is no time of a decision.
+        self._map(smallest_job(resources), 0)
+        self._mapper = JobMapper(resources)
         self._resources = self._mapper.timelines.resources
 
     def plan(
@@ -48,16 +51,19 @@ class WorkflowBudgets(StageManager):
     ) -> Sequence[Assignment]:
         """Map the job that has arrived."""
         (job,) = arrived
-        alone = sample_run(job, self.resources)
-        sample = planned_run(job, self._mapper.timelines, now) if self.true_laxity else alone
-        budget = budget_of(job, sample, self.rule, by_letter=self._by_letter)
-        mapped = MappedJob(job, budget, alone.duration)
-        self._mapper.map_job(mapped, now, late_as_possible=self.late_as_possible)
+        self._map(job, now)
         return [
             Assignment(TaskKey(each.number, task), self._resources[line], start, end)
             for each in self._mapper.touched.values()
             for task, line, start, end in each.moved()
         ]
+
+    def _map(self, job: StageJob, now: int) -> None:
+        alone = sample_run(job, self.resources)
+        sample = planned_run(job, self._mapper.timelines, now) if self.true_laxity else alone
+        budget = budget_of(job, sample, self.rule, by_letter=self._by_letter)
+        mapped = MappedJob(job, budget, alone.duration)
+        self._mapper.map_job(mapped, now, late_as_possible=self.late_as_possible)
 
     def corrected(
         self,
