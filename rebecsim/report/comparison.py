@@ -67,6 +67,7 @@ def report_input(
         order_pairs={order: pairs, **order_pairs} if orders and order else {},
         precisions=plan.precisions,
         normal_outcomes=study.normal_outcomes,
+        earned_by=study.earned_by,
         sections=study.sections(plan, results, moments),
         compared=study.compared,
         order_notes=study.order_notes,

@@ -55,6 +55,7 @@ class ReportInput:
         order_pairs: the same runs in pairs, for each of these orders.
         precisions: what the runs were to reach, where that was asked for.
         normal_outcomes: the ends of runs that are not worth a warning.
+        earned_by: a figure without which, where it is 0, a policy is not marked as the best.
         sections: what the kind adds.
         compared: what policies are called.
         order_notes: what the orders of messages are.
@@ -81,6 +82,7 @@ class ReportInput:
     order_pairs: Mapping[str, Sequence[PairedMoments]] = field(default_factory=dict)
     precisions: tuple[Precision, ...] = ()
     normal_outcomes: frozenset[str] = frozenset({"time limit"})
+    earned_by: Metric | None = None
     sections: Sequence[Section] = ()
     compared: Compared = POLICIES
     order_notes: tuple[str, ...] = ()
@@ -129,6 +131,7 @@ class ReportInput:
             self.level,
             axis=None if self.axis is None else self.axis.coordinate,
             normal_outcomes=self.normal_outcomes,
+            earned_by=self.earned_by,
         )
 
     @cached_property

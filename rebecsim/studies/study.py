@@ -124,6 +124,9 @@ class Study(ABC):
     order_notes: ClassVar[tuple[str, ...]] = ()
     """What the orders of messages are, where it has several: see `beside`."""
 
+    earned_by: ClassVar[Metric | None] = None
+    """A figure without which a policy is not marked as the best of anything: where it is 0."""
+
     normal_outcomes: ClassVar[frozenset[str]] = frozenset()
     """How runs end that are not worth a warning, in the column `outcome`."""
 

@@ -177,7 +177,7 @@ def _reproduce_workflows(
         _Experiments(
             STUDY,
             lambda directory, runner: reproduce_workflows(directory, runner, extent),
-            workflows_view,
+            lambda found: workflows_view(found, extent),
             lambda found: workflows_markdown(found, extent),
         ),
     )
@@ -198,7 +198,7 @@ def _reproduce_deadlines(wanted: _Wanted, replications: int | None, quick: bool)
         _Experiments(
             STUDY,
             lambda directory, runner: run_deadlines(directory, runner, extent),
-            deadlines_view,
+            lambda found: deadlines_view(found, extent),
             lambda found: deadlines_markdown(found, extent),
         ),
     )

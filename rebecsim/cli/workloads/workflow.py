@@ -51,7 +51,7 @@ def workflow(
         typer.Argument(help="A DAX (.xml, .dax) or WfCommons (.json).", show_default=False),
     ],
     draw: Annotated[
-        Path | None, typer.Option(dir_okay=False, help="Draw its graph to this file, .svg.")
+        Path | None, typer.Option(dir_okay=False, help="Draw its graph to this file, .svg or .png.")
     ] = None,
     manager: Annotated[
         list[str] | None,

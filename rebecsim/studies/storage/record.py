@@ -114,7 +114,8 @@ class Contents:
             )
             for each in record["cells"]
         )
-        self.measures = tuple(Metric(**each) for each in record["measures"])
+        # Records of earlier versions do not say what the least value of a figure is.
+        self.measures = tuple(Metric(**{"least": None, **each}) for each in record["measures"])
         self.columns: Mapping[str, str] = dict(record["columns"])
         self.tables: Mapping[str, Mapping[str, str]] = dict(record["tables"])
         self.apart: tuple[str, ...] = tuple(record["apart"])

@@ -6,11 +6,15 @@ shape: where bounds are wide, they say so.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 
 from rebecsim.clusters.stages.reproduction.deadline_cells import (
     DeadlineCell,
     DeadlinePart,
+    average_cell,
+    distance_of,
+    half_as_much_less,
     trend_cell,
 )
 from rebecsim.clusters.stages.reproduction.deadline_runs import (
@@ -44,22 +48,24 @@ def deadline_parts(found: FoundDeadlines) -> tuple[DeadlinePart, ...]:
         DeadlinePart(
             "MRCP-RM, one factor at a time (sections 4.5, 4.6)",
             f"P within {_POINT:g} point or a half of what is printed; trends from the first to the "
-            "last level, where as much counts, and flat is within 10 %",
+            "last level, where as much does not count, and flat is within 10 %",
             tuple(_sweeps(found)),
         ),
         DeadlinePart(
             "MRCP-RM and MinEDF-WC, jobs like those at Facebook (section 4.5)",
-            "P less with MRCP-RM; T within 10 % of each other",
+            "P less with MRCP-RM, and by half as much as published on average; T within 10 % of "
+            "each other",
             tuple(_facebook(found)),
         ),
         DeadlinePart(
             "MRCP-RM and WFBB-RM (section 7.6)",
-            "which of the two is less or as much; T within 10 % of each other",
+            "which of the two is less; O by half as much as published on average; T within 10 % of "
+            "each other",
             tuple(_budgets(found)),
         ),
         DeadlinePart(
             "HCP-RM and EDF on Hadoop (sections 5.6, 5.8)",
-            "less with HCP-RM",
+            "less with HCP-RM, and by half as much as published on average",
             tuple(_earliest(found)),
         ),
         DeadlinePart(
@@ -70,13 +76,15 @@ def deadline_parts(found: FoundDeadlines) -> tuple[DeadlinePart, ...]:
         ),
         DeadlinePart(
             "What these tables and section 6.3 say by shape",
-            "as it is said; as much counts as less, and P within 2 points",
+            "as it is said: as much does not count as less, half as much less is enough, and P as "
+            "with H is within 2 points",
             tuple(_shapes(found)),
         ),
         decision_time_part(found),
         DeadlinePart(
             "Closed problems: constraint programming and integer programme (section 3.7)",
-            "as many late jobs; the other figures greater or less, as published",
+            "as many late jobs; the other figures greater or less, as published; where it is said "
+            "by how much, half to twice that, and more than 100 times is more than 100 times",
             tuple(_batches(found)),
         ),
     )
@@ -105,7 +113,8 @@ def _sweeps(found: FoundDeadlines) -> Iterator[DeadlineCell]:
                 yield DeadlineCell(what, f"< {others}", f"{ours:.2f}", ours <= others + _POINT)
             else:
                 near = _near(ours, printed, _POINT)
-                yield DeadlineCell(what, f"{printed}", f"{ours:.2f}", near)
+                far = distance_of("P", ours, printed)
+                yield DeadlineCell(what, f"{printed}", f"{ours:.2f}", near, far)
         ends = [found[sweep_name(factor, level)][CONSTRAINTS] for level in ran]
         if len(ends) > 1:
             first, last = ends[0], ends[-1]
@@ -115,16 +124,26 @@ def _sweeps(found: FoundDeadlines) -> Iterator[DeadlineCell]:
 
 
 def _facebook(found: FoundDeadlines) -> Iterator[DeadlineCell]:
+    pairs: list[tuple[float, float]] = []
     for rate in FACEBOOK_RATES:
         if facebook_name(rate) not in found:
             continue
         mine, theirs = (found[facebook_name(rate)][each] for each in (CONSTRAINTS, MINIMUM))
         ours = f"{mine.late:.1f}, MinEDF-WC {theirs.late:.1f}"
-        words = "82 % lower on average"
-        yield DeadlineCell(f"rate {rate:g}: {_LATE}", words, ours, mine.late < theirs.late)
+        pairs.append((mine.late, theirs.late))
+        yield DeadlineCell(f"rate {rate:g}: {_LATE}", "lower", ours, mine.late < theirs.late)
         ours = f"{mine.turnaround:.0f}, MinEDF-WC {theirs.turnaround:.0f}"
         near = _alike(mine.turnaround, theirs.turnaround)
         yield DeadlineCell(f"rate {rate:g}: {_TURNAROUND}", "similar", ours, near)
+    yield from _averages(_LATE, "82 % lower", 82, pairs)
+
+
+def _averages(
+    what: str, published: str, percent: float, pairs: Sequence[tuple[float, float]]
+) -> Iterator[DeadlineCell]:
+    cell = average_cell(what, published, percent, pairs)
+    if cell is not None:
+        yield cell
 
 
 def _alike(mine: float, theirs: float) -> bool:
@@ -135,6 +154,7 @@ def _budgets(found: FoundDeadlines) -> Iterator[DeadlineCell]:
     said = {0.025: (BUDGETS, "37 % lower with WFBB-RM")}
     names = {f"rate {rate:g}": (compared_name(rate), rate) for rate in COMPARED_RATES}
     names["25 resources"] = "budgets_count_25", 0.0
+    times_of: list[tuple[float, float]] = []
     for title, (name, rate) in names.items():
         if name not in found:
             continue
@@ -145,34 +165,38 @@ def _budgets(found: FoundDeadlines) -> Iterator[DeadlineCell]:
         pair = searched.late, budgets.late
         least, other = pair if lower == CONSTRAINTS else pair[::-1]
         ours = f"{searched.late:.2f}, WFBB-RM {budgets.late:.2f}"
-        yield DeadlineCell(f"{title}: {_LATE}", words, ours, least <= other)
+        yield DeadlineCell(f"{title}: {_LATE}", words, ours, least < other)
         times = searched.turnaround, budgets.turnaround
         ours = f"{times[0]:.0f}, WFBB-RM {times[1]:.0f}"
         near = _alike(*times)
         yield DeadlineCell(f"{title}: {_TURNAROUND}", "similar", ours, near)
         ours = f"{searched.processing:.4f}, WFBB-RM {budgets.processing:.4f}"
         less = budgets.processing < searched.processing
-        yield DeadlineCell(f"{title}: O s", "77 to 85 % lower with WFBB-RM", ours, less)
+        times_of.append((budgets.processing, searched.processing))
+        yield DeadlineCell(f"{title}: O s", "lower with WFBB-RM", ours, less)
+    yield from _averages("O s with WFBB-RM", "77 to 85 % lower", 77, times_of)
 
 
 def _earliest(found: FoundDeadlines) -> Iterator[DeadlineCell]:
     synthetic = [(f"synthetic, 1/{each:g}", hadoop_name(each)) for each in SYNTHETIC_INTERVALS]
     words = [(f"WordCount, 1/{each}", word_count_name(each)) for each in WORD_COUNT_INTERVALS]
-    for names, late, turnaround in ((synthetic, 77, 65), (words, 72, 52)):
-        for title, name in names:
-            if name not in found:
-                continue
-            mine, theirs = found[name][PRODUCT], found[name][EARLIEST]
-            for figure, percent, of in (
-                (_LATE, late, _late_of),
-                (_TURNAROUND, turnaround, _turnaround_of),
-            ):
-                yield DeadlineCell(
-                    f"{title}: {figure}",
-                    f"{percent} % lower on average",
-                    f"{of(mine):.1f}, EDF {of(theirs):.1f}",
-                    of(mine) < of(theirs),
-                )
+    for what, names, late, turnaround in (
+        ("synthetic", synthetic, 77, 65),
+        ("WordCount", words, 72, 52),
+    ):
+        for figure, percent, of in (
+            (_LATE, late, _late_of),
+            (_TURNAROUND, turnaround, _turnaround_of),
+        ):
+            pairs = []
+            for title, name in names:
+                if name not in found:
+                    continue
+                mine, theirs = of(found[name][PRODUCT]), of(found[name][EARLIEST])
+                pairs.append((mine, theirs))
+                ours = f"{mine:.1f}, EDF {theirs:.1f}"
+                yield DeadlineCell(f"{title}: {figure}", "lower", ours, mine < theirs)
+            yield from _averages(f"{what}: {figure}", f"{percent} % lower", percent, pairs)
 
 
 def _late_of(each: Figures) -> float:
@@ -199,10 +223,11 @@ def _tables(found: FoundDeadlines) -> Iterator[DeadlineCell]:
                 what = f"1/{interval} {short}, f = {error:g}"
                 printed = tables["late"][column][place]
                 near = _near(ours.late, printed, _POINTS)
-                yield DeadlineCell(f"{what}: {_LATE}", f"{printed}", f"{ours.late:.1f}", near)
+                far = distance_of("P", ours.late, printed)
+                yield DeadlineCell(f"{what}: {_LATE}", f"{printed}", f"{ours.late:.1f}", near, far)
+                times = tables["turnaround"][column]
                 if place == base:
                     continue
-                times = tables["turnaround"][column]
                 printed = times[place] / times[base]
                 right = found[hadoop_name(interval, 0.0)][manager].turnaround
                 ratio = ours.turnaround / right
@@ -212,6 +237,7 @@ def _tables(found: FoundDeadlines) -> Iterator[DeadlineCell]:
                     f"{printed:.2f} of {times[base]} s",
                     f"{ratio:.2f} of {right:.0f} s",
                     near,
+                    distance_of("T", ours.turnaround, times[place]),
                 )
 
 
@@ -228,7 +254,12 @@ def _shapes(found: FoundDeadlines) -> Iterator[DeadlineCell]:
         for error, plain, handled in zip(errors, *columns.values(), strict=True):
             ours = f"{handled.late:.1f}, H {plain.late:.1f}"
             what = f"1/{interval}, f = {error:g}: {_LATE} of EH"
-            yield DeadlineCell(what, "less than H", ours, handled.late <= plain.late + _LESS)
+            place = tables["errors"].index(error)
+            printed = [tables["late"][f"{interval} {short}"][place] for short in _MANAGERS]
+            if printed[0] == printed[1]:
+                yield DeadlineCell(what, "as with H", ours, _same_late(handled.late, plain.late))
+            else:
+                yield DeadlineCell(what, "less than H", ours, handled.late < plain.late)
         plain, handled = columns["H"], columns["EH"]
         yield trend_cell(f"1/{interval} H by f: {_LATE}", "down", plain[0].late, plain[-1].late)
         spread = [each.turnaround for each in handled]
@@ -238,10 +269,17 @@ def _shapes(found: FoundDeadlines) -> Iterator[DeadlineCell]:
         yield from _models(found, interval)
 
 
+def _same_late(mine: float, other: float) -> bool:
+    return abs(mine - other) <= _SAME
+
+
 def _models(found: FoundDeadlines, interval: int) -> Iterator[DeadlineCell]:
     said: dict[str, tuple[str, Callable[[float, float], bool]]] = {
-        "feitelson": ("as with H", lambda mine, other: abs(mine - other) <= _SAME),
-        "variable": ("54 % less than H on average", lambda mine, other: mine <= other + _LESS),
+        "feitelson": ("as with H", _same_late),
+        "variable": (
+            "54 % less than H on average",
+            lambda mine, other: half_as_much_less(mine, other, 54),
+        ),
     }
     for model, (words, holds) in said.items():
         pair = found.get(hadoop_name(interval, model))
@@ -253,12 +291,21 @@ def _models(found: FoundDeadlines, interval: int) -> Iterator[DeadlineCell]:
         yield DeadlineCell(what, words, ours, holds(mine.late, other.late))
 
 
+_FAR_MORE = 100
+_Times = tuple[str, float, float]
+"""What is published, and between what MILP has it so many times."""
+
+
 def _batches(found: FoundDeadlines) -> Iterator[DeadlineCell]:
-    said = {
-        "small_1": ((">100 times with LINGO", True), None),
-        "small_2": ((">100 times with LINGO", True), ("81 % more with CP", True)),
-        "medium": (("375 % more with LINGO", True), ("13 % more with CP", True)),
-        "large_1": (("more with LINGO", True), ("3 times with LINGO", False)),
+    much = ">100 times with LINGO", _FAR_MORE, math.inf
+    said: dict[str, tuple[_Times, _Times | None]] = {
+        "small_1": (much, None),
+        "small_2": (much, ("81 % more with CP", 1 / 2.62, 1 / 1.405)),
+        "medium": (
+            ("375 % more with LINGO", 2.875, 8.5),
+            ("13 % more with CP", 1 / 1.26, 1 / 1.065),
+        ),
+        "large_1": (("more with LINGO", 1, math.inf), ("3 times with LINGO", 2, 5)),
     }
     for name, (time, completion) in said.items():
         if f"batch_{name}" not in found:
@@ -269,17 +316,22 @@ def _batches(found: FoundDeadlines) -> Iterator[DeadlineCell]:
         same = abs(searched.late - programmed.late) < _LESS
         yield DeadlineCell(f"{name}: {_LATE}", "as many", ours, same)
         ours = f"{searched.batch:.2f}, MILP {programmed.batch:.2f}"
-        longer = programmed.batch > searched.batch
-        yield DeadlineCell(f"{name}: PO s", time[0], ours, longer)
+        yield _times_cell(f"{name}: PO s", time, ours, programmed.batch / searched.batch)
         if completion is not None:
-            words, more_with_search = completion
             ours = f"{searched.completion:.0f}, MILP {programmed.completion:.0f}"
-            more = searched.completion >= programmed.completion
-            yield DeadlineCell(f"{name}: C s", words, ours, more is more_with_search)
+            ratio = programmed.completion / searched.completion
+            yield _times_cell(f"{name}: C s", completion, ours, ratio)
     if "batch_large_2" in found:
         limited = found["batch_large_2"][SEARCHED].limited
         what, words = "large_2: CP ends at its limit", "never, and not with LINGO at all"
         yield DeadlineCell(what, words, f"{limited:g} a job", limited == 0)
+
+
+def _times_cell(what: str, said: _Times, ours: str, ratio: float) -> DeadlineCell:
+    """Compare how many times as much MILP has as the search, between two bounds of their own."""
+    published, least, most = said
+    holds = least < ratio < math.inf if most == math.inf else least <= ratio <= most
+    return DeadlineCell(what, published, ours, holds)
 
 
 def _near(ours: float, printed: float, points: float) -> bool:

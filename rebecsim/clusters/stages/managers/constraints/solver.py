@@ -57,10 +57,12 @@ class Found:
     Attributes:
         starts: when the tasks of jobs that are in time start.
         limited: whether it ended at its limit, and there may be something better.
+        work: how much the solver has worked, in the unit of `StageManager.searched`.
     """
 
     starts: Mapping[TaskKey, int]
     limited: bool = False
+    work: float = 0.0
 
 
 def cp_model() -> ModuleType:
@@ -92,3 +94,8 @@ def solved(model: CpModel, settings: SolverSettings) -> tuple[CpSolver, SearchEn
     status = solver.solve(model)
     assert status in endings, f"a model of CP-SAT without a solution: {status}"
     return solver, endings[status]
+
+
+def work_of(solver: CpSolver) -> float:
+    """Give how much CP-SAT has worked in its last search, in deterministic seconds."""
+    return float(solver.response_proto.deterministic_time)
