@@ -180,6 +180,7 @@ def _run(task: ModelTask, compiled: _Compiled, replication: int, watchdog: Watch
         raise UserError(f"{task.name}: cannot be run, in a constructor: {result.detail}")
     if result.is_violation and compiled.values:  # the last message leads to no state
         system = simulated(result.steps - 1, None).system
+        assert system is not None, "no constructor fails the second time"
     ending: str = result.outcome
     if ending == "deadlock" and compiled.terminal is not None and compiled.terminal.read(system):
         ending = FINISHED

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings, strategies as st
 
 from rebecsim.exploration.temporal.branching import Evaluation
-from rebecsim.exploration.temporal.moments import moments_of
+from rebecsim.exploration.temporal.stretches import stretches_of
 from tests.examples import dear
 from tests.exploration.temporal.formulas_at_random import (
     ByDefinition,
@@ -25,7 +25,7 @@ def test_a_formula_holds_exactly_if_the_definition_says_so(seed):
     graph, labels = graph_at_random(draw, draw.randint(1, 4), 1)
     duration = np.array([draw.randrange(4) for _ in graph.target], np.int64)
     asked = posed(formula_at_random(draw, "tctl", 2), "tctl")
-    evaluation = Evaluation(asked, moments_of(graph, duration), labels)
+    evaluation = Evaluation(asked, stretches_of(graph, duration), labels)
     expected = ByDefinition(asked, graph, duration, labels).holds(asked.formula)
     assert bool(evaluation.truth(asked.formula)[0]) is expected
     shown = evaluation.shown(asked.formula, expected)
