@@ -14,7 +14,7 @@ import numpy as np
 from rebecsim.exploration.temporal.bounds import weak
 from rebecsim.exploration.temporal.formulas import PosedFormula
 from rebecsim.exploration.temporal.labelling import Labels
-from rebecsim.exploration.temporal.stretches import Cut, Flags, Stretches
+from rebecsim.exploration.temporal.stretches import Flags, Integers, Stretches
 from rebecsim.exploration.temporal.until_times import times_of
 from rebecsim.exploration.temporal.walks import HopRun, TimedUntil, Walk
 from rebecsim.lang.properties.syntax import Connective, Formula, Negation, Proposition, Temporal
@@ -31,6 +31,7 @@ class Evaluation:
         self._system = system
         self._labels = labels
         self._known: dict[int, Flags] = {}
+        self._untils: dict[int, TimedUntil] = {}  # of the system as it is now
 
     def truth(self, formula: Formula) -> Flags:
         """Say in which nodes a formula holds; what was said before may have been cut by then."""
@@ -52,19 +53,26 @@ class Evaluation:
                 return made[0] & made[1] if operator == "&&" else made[0] | made[1]
             case Temporal():
                 until = self._until(formula)
-                if cuts := list(until.times.cuts()):
-                    self._cut(cuts)
+                nodes, units = until.times.cuts()
+                if len(nodes):
+                    self._cut(nodes, units)
                     until = self._until(formula)
                 holds = until.times.truth()
                 return ~holds if until.negated else holds
 
-    def _cut(self, cuts: list[Cut]) -> None:
-        """Cut stretches, in what is known, too."""
-        self._system, origin = self._system.cut(cuts)
+    def _cut(self, nodes: Integers, units: Integers) -> None:
+        """Cut stretches after some units, in what is known, too."""
+        self._system, origin = self._system.cut(nodes, units)
         self._known = {each: flags[origin] for each, flags in self._known.items()}
+        self._untils.clear()
 
     def _until(self, formula: Temporal) -> TimedUntil:
         """Write a temporal operator as an until, or as the negation of one, and evaluate that."""
+        if id(formula) not in self._untils:
+            self._untils[id(formula)] = self._evaluated(formula)
+        return self._untils[id(formula)]
+
+    def _evaluated(self, formula: Temporal) -> TimedUntil:
         operator, operands = formula.operator, formula.operands
         bound = None if formula.bound is None else self._posed.bounds[formula.bound]
         for each in operands:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +19,6 @@ from rebecsim.native.rows import ranges
 
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-
-
-class Cut(NamedTuple):
-    """A place in a stretch, so many units after its first moment."""
-
-    node: int
-    units: int
 
 
 @dataclass(frozen=True)
@@ -61,17 +53,25 @@ class Stretches:
         first = bounds[nodes]
         return order[ranges(first, bounds[nodes + 1] - first)]
 
+    def count_into(self, nodes: Integers) -> Integers:
+        """Give how many hops lead into each of some nodes."""
+        _, bounds = self._into
+        return bounds[nodes + 1] - bounds[nodes]
+
     def out_of(self, node: int) -> range:
         """Give the places of the hops out of a node."""
         first, behind = np.searchsorted(self.source, [node, node + 1]).tolist()
         return range(first, behind)
 
-    def cut(self, cuts: list[Cut]) -> tuple[Stretches, Integers]:
-        """Cut stretches, and give which of the old nodes each new one is of."""
-        ordered = np.array(sorted(set(cuts)), np.int64).reshape(-1, 2)
-        node, units = ordered[:, 0], ordered[:, 1]
-        ends = np.append(node[1:] != node[:-1], np.ones(1, np.bool_))
-        begins = np.append(np.ones(1, np.bool_), node[1:] != node[:-1])
+    def cut(self, node: Integers, units: Integers) -> tuple[Stretches, Integers]:
+        """Cut stretches after some units, and give which of the old nodes each new one is of."""
+        order = np.lexsort((units, node))
+        node, units = node[order], units[order]
+        one = np.ones(1, np.bool_)
+        once = np.append(one, (node[1:] != node[:-1]) | (units[1:] != units[:-1]))
+        node, units = node[once], units[once]
+        begins = np.append(one, node[1:] != node[:-1])
+        ends = np.append(begins[1:], one)
         made = len(self.state) + np.arange(len(node))
         until = np.where(ends, self.length[node], np.append(units[1:], 0))
         hop = np.searchsorted(self.source, node)  # the only one out of each

@@ -10,19 +10,24 @@ one number tells all; with `==` there are stretches of bounds, found in the orde
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
 from typing import Protocol
 
 import numpy as np
 
 from rebecsim.exploration.temporal.bounds import TimeBound, weak
-from rebecsim.exploration.temporal.stretches import Cut, Flags, Integers, Stretches
+from rebecsim.exploration.temporal.stretches import Flags, Integers, Stretches
+from rebecsim.native.rows import ranges
 
 NEVER = 1 << 60
 """A time that does not come; where the greatest bound is meant, any time."""
 
-MOST_TIMES = 1_000_000
-"""The most stretches of bounds that are looked at for `==`."""
+MOST_TIMES = 100_000
+"""The most times that are looked at, one by one, for `==`."""
+
+MOST_RANGES = 20_000_000
+"""The most ranges of times, of all nodes, that are looked at for `==`."""
+
+_NONE: Integers = np.zeros(0, np.int64)
 
 
 class TooManyTimesError(Exception):
@@ -38,8 +43,8 @@ class UntilTimes(Protocol):
     def truth(self) -> Flags:
         """Say where it holds with the bound that it has."""
 
-    def cuts(self) -> Iterator[Cut]:
-        """Give the places within stretches at which that changes."""
+    def cuts(self) -> tuple[Integers, Integers]:
+        """Give the stretches in which that changes, and after how many units."""
 
     def nearest(self, node: int, *, holds: bool) -> int:
         """Give a limit no larger than that of the bound with which it holds as well, or not."""
@@ -75,12 +80,11 @@ class AtMost:
         found: Flags = self._least <= self._limit
         return found
 
-    def cuts(self) -> Iterator[Cut]:
+    def cuts(self) -> tuple[Integers, Integers]:
         """Give where less time is left than the limit: from there on it holds."""
         units = self._least - self._limit
         inside = (self._least < NEVER) & (units > 0) & (units < self._system.length)
-        for node in np.flatnonzero(inside).tolist():
-            yield Cut(node, int(units[node]))
+        return np.flatnonzero(inside), units[inside]
 
     def nearest(self, node: int, *, holds: bool) -> int:
         """Give the least bound, or where there is none that any one is as good as another."""
@@ -103,13 +107,12 @@ class AtLeast:
         found: Flags = self._most >= self._limit
         return found
 
-    def cuts(self) -> Iterator[Cut]:
+    def cuts(self) -> tuple[Integers, Integers]:
         """Give where too little time is left: from there on it does not hold."""
         units = self._most - self._limit + 1
         inside = self._left & (self._most >= 0) & (self._most < NEVER)
         inside &= (units > 0) & (units < self._system.length)
-        for node in np.flatnonzero(inside).tolist():
-            yield Cut(node, int(units[node]))
+        return np.flatnonzero(inside), units[inside]
 
     def nearest(self, node: int, *, holds: bool) -> int:
         """Give the least bound with which it does not hold: it does not with any larger one."""
@@ -117,80 +120,97 @@ class AtLeast:
 
 
 class Exactly:
-    """It holds with the bounds in some ranges, the lowest first, or with all others.
+    """It holds with the bounds in some ranges, or with all others.
 
     For a run there are the times at which it can be met. For every run there are those at which
     some run fails: it has left `left` before, or goes round without time, or does not meet `right`.
+    Ranges of one node are apart, and ascend.
     """
 
     def __init__(
         self, system: Stretches, left: Flags, right: Flags, limit: int, universal: bool
     ) -> None:
         self._system, self._left, self._limit, self._universal = system, left, limit, universal
-        self._ranges: dict[int, list[tuple[int, int]]] = {}
-        at_once = _at_once(system, left, right, universal)
-        self._begins = ~at_once if universal else at_once
-        if limit >= 0:
-            self._find()
+        begins = _at_once(system, left, right, universal) ^ universal
+        found = self._found(begins) if limit >= 0 else [(_NONE, _NONE, _NONE)]
+        node, low, high = (np.concatenate(each) for each in zip(*found, strict=True))
+        order = np.argsort(node, kind="stable")
+        self._low, self._high = low[order], high[order]
+        self._first = np.zeros(len(left) + 1, np.int64)
+        np.cumsum(np.bincount(node, minlength=len(left)), out=self._first[1:])
 
-    def _find(self) -> None:
+    def _found(self, begins: Flags) -> list[tuple[Integers, Integers, Integers]]:
+        """Give nodes, with the least and the greatest time of a range, in the order of time."""
         system, limit = self._system, self._limit
-        pending: list[tuple[int, int, int]] = []
-        for node in np.flatnonzero(self._begins).tolist():
-            inside = int(system.length[node]) - 1 if self._left[node] else 0
-            pending.append((0, min(max(inside, 0), limit), node))
+        levels = Levels()
+        nodes = np.flatnonzero(begins)
+        inside = np.where(self._left[nodes], np.maximum(system.length[nodes] - 1, 0), 0)
+        levels.add(np.zeros_like(nodes), nodes, np.minimum(inside, limit))
         if self._universal and limit:
-            fails = ~self._left | _goes_round(system, self._left)
-            pending += [(1, limit, node) for node in np.flatnonzero(fails).tolist()]
-        heapq.heapify(pending)
-        left, met = self._left, 0
-        while pending:
-            low, high, node = heapq.heappop(pending)
-            known = self._ranges.setdefault(node, [])
-            if known and low <= known[-1][1] + 1:
-                low = known[-1][1] + 1
-                if low > high:
-                    continue
-                known[-1] = known[-1][0], high
-            else:
-                known.append((low, high))
-            met += 1
-            if met > MOST_TIMES:
+            fails = np.flatnonzero(~self._left | _goes_round(system, self._left))
+            levels.add(np.ones_like(fails), fails, np.full_like(fails, limit))
+        until = np.full(len(begins), -1, np.int64)  # the greatest time of each node so far
+        found = [(_NONE, _NONE, _NONE)]
+        ranges_found = 0
+        while levels:
+            time, nodes, high = levels.pop()
+            order = np.lexsort((-high, nodes))
+            nodes, high = nodes[order], high[order]
+            once = np.append(np.ones(1, np.bool_), nodes[1:] != nodes[:-1])
+            is_new = once & (high > until[nodes])
+            nodes, high = nodes[is_new], high[is_new]
+            low = np.maximum(until[nodes] + 1, time)
+            until[nodes] = high
+            found.append((nodes, low, high))
+            ranges_found += len(nodes)
+            if levels.popped > MOST_TIMES or ranges_found > MOST_RANGES:
                 raise TooManyTimesError
-            for place in system.into(np.array([node])).tolist():
-                source, units = int(system.source[place]), int(system.units[place])
-                first, last = max(low + units, 1), min(high + units, limit)
-                if left[source] and first <= last:
-                    heapq.heappush(pending, (first, last, source))
+            hops = system.into(nodes)
+            of_hop = np.repeat(np.arange(len(nodes)), system.count_into(nodes))
+            sources, units = system.source[hops], system.units[hops]
+            first = np.maximum(low[of_hop] + units, 1)
+            last = np.minimum(high[of_hop] + units, limit)
+            goes_on = self._left[sources] & (first <= last) & (last > until[sources])
+            levels.add(first[goes_on], sources[goes_on], last[goes_on])
+        return found
 
     def holds(self, node: int, limit: int) -> bool:
         """Whether it holds with a bound of that limit."""
-        known = self._ranges.get(node, ())
-        met = any(low <= limit <= high for low, high in known)
+        first, behind = self._first[node], self._first[node + 1]
+        low, high = self._low[first:behind], self._high[first:behind]
+        met = bool(((low <= limit) & (limit <= high)).any())
         return limit >= 0 and met is not self._universal
 
     def truth(self) -> Flags:
         """Say where it holds."""
-        found: Flags = np.full(len(self._left), self._universal)
         if self._limit < 0:
-            return np.zeros_like(found)
-        for node in self._ranges:
-            found[node] = self.holds(node, self._limit)
-        return found
+            return np.zeros(len(self._left), np.bool_)
+        met = np.zeros(len(self._left), np.bool_)
+        nodes = np.repeat(np.arange(len(self._left)), np.diff(self._first))
+        met[nodes[(self._low <= self._limit) & (self._limit <= self._high)]] = True
+        return met ^ self._universal
 
-    def cuts(self) -> Iterator[Cut]:
+    def cuts(self) -> tuple[Integers, Integers]:
         """Give where what is so at the exact time changes: within the stretch, or behind it."""
         system = self._system
+        hops = np.flatnonzero((system.length[system.source] > 1) & self._left[system.source])
         if self._limit <= 0:
-            return
-        for node in np.flatnonzero((system.length > 1) & self._left).tolist():
-            length = int(system.length[node])
-            behind = length - self._limit
-            target = int(system.target[system.out_of(node)[0]])
-            places = {behind}
-            for low, high in self._ranges.get(target, ()):
-                places |= {behind + low, behind + high + 1}
-            yield from (Cut(node, each) for each in places if 0 < each < length)
+            hops = hops[:0]
+        node, target = system.source[hops], system.target[hops]
+        behind = system.length[node] - self._limit
+        counts = self._first[target + 1] - self._first[target]
+        places = ranges(self._first[target], counts)
+        of_range = np.repeat(np.arange(len(node)), counts)
+        nodes = np.concatenate([node, node[of_range], node[of_range]])
+        units = np.concatenate(
+            [
+                behind,
+                behind[of_range] + self._low[places],
+                behind[of_range] + self._high[places] + 1,
+            ]
+        )
+        inside = (units > 0) & (units < system.length[nodes])
+        return nodes[inside], units[inside]
 
     def nearest(self, node: int, *, holds: bool) -> int:
         """Give the limit."""
@@ -198,6 +218,39 @@ class Exactly:
 
 
 # --- bounds from below and above -----------------------------------------------------------------
+
+
+class Levels:
+    """Nodes by the times at which they are looked at, with a number each; the soonest first."""
+
+    def __init__(self) -> None:
+        self._times: list[int] = []
+        self._nodes: dict[int, list[tuple[Integers, Integers]]] = {}
+        self.popped = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._times)
+
+    def add(self, times: Integers, nodes: Integers, numbers: Integers) -> None:
+        """Add nodes."""
+        order = np.argsort(times, kind="stable")
+        times, nodes, numbers = times[order], nodes[order], numbers[order]
+        firsts = np.flatnonzero(np.append(np.ones(1, np.bool_), times[1:] != times[:-1]))
+        if not len(times):
+            return
+        for first, behind in zip(firsts, [*firsts[1:], len(times)], strict=True):
+            time = int(times[first])
+            if time not in self._nodes:
+                self._nodes[time] = []
+                heapq.heappush(self._times, time)
+            self._nodes[time].append((nodes[first:behind], numbers[first:behind]))
+
+    def pop(self) -> tuple[int, Integers, Integers]:
+        """Take the soonest time, its nodes and their numbers."""
+        self.popped += 1
+        time = heapq.heappop(self._times)
+        nodes, numbers = zip(*self._nodes.pop(time), strict=True)
+        return time, np.concatenate(nodes), np.concatenate(numbers)
 
 
 def _soonest(system: Stretches, left: Flags, right: Flags, universal: bool) -> Integers:
@@ -228,34 +281,19 @@ def _least(system: Stretches, base: Integers, allowed: Flags) -> Integers:
     nodes of one time together. A time below 0 counts only behind time that passes.
     """
     found = base.copy()
-    pending: dict[int, list[Integers]] = {}
-    times: list[int] = []
-
-    def add(nodes: Integers, values: Integers) -> None:
-        order = np.argsort(values, kind="stable")
-        nodes, values = nodes[order], values[order]
-        for some in np.split(np.arange(len(nodes)), np.flatnonzero(np.diff(values)) + 1):
-            if len(some):
-                value = int(values[some[0]])
-                if value not in pending:
-                    pending[value] = []
-                    heapq.heappush(times, value)
-                pending[value].append(nodes[some])
-
+    levels = Levels()
     begins = np.flatnonzero(base < NEVER)
-    add(begins, base[begins])
-    while times:
-        time = heapq.heappop(times)
-        nodes = np.unique(np.concatenate(pending[time]))
-        del pending[time]
-        hops = system.into(nodes[found[nodes] == time])
+    levels.add(base[begins], begins, begins)
+    while levels:
+        time, nodes, _ = levels.pop()
+        hops = system.into(np.unique(nodes[found[nodes] == time]))
         sources = system.source[hops]
         later = np.maximum(system.units[hops] + time, 0)
         better = allowed[sources] & (later < found[sources])
         sources, later = sources[better], later[better]
         np.minimum.at(found, sources, later)
         sources = np.unique(sources)
-        add(sources, found[sources])
+        levels.add(found[sources], sources, sources)
     return found
 
 

@@ -56,30 +56,42 @@ class Walk:
         self._until = until
 
     def meeting(self, start: int) -> HopRun:
-        """Give a run on which it holds: the shortest, of a bound from above the soonest.
+        """Give a run on which it holds, of a bound from above the soonest. There must be one.
 
-        There must be one.
+        Wherever it holds with what is left of the bound, some way on is a right one. So it goes
+        from one moment to the next, with few hops at each.
         """
-        begin = start, self._until.times.nearest(start, holds=True)
+        here = start, self._until.times.nearest(start, holds=True)
+        hops: list[Hop] = []
+        while not self._is_met(here):
+            way, here = self._next(here)
+            hops += way
+        return HopRun(tuple(hops))
+
+    def _next(self, begin: _Place) -> tuple[list[Hop], _Place]:
+        """Give a shortest way to where it is met, or to the next time with less left."""
         came: dict[_Place, tuple[_Place, Hop] | None] = {begin: None}
         pending = deque([begin])
-        here = begin
-        while pending:
+        end: _Place | None = None
+        while end is None:
             here = pending.popleft()
-            if self._is_met(here):
-                break
             if not self._until.left[here[0]]:
                 continue
             for hop, left in self._hops(here):
                 there = hop.target, left
-                if left >= 0 and there not in came and self._until.times.holds(*there):
-                    came[there] = here, hop
-                    pending.append(there)
+                if left < 0 or there in came or not self._until.times.holds(*there):
+                    continue
+                came[there] = here, hop
+                if left < here[1] or self._is_met(there):
+                    end = there
+                    break
+                pending.append(there)
         way: list[Hop] = []
-        while (step := came[here]) is not None:
-            here, hop = step
+        at = end
+        while (step := came[at]) is not None:
+            at, hop = step
             way.append(hop)
-        return HopRun(tuple(reversed(way)))
+        return way[::-1], end
 
     def _is_met(self, place: _Place) -> bool:
         """Whether what it waits for comes in this node, at a time that meets the bound."""

@@ -214,3 +214,38 @@ def test_what_must_hold_in_states_says_that_delays_were_not_looked_at():
     delayed, checked = built("n = (n + 1) % TOP; delay(1); self.step() after(1);")
     assert explore(delayed, checks=never, checked=checked).hidden_in_delays == ("c.n < 9",)
     assert not explore(delayed, mode="TTS", checks=never, checked=checked).hidden_in_delays
+
+
+# --- long times -----------------------------------------------------------------------------------
+
+LONG = "n = (n + 1) % TOP; self.step() after(40000000);"
+
+
+def test_formulas_with_bounds_over_long_times_jump():
+    found = asked(
+        LONG,
+        """TCTL {
+            A: LeadsTo(time <= 40000000, zero, !zero); B: LeadsTo(time < 40000000, zero, !zero);
+            C: AG(time < 40000000, !two); D: AF(time == 40000000, two);
+            E: EF(time >= 120000001, zero);
+            F: Recurs(time <= 80000000, AF(time <= 7, two));
+        }""",
+    )
+    assert verdicts(found) == {
+        "A": "satisfied",
+        "B": "violated",
+        "C": "satisfied",
+        "D": "satisfied",
+        "E": "satisfied",
+        "F": "satisfied",
+    }
+    violated = next(each for each in found.properties if each.name == "B")
+    assert [step.time for step in violated.run.steps][-1] == 80_000_000
+
+
+def test_an_exact_time_that_can_be_met_in_too_many_ways_is_unknown():
+    found = asked(ROUND, "TCTL { A: AF(time == 900000, two); B: AF(time == 9000, two); }")
+    assert verdicts(found) == {"A": "unknown", "B": "violated"}
+    (unknown, _) = found.properties
+    assert unknown.note == "an exact time (`==`) can be met in too many ways to look at"
+    assert found.verdict == "property violated"
