@@ -35,7 +35,9 @@ class TooManyTimesError(Exception):
 
 
 class UntilTimes(Protocol):
-    """With which bounds an until holds in the first moments of nodes."""
+    """With which bounds an until holds in the first moments of nodes; `limit` is that asked for."""
+
+    limit: int
 
     def holds(self, node: int, limit: int) -> bool:
         """Whether it holds with a bound of that limit."""
@@ -47,7 +49,7 @@ class UntilTimes(Protocol):
         """Give the stretches in which that changes, and after how many units."""
 
     def nearest(self, node: int, *, holds: bool) -> int:
-        """Give a limit no larger than that of the bound with which it holds as well, or not."""
+        """Give another limit for which the same runs show that it holds, or does not."""
 
 
 def times_of(
@@ -69,7 +71,7 @@ class AtMost:
     """It holds with all bounds from `least` on."""
 
     def __init__(self, system: Stretches, least: Integers, limit: int) -> None:
-        self._system, self._least, self._limit = system, least, limit
+        self._system, self._least, self.limit = system, least, limit
 
     def holds(self, node: int, limit: int) -> bool:
         """Whether it holds with a bound of that limit."""
@@ -77,26 +79,26 @@ class AtMost:
 
     def truth(self) -> Flags:
         """Say where it holds."""
-        found: Flags = self._least <= self._limit
+        found: Flags = self._least <= self.limit
         return found
 
     def cuts(self) -> tuple[Integers, Integers]:
         """Give where less time is left than the limit: from there on it holds."""
-        units = self._least - self._limit
+        units = self._least - self.limit
         inside = (self._least < NEVER) & (units > 0) & (units < self._system.length)
         return np.flatnonzero(inside), units[inside]
 
     def nearest(self, node: int, *, holds: bool) -> int:
-        """Give the least bound, or where there is none that any one is as good as another."""
+        """Give the least limit; without any, one that is never come to."""
         least = int(self._least[node])
-        return min(least, self._limit) if holds or least < NEVER else NEVER - 1
+        return min(least, self.limit) if holds or least < NEVER else NEVER - 1
 
 
 class AtLeast:
     """It holds with all bounds up to `most`; less than 0: with none."""
 
     def __init__(self, system: Stretches, left: Flags, most: Integers, limit: int) -> None:
-        self._system, self._left, self._most, self._limit = system, left, most, limit
+        self._system, self._left, self._most, self.limit = system, left, most, limit
 
     def holds(self, node: int, limit: int) -> bool:
         """Whether it holds with a bound of that limit."""
@@ -104,19 +106,19 @@ class AtLeast:
 
     def truth(self) -> Flags:
         """Say where it holds."""
-        found: Flags = self._most >= self._limit
+        found: Flags = self._most >= self.limit
         return found
 
     def cuts(self) -> tuple[Integers, Integers]:
         """Give where too little time is left: from there on it does not hold."""
-        units = self._most - self._limit + 1
+        units = self._most - self.limit + 1
         inside = self._left & (self._most >= 0) & (self._most < NEVER)
         inside &= (units > 0) & (units < self._system.length)
         return np.flatnonzero(inside), units[inside]
 
     def nearest(self, node: int, *, holds: bool) -> int:
         """Give the least bound with which it does not hold: it does not with any larger one."""
-        return self._limit if holds else int(self._most[node]) + 1
+        return self.limit if holds else int(self._most[node]) + 1
 
 
 class Exactly:
@@ -130,7 +132,7 @@ class Exactly:
     def __init__(
         self, system: Stretches, left: Flags, right: Flags, limit: int, universal: bool
     ) -> None:
-        self._system, self._left, self._limit, self._universal = system, left, limit, universal
+        self._system, self._left, self.limit, self._universal = system, left, limit, universal
         begins = _at_once(system, left, right, universal) ^ universal
         found = self._found(begins) if limit >= 0 else [(_NONE, _NONE, _NONE)]
         node, low, high = (np.concatenate(each) for each in zip(*found, strict=True))
@@ -141,7 +143,7 @@ class Exactly:
 
     def _found(self, begins: Flags) -> list[tuple[Integers, Integers, Integers]]:
         """Give nodes, with the least and the greatest time of a range, in the order of time."""
-        system, limit = self._system, self._limit
+        system, limit = self._system, self.limit
         levels = Levels()
         nodes = np.flatnonzero(begins)
         inside = np.where(self._left[nodes], np.maximum(system.length[nodes] - 1, 0), 0)
@@ -183,21 +185,21 @@ class Exactly:
 
     def truth(self) -> Flags:
         """Say where it holds."""
-        if self._limit < 0:
+        if self.limit < 0:
             return np.zeros(len(self._left), np.bool_)
         met = np.zeros(len(self._left), np.bool_)
         nodes = np.repeat(np.arange(len(self._left)), np.diff(self._first))
-        met[nodes[(self._low <= self._limit) & (self._limit <= self._high)]] = True
+        met[nodes[(self._low <= self.limit) & (self.limit <= self._high)]] = True
         return met ^ self._universal
 
     def cuts(self) -> tuple[Integers, Integers]:
         """Give where what is so at the exact time changes: within the stretch, or behind it."""
         system = self._system
         hops = np.flatnonzero((system.length[system.source] > 1) & self._left[system.source])
-        if self._limit <= 0:
+        if self.limit <= 0:
             hops = hops[:0]
         node, target = system.source[hops], system.target[hops]
-        behind = system.length[node] - self._limit
+        behind = system.length[node] - self.limit
         counts = self._first[target + 1] - self._first[target]
         places = ranges(self._first[target], counts)
         of_range = np.repeat(np.arange(len(node)), counts)
@@ -214,7 +216,7 @@ class Exactly:
 
     def nearest(self, node: int, *, holds: bool) -> int:
         """Give the limit."""
-        return self._limit
+        return self.limit
 
 
 # --- bounds from below and above -----------------------------------------------------------------

@@ -44,6 +44,9 @@ class HopRun:
         return HopRun((*self.hops, *more.hops), loop)
 
 
+_SOON = 200
+"""The most hops of a run until its time is over; a longer one is shown as a round instead."""
+
 _Place = tuple[int, int]
 """A node, and the limit of the bound that is left there; NEVER - 1, if there is none."""
 
@@ -105,14 +108,24 @@ class Walk:
     def avoiding(self, start: int) -> HopRun:
         """Give a run on which it does not hold: up to where that is decided, or round for ever.
 
-        There must be one.
+        There must be one. Of a bound from above it goes on until the time is over, if that is soon.
         """
+        times = self._until.times
+        nearest = times.nearest(start, holds=False)
+        soon = self._avoiding((start, times.limit), _SOON) if nearest > times.limit else None
+        run = soon or self._avoiding((start, nearest), None)
+        assert run is not None, "nothing keeps it from going on"
+        return run
+
+    def _avoiding(self, here: _Place, most: int | None) -> HopRun | None:
+        """Give such a run of no more than so many hops."""
         hops: list[Hop] = []
         seen: dict[_Place, int] = {}
-        here = start, self._until.times.nearest(start, holds=False)
         while here[1] >= 0 and self._until.left[here[0]]:
             if here in seen:
                 return HopRun(tuple(hops), seen[here])
+            if len(hops) == most:
+                return None
             seen[here] = len(hops)
             hop, left = next(
                 (hop, left)
