@@ -128,9 +128,11 @@ def _may_turn(system: System) -> bool:
     """Whether a message that is not the first in its bag can change how urgent its rebec is."""
     if not system.uses_global_priority:
         return False
-    servers = [each for rebec in system.rebecs for each in type(rebec).__servers__.values()]
-    orders = {(each.priority, each.global_priority) for each in servers}
-    return len(orders) > len({priority for priority, _ in orders})
+    for each in {type(rebec) for rebec in system.rebecs}:
+        orders = {(one.priority, one.global_priority) for one in each.__servers__.values()}
+        if len(orders) > len({priority for priority, _ in orders}):
+            return True
+    return False
 
 
 def _ranks(urgencies: Iterable[int]) -> dict[int, int]:

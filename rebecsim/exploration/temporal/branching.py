@@ -16,7 +16,7 @@ from rebecsim.exploration.temporal.formulas import PosedFormula
 from rebecsim.exploration.temporal.labelling import Labels
 from rebecsim.exploration.temporal.stretches import Flags, Integers, Stretches
 from rebecsim.exploration.temporal.until_times import times_of
-from rebecsim.exploration.temporal.walks import HopRun, TimedUntil, Walk
+from rebecsim.exploration.temporal.walks import HopRun, TimedUntil, UntilWalk
 from rebecsim.lang.properties.syntax import Connective, Formula, Negation, Proposition, Temporal
 
 
@@ -108,7 +108,7 @@ class Evaluation:
                 until = self._until(formula)
                 if (value is not until.negated) is until.universal:
                     return None
-                walk = Walk(self._system, until)
+                walk = UntilWalk(self._system, until)
                 if until.universal:
                     return walk.avoiding(start)
                 way = walk.meeting(start)

@@ -51,7 +51,7 @@ _Place = tuple[int, int]
 """A node, and the limit of the bound that is left there; NEVER - 1, if there is none."""
 
 
-class Walk:
+class UntilWalk:
     """Runs through the nodes of a system on which an until holds, or on which it does not."""
 
     def __init__(self, system: Stretches, until: TimedUntil) -> None:
