@@ -366,6 +366,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         container.scheduled = self._now
         self.errors.allocated(container)
         application.took(container)
+        application.decisions.elastic += container.is_elastic
         node.memory -= memory
         node.cores -= task.cores
         node.booked[container] = None
