@@ -133,7 +133,6 @@ def test_like_dss_is_what_dss_does(run: Run, folder: Path) -> None:
         ([*CLUSTER, "--penalty", "STEP:often"], "--penalty STEP:often: write it as STEP:1.5"),
         ([*CLUSTER, "--gaps"], "gaps are those of reservations"),
         (["--topology", "racks.json"], "node node1 does not say its memory and cores"),
-        ([*CLUSTER, "--out", "none"], "none: there is no such directory"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(
@@ -142,6 +141,14 @@ def test_options_that_make_no_sense_are_refused(
     done = run("yarn", "jobs.json", *options, cwd=folder)
     assert done.returncode == 2
     assert message in " ".join(done.stderr.replace("│", " ").split())
+
+
+def test_out_makes_the_directory(run: Run, folder: Path) -> None:
+    for command in (["yarn", "jobs.json", *CLUSTER], ["dss", *DSS]):
+        out = folder / command[0] / "new"
+        done = run(*command, "--out", out, cwd=folder)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert len(list(out.iterdir())) > 3
 
 
 def test_a_scheduler_of_a_plugin(run: Run, folder: Path) -> None:
@@ -164,17 +171,36 @@ def test_dss_writes_its_files_here(run: Run, folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("long", "short"),
+    [
+        (["--use-reservations"], ["-r"]),
+        (["--peek-pushback-strategy", "peek_each_elastic"], ["-p", "peek_each_elastic"]),
+        (["--verbose", "--verbose"], ["-vv"]),
+        (["--mem-overestimate-range", "1.5"], ["--mem-overestimate-range", "1.5-1.5"]),
+    ],
+)
+def test_long_names_of_dss_are_those_of_its_short_ones(
+    run: Run, folder: Path, long: list[str], short: list[str]
+) -> None:
+    written = []
+    for options in (long, short):
+        done = run("dss", *options, *DSS, "peek", "step", "1.5", "--out", "o", cwd=folder)
+        assert (done.returncode, done.stderr) == (0, "")
+        written.append((folder / "o/task_stats.out").read_text())
+    assert written[0] == written[1]
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         (["regular", "step"], "a penalty and its IB go together"),
         (["reglar"], "no YARN scheduler is called 'REGLAR'; did you mean REGULAR?"),
         (["smartg", "stair", "1.5"], "there is no penalty 'stair'"),
-        (["--mem-overestimate-range", "2-1"], "--mem-overestimate-range 2-1: write it as 1-2.5"),
+        (["--mem-overestimate-range", "2-1"], "--mem-overestimate-range 2-1: write it as 2 or as"),
         (["--duration-error", "10"], "is constant, so it is POSITIVE or NEGATIVE, and not MIXED"),
         (["--ib-error-type", "UP"], "--ib-error-type UP: should be MIXED or POSITIVE or NEGATIVE"),
         (["--occupancy-stats-interval", "5"], "needs --occupancy-stats-file"),
         (["-p", "ALWAYS"], "-p ALWAYS: should be TIMELINE_CHECK_CURRENT_JOB or"),
-        (["--out", "none"], "--out none: there is no such directory"),
     ],
 )
 def test_dss_refuses_what_makes_no_sense_and_writes_nothing(

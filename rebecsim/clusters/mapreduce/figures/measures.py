@@ -35,7 +35,7 @@ class MeasuredRun:
     def slot_use(self, kind: int) -> float:
         """Give what part of the slots of a kind was held, until the last job ended (%)."""
         most = self.slots[kind] * JOB_FIGURES["makespan"](self.jobs)
-        return 100 * self.attempts.slot_time(kind) / most if most else 0.0
+        return 100 * self.attempts.slot_time(kind) / most if most > 0 else 0.0
 
 
 @dataclass(frozen=True, slots=True)
