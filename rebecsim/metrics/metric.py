@@ -35,6 +35,7 @@ class Metric:
             fewest deadlines"; a plain phrase by default.
         decimals: digits that are shown after the point; as many as the interval needs by default.
         measured: whether it is of values, and not of cases that are counted.
+        signed: whether it may be less than 0.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Metric:
     decimals: int | None = None
     measured: bool = False
     best: str = ""
+    signed: bool = False
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier():

@@ -93,16 +93,17 @@ class ErrorOptions:
     duration_error_only_elastic: Annotated[
         bool, typer.Option("--duration-error-only-elastic", help="Of elastic containers only.")
     ] = False
-    mem_error: Annotated[
-        int | None, typer.Option(min=0, help="Percent of the ideal memory.")
-    ] = None
+    mem_error: Annotated[int | None, typer.Option(min=0, help="Percent of the ideal memory.")] = (
+        None
+    )
     mem_error_type: Annotated[str, typer.Option(help="As above.")] = "MIXED"
     mem_error_mode: Annotated[str, typer.Option(help="As above.")] = "CONSTANT"
     ib_error: Annotated[int | None, typer.Option(min=0, help="Percent of the bump.")] = None
     ib_error_type: Annotated[str, typer.Option(help="As above.")] = "MIXED"
     ib_error_mode: Annotated[str, typer.Option(help="As above.")] = "CONSTANT"
     mem_overestimate_range: Annotated[
-        str, typer.Option(metavar="A-B", help="Jobs ask for A to B times the ideal memory; 2 is 2-2.")
+        str,
+        typer.Option(metavar="A-B", help="Jobs ask for so many times the ideal memory; 2: 2-2."),
     ] = "1-1"
     mem_overestimate_assume: Annotated[
         float, typer.Option(min=0.01, help="The factor that schedulers assume.")
@@ -137,7 +138,7 @@ class Output:
     """What is written."""
 
     occupancy_stats_interval: Annotated[
-        int, typer.Option(min=0, help="Seconds between samples of the occupancy; 0: one, at the start.")
+        int, typer.Option(min=0, help="Seconds between samples of the occupancy; 0: one sample.")
     ] = 0
     occupancy_stats_file: Annotated[
         Path | None, typer.Option(help="Where they are written; needed with an interval.")
@@ -146,9 +147,7 @@ class Output:
         Path | None,
         typer.Option(help="Directory for the files, instead of this one.", show_default=False),
     ] = None
-    verbose: Annotated[
-        int, typer.Option("-v", "--verbose", count=True, help="Without effect.")
-    ] = 0
+    verbose: Annotated[int, typer.Option("-v", "--verbose", count=True, help="Without effect.")] = 0
     oracle_debug: Annotated[bool, typer.Option("--oracle-debug", help="Without effect.")] = False
 
 

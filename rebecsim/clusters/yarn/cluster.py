@@ -125,8 +125,12 @@ def _give_up(stuck: StuckError, applications: Sequence[Application]) -> None:
     ends = [each.end for each in applications if each.end is not None and not each.refused]
     if not ends:
         raise stuck
-    for application in stuck.applications:
-        application.refused = "it waits for containers, and never gets them"
+    waiting = set(stuck.applications)
+    for application in applications:
+        if application.end is not None:
+            continue
+        what = "containers" if application in waiting else "a job that never ends"
+        application.refused = f"it waits in vain for {what}"
         for each in application.containers:
             if each.finished is None:
                 each.finished = max(*ends, each.scheduled, each.launched or 0)

@@ -28,7 +28,7 @@ class Series:
     Attributes:
         policy: its name.
         values: percent for shares, NaN where undefined.
-        low: lower ends of the intervals, NaN where there is none.
+        low: lower ends of the intervals, no lower than a value can be; NaN where there is none.
         high: upper ends.
         labels: values with half-widths as text.
     """
@@ -74,13 +74,14 @@ def chart_data(summary: Summary, column: int, axis: Axis) -> ChartData:
     """The chart of one metric of a summary along its axis."""
     metric = summary.metrics[column]
     scale = display_scale(metric)
+    least = -math.inf if metric.signed else 0.0
     estimates = {p: [q.estimates[column] for q in summary.points_of(p)] for p in summary.policies}
     decimals = decimals_for(metric, list(itertools.chain.from_iterable(estimates.values())))
     series = tuple(
         Series(
             policy=policy,
             values=tuple(scale * e.value for e in line),
-            low=tuple(math.nan if e.low is None else scale * e.low for e in line),
+            low=tuple(math.nan if e.low is None else max(scale * e.low, least) for e in line),
             high=tuple(math.nan if e.high is None else scale * e.high for e in line),
             labels=tuple(format_estimate(metric, e, decimals) for e in line),
         )

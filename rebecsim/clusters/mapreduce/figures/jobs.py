@@ -133,6 +133,6 @@ _FIGURES: Mapping[str, Callable[[JobColumns], float]] = {
 
 JOB_FIGURES = {name: _of_some(figure) for name, figure in _FIGURES.items()}
 """Figures of some jobs of one run, by name: times in seconds, shares in percent, the makespan since
-the beginning; not a number where there are no jobs. The response ratio is the mean over the jobs of elapsed over execution; pooled, it
-is the ratio of the two means. The variation is that of execution times: their standard deviation
-over their mean."""
+the beginning; not a number where there are no jobs. The response ratio is the mean over the jobs of
+elapsed over execution; pooled, it is the ratio of the two means. The variation is that of execution
+times: their standard deviation over their mean."""

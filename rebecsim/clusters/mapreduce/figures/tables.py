@@ -118,7 +118,8 @@ class RecordedRun:
         if len(self.measured.jobs) or not self.rejections:
             return ""
         number, family, _, _, reason, _ = self.rejections[0]
-        jobs = f"all {len(self.rejections)} jobs were" if len(self.rejections) > 1 else "the job was"
+        count = len(self.rejections)
+        jobs = f"all {count} jobs were" if count > 1 else "the job was"
         return f"no job ran: {jobs} rejected. Job {number} ({family}): {reason}"
 
 
