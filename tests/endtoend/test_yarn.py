@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -149,6 +150,58 @@ def test_out_makes_the_directory(run: Run, folder: Path) -> None:
         done = run(*command, "--out", out, cwd=folder)
         assert (done.returncode, done.stderr) == (0, "")
         assert len(list(out.iterdir())) > 3
+
+
+HADOOP_1 = """\
+<configuration>
+<property><name>mapred.capacity-scheduler.queue.default.capacity</name><value>100</value></property>
+</configuration>
+"""
+
+
+def test_a_file_of_hadoop_1_is_one_for_mapreduce(run: Run, folder: Path) -> None:
+    (folder / "capacity.xml").write_text(HADOOP_1)
+    done = run("yarn", "jobs.json", *CLUSTER, "--queues", "capacity.xml", cwd=folder)
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        "capacity.xml:2: mapred.capacity-scheduler.queue.default.capacity"
+    )
+    assert "rebecsim mapreduce --scheduler CAPACITY=capacity.xml" in done.stderr
+
+
+TOO_SMALL = """\
+<configuration>
+<property><name>yarn.scheduler.capacity.root.queues</name><value>a,b</value></property>
+<property><name>yarn.scheduler.capacity.root.a.capacity</name><value>10</value></property>
+<property><name>yarn.scheduler.capacity.root.a.user-limit-factor</name><value>0.3</value></property>
+<property><name>yarn.scheduler.capacity.root.b.capacity</name><value>90</value></property>
+</configuration>
+"""
+
+
+def _named(name: str, queue: str, memory: int) -> str:
+    task = {"count": 2, "duration.ms": 60_000, "container.memory-mb": memory}
+    job = {"job.id": name, "job.user": "u", "job.queue.name": queue, "job.tasks": [task]}
+    return json.dumps(job | {"am.memory-mb": memory}) + "\n"
+
+
+def test_a_stuck_job_is_reported_and_the_others_are_answered(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "queues.xml").write_text(TOO_SMALL)
+    jobs = _named("early", "b", 1024) + _named("stuck", "a", 4096) + _named("late", "b", 1024)
+    (tmp_path / "jobs.json").write_text(jobs)
+    cluster = ("--nodes", "4:memory=8192,cores=8", "--queues", "queues.xml")
+    done = run("yarn", "jobs.json", *cluster, "--out", "out", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stderr.startswith("queues: stuck waits for containers, and never gets them: 1 con")
+    assert done.stderr.endswith("; figures are of the 2 others\n")
+    assert re.search(r"Refused jobs +│ +1 ", done.stdout)
+    early, stuck, late = (tmp_path / "out/queue_jobs.csv").read_text().splitlines()[1:]
+    assert "it waits in vain for containers" in stuck
+    assert all(int(each.split(",")[7]) > 60_000 for each in (early, late))
+    (tmp_path / "jobs.json").write_text(_named("stuck", "a", 4096))
+    alone = run("yarn", "jobs.json", *cluster, cwd=tmp_path)
+    assert alone.returncode == 2
+    assert alone.stderr.startswith("stuck waits for containers, and never gets them")
 
 
 def test_a_scheduler_of_a_plugin(run: Run, folder: Path) -> None:
