@@ -157,6 +157,7 @@ class CopiedCluster:
         scheduler = self.manager.scheduler
         assert isinstance(scheduler, Regular)
         scheduler.give(own, self._nodes[node], memory)
+        self.manager.wake_node(self._nodes[node], self._now)
 
 
 def _known_of(original: YarnConfiguration, gaps: bool) -> YarnConfiguration:

@@ -70,8 +70,14 @@ class Peek(SmartGreedy):
         return self._agreed(self._agrees, node, application, now)
 
     def could_offer(self, node: ClusterNode, application: Application, now: int) -> bool:
-        """As in `offer`, but no look ahead is taken with a container on a node that is none."""
-        agrees = self._agrees if self._agrees != self._delays_nothing else self._always
+        """As in `offer`, but no look ahead is taken with a container on a node that is none.
+
+        As DSS has it one is taken, in a cluster in which the real node has what this one has, and
+        its containers, too.
+        """
+        agrees = self._agrees
+        if agrees == self._delays_nothing:
+            agrees = self._on_itself if self.configuration.quirks.gaps_weighed else self._always
         return self._agreed(agrees, node, application, now) is not None
 
     def _agreed(
@@ -133,9 +139,23 @@ class Peek(SmartGreedy):
         limit = self.foresight.last_finish(application)
         if limit is None:
             return True
+        self.considered.update(each.number for each in self.queue)
         return self.look_ahead(application, node, offer.memory).finishes_before(
             application, limit + 1
         )
+
+
+    def _on_itself(
+        self, emptier: ClusterNode, application: Application, offer: Offer, now: int
+    ) -> bool:
+        """As `_delays_nothing`, on the node that another one is like, with what that one has."""
+        node = next(each for each in self.nodes if each.size is emptier.size)
+        had = node.memory, node.cores
+        node.memory, node.cores = emptier.memory, emptier.cores
+        try:
+            return self._delays_nothing(node, application, offer, now)
+        finally:
+            node.memory, node.cores = had
 
 
 def _most_used(containers: Sequence[Container]) -> tuple[int, int]:
