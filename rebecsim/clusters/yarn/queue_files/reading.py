@@ -15,7 +15,7 @@ from rebecsim.workloads.safe_xml import read_xml
 
 QueueSettings = CapacitySettings | FairSettings
 
-_HADOOP_1 = "mapred."
+_HADOOP_1 = "mapred.capacity-scheduler."
 
 
 def read_queues(path: Path, yarn_site: Path | None = None) -> QueueSettings:

@@ -144,7 +144,6 @@ class Peek(SmartGreedy):
             application, limit + 1
         )
 
-
     def _on_itself(
         self, emptier: ClusterNode, application: Application, offer: Offer, now: int
     ) -> bool:
