@@ -23,8 +23,8 @@ class Quirks:
             containers is scheduled for what it has at most; the most at any time.
         elastic_everywhere: RACE_LOCKSTEP gives less memory on all nodes; on those that may.
         no_gaps_foreseen: RACE_LOCKSTEP's look ahead leaves gaps; it fills them as the cluster does.
-        gaps_weighed: PEEK_EACH_ELASTIC looks ahead for every container that could end a gap, too, on
-            the node with more free than it has; it does not.
+        gaps_weighed: PEEK_EACH_ELASTIC looks ahead for every container that could end a gap, too,
+            on the node with more free than it has; it does not.
         unforeseen_gone: an AppMaster whose end has not been foreseen counts as gone when gaps are
             looked for under PEEK; as one that stays.
         errors_foreseen: a look ahead has errors of durations of its own; it has none.
