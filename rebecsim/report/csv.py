@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 
-from rebecsim.errors import UserError
 from rebecsim.files import write_atomically
 from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.cell import Condition
@@ -156,11 +155,10 @@ def write_stacked(
 ) -> None:
     """Write the tables of some runs, each a CSV file with the name of the run in the first column.
 
-    `heading` is that of this column; of each run there are columns by table. Raises UserError for
-    a folder that is not there, OSError when a file cannot be written.
+    `heading` is that of this column; of each run there are columns by table. The folder is made
+    if it is not there. Raises OSError when that, or a file, cannot be written.
     """
-    if not folder.is_dir():
-        raise UserError(f"{folder}: there is no such directory")
+    folder.mkdir(parents=True, exist_ok=True)
     for table, columns in next(iter(runs.values())).items():
         rows = (
             [name, *row]

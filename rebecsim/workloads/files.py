@@ -78,6 +78,15 @@ def replacing(path: Path) -> Iterator[_Writable]:
             yield raw
 
 
+def first_bytes(path: Path) -> bytes:
+    """Give what a file, gzip or plain, begins with; all of it, if that is little.
+
+    Raises WorkloadError for a damaged file, OSError for one that cannot be read.
+    """
+    with _opened(path) as file:
+        return _piece(path, 1, file)
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[_Readable]:
     with path.open("rb") as raw:

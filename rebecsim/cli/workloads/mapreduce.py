@@ -115,8 +115,12 @@ def mapreduce(
         for line in setup.require_sense():
             complain(line)
     runs = {setup.name: setup.recorded(0) for setup in setups}
-    for table in run_tables({name: run.measured for name, run in runs.items()}):
-        console().print(table)
+    for name, run in runs.items():
+        if run.nothing_ran:
+            say(f"{name}: {run.nothing_ran}")
+    if not all(run.nothing_ran for run in runs.values()):
+        for table in run_tables({name: run.measured for name, run in runs.items()}):
+            console().print(table)
     if out is not None:
         write_stacked("variant", {name: tables_of(run) for name, run in runs.items()}, out)
         say(f"tables in {out}")

@@ -12,6 +12,7 @@ from rebecsim.clusters.mapreduce.figures.measures import MAPREDUCE_MEASURES, run
 from rebecsim.clusters.mapreduce.figures.tables import TABLES, tables_of
 from rebecsim.clusters.mapreduce.inputs import RunSetup
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
+from rebecsim.errors import UserError
 from rebecsim.metrics import Metric
 from rebecsim.native.engines import Engine
 from rebecsim.studies.cell import Cell, Compared
@@ -54,6 +55,8 @@ class MapReduceStudy(Study):
         tables: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
         for replication in replications:
             recorded = setup.recorded(replication)
+            if recorded.nothing_ran:
+                raise UserError(f"{setup.name}, replication {replication}: {recorded.nothing_ran}")
             figures.append(run_figures(recorded.measured))
             for name, columns in tables_of(recorded).items():
                 size = len(next(iter(columns.values())))

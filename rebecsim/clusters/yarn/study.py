@@ -68,6 +68,8 @@ class YarnStudy(Study):
         tables: dict[str, list[dict[str, Any]]] = {name: [] for name in (*TABLES, *kept)}
         for replication in replications:
             measured = setup.measured(replication)
+            if measured.run.stuck is not None:
+                raise measured.run.stuck
             figures.append(run_figures(measured, queues=bool(kept)))
             found = tables_of(measured.run, measured.containers)
             if kept:

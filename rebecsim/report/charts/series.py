@@ -28,7 +28,7 @@ class Series:
     Attributes:
         policy: its name.
         values: percent for shares, NaN where undefined.
-        low: lower ends of the intervals, NaN where there is none.
+        low: lower ends of the intervals, no lower than a value can be; NaN where there is none.
         high: upper ends.
         labels: values with half-widths as text.
     """

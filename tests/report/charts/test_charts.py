@@ -11,7 +11,7 @@ from rebecsim.report.charts.figures import FORMS, render_figure
 from rebecsim.report.charts.interactive import CONFIG, plotly_figure
 from rebecsim.report.charts.printed import chart_figure
 from rebecsim.report.charts.series import chart_data
-from rebecsim.report.charts.styles import line_styles
+from rebecsim.report.charts.styles import fill_colours, line_colours, line_styles
 from rebecsim.studies.statistics.summary import summarise
 from tests.report.conftest import AXIS
 
@@ -132,10 +132,29 @@ def test_a_heading_with_dollar_signs_is_not_mathematics(chart) -> None:
 def test_policies_differ_in_colour_dashes_and_marker() -> None:
     names = tuple(f"P{i}" for i in range(40))
     styles = list(line_styles(names).values())
-    assert len({(s.colour, s.dashes, s.marker) for s in styles}) == 40
+    assert len({s.colour for s in styles}) == 40
     for part in ("colour", "dashes", "marker"):
         assert len({getattr(s, part) for s in styles[:4]}) == 4
     assert styles[0].line_width > styles[-1].line_width > 1
+
+
+@pytest.mark.parametrize("colours", [line_colours, fill_colours])
+@pytest.mark.parametrize("count", [0, 7, 9, 24, 60])
+def test_no_colour_is_there_twice(colours, count: int) -> None:
+    found = colours(count)
+    assert len({each.lower() for each in found}) == count
+    assert colours(count + 1)[:count] == found
+
+
+def test_bands_end_where_values_do(make_cell) -> None:
+    cells = [make_cell(size=n, runs=4, misses=0.3) for n in (1, 2)]
+    lows = {}
+    for least in (0.0, None):
+        metric = replace(DISPATCH_METRICS[0], least=least)
+        summary = summarise(cells, (metric,), axis="app_masters")
+        lows[least] = chart_data(summary, 0, AXIS).series[0].low
+    assert min(lows[None]) < 0
+    assert lows[0.0] == tuple(max(low, 0) for low in lows[None])
 
 
 def test_plotly_accepts_the_interactive_chart(chart) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -125,7 +126,11 @@ def share_of_maps(jobs: JobColumns, which: str) -> float:
     return 100 * int(getattr(jobs, which).sum()) / max(total, 1)
 
 
-JOB_FIGURES: Mapping[str, Callable[[JobColumns], float]] = {
+def _of_some(figure: Callable[[JobColumns], float]) -> Callable[[JobColumns], float]:
+    return lambda jobs: figure(jobs) if len(jobs) else math.nan
+
+
+_FIGURES: Mapping[str, Callable[[JobColumns], float]] = {
     "response_ratio": _response_ratio,
     "pooled_ratio": _pooled_ratio,
     "elapsed": lambda jobs: float(jobs.elapsed.mean()),
@@ -139,7 +144,9 @@ JOB_FIGURES: Mapping[str, Callable[[JobColumns], float]] = {
     "rack_local": lambda jobs: share_of_maps(jobs, "rack_local"),
     "remote": lambda jobs: share_of_maps(jobs, "remote"),
 }
+
+JOB_FIGURES = {name: _of_some(figure) for name, figure in _FIGURES.items()}
 """Figures of some jobs of one run, by name: times in seconds, shares in percent, the makespan since
-the beginning. The response ratio is the mean over the jobs of elapsed over execution; pooled, it
-is the ratio of the two means. The variation is that of execution times: their standard deviation
-over their mean."""
+the beginning; not a number where there are no jobs. The response ratio is the mean over the jobs of
+elapsed over execution; pooled, it is the ratio of the two means. The variation is that of execution
+times: their standard deviation over their mean."""

@@ -51,7 +51,7 @@ class MeasuredRun:
         """Give what part of the slots of a kind was held, until the last job ended (%)."""
         begin = self.begin
         most = self.slots[kind] * (JOB_FIGURES["makespan"](self.jobs) - begin / _SECOND)
-        return 100 * self.attempts.slot_time(kind, begin) / most if most else 0.0
+        return 100 * self.attempts.slot_time(kind, begin) / most if most > 0 else 0.0
 
 
 def begin_of_counted(jobs: JobColumns, warm_up: float) -> int:

@@ -112,6 +112,16 @@ class RecordedRun:
     capacities: Mapping[str, QueueCapacity]
     devices: Mapping[str, NDArray[Any]]
 
+    @property
+    def nothing_ran(self) -> str:
+        """Say that no job was accepted, and why the first was not; empty: some were."""
+        if len(self.measured.jobs) or not self.rejections:
+            return ""
+        number, family, _, _, reason, _ = self.rejections[0]
+        count = len(self.rejections)
+        jobs = f"all {count} jobs were" if count > 1 else "the job was"
+        return f"no job ran: {jobs} rejected. Job {number} ({family}): {reason}"
+
 
 def tables_of(run: RecordedRun) -> dict[str, dict[str, Any]]:
     """Give all tables of a run, without the column of its replication."""

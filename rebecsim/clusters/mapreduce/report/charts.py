@@ -12,15 +12,12 @@ import numpy as np
 from rebecsim.clusters.mapreduce.figures.jobs import JobColumns, Seconds
 from rebecsim.clusters.mapreduce.figures.stored import SECOND, StoredRuns, values_of
 from rebecsim.clusters.mapreduce.figures.tables import DEVICE_COLUMNS
-from rebecsim.report.charts.figures import BLUE, GREEN, ORANGE, new_figure, plain_axes, time_axis
-from rebecsim.report.charts.styles import line_styles
+from rebecsim.report.charts.figures import new_figure, plain_axes, time_axis
+from rebecsim.report.charts.styles import fill_colours, line_styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-QUEUE_COLOURS = (BLUE, ORANGE, GREEN, "#E69F00", "#56B4E9", "#CC79A7", "#F0E442", "#7f7f7f")
-"""Of queues, in the order of the scheduler's settings; the ninth has that of the first again."""
 
 _DEVICES = dict(
     zip(
@@ -42,7 +39,7 @@ _BOXED: Mapping[str, Callable[[JobColumns], Seconds]] = {
 def queue_colours(shown: Sequence[StoredRuns]) -> dict[str, str]:
     """Give each queue its colour, in all pictures the same."""
     queues = dict.fromkeys(name for each in shown for name in each.queue_names)
-    return {queue: QUEUE_COLOURS[place % len(QUEUE_COLOURS)] for place, queue in enumerate(queues)}
+    return dict(zip(queues, fill_colours(len(queues)), strict=True))
 
 
 def shares_figure(shown: Sequence[StoredRuns], slots: tuple[int, int], heading: str = "") -> Figure:

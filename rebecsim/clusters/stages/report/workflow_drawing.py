@@ -14,7 +14,7 @@ from rebecsim.files import write_text
 from rebecsim.report.charts.dark import INK, dark_colour
 from rebecsim.report.charts.figures import require_picture_name, write_figure
 from rebecsim.report.charts.painted import painted
-from rebecsim.report.charts.styles import COLOURS
+from rebecsim.report.charts.styles import COLOURS, line_colours
 from rebecsim.report.diagrams.svg import document, element, shortened, text
 
 MOST_DRAWN_TASKS = 2000
@@ -35,6 +35,7 @@ _STYLE = (
 _DARK = "".join(
     f'[{kind}="{colour}"]{{{kind}:{dark_colour(colour)}}}'
     for colour in (*COLOURS, "#ffffff", _RED)
+    if dark_colour(colour) != colour.lower()
     for kind in ("fill", "stroke")
 )
 _STYLE += (
@@ -192,7 +193,7 @@ def _box(middle: Point, **attributes: object) -> str:
 
 
 def _colours(shape: WorkflowShape) -> dict[str, str]:
-    return {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(shape.groups)}
+    return dict(zip(shape.groups, line_colours(len(shape.groups)), strict=True))
 
 
 def _legend(shape: WorkflowShape, colours: Mapping[str, str], top: float) -> list[str]:
