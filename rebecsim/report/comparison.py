@@ -70,6 +70,7 @@ def report_input(
         sections=study.sections(plan, results, moments),
         compared=study.compared,
         order_notes=study.order_notes,
+        caution=study.caution(scenario),
     )
 
 

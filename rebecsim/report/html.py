@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from rebecsim.metrics import Metric
-from rebecsim.report.answer import answer_notes, answer_sentence, answer_table
+from rebecsim.report.answer import answer_notes, answer_table, answer_text
 from rebecsim.report.charts.interactive import CONFIG, DARK_COLOURS, plotly_figure
 from rebecsim.report.charts.series import ChartData
 from rebecsim.report.notes import abnormal_notes, interval_notes, rare_notes, reading_notes
@@ -104,7 +104,7 @@ def render_html(
     return page_template("report.html.j2").render(
         report=report,
         axis=report.axis,
-        answer=answer_sentence(report.answer, report.compared, report.axis),
+        answer=answer_text(report),
         answer_tables=[answer_table(report.answer, report.axis)] if report.answer.varies else [],
         facts=_facts(report),
         paragraphs=[p.strip() for p in report.description.split("\n\n") if p.strip()],

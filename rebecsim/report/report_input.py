@@ -58,6 +58,7 @@ class ReportInput:
         sections: what the kind adds.
         compared: what policies are called.
         order_notes: what the orders of messages are.
+        caution: what must be known before the answer is read.
     """
 
     title: str
@@ -84,6 +85,7 @@ class ReportInput:
     sections: Sequence[Section] = ()
     compared: Compared = POLICIES
     order_notes: tuple[str, ...] = ()
+    caution: str = ""
 
     @cached_property
     def comparisons(self) -> dict[Condition, ReportInput]:

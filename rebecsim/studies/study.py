@@ -168,6 +168,10 @@ class Study(ABC):
         """Give the policy that all others are compared with; None: every two are compared."""
         return None
 
+    def caution(self, scenario: Any) -> str:
+        """Say what must be known before the answer is read, such as that it is not fair."""
+        return ""
+
     def tables(self, scenario: Any, trace: bool) -> Mapping[str, Mapping[str, str]]:
         """Give the further tables of each cell: name -> column -> type, `?` for nullable ones."""
         return {}

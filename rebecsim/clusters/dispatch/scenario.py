@@ -41,6 +41,7 @@ from rebecsim.clusters.dispatch.configuration import (
     Epsilon,
     HighPriority,
     QueueSize,
+    Workload,
 )
 from rebecsim.clusters.dispatch.eviction import eviction_policy
 from rebecsim.clusters.dispatch.hardware import Power, Speeds
@@ -93,7 +94,12 @@ class Scenario(StudyScenario):
     epsilon: Epsilon
     high_priority: HighPriority = Field(
         default=HighPriority(),
-        description="jobs of high priority; matters to PRIORITY and to eviction",
+        description="jobs of high priority: run first by PRIORITY, and by eviction",
+    )
+    workload: Workload = Field(
+        default="same",
+        description="same: all policies get the same jobs; as-published: only policies that use "
+        "priorities give jobs of high priority their length, so they get other jobs than the rest",
     )
     speeds: Speeds = ()
     power: Power = Field(
@@ -173,6 +179,15 @@ class Scenario(StudyScenario):
         return self
 
     @model_validator(mode="after")
+    def _eviction_has_one_workload(self) -> Self:
+        if self.eviction is not None and self.workload != "same":
+            raise ValueError(
+                'workload = "as-published" is for scenarios without [eviction], whose policies '
+                "always get the same jobs; remove it"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _few_configurations(self) -> Self:
         count = self.configuration_count
         if count > MAX_CONFIGURATIONS:
@@ -186,6 +201,13 @@ class Scenario(StudyScenario):
     def configuration_count(self) -> int:
         """How many configurations the scenario has."""
         return len(self.policies) * len(self.arrivals) * len(self.lengths) * len(self.app_masters)
+
+    @property
+    def has_unequal_jobs(self) -> bool:
+        """Whether policies get different jobs: some have those of high priority, others not."""
+        if self.workload == "same" or not self.high_priority.decides_lengths:
+            return False
+        return len({dispatch_policy(each).uses_priority for each in self.policies}) > 1
 
     @property
     def measures_busy_time(self) -> bool:
@@ -215,7 +237,7 @@ class Scenario(StudyScenario):
         if self.eviction is not None:
             return NatjamConfiguration(**common, eviction=self.eviction)
         horizon = self.ticks if self.measures_busy_time else None
-        return Configuration(**common, speeds=self.speeds, horizon=horizon)
+        return Configuration(**common, speeds=self.speeds, horizon=horizon, workload=self.workload)
 
     @classmethod
     def tables_of(cls, values: Mapping[str, object]) -> Mapping[FieldPath, type[BaseModel]]:

@@ -72,6 +72,7 @@ def described(plan: Plan) -> dict[str, Any]:
         "apart": list(plan.study.apart),
         "axis": axis and axis.coordinate,
         "baseline": plan.study.baseline(plan.scenario),
+        "caution": plan.study.caution(plan.scenario),
         "measures": [each.described for each in plan.study.kept(plan.scenario)],
         "columns": dict(plan.columns),
         "tables": {name: dict(columns) for name, columns in plan.tables(trace=True).items()},
@@ -100,6 +101,7 @@ class Contents:
         tables: further tables: name -> column -> type.
         apart: coordinates whose values are compared apart.
         baseline: the policy that all others are compared with; None: every two are.
+        caution: what must be known before the answer is read.
     """
 
     def __init__(self, record: Mapping[str, Any]) -> None:
@@ -119,6 +121,7 @@ class Contents:
         self.tables: Mapping[str, Mapping[str, str]] = dict(record["tables"])
         self.apart: tuple[str, ...] = tuple(record["apart"])
         self.baseline: str | None = record["baseline"]
+        self.caution: str = record.get("caution", "")  # runs of earlier versions have none
 
 
 def contents_of(path: Path, record: Mapping[str, Any]) -> Contents:

@@ -16,7 +16,7 @@ from typing import Any
 
 from rebecsim.clusters.common.registry import UnknownNameError
 from rebecsim.clusters.kinds import find_kind
-from rebecsim.report.answer import answer_sentence
+from rebecsim.report.answer import answer_text
 from rebecsim.report.charts.figures import render_figure
 from rebecsim.report.charts.printed import chart_figure
 from rebecsim.report.charts.series import ChartData, chart_data
@@ -161,8 +161,7 @@ class FigureRoom:
             return known
         counters = sorted({name for each in report.metrics for name in each.counters})
         paired = paired_moments(run.results, run.cells, counters)
-        answer = replace(report, pairs=paired).answer
-        sentence = answer_sentence(answer, report.compared, report.axis)
+        sentence = answer_text(replace(report, pairs=paired))
         with self._lock:
             self._sentences[key] = sentence
             while len(self._sentences) > _MOST_PICTURES:
@@ -198,6 +197,7 @@ def _report(run: StoredRun, sums: dict[PlannedCell, CellMoments]) -> tuple[Repor
         baseline=run.contents.baseline,
         normal_outcomes=frozenset() if study is None else study.normal_outcomes,
         compared=_compared(run),
+        caution=run.contents.caution,
     )
     if len(cells) == len(run.cells):
         return report, ""
