@@ -59,7 +59,7 @@ def report_input(
         inputs=_inputs(record),
         charted=study.charted(scenario),
         axis=study.axis(scenario),
-        apart=study.apart,
+        apart=study.told_apart(scenario),
         baseline=study.baseline(scenario),
         pairs=pairs,
         order=order,

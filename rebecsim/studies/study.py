@@ -168,6 +168,10 @@ class Study(ABC):
         """Give the policy that all others are compared with; None: every two are compared."""
         return None
 
+    def told_apart(self, scenario: Any) -> tuple[str, ...]:
+        """Give the coordinates whose values are compared apart in a scenario."""
+        return self.apart
+
     def caution(self, scenario: Any) -> str:
         """Say what must be known before the answer is read, such as that it is not fair."""
         return ""

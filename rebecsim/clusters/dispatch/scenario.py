@@ -94,7 +94,7 @@ class Scenario(StudyScenario):
     epsilon: Epsilon
     high_priority: HighPriority = Field(
         default=HighPriority(),
-        description="jobs of high priority: run first by PRIORITY, and by eviction",
+        description="jobs of high priority: PRIORITY runs them first, and eviction evicts for them",
     )
     workload: Workload = Field(
         default="same",

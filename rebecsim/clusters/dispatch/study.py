@@ -174,6 +174,11 @@ class DispatchStudy(SimulatedStudy):
         """Give the figures of the published charts."""
         return DISPATCH_METRICS if scenario.eviction is None else NATJAM_CHART_METRICS
 
+    def told_apart(self, scenario: Scenario) -> tuple[str, ...]:
+        """Give the patterns that there are several of: what they do is never pooled."""
+        patterns = {"arrivals": scenario.arrivals, "lengths": scenario.lengths}
+        return tuple(name for name, entries in patterns.items() if len(entries) > 1)
+
     def caution(self, scenario: Scenario) -> str:
         """Say that policies saw different jobs, where they did."""
         if not scenario.has_unequal_jobs:

@@ -69,7 +69,7 @@ def described(plan: Plan) -> dict[str, Any]:
     """Describe the results of a plan, for readers that do not have its kind."""
     axis = plan.study.axis(plan.scenario)
     return {
-        "apart": list(plan.study.apart),
+        "apart": list(plan.study.told_apart(plan.scenario)),
         "axis": axis and axis.coordinate,
         "baseline": plan.study.baseline(plan.scenario),
         "caution": plan.study.caution(plan.scenario),

@@ -19,7 +19,7 @@ from rebecsim.clusters.kinds import find_kind
 from rebecsim.report.answer import answer_text
 from rebecsim.report.charts.figures import render_figure
 from rebecsim.report.charts.printed import chart_figure
-from rebecsim.report.charts.series import ChartData, chart_data
+from rebecsim.report.charts.series import ChartData, charts_along
 from rebecsim.report.numbers import ShownFigure, column_heading, format_estimates, shown_figures
 from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.cell import Compared, grouped
@@ -241,10 +241,7 @@ def _plain_axis(run: StoredRun) -> Axis | None:
 
 
 def _charts(report: ReportInput) -> list[ChartData]:
-    along = report.by_axis
-    if along is None or report.axis is None:
-        return []
-    return [chart_data(along, column, report.axis) for column in range(len(along.metrics))]
+    return charts_along(report.by_axis, report.axis)
 
 
 def _in_words(chart: ChartData) -> str:
