@@ -61,6 +61,7 @@ def report_input(
         axis=study.axis(scenario),
         apart=study.told_apart(scenario),
         baseline=study.baseline(scenario),
+        level=scenario.level,
         pairs=pairs,
         order=order,
         orders={order: moments, **orders} if orders and order else {},

@@ -122,6 +122,13 @@ class Scenario(StudyScenario):
         description="fair: alternatives of a choice are equally likely; rmc: the last one of k "
         "has probability 2/(k+1), as in the code that RMC generates",
     )
+    confidence: float = Field(
+        default=95.0,
+        ge=50,
+        lt=100,
+        json_schema_extra=unit("%"),
+        description="level of the intervals, and one less the risk of a false claim",
+    )
     arrivals: Annotated[tuple[Arrivals, ...], ListOf] = Field(
         json_schema_extra=unit("jobs per time unit"), description="how many jobs come"
     )
@@ -201,6 +208,11 @@ class Scenario(StudyScenario):
     def configuration_count(self) -> int:
         """How many configurations the scenario has."""
         return len(self.policies) * len(self.arrivals) * len(self.lengths) * len(self.app_masters)
+
+    @property
+    def level(self) -> float:
+        """The confidence level of intervals, in (0, 1)."""
+        return self.confidence / 100
 
     @property
     def has_unequal_jobs(self) -> bool:

@@ -72,6 +72,7 @@ def described(plan: Plan) -> dict[str, Any]:
         "apart": list(plan.study.told_apart(plan.scenario)),
         "axis": axis and axis.coordinate,
         "baseline": plan.study.baseline(plan.scenario),
+        "level": plan.scenario.level,
         "caution": plan.study.caution(plan.scenario),
         "measures": [each.described for each in plan.study.kept(plan.scenario)],
         "columns": dict(plan.columns),
@@ -101,6 +102,7 @@ class Contents:
         tables: further tables: name -> column -> type.
         apart: coordinates whose values are compared apart.
         baseline: the policy that all others are compared with; None: every two are.
+        level: confidence level of its intervals, in (0, 1).
         caution: what must be known before the answer is read.
     """
 
@@ -121,6 +123,7 @@ class Contents:
         self.tables: Mapping[str, Mapping[str, str]] = dict(record["tables"])
         self.apart: tuple[str, ...] = tuple(record["apart"])
         self.baseline: str | None = record["baseline"]
+        self.level: float = record.get("level", 0.95)
         self.caution: str = record.get("caution", "")  # runs of earlier versions have none
 
 

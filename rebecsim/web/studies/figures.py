@@ -195,6 +195,7 @@ def _report(run: StoredRun, sums: dict[PlannedCell, CellMoments]) -> tuple[Repor
         axis=_plain_axis(run) if study is None else study.axis(scenario),
         apart=run.contents.apart,
         baseline=run.contents.baseline,
+        level=run.contents.level,
         normal_outcomes=frozenset() if study is None else study.normal_outcomes,
         compared=_compared(run),
         caution=run.contents.caution,
