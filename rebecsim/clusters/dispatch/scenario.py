@@ -125,7 +125,7 @@ class Scenario(StudyScenario):
     confidence: float = Field(
         default=95.0,
         ge=50,
-        lt=100,
+        le=99.9,
         json_schema_extra=unit("%"),
         description="level of the intervals, and one less the risk of a false claim",
     )
