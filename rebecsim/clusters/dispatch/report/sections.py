@@ -68,7 +68,7 @@ def _breakdown(plan: Plan, moments: Sequence[CellMoments]) -> Iterator[Section]:
             ),
         ),
         notes=tuple(f"{metric.title}: {metric.note}" for metric in parts.metrics),
-        files={"breakdown.csv": _summary_csv(plan, moments)},
+        files={"breakdown.csv": _summary_csv(plan, moments)} if evicts else {},
         terminal=text_table(_parts_table("What became of the jobs (jobs per run)", parts))
         if evicts
         else None,
@@ -85,10 +85,8 @@ def _parts_table(title: str, parts: Summary) -> TextTable:
 
 
 def _summary_csv(plan: Plan, moments: Sequence[CellMoments]) -> str:
-    metrics = DISPATCH_FATES if plan.scenario.eviction is None else NATJAM_FATES
-    parts = ReportInput(
-        "", "", {}, plan.scenario.seed, {}, moments, metrics, level=plan.scenario.level
-    )
+    scenario = plan.scenario
+    parts = ReportInput("", "", {}, scenario.seed, {}, moments, NATJAM_FATES, level=scenario.level)
     return table_csv({Condition(): parts})
 
 
