@@ -59,8 +59,9 @@ def report_input(
         inputs=_inputs(record),
         charted=study.charted(scenario),
         axis=study.axis(scenario),
-        apart=study.apart,
+        apart=study.told_apart(scenario),
         baseline=study.baseline(scenario),
+        level=scenario.level,
         pairs=pairs,
         order=order,
         orders={order: moments, **orders} if orders and order else {},
@@ -71,6 +72,7 @@ def report_input(
         sections=study.sections(plan, results, moments),
         compared=study.compared,
         order_notes=study.order_notes,
+        caution=study.caution(scenario),
     )
 
 

@@ -41,13 +41,19 @@ def table_csv(comparisons: Mapping[Condition, ReportInput]) -> str:
     return text_of(header, rows)
 
 
-def by_axis_csv(summary: Summary, axis: Axis) -> str:
-    """One line per policy and place of the axis; columns as in `table_csv`."""
-    header = ["policy", axis.coordinate, "replications", *_estimate_columns(summary)]
+def by_axis_csv(by_axis: Mapping[Condition, Summary], axis: Axis) -> str:
+    """One line per condition, policy and place of the axis; columns as in `table_csv`."""
+    first = next(iter(by_axis.values()))
+    header = [*_apart(by_axis), "policy", axis.coordinate, "replications"]
     rows = (
-        [p.policy, str(p.at), str(p.replications), *estimate_fields(p.estimates)]
+        [
+            *(*_values(condition), p.policy, str(p.at), str(p.replications)),
+            *estimate_fields(p.estimates),
+        ]
+        for condition, summary in by_axis.items()
         for p in summary.points
     )
+    header += _estimate_columns(first)
     return text_of(header, rows)
 
 
@@ -133,8 +139,8 @@ def _number(number: float | None) -> str:
     return "" if number is None or math.isnan(number) else repr(number)
 
 
-def _apart(comparisons: Mapping[Condition, ReportInput]) -> list[str]:
-    return [name for name, _ in next(iter(comparisons)).coordinates]
+def _apart(conditions: Iterable[Condition]) -> list[str]:
+    return [name for name, _ in next(iter(conditions)).coordinates]
 
 
 def _values(condition: Condition) -> list[str]:

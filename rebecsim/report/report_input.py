@@ -59,6 +59,7 @@ class ReportInput:
         sections: what the kind adds.
         compared: what policies are called.
         order_notes: what the orders of messages are.
+        caution: what must be known before the answer is read.
     """
 
     title: str
@@ -86,6 +87,7 @@ class ReportInput:
     sections: Sequence[Section] = ()
     compared: Compared = POLICIES
     order_notes: tuple[str, ...] = ()
+    caution: str = ""
 
     @cached_property
     def comparisons(self) -> dict[Condition, ReportInput]:
@@ -113,16 +115,22 @@ class ReportInput:
         return self._summary(self.moments, self.metrics)
 
     @cached_property
-    def by_axis(self) -> Summary | None:
-        """The results along the axis, of the first of the conditions that are compared apart.
+    def by_axis(self) -> dict[Condition, Summary]:
+        """The results along the axis, for each condition that is compared apart.
 
-        None without an axis; raises as `summarise` does.
+        The conditions are named by what they differ in. Empty without an axis; raises as
+        `summarise` does.
         """
         if self.axis is None:
-            return None
-        others = [name for name in self.apart if name != self.axis.coordinate]
-        first = next(iter(apart(self.moments, others).values()), [])
-        return self._summary(first, self.charted or self.metrics)
+            return {}
+        others = [
+            name
+            for name in self.apart
+            if name != self.axis.coordinate and len({m.cell[name] for m in self.moments}) > 1
+        ]
+        metrics = self.charted or self.metrics
+        groups = apart(self.moments, others)
+        return {condition: self._summary(group, metrics) for condition, group in groups.items()}
 
     def _summary(self, moments: Sequence[CellMoments], metrics: Sequence[Metric]) -> Summary:
         return summarise(

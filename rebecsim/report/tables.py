@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from rebecsim.report.answer import answer_notes, answer_sentence, answer_table
+from rebecsim.report.answer import answer_notes, answer_table, answer_text
 from rebecsim.report.notes import abnormal_notes, reading_notes
 from rebecsim.report.numbers import (
     MOST_COLUMNS,
@@ -159,7 +159,7 @@ def report_view(report: ReportInput) -> Group:
     Differences and message orders are shown for the most important metric; all are in the page.
     """
     first, answer = report.metrics[0], report.answer
-    parts: list[RenderableType] = [Text(answer_sentence(answer, report.compared, report.axis))]
+    parts: list[RenderableType] = [Text(answer_text(report))]
     if answer.varies:
         parts += ["", text_table(answer_table(answer, report.axis))]
     parts += _notes(answer_notes(answer, report.compared))

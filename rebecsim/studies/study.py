@@ -171,6 +171,14 @@ class Study(ABC):
         """Give the policy that all others are compared with; None: every two are compared."""
         return None
 
+    def told_apart(self, scenario: Any) -> tuple[str, ...]:
+        """Give the coordinates whose values are compared apart in a scenario."""
+        return self.apart
+
+    def caution(self, scenario: Any) -> str:
+        """Say what must be known before the answer is read, such as that it is not fair."""
+        return ""
+
     def tables(self, scenario: Any, trace: bool) -> Mapping[str, Mapping[str, str]]:
         """Give the further tables of each cell: name -> column -> type, `?` for nullable ones."""
         return {}

@@ -38,7 +38,9 @@ def reproduce(
             help="A published scenario, capacity, workflows, or deadlines; default: all scenarios."
         ),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Keep the results in this directory.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Keep the results and their charts in this directory.")
+    ] = None,
     page: Annotated[
         Path | None,
         typer.Option(dir_okay=False, help="Run other orders too, and write a page (Markdown)."),
@@ -107,7 +109,14 @@ def reproduce(
         showing = partial(showing_runs, f"{directory}: go on with the same command")
         runner = StudyRunner(executor, engine, showing, complain)
         found = [
-            _reproduced(table, directory, runner, replications, with_page=page is not None)
+            _reproduced(
+                table,
+                directory,
+                runner,
+                replications,
+                with_page=page is not None,
+                with_charts=out is not None,
+            )
             for table in tables_of(name)
         ]
     rows = [row for each in found for row in reproduction_rows(each.reproduction)]
@@ -248,11 +257,14 @@ def _reproduced(
     runner: StudyRunner,
     replications: int | None,
     with_page: bool,
+    with_charts: bool,
 ) -> _Reproduced:
     """Run a published scenario in every variant that is wanted."""
     from rebecsim.clusters.dispatch.published import reproduction_scenarios
     from rebecsim.clusters.dispatch.report.reproduction import Reproduction
     from rebecsim.clusters.scenarios import load_scenario, plan_scenario
+    from rebecsim.report import write_report
+    from rebecsim.report.comparison import report_input
     from rebecsim.studies.running.comparing import planned
 
     built_in = load_scenario(table.scenario).replace(replications=replications)
@@ -266,6 +278,10 @@ def _reproduced(
     plans = main.plan.beside(original.replications) if with_page else {}
     orders = {order: planned(plan, main.results, order) for order, plan in plans.items()}
     runner.run([*runs.values(), *orders.values()])
+    if with_charts:
+        for run in runs.values():
+            report = report_input(run.plan, run.results)
+            write_report(report, run.results.directory, runner.executor)
     moments = {variant: run.results.moments(run.plan) for variant, run in runs.items()}
     return _Reproduced(
         Reproduction(

@@ -205,10 +205,12 @@ def test_the_difference_names_users_and_jobs(small) -> None:
     assert re.search(r"│ +1 │ +2 │ +1 │ +0 │", text)
 
 
-def test_charts_along_the_load_are_those_of_the_first_estimates(drawn) -> None:
-    along = drawn.report.by_axis
-    assert along.places == (1.0, 1.5)
-    assert along.policies == ("FCFS", "FAIR_FCFS")
+def test_charts_along_the_load_are_those_of_each_estimate(drawn) -> None:
+    by_axis = drawn.report.by_axis
+    assert [str(condition) for condition in by_axis] == ["estimates exact", "estimates error 2.5"]
+    for along in by_axis.values():
+        assert along.places == (1.0, 1.5)
+        assert along.policies == ("FCFS", "FAIR_FCFS")
 
 
 def test_lines_of_time_are_those_of_the_policies(drawn) -> None:

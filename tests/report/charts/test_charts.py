@@ -10,8 +10,10 @@ from rebecsim.clusters.dispatch.measures import DISPATCH_METRICS
 from rebecsim.report.charts.figures import FORMS, render_figure
 from rebecsim.report.charts.interactive import CONFIG, plotly_figure
 from rebecsim.report.charts.printed import chart_figure
-from rebecsim.report.charts.series import chart_data
+from rebecsim.report.charts.series import chart_data, charts_along
 from rebecsim.report.charts.styles import fill_colours, line_colours, line_styles
+from rebecsim.studies.cell import Cell
+from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.statistics.summary import summarise
 from tests.report.conftest import AXIS
 
@@ -25,13 +27,38 @@ def rendered(chart, heading, *forms):
     return render_figure(lambda: chart_figure(chart, heading), forms)
 
 
+def pooled(report):
+    (summary,) = report.by_axis.values()
+    return summary
+
+
 @pytest.fixture
 def chart(make_report):
-    return chart_data(make_report().by_axis, 1, AXIS)
+    return chart_data(pooled(make_report()), 1, AXIS)
+
+
+def test_conditions_that_are_told_apart_have_charts_of_their_own(make_report) -> None:
+    cells = [
+        CellMoments.from_columns(
+            Cell.of(policy, arrivals=arrivals, lengths="uniform 3", app_masters=size),
+            {name: np.array([1, 2]) for name in ("queue_misses", "update_misses", "completions")},
+            {"time limit": 2},
+        )
+        for policy in ("EDF", "FIFO")
+        for arrivals in ("uniform 1", "bursty 5 every 10")
+        for size in (1, 2)
+    ]
+    report = make_report(cells, apart=("arrivals",))
+    charts = charts_along(report.by_axis, AXIS)
+    assert [chart.name for chart in charts[:1] + charts[3:4]] == [
+        "deadline_misses",
+        "deadline_misses_2",
+    ]
+    assert charts[3].title == "Deadline misses, arrivals bursty 5 every 10"
 
 
 def test_a_chart_shows_percent_with_its_interval(make_report, chart) -> None:
-    summary = make_report().by_axis
+    summary = pooled(make_report())
     line = chart.series[2]
     point = summary.points_of("MDF")[1].estimates[1]
     assert line.policy == "MDF"
@@ -91,7 +118,7 @@ def test_lines_bands_and_ticks_are_where_the_data_are(chart) -> None:
 
 
 def test_means_leave_room_for_the_highest_band(make_report) -> None:
-    chart = chart_data(make_report().by_axis, 0, AXIS)
+    chart = chart_data(pooled(make_report()), 0, AXIS)
     assert chart.y_range[0] < 0 < max(max(line.high) for line in chart.series) < chart.y_range[1]
 
 

@@ -176,8 +176,8 @@ BAD = [
         ['given.toml:1: choice_law: must be "fair" or "rmc", found \'unfair\''],
     ),
     (
-        "high_priority.probability = 15\n" + GOOD,
-        ["given.toml:1: high_priority.probability: must be a multiple of 10, found 15"],
+        "high_priority.probability = 101\n" + GOOD,
+        ["given.toml:1: high_priority.probability: must be at most 100, found 101"],
     ),
     # a policy
     (replaced('"EDF", "FIFO"', ""), ["given.toml:3: policies: is empty; list at least one"]),
