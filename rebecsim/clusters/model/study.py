@@ -78,7 +78,9 @@ class ModelStudy(SimulatedStudy):
         "say which. fifo serves them as they were sent; updates-first and ticks-first serve the "
         "messages of the tick last and first; random draws their order.",
     )
-    normal_outcomes: ClassVar[frozenset[str]] = frozenset({"time limit", "step limit", FINISHED})
+    normal_outcomes: ClassVar[frozenset[str]] = frozenset(
+        {"time limit", "step limit", "ended", FINISHED}
+    )
     replications_per_task: ClassVar[int] = _REPLICATIONS_PER_TASK
     traced_per_task: ClassVar[int] = 20
 
