@@ -87,9 +87,9 @@ class Problem:
     In a state without transitions a run has ended: no message is left, and no message server is
     under way. Rebecs never wait inside a message server, so nothing in the language tells a task
     that is done from one that is stuck; whoever asks says so. `deadlock` tells whether an end is a
-    breach, unless a predicate of `terminal` allows it. `left_out` names the variables that are left out of the state, `deciding`
-    those of them that decide something nevertheless. `formulas` are about runs; `fair` ones, see
-    `Checks`.
+    breach, unless a predicate of `terminal` allows it. `left_out` names the variables that are left
+    out of the state, `deciding` those of them that decide something nevertheless. `formulas` are
+    about runs; `fair` ones, see `Checks`.
     """
 
     system: TransitionSystem

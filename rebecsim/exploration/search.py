@@ -116,7 +116,7 @@ class Search:
         self._followed = 0
         self.findings: dict[Breach, Finding] = {}
         self.ends = 0
-        """How many states were found in which a run has ended; walks count each that comes there."""
+        """How many states were found in which a run has ended; a walk that ends counts again."""
         self.first_end: int | None = None
         self.bounds: list[Bound] = []
         self._numbers: dict[State, int] = {system.initial: 0}

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.exploration.compiled.collapsed import Collapsed
+from rebecsim.exploration.compiled.edges_again import edges_again
 from rebecsim.exploration.compiled.servable import can_be_served
 from rebecsim.exploration.compiled.serving import ServingPlan
-from rebecsim.exploration.compiled.edges_again import edges_again
 from rebecsim.exploration.compiled.two_threads import BUDGET, TwoThreads
 from rebecsim.exploration.compiled.writing import NOTHING_WRITTEN, RecordingWriter
 from rebecsim.exploration.search import Search

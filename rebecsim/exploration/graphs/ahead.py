@@ -51,7 +51,7 @@ class _Ahead:
             for ordinal, (cause, target) in enumerate(self._system.expand(state)):
                 self._meet(number, ordinal, cause, target)
         behind = {key: len(self._states) + place for place, key in enumerate(self._breaches)}
-        wrong = {number: (key,) for key, number in behind.items()}
+        wrong: dict[int, tuple[BreachKey, ...]] = {number: (key,) for key, number in behind.items()}
         edges = tuple(self._described(behind))
         space = StateSpace(self._system, tuple(self._states), edges, wrong, not self._cut)
         return Ahead(space, (*self._ways, *self._breaches.values()))

@@ -10,8 +10,9 @@ way. If they do not commute, the two steps are in a race. That is all that an or
 that differ only by commuting swaps, none can come to anything that the others cannot.
 
 What is meant by a *breach*: a failed assertion, a missed deadline or an overflow, told apart by
-rebec and message server; a property that does not hold, a deadlock if that is asked for. States in which
-nothing can happen any more are the same if all variables are, however long rebecs would stay busy.
+rebec and message server; a property that does not hold, a deadlock if that is asked for. States in
+which nothing can happen any more are the same if all variables are, however long rebecs would stay
+busy.
 
 **What must come.** After an order a breach is *possible* if some run leads to it, and *inevitable*
 if every run does. Runs are fair: a rebec that can always act does. A run ends at a breach.

@@ -17,7 +17,10 @@ from rebecsim.lang import check_source
 from tests.examples import dear
 from tests.exploration.random_models import Drawn, models
 
-FORM = "reactiveclass A(2) { statevars { int n; } A() { self.go(); } msgsrv go() { %s } } main { A a():(); }"
+FORM = (
+    "reactiveclass A(2) { statevars { int n; } A() { self.go(); } msgsrv go() { %s } } "
+    "main { A a():(); }"
+)
 ENDS = FORM % "delay(1); n = ?(1, 2);"
 MAY_END = FORM % "if (?(true, false)) { self.go() after(1); }"
 NEVER = FORM % "self.go() after(1);"
