@@ -31,6 +31,7 @@ from rebecsim.studies.running.simulated import OUTCOME, TRACE_COLUMNS, TRACES, s
 from rebecsim.studies.running.simulated_study import SimulatedStudy
 from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.sections import Section
+from rebecsim.studies.size import RunSize
 from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.storage.results import Results
 from rebecsim.studies.study import Axis, How, PlannedCell, seed_sequence
@@ -109,6 +110,10 @@ class ClusterModel:
         return rebeca_source(self.configuration)
 
 
+_SECONDS_A_TICK = 1.5e-5
+"""Measured with 10,000 time units under compiled code."""
+
+
 class DispatchStudy(SimulatedStudy):
     """Policies of a ResourceManager, compared on generated models."""
 
@@ -179,6 +184,11 @@ class DispatchStudy(SimulatedStudy):
     def orders(self, scenario: Scenario) -> Sequence[Order]:
         """Give all orders."""
         return ORDERS
+
+    def size(self, cell: PlannedCell) -> RunSize:
+        """Estimate a run by its time units."""
+        model: ClusterModel = cell.setup
+        return RunSize(model.ticks, 0, model.ticks * _SECONDS_A_TICK, 0, "time unit")
 
     def sections(
         self, plan: Plan, results: Results, moments: Sequence[CellMoments]
