@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
+import rebecsim as rs
 from rebecsim.actors import Violation
 from rebecsim.exploration import BreadthFirst, Checks, DepthFirst, Limits, Result, explore
 from rebecsim.exploration.checks import pose
@@ -51,6 +52,13 @@ def test_the_verdict_says_that_runs_end(
     if result.ends is not None:
         assert result.ends.path.breach is None
         assert result.to_json()["ends"] == {"states": result.ends.states, "every_run": every}
+
+
+def test_an_exploration_in_python_has_the_ends() -> None:
+    explored = rs.explore(rs.loads(MAY_END))
+    assert explored.ends is not None
+    assert (explored.ends.states, explored.ends.every_run) == (1, False)
+    assert "a run may end: 1 state has ended" in str(explored)
 
 
 def test_an_end_is_a_deadlock_if_asked_for() -> None:
