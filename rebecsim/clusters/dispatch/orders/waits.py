@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from rebecsim.clusters.dispatch.orders.loops import Floats, FloatTable, Graph, Number, unpack
 from rebecsim.clusters.dispatch.orders.states import Tables
-from rebecsim.native.arrays import Integers, Table
+from rebecsim.native.arrays import ArrayType, Integers, Table
 from rebecsim.native.cache import compiled
 
-Places = Annotated[NDArray[np.int32], 2]
+Places = Annotated[NDArray[np.int32], ArrayType(np.int32, 2)]
 
 EARLY, LATE, LATEST = range(3)
 """All updates come before the tick; behind it; and a job begins no sooner than under any order."""
