@@ -33,7 +33,7 @@ from rebecsim.cli.app import (
 from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
 from rebecsim.cli.queue_files import ComparedFiles
-from rebecsim.cli.sizes import ANY_SIZE, SizeOptions, Watch, sized
+from rebecsim.cli.sizes import SizeOptions, Watch, sized
 from rebecsim.errors import WorkerKilledError
 from rebecsim.exit_codes import ExitCode
 from rebecsim.studies.storage.arrow import leave_pandas_alone
@@ -148,6 +148,13 @@ class AllOrders:
         return self.exact_states or MOST_STATES
 
 
+@dataclass(frozen=True, kw_only=True)
+class Making(SizeOptions):
+    """How runs are made."""
+
+    engine: EngineName = "auto"
+
+
 @app.command(cls=_OptionalAddress)
 @grouped
 def compare(
@@ -171,8 +178,7 @@ def compare(
     sought: Sought = Sought(),
     files: ComparedFiles = ComparedFiles(),
     trace: Annotated[bool, typer.Option("--trace", help="Keep every message served.")] = False,
-    engine: EngineName = "auto",
-    size: SizeOptions = ANY_SIZE,
+    making: Making = Making(),
     plugin: Plugins = None,
 ) -> None:
     """Compare policies: tables, charts, data and a report of a scenario.
@@ -187,15 +193,16 @@ def compare(
     )
     from rebecsim.studies.scenarios.scenario_files import read_scenario_text
 
-    if out is None and not size.dry_run:
+    if out is None and not making.dry_run:
         raise typer.BadParameter("say where results go", param_hint="--out")
+    engine = making.engine
     replications = sought.replications(changes, trace)
     most_states = orders.most_states()
     if dask is not None:
         _require_cluster(dask, workers)
     count = workers or available_workers()
     text = files.scenario(scenario) or read_scenario_text(scenario)
-    if dask is None and text.values.get("kind") == "dispatch" and not size.dry_run:
+    if dask is None and text.values.get("kind") == "dispatch" and not making.dry_run:
         # While this process imports other things.
         start_server(count, (*simulation_modules(engine), *DRAWING_MODULES))
     leave_pandas_alone()
@@ -232,7 +239,7 @@ def compare(
     how_large = plan_size((plan, *beside), count)
     # Whoever simulates, this process has time for what it needs afterwards.
     later = DRAWING_MODULES[-1] if count == 1 else "scipy.special"
-    with sized(how_large, size, plan.total) as watch:
+    with sized(how_large, making, plan.total) as watch:
         # What is wrong shows before anything is written.
         plan.study.prepare(plan, How(engine, trace), complain)
         if most_states is not None:
