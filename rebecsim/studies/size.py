@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rebecsim.counted import counted
-
-if TYPE_CHECKING:
-    from rebecsim.studies.plan import Plan
 
 _PROCESS = 100_000_000
 """Bytes of a process with what it has imported."""
@@ -82,18 +78,3 @@ def duration(seconds: float) -> str:
         if seconds >= unit:
             return counted(round(seconds / unit), name)
     return counted(max(1, round(seconds)), "second")
-
-
-def plan_size(plans: Iterable[Plan], workers: int) -> Size | None:
-    """Estimate the runs of plans that are made together; None if the kind does not know.
-
-    Raises what `Study.size` raises.
-    """
-    runs = []
-    for plan in plans:
-        for cell in plan.cells:
-            size = plan.study.size(cell)
-            if size is None:
-                return None
-            runs.append((cell.replications(plan.scenario.replications), size))
-    return Size.of(runs, workers)

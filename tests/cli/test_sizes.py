@@ -11,8 +11,9 @@ import pytest
 from rebecsim.cli import sizes
 from rebecsim.cli.sizes import SizeOptions, Watch, sized
 from rebecsim.clusters.scenarios import load
+from rebecsim.studies.plan import plan_size
 from rebecsim.studies.scenarios.scenario_files import ScenarioText, builtin_scenarios
-from rebecsim.studies.size import RunSize, Size, duration, plan_size
+from rebecsim.studies.size import RunSize, Size, duration
 from tests.conftest import Run
 
 KINDS = (

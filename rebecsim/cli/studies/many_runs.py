@@ -23,10 +23,10 @@ def run_many(loaded: LoadedScenario, out: Path | None, workers: int | None, engi
     from rebecsim.clusters.workers import executor_with_plugins
     from rebecsim.report import report_view, write_report
     from rebecsim.report.comparison import compared
+    from rebecsim.studies.plan import plan_size
     from rebecsim.studies.running.comparing import StudyRunner
     from rebecsim.studies.running.executors import available_workers
     from rebecsim.studies.running.runner import PlannedRun
-    from rebecsim.studies.size import plan_size
     from rebecsim.studies.storage.results import Results
     from rebecsim.studies.study import How
 
