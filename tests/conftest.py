@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from rebecsim.cli import sizes
 from rebecsim.clusters import loading
 from rebecsim.lang.checking import checker
 from rebecsim.simulation import task
@@ -50,6 +51,14 @@ def remembered_models() -> Iterator[None]:
         patched.setattr(loading, "entry_points", lru_cache(loading.entry_points))
         patched.setattr(checker, "parse_model", lru_cache(300)(checker.parse_model))
         patched.setattr(task, "_model", lru_cache(200)(task._model.__wrapped__))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_lines_of_progress() -> Iterator[None]:
+    """Have no run say that it takes long: on a busy machine, any may."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sizes, "_UNANNOUNCED", 1e6)
         yield
 
 

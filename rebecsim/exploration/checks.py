@@ -42,16 +42,17 @@ class Checks:
     """What is looked for besides failed assertions.
 
     `deadlines`: a message served after its deadline. `overflows`: a message to a full queue;
-    without this check queues have no bounds. `deadlock`: a state without any message, unless one
-    of the expressions `terminal` is true in it. `invariants`: expressions over the variables of
+    without this check queues have no bounds. `invariants`: expressions over the variables of
     rebecs, `rebec.variable`, that must be true in every state but the initial one.
+    `deadlock`: a run must not end, see `Problem`. `terminal`: it may, but only in a state in which
+    one of these expressions is true; this asks for `deadlock`, too.
     `properties`: a property file; `only` some of its names, if they are given. `fair`: formulas of
     LTL are about runs in which every rebec that could always act does so in the end.
     """
 
     deadlines: bool = True
     overflows: bool = True
-    deadlock: bool = True
+    deadlock: bool = False
     terminal: Sequence[str] = ()
     invariants: Sequence[str] = ()
     properties: PropertyFile | CheckedProperties | None = None
@@ -84,16 +85,18 @@ class Checks:
 class Problem:
     """A transition system and what is to be checked of it.
 
-    `deadlock` tells whether a state without transitions is a breach, unless a predicate of
-    `terminal` allows it. `left_out` names the variables that are left out of the state, `deciding`
-    those of them that decide something nevertheless. `formulas` are about runs; `fair` ones, see
-    `Checks`.
+    In a state without transitions a run has ended: no message is left, and no message server is
+    under way. Rebecs never wait inside a message server, so nothing in the language tells a task
+    that is done from one that is stuck; whoever asks says so. `deadlock` tells whether an end is a
+    breach, unless a predicate of `terminal` allows it. `left_out` names the variables that are left
+    out of the state, `deciding` those of them that decide something nevertheless. `formulas` are
+    about runs; `fair` ones, see `Checks`.
     """
 
     system: TransitionSystem
     properties: tuple[Property, ...] = ()
     terminal: tuple[Predicate, ...] = ()
-    deadlock: bool = True
+    deadlock: bool = False
     left_out: tuple[str, ...] = ()
     deciding: tuple[Deciding, ...] = ()
     formulas: tuple[PosedFormula, ...] = ()
@@ -190,7 +193,7 @@ def pose(
         system,
         tuple(properties),
         terminal,
-        wanted.deadlock,
+        wanted.deadlock or bool(terminal),
         left_out.written,
         decided_by(model, left_out),
         formulas,

@@ -12,6 +12,7 @@ from rebecsim.actors.watchdog import ServerStopped, Watchdog
 from rebecsim.counted import counted
 from rebecsim.exploration.checks import Checks, Problem, Reduction, in_constructor, pose
 from rebecsim.exploration.engines import is_compact, run_search
+from rebecsim.exploration.graphs.ends import ends_of
 from rebecsim.exploration.graphs.standstill import find_standstill
 from rebecsim.exploration.growth import growing
 from rebecsim.exploration.limits import Bound, Limits, Meter, peak_bytes
@@ -138,8 +139,11 @@ def _result(problem: Problem, search: Search, strategy: Strategy) -> Result:
     standstill = find_standstill(search)
     seconds = search.meter.seconds
     violations = tuple(_violated(search, finding) for finding in search.findings.values())
+    ends = None if violations else ends_of(search)
     verdict: Verdict = "satisfied"
     message, path = "", None
+    if ends is not None and not problem.deadlock:
+        message = ends.text
     if violations:
         first = violations[0]
         verdict, message, path = first.verdict, first.message, first.path
@@ -170,6 +174,7 @@ def _result(problem: Problem, search: Search, strategy: Strategy) -> Result:
         standstill_decided=standstill.is_decided,
         engine=search.engine,
         omission=omission(len(search.states)) if compact else 0.0,
+        ends=ends,
     )
 
 

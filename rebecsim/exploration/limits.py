@@ -17,7 +17,6 @@ from rebecsim.errors import UserError
 Bound = Literal["states", "seconds", "memory", "interrupt", "horizon", "depth", "walks"]
 """What kept a search from covering the whole state space."""
 
-_STATM = Path("/proc/self/statm")
 _STATUS = Path("/proc/self/status")
 _MEGABYTE = 1_000_000
 _MARGIN = 2_000_000
@@ -53,15 +52,16 @@ class Limits:
             raise UserError("a limit of memory needs a system that tells how much is used")
 
 
-def resident_bytes() -> int | None:
-    """Give the memory that this process takes up, in bytes; None where the system does not say.
+def resident_bytes(process: int | None = None) -> int | None:
+    """Give the memory that a process takes up, in bytes; None where the system does not say.
 
-    Where only the peak so far is known, it is that.
+    It is this process unless another is named. Where only the peak of this one so far is known, it
+    is that.
     """
     try:
-        pages = int(_STATM.read_bytes().split()[1])
+        pages = int(Path(f"/proc/{process or 'self'}/statm").read_bytes().split()[1])
     except (OSError, ValueError, IndexError):
-        return _peak_of_usage()
+        return None if process is not None else _peak_of_usage()
     import resource
 
     return pages * resource.getpagesize()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from rebecsim.counted import counted
 from rebecsim.exploration.analysis.ignoring import Deciding
 from rebecsim.exploration.limits import Bound
 from rebecsim.exploration.paths.path import Path
@@ -22,6 +23,25 @@ class Violated:
     message: str
     path: Path | None
     count: int
+
+
+@dataclass(frozen=True)
+class Ends:
+    """States in which a run has ended: no message is left, and no message server is under way.
+
+    `states` counts them, `path` is a way to the one found first, and `every_run` says whether every
+    run comes to one; None if that is not decided.
+    """
+
+    states: int
+    path: Path
+    every_run: bool | None
+
+    @property
+    def text(self) -> str:
+        """Say how runs end."""
+        ended = f"{counted(self.states, 'state has', 'states have')} ended, no message is left"
+        return f"{'every run ends' if self.every_run else 'a run may end'}: {ended}"
 
 
 @dataclass(frozen=True)
@@ -45,7 +65,8 @@ class Result:
     missed states; it is 0 without. `hidden_in_delays` are properties of states that may not hold
     during a `delay`, which floating time has no states of. `not_evaluated` names formulas of the
     property file that the verdict says nothing of, `properties` are the verdicts on all the others
-    of the file.
+    of the file. `ends` are the states in which runs end; None if there are none, or if something
+    is violated.
     """
 
     model: str
@@ -74,6 +95,7 @@ class Result:
     hidden_in_delays: tuple[str, ...] = ()
     not_evaluated: tuple[str, ...] = ()
     properties: tuple[PropertyVerdict, ...] = ()
+    ends: Ends | None = None
 
     @property
     def has_reservation(self) -> bool:
@@ -110,4 +132,7 @@ class Result:
             "absolute_time": self.absolute_time,
             "growing": list(self.growing),
             "standstill_decided": self.standstill_decided,
+            "ends": None
+            if self.ends is None
+            else {"states": self.ends.states, "every_run": self.ends.every_run},
         }

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from rebecsim.actors.watchdog import ServerStopped, Watchdog
 from rebecsim.exploration.checks import Problem
@@ -27,8 +27,16 @@ if TYPE_CHECKING:
 
 StopAt = Literal["first", "all"]
 
-StillEdges = tuple["Integers", "Integers", "Integers"]
-"""Transitions that take no time: from which states to which, and by which ordinals."""
+Edges = tuple["Integers", "Integers", "Integers"]
+"""Transitions: from which states to which, and by which ordinals."""
+
+
+class EdgesAgain(Protocol):
+    """Works transitions out again when a search is over."""
+
+    def __call__(self, *, still: bool) -> Edges | None:
+        """Give all transitions, or those that take no time; None if a limit is reached before."""
+
 
 _CHECK_EVERY = 256  # expanded states, or messages served, between two looks at clock and memory
 _COMING = 16 * _CHECK_EVERY  # states that may be found between them
@@ -107,10 +115,12 @@ class Search:
         """Where transitions are written down, if they are."""
         self._followed = 0
         self.findings: dict[Breach, Finding] = {}
+        self.ends = 0
+        """How many states were found in which a run has ended; a walk that ends counts again."""
+        self.first_end: int | None = None
         self.bounds: list[Bound] = []
         self._numbers: dict[State, int] = {system.initial: 0}
-        self.still_edges: Callable[[], StillEdges | None] = self._still_edges
-        """Gives the transitions that take no time; None if a limit is reached before."""
+        self.edges: EdgesAgain = self._edges
         self.sent_by_compiled_code: Callable[[], set[SentAtOnce]] = set
         self.growth: Callable[[int], int] = self._growth
         """Gives the bytes that tables need when so many entries may come to each."""
@@ -128,8 +138,8 @@ class Search:
         places = {place: system.orbit(*place) for pair in found for place in pair}
         return {(places[by], places[to]) for by, to in found}  # others were left out by symmetry
 
-    def _still_edges(self) -> StillEdges | None:
-        """Work the transitions that take no time out again, see `still_edges`."""
+    def _edges(self, *, still: bool) -> Edges | None:
+        """Work transitions between states out again, see `EdgesAgain`."""
         source, targets, ordinals = array("L"), array("L"), array("L")
         for number, state in enumerate(self._states[: self.done]):
             if not number % _CHECK_EVERY and self.meter.exceeded() is not None:
@@ -138,10 +148,11 @@ class Search:
                 continue
             for ordinal, (cause, target) in enumerate(self.system.expand(state)):
                 known = None if isinstance(target, Breach) else self._numbers.get(target)
-                if known is not None and not self.system.elapsed(state, cause, target):
-                    source.append(number)
-                    targets.append(known)
-                    ordinals.append(ordinal)
+                if known is None or (still and self.system.elapsed(state, cause, target)):
+                    continue
+                source.append(number)
+                targets.append(known)
+                ordinals.append(ordinal)
         return source, targets, ordinals
 
     @property
@@ -254,6 +265,7 @@ class Search:
         self._parents, self._ordinals = array("L", [0]), array("L", [0])
         self.states, self.parents, self.ordinals = self._states, self._parents, self._ordinals
         self.transitions, self.expanded, self.done = 1, 0, None
+        self.ends, self.first_end = 0, None
         self.findings.clear()
         self.bounds.clear()
 
@@ -273,7 +285,10 @@ class Search:
             raise SearchEnded
 
     def ends_in(self, number: int) -> None:
-        """Judge a state without transitions."""
+        """Note and judge a state without transitions."""
+        self.ends += 1
+        if self.first_end is None:
+            self.first_end = number
         for breach in self.problem.wrong_at_end(self.states[number]):
             self.breached(breach, number, None)
 

@@ -20,6 +20,7 @@ from rebecsim.exploration import (
     save_recorded,
 )
 from rebecsim.exploration.checks import Reduction
+from rebecsim.exploration.result import Ends
 from rebecsim.exploration.search import StopAt
 from rebecsim.exploration.strategies import Strategy
 from rebecsim.interface.drawing import Drawing
@@ -55,6 +56,14 @@ class Explored(Shown):
     def is_violation(self) -> bool:
         """Whether the model can do what it must not."""
         return self.result.is_violation
+
+    @property
+    def ends(self) -> Ends | None:
+        """How runs end: in how many states, and whether every run does; None if none does.
+
+        It is None, too, where something is violated: then nothing is said of ends.
+        """
+        return self.result.ends
 
     @property
     def states(self) -> int:

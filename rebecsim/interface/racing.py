@@ -37,7 +37,7 @@ class FoundRaces(Shown, Tabular):
 
     @property
     def is_harmful(self) -> bool:
-        """Whether an order decides something that lasts, or something goes wrong."""
+        """Whether something is violated, after one order of a race or without any."""
         return self.races.is_harmful
 
     @property
@@ -75,16 +75,17 @@ class FoundRaces(Shown, Tabular):
                 "second": str(group.contenders[1]),
                 "kind": group.kind,
                 "harmful": group.is_harmful,
+                "matters": group.matters,
                 "races": group.races,
             }
             for group in self.groups
         ]
-        columns = ("id", "first", "second", "kind", "harmful", "races")
+        columns = ("id", "first", "second", "kind", "harmful", "matters", "races")
         return pa.table({name: [row[name] for row in rows] for name in columns})
 
     def pictures(self) -> list[str]:
-        """Give both orders of the worst race, if it is harmful."""
-        return [self.draw().svg] if self.groups and self.groups[0].is_harmful else []
+        """Give both orders of the worst race, if its order matters."""
+        return [self.draw().svg] if self.groups and self.groups[0].matters else []
 
     def __rich__(self) -> Text:
         """Give the report of `rebecsim races`."""

@@ -55,7 +55,7 @@ def run(
         seed: of everything that is drawn.
         observe: what is observed in each run: a state variable at the end, such as "office.left";
             "served=", "waits=" or "misses=" and a message server such as "office.buy";
-            "first=" and a condition; "outcome=" and how a run ends, such as "deadlock".
+            "first=" and a condition; "outcome=" and how a run ends, such as "ended".
         sweep: env constants, "FRESH", and constructor arguments, "east.phase", with the values
             that they take; each combination is a variant.
         every: follow the state variables over time, by so many time units.

@@ -154,7 +154,7 @@ class Checker:
         match ending.outcome:
             case "deadline missed" | "queue overflow" | "assertion failed":
                 return f"the semantics has no violation ({ending.detail})"
-            case "deadlock" if rebecs:
+            case "ended" if rebecs:
                 return f"there are messages: {'; '.join(map(_described, enabled(self._system)))}"
             case "time limit" if not rebecs or until is None or time <= until:
                 return f"a message can be served at time {time}" if rebecs else "no message is left"

@@ -271,7 +271,7 @@ class Conductor:
             return
         opens = self._turns.upcoming()
         if opens is None:
-            self._end(Ending("deadlock"))
+            self._end(Ending("ended"))
         elif self._limits.until is not None and opens > self._limits.until:
             self._end(Ending("time limit"))
         elif self.paced and time.monotonic() < self._due(opens):

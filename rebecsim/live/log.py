@@ -205,6 +205,8 @@ def _served(row: object, place: int) -> Served:
 
 def _ending(data: dict[Any, Any]) -> Ending:
     found = _checked("`ending`", data, {field.name: (str,) for field in fields(Ending)})
+    if found["outcome"] == "deadlock":  # old logs
+        found["outcome"] = "ended"
     if found["outcome"] not in ENDINGS:
         raise ReplayError(f"`ending`: there is no outcome {found['outcome']!r}")
     return Ending(**found)

@@ -130,13 +130,16 @@ class Stepper:
 
     @property
     def breach(self) -> Breach | None:
-        """What the run has ended with: a violation, or a deadlock."""
-        if self._last is not None:
-            return self.path().breach
-        return None if self.turns() else NO_MESSAGE_LEFT
+        """The violation that the run has ended with; None if there is none."""
+        return None if self._last is None else self.path().breach
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more can happen, and nothing is wrong: no message is left."""
+        return self._last is None and not self.turns()
 
     def turns(self) -> list[Turn]:
-        """Give what may happen next; nothing after a violation, and in a deadlock."""
+        """Give what may happen next; nothing after a violation, and at an end."""
         if self._turns is None:
             self._turns = [] if self._last is not None else self._enabled()
         return self._turns
@@ -184,7 +187,7 @@ class Stepper:
         ordinals = [position.ordinal for position in self._behind]
         if self._last is not None:
             return path_along(self._system, [*ordinals, self._last])
-        return path_along(self._system, ordinals, None if self.turns() else NO_MESSAGE_LEFT)
+        return path_along(self._system, ordinals)
 
     def ahead(
         self, most: int, interrupted: Callable[[], bool] = lambda: False, condition: str = ""
@@ -344,12 +347,16 @@ class Stepper:
     def recorded(self) -> Recorded | None:
         """Give the run for `rebecsim replay`, if it shows something.
 
-        That is a violation, a deadlock, or that the condition of a breakpoint, which is true now,
-        can be reached: a counterexample to its contrary. None otherwise.
+        That is a violation, an end, which is a counterexample to that runs go on, or that the
+        condition of a breakpoint, which is true now, can be reached: a counterexample to its
+        contrary. None otherwise.
         """
         path = self.path()
         if path.breach is not None:
             return Recorded.of(path, Question(self.mode))
+        if self.has_ended:
+            ended = path_along(self._system, self.ordinals, NO_MESSAGE_LEFT)
+            return Recorded.of(ended, Question(self.mode, deadlock=True))
         for each, holds in self._breakpoints.items():
             if holds is not None and self._behind and holds(self._state):
                 never = f"!({each.text})"

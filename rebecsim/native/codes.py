@@ -18,7 +18,7 @@ class Reason(IntEnum):
     CHECK = 7
     BREACH = 8
     OVERFLOW = 9
-    DEADLOCK = 10
+    ENDS = 10
     ROOM = 11
     """A table is full, see `rebecsim.native.parts`."""
     MORE = 12
@@ -71,7 +71,7 @@ class Ended(IntEnum):
 
     TIME_LIMIT = 0
     STEP_LIMIT = 1
-    DEADLOCK = 2
+    ENDED = 2
     END_OF_RECORD = 3
     DEADLINE_MISSED = 4
     QUEUE_OVERFLOW = 5

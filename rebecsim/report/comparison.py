@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rebecsim.report.report_input import ReportInput
@@ -27,6 +28,20 @@ def compared(
         run.plan.study.reckon_exactly(run.plan, run.results, runner.executor, exact_states)
     stored = stored_companions(run.plan, run.results) if with_others else None
     return report_input(run.plan, run.results, stored)
+
+
+def report_of_finished(run: PlannedRun) -> tuple[int, ReportInput | None]:
+    """Count the cells of a run that are finished, and report those that can be compared.
+
+    These are the cells of the conditions under which all are finished; None if there are none.
+    """
+    plan, tables = run.plan, run.plan.tables(run.trace)
+    finished = {cell for cell in plan.cells if run.results.replications(cell, tables)}
+    open_ones = {cell.cell.condition for cell in plan.cells if cell not in finished}
+    whole = tuple(cell for cell in plan.cells if cell.cell.condition not in open_ones)
+    if not whole:
+        return len(finished), None
+    return len(finished), report_input(replace(plan, cells=whole), run.results)
 
 
 def report_input(

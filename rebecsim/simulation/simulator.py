@@ -26,7 +26,7 @@ from rebecsim.simulation.trace import Tracer
 Outcome = Literal[
     "time limit",
     "step limit",
-    "deadlock",
+    "ended",
     "end of record",
     "deadline missed",
     "queue overflow",
@@ -125,7 +125,7 @@ def _end(agenda: Agenda, until: int | None) -> Outcome:
     """Say why there are no more steps."""
     time, rebecs = agenda.ready()
     if not rebecs:
-        return "deadlock"
+        return "ended"
     return "end of record" if until is None or time <= until else "time limit"
 
 

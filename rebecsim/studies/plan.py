@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ from rebecsim.files import digest_of
 from rebecsim.metrics import Metric
 from rebecsim.studies.plugin_record import PluginRecord
 from rebecsim.studies.scenarios.toml_lines import FieldPath
+from rebecsim.studies.size import Size
 from rebecsim.studies.statistics.precision import Precision, parse_precisions
 from rebecsim.studies.study import PlannedCell, Study
 
@@ -97,3 +98,18 @@ def plan_study(
 ) -> Plan:
     """Lay out the cells of a scenario."""
     return Plan(study, scenario, tuple(study.cells(scenario, folder)), folder, plugins)
+
+
+def plan_size(plans: Iterable[Plan], workers: int) -> Size | None:
+    """Estimate the runs of plans that are made together; None if the kind does not know.
+
+    Raises what `Study.size` raises.
+    """
+    runs = []
+    for plan in plans:
+        for cell in plan.cells:
+            size = plan.study.size(cell)
+            if size is None:
+                return None
+            runs.append((cell.replications(plan.scenario.replications), size))
+    return Size.of(runs, workers)

@@ -25,6 +25,7 @@ from rebecsim.studies.cell import POLICIES, Cell, Compared, Condition, Value
 from rebecsim.studies.rows import Rows
 from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.scenarios.toml_lines import FieldPath
+from rebecsim.studies.size import RunSize
 
 if TYPE_CHECKING:
     from rebecsim.studies.plan import Plan
@@ -208,6 +209,13 @@ class Study(ABC):
         does. `replications` is what each cell of the scenario has.
         """
         return {}
+
+    def size(self, cell: PlannedCell) -> RunSize | None:
+        """Estimate a run of a cell, at once and before anything is run; None: it is not known.
+
+        Raises what `run` raises for files that are wrong.
+        """
+        return None
 
     def files(self, scenario: Any) -> Mapping[FieldPath, str]:
         """Give the files that a scenario names: the key that does -> the path from its folder."""

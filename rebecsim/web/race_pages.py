@@ -42,6 +42,7 @@ def _groups(model: str, races: Races) -> Iterator[dict[str, Any]]:
             "contenders": list(map(str, group.contenders)),
             "meaning": race_meaning(group),
             "harmful": group.is_harmful,
+            "matters": group.matters,
             "races": group.races,
             "alike": [" / ".join(map(str, other.contenders)) for other in others],
             "orders": orders,

@@ -14,7 +14,7 @@ from typing import Any
 
 from rebecsim.actors import Violation
 from rebecsim.errors import UserError
-from rebecsim.exploration import Checks, Limits, Progress, Question, Recorded, Result, explore
+from rebecsim.exploration import Limits, Progress, Question, Recorded, Result, explore
 from rebecsim.interface.exploring import ask
 from rebecsim.interface.loading import LoadedModel, loads
 
@@ -46,9 +46,7 @@ def verdict(asked: dict[str, Any]) -> dict[str, Any]:
     loaded = _loaded(asked)
     limits = Limits(seconds=asked["seconds"], memory=asked["megabytes"])
     invariants = tuple(asked["invariants"])
-    # Who asks whether a condition comes true asks also where a run ends.
-    checks = Checks(deadlock=not invariants)
-    question = ask(loaded, False, invariants, asked["questions"], checks=checks, limits=limits)
+    question = ask(loaded, False, invariants, asked["questions"], limits=limits)
     if asked["races"]:
         return _races(asked["model"], loaded, question, limits)
     result = explore(
@@ -104,7 +102,8 @@ def _show(progress: Progress) -> None:
 def _plain(result: Result, question: Question) -> dict[str, Any]:
     first = result.violations[0] if result.violations else None
     text = "" if first is None else first.message
-    path = result.path
+    ends = result.ends
+    path = result.path if ends is None else ends.path
     if path is not None and path.mode != question.mode:
         # Its transitions are those of a finer system, which the explorer does not walk.
         path, text = None, f"{text}; `rebecsim explore` shows a run"
@@ -114,6 +113,7 @@ def _plain(result: Result, question: Question) -> dict[str, Any]:
     return {
         "verdict": result.verdict,
         "text": text,
+        "ends": "" if ends is None else ends.text,
         "states": result.states,
         "run": None if path is None else list(path.ordinals),
         "loop": None if path is None else path.loop,

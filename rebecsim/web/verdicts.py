@@ -28,8 +28,9 @@ class Inquiry:
     """A question about a model, and what is known of the answer.
 
     `never` is a condition of which it is asked whether a run reaches it, or empty. `run` are the
-    transitions of a run that shows the answer, `recorded` that run for a file. `races`: it is asked
-    which orders matter, and `found` is what `rebecsim.web.race_pages` makes of the answer.
+    transitions of a run that shows the answer, `recorded` that run for a file, and `ends` says how
+    runs end where nothing is violated. `races`: it is asked which orders matter, and `found` is
+    what `rebecsim.web.race_pages` makes of the answer.
     """
 
     never: str = ""
@@ -40,6 +41,7 @@ class Inquiry:
     text: str = ""
     run: tuple[int, ...] | None = None
     recorded: dict[str, Any] | None = None
+    ends: str = ""
     found: dict[str, Any] | None = None
     began: float = field(default_factory=time.monotonic)
 
@@ -166,4 +168,5 @@ def _note(inquiry: Inquiry, said: dict[str, Any]) -> None:
         inquiry.run = None if run is None else tuple(run)
         inquiry.recorded = said.get("recorded")
         inquiry.found = said.get("found")
+        inquiry.ends = said.get("ends", "")
         inquiry.verdict = said["verdict"]

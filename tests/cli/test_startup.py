@@ -65,7 +65,7 @@ BARE = DRAWING | DATA | COMPILING | PARAMETERS | VERSIONS | KINDS
         (["explore", TICKETS], 0, BARE | PRETTY | {"rebecsim.exploration.races"}),
         (["explore", TICKETS, "--max-states", "5", "--json"], 3, BARE | PRETTY),
         (["explore", TICKETS, "--invariant", "ann.tickets < 1"], 1, BARE),
-        (["races", TICKETS], 1, BARE - {"numpy"} | PRETTY),
+        (["races", TICKETS], 0, BARE - {"numpy"} | PRETTY),
         (["simulate", TICKETS], 0, DRAWING | COMPILING | PARAMETERS | KINDS | {"duckdb", "scipy"}),
         (["scenarios"], 0, BARE - VERSIONS | PRETTY | LANGUAGE | {"jinja2"}),
         (["cache"], 0, BARE - VERSIONS | PRETTY | LANGUAGE | {"rebecsim.lang"}),

@@ -62,7 +62,7 @@ USES = {
     "live": (0, "live tickets.rebeca --until 20 --speed 0 --seed 1 --quiet"),
     "explore": (1, "explore tickets.rebeca --max-states 500 --save found.json --invariant NEVER"),
     "replay": (1, "replay ready/found.json tickets.rebeca"),
-    "races": (1, "races tickets.rebeca"),
+    "races": (0, "races tickets.rebeca"),
     "exact": (0, "exact tickets.rebeca --until 8 --reward ann.tickets --save-max most.json"),
     "estimate": (0, "estimate tickets.rebeca --until 8 --goes-wrong --error 0.2 --workers 1"),
     "draw": (0, "draw tickets.rebeca --out drawn.svg"),

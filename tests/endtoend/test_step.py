@@ -163,7 +163,7 @@ def test_core_and_timed_transition_systems(session, tmp_path) -> None:
     core.write_text("reactiveclass A(2) { A() { self.go(); } msgsrv go() { } } main { A a():(); }")
     done = session(core, "run", "time 3", "help", options=("--core",))
     assert done.returncode == 2
-    assert "deadlock: no message is left" in done.stdout
+    assert "the run has ended: no message is left" in done.stdout
     assert "a core model has no time" in done.stderr
     assert "undo [N]" in done.stdout
 

@@ -185,11 +185,11 @@ def test_checks_can_be_switched_off_one_by_one(mode: Any) -> None:
 
     assert "queue overflow" in verdicts()
     assert verdicts(overflows=False) == {"deadline missed"}
-    assert verdicts(overflows=False, deadlines=False) == {"deadlock"}
+    assert verdicts(overflows=False, deadlines=False, deadlock=True) == {"deadlock"}
     done = "sink.taken == 3 && sender.sent == 3"
     assert verdicts(overflows=False, deadlines=False, terminal=["sink.taken == 2"]) == {"deadlock"}
     assert not verdicts(overflows=False, deadlines=False, terminal=[done])
-    assert not verdicts(overflows=False, deadlines=False, deadlock=False)
+    assert not verdicts(overflows=False, deadlines=False)
 
 
 def test_all_violations_come_with_a_path_and_a_count() -> None:

@@ -79,6 +79,6 @@ def _explore(entry: dict[str, Any], result: dict[str, Any]) -> Any:
         model,
         mode=result["mode"],
         checked=checked,
-        checks=Checks(properties=properties, only=only),
+        checks=Checks(deadlock=True, properties=properties, only=only),
         limits=Limits(states=10_000 if unbounded else None),
     )

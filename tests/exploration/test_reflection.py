@@ -354,7 +354,10 @@ def test_philosophers_who_ask_for_both_forks_sit_as_in_a_mirror(engine: Any) -> 
     assert (less.symmetries, less.states) == (6, 1_161)
     assert full.states / 6 <= less.states < full.states / 5
     left_first = _philosophers("left.ask();", after="right.ask();")
-    full, less = (_explored(left_first, reduce=each, engine=engine) for each in (False, True))
+    checks = Checks(deadlock=True)
+    full, less = (
+        _explored(left_first, reduce=each, engine=engine, checks=checks) for each in (False, True)
+    )
     assert full.verdict == less.verdict == "deadlock"
     assert (less.symmetries, len(full.path or ())) == (3, len(less.path or ()))
 

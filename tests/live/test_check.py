@@ -117,7 +117,7 @@ def test_a_message_left_out_or_served_twice_or_earlier_is_refused(data: st.DataO
 @pytest.mark.parametrize(
     ("ending", "message"),
     [
-        (Ending("deadlock"), "there are messages"),
+        (Ending("ended"), "there are messages"),
         (Ending("step limit"), "the limit is None"),
         (Ending("queue overflow", "no place"), "no violation"),
         (Ending("failed", "KeyError", "ann", "nothing()"), "may not serve"),

@@ -175,10 +175,11 @@ def test_runs_to_a_violation_and_to_a_condition_are_counterexamples() -> None:
     assert len(again) == len(stepper)
 
 
-def test_a_deadlock_is_a_counterexample() -> None:
+def test_an_end_is_a_counterexample_to_that_runs_go_on() -> None:
     model = writers(2)
     stepper = Stepper(model)
     assert stepper.run(steps=100).reason == "end"
+    assert (stepper.breach, stepper.has_ended) == (None, True)
     data, _ = stepper.to_json()
     assert replay(Recorded.from_json(data), model).breach.verdict == "deadlock"
 

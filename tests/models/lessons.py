@@ -88,7 +88,12 @@ class Lesson:
     def checks(self) -> Checks:
         """What is looked for."""
         properties = parse_property_file(MODELS / self.properties) if self.properties else None
-        return Checks(invariants=self.invariants, terminal=self.terminal, properties=properties)
+        return Checks(
+            deadlock=self.verdict == "deadlock",
+            terminal=self.terminal,
+            invariants=self.invariants,
+            properties=properties,
+        )
 
 
 LESSONS = (

@@ -16,6 +16,7 @@ from rebecsim.exploration import Checks, Question, Recorded, explore, replay as 
 from rebecsim.generate.load import load_checked
 from rebecsim.live import Stepper
 from rebecsim.web.addresses import LONGEST_RUN, Place, read_place
+from rebecsim.web.answers import rendered
 from rebecsim.web.library import Library
 from rebecsim.web.verdict_worker import answered, verdict
 from rebecsim.web.verdicts import Inquiry
@@ -361,3 +362,33 @@ def test_searches_end_with_the_server() -> None:
     assert inquiry.verdict in ("", "undecided")
     assert not verdicts._processes
     assert verdicts.ask(listed, "x").verdict == "not asked"
+
+
+ENDS = "reactiveclass A(2) { A() { self.go(); } msgsrv go() { } } main { A a():(); }"
+
+
+def test_an_end_is_neutral(app: Any, tmp_path: Path) -> None:
+    model = tmp_path / "ends.rebeca"
+    model.write_text(ENDS, "utf-8")
+    listed = Library(model).named
+    assert listed is not None
+    page = ask(app(model), Place(listed.id, (0,), 1).address()).text
+    assert "Nothing: the run ends here." in page
+    assert "banner" not in page
+    assert "deadlock" not in page
+
+
+def test_the_verdict_says_how_runs_end_and_shows_one(tmp_path: Path) -> None:
+    asked = asked_of(tmp_path, "") | {"text": ENDS, "questions": None}
+    said = verdict(asked)
+    assert (said["verdict"], said["run"]) == ("satisfied", [0])
+    inquiry = Inquiry(state="done", verdict="satisfied", ends=said["ends"], run=(0,), states=2)
+    shown = rendered("verdict.html.j2", place=Place("m", (), 0), inquiry=inquiry)
+    assert "✓ Nothing is violated (2 states)" in shown
+    assert "Every run ends: 1 state has ended, no message is left." in shown
+    assert "Show me" in shown
+    assert "bad" not in shown
+    inquiry.never = "a.x == 1"
+    of_condition = rendered("verdict.html.j2", place=Place("m", (), 0), inquiry=inquiry)
+    assert "No: it never does" in of_condition
+    assert "Every run ends" not in of_condition

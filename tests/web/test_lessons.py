@@ -52,6 +52,9 @@ def test_the_verdict_is_what_is_said(
     said = found(case, monkeypatch)
     assert said["verdict"] == case.verdict, said["text"]
     assert case.states in (None, said["states"])
+    if case.ends:
+        ends = str(said["ends"])
+        assert ends == "" if case.ends == "never" else ends.startswith(case.ends)
     if case.run != "-":
         assert said["run"] == [int(each) for each in case.run.split(".")]
 

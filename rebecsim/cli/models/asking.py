@@ -57,12 +57,12 @@ class QuestionOptions:
     overflow: Annotated[
         bool, typer.Option(help="Look for full queues; else queues have no bounds.")
     ] = True
-    deadlock: Annotated[bool, typer.Option(help="Look for states without any message.")] = True
+    deadlock: Annotated[
+        bool, typer.Option(help="Take a run that ends for a violation, as RMC does.")
+    ] = False
     terminal: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A state without messages is no deadlock if this holds; may be repeated."
-        ),
+        typer.Option(help="How a run may end: any other end is a deadlock; may be repeated."),
     ] = None
     horizon: Annotated[
         int | None, typer.Option(min=0, help="Model time behind which states are not followed.")

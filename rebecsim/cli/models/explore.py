@@ -189,10 +189,13 @@ def explore(
 ) -> None:
     """Try all orders of messages and all choices of a model.
 
-    Exit code 0: satisfied. 1: something is violated, or a deadlock. 2: bad input. 3: out of
-    bounds, nothing wrong was found but not everything was seen. 5: satisfied, but a formula was
-    not evaluated or does not hold where time stands still, a variable left out decides something,
-    or time need not advance and `--time-advances` asks for it.
+    The verdict says whether runs end. An end is a violation, a deadlock, if `--deadlock` or
+    `--terminal` asks for it.
+
+    Exit code 0: satisfied. 1: something is violated. 2: bad input. 3: out of bounds, nothing wrong
+    was found but not everything was seen. 5: satisfied, but a formula was not evaluated or does not
+    hold where time stands still, a variable left out decides something, or time need not advance
+    and `--time-advances` asks for it.
     """
     from rebecsim.exploration import explore as look
 

@@ -55,7 +55,7 @@ def races(
         list[str] | None,
         typer.Option(
             help="What can be seen from outside, `rebec.variable`, or `rebec` for its messages; "
-            "repeatable. Only orders that show there are harmful, and violations."
+            "repeatable. Only orders that show there matter, and violations."
         ),
     ] = None,
     max_pairs: Annotated[
@@ -70,7 +70,8 @@ def races(
     try_: Annotated[
         bool,
         typer.Option(
-            "--try", help="Try simple cures for each harmful race, or for `--only`, by exploring."
+            "--try",
+            help="Try simple cures for each race that matters, or for `--only`, by exploring.",
         ),
     ] = False,
     written: RaceOutputOptions = RaceOutputOptions(),
@@ -78,9 +79,12 @@ def races(
 ) -> None:
     """Find steps whose order matters, and say what comes of it.
 
-    Exit code 0: no order decides anything that lasts, and nothing goes wrong. 1: harmful races, or
-    a violation that no race decides. 2: bad input. 3: nothing harmful was found, but not
-    everything was looked at. 5: nothing harmful, but a variable left out decides something.
+    A race is harmful if one of its orders leads to a violation. An order that breaks no property
+    but changes results matters: whether that is right, you know.
+
+    Exit code 0: nothing harmful. 1: harmful races, or a violation that no race decides. 2: bad
+    input. 3: nothing harmful was found, but not everything was looked at. 5: nothing harmful, but a
+    variable left out decides something.
     """
     from rebecsim.exploration.races import MOST_FOLLOWED, find_races
     from rebecsim.exploration.races.cures import Asked

@@ -81,7 +81,7 @@ class ManyRunsOptions:
         list[str] | None,
         typer.Option(
             help="With --runs: a variable such as office.left; served=, waits= or misses= and a "
-            "message server such as office.buy; first=CONDITION; outcome=deadlock. Repeatable."
+            "message server such as office.buy; first=CONDITION; outcome=ended. Repeatable."
         ),
     ] = None
     every: Annotated[

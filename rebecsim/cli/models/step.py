@@ -313,6 +313,9 @@ def show_state(stepper: Stepper) -> None:
     if breach is not None:
         console().print(Text(f"{breach.verdict}: {breach.text}", style="bold red"))
         return
+    if stepper.has_ended:
+        say("the run has ended: no message is left")
+        return
     table = Table(box=None, pad_edge=False)
     table.add_column("Next", justify="right")
     for name in ("From", "To: message", "Deadline", "Then"):

@@ -33,6 +33,7 @@ from rebecsim.cli.app import (
 from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
 from rebecsim.cli.queue_files import ComparedFiles
+from rebecsim.cli.sizes import SizeOptions, Watch, sized
 from rebecsim.errors import WorkerKilledError
 from rebecsim.exit_codes import ExitCode
 from rebecsim.extras import REPORTS, require
@@ -148,11 +149,21 @@ class AllOrders:
         return self.exact_states or MOST_STATES
 
 
+@dataclass(frozen=True, kw_only=True)
+class Making(SizeOptions):
+    """How runs are made."""
+
+    engine: EngineName = "auto"
+
+
 @app.command(cls=_OptionalAddress)
 @grouped
 def compare(
     scenario: ScenarioName,
-    out: Annotated[Path, typer.Option(help="Directory for results and report.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Directory for results and report; needed but with --dry-run."),
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a run, also with more --replications.")
     ] = False,
@@ -168,7 +179,7 @@ def compare(
     sought: Sought = Sought(),
     files: ComparedFiles = ComparedFiles(),
     trace: Annotated[bool, typer.Option("--trace", help="Keep every message served.")] = False,
-    engine: EngineName = "auto",
+    making: Making = Making(),
     plugin: Plugins = None,
 ) -> None:
     """Compare policies: tables, charts, data and a report of a scenario.
@@ -183,13 +194,16 @@ def compare(
     )
     from rebecsim.studies.scenarios.scenario_files import read_scenario_text
 
+    if out is None and not making.dry_run:
+        raise typer.BadParameter("say where results go", param_hint="--out")
+    engine = making.engine
     replications = sought.replications(changes, trace)
     most_states = orders.most_states()
     if dask is not None:
         _require_cluster(dask, workers)
     count = workers or available_workers()
     text = files.scenario(scenario) or read_scenario_text(scenario)
-    if dask is None and text.values.get("kind") == "dispatch":
+    if dask is None and text.values.get("kind") == "dispatch" and not making.dry_run:
         # While this process imports other things.
         start_server(count, (*simulation_modules(engine), *DRAWING_MODULES))
     require("rebecsim compare", *REPORTS)
@@ -199,6 +213,7 @@ def compare(
     from rebecsim.clusters.workers import dask_with_plugins, executor_with_plugins
     from rebecsim.report import report_view, write_report
     from rebecsim.report.comparison import compared
+    from rebecsim.studies.plan import plan_size
     from rebecsim.studies.running.comparing import StudyRunner
     from rebecsim.studies.running.runner import PlannedRun
     from rebecsim.studies.storage.results import Results
@@ -222,26 +237,50 @@ def compare(
         choice_law=changes.law,
         order=changes.order,
     )
-    # What is wrong shows before anything is written.
-    plan.study.prepare(plan, How(engine, trace), complain)
-    if most_states is not None:
-        plan.study.require_exact(plan)
+    beside = plan.beside(plan.scenario.replications).values() if orders.orders else ()
+    how_large = plan_size((plan, *beside), count)
     # Whoever simulates, this process has time for what it needs afterwards.
     later = DRAWING_MODULES[-1] if count == 1 else "scipy.special"
-    with (
-        _importing(later),
-        executor_with_plugins(count, plan.study.modules(engine))
-        if dask is None
-        else dask_with_plugins(dask, count, plan, complain) as executor,
-    ):
-        run = PlannedRun(plan, Results.open(out, plan, resume), trace)
-        showing = partial(showing_runs, f"{out}: go on with --resume")
-        report = compared(
-            run, StudyRunner(executor, engine, showing, complain), orders.orders, most_states
-        )
-        written = write_report(report, out, executor)
+    with sized(how_large, making, plan.total) as watch:
+        # What is wrong shows before anything is written.
+        plan.study.prepare(plan, How(engine, trace), complain)
+        if most_states is not None:
+            plan.study.require_exact(plan)
+        assert out is not None, "it was asked for"
+        with (
+            _importing(later),
+            executor_with_plugins(count, plan.study.modules(engine))
+            if dask is None
+            else dask_with_plugins(dask, count, plan, complain) as executor,
+        ):
+            run = PlannedRun(plan, Results.open(out, plan, resume), trace)
+            showing = partial(showing_runs, f"{out}: go on with --resume", watch=watch)
+            runner = StudyRunner(executor, engine, showing, complain)
+            with _showing_what_was_found(run, watch):
+                report = compared(run, runner, orders.orders, most_states)
+            written = write_report(report, out, executor)
     console().print(report_view(report))
     show_written(written, run.results.directory / "parts")
+
+
+@contextmanager
+def _showing_what_was_found(run: PlannedRun, watch: Watch) -> Iterator[None]:
+    """Show the cells that are finished when a limit of memory interrupts the block."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if watch.is_over:
+            from rebecsim.report import report_view
+            from rebecsim.report.comparison import report_of_finished
+
+            finished, report = report_of_finished(run)
+            if report is not None:
+                console().print(report_view(report))
+            complain(
+                f"{finished} of {len(run.plan.cells)} cells are finished, in "
+                f"{run.results.directory}: go on with --resume"
+            )
+        raise
 
 
 @contextmanager
@@ -303,20 +342,45 @@ def show_written(written: WrittenReport, *more: Path) -> None:
 
 
 @contextmanager
-def showing_runs(advice: str, runs: Sequence[PlannedRun]) -> Iterator[Bar]:
-    """Show a progress bar while the block works; when it is interrupted, say how to go on."""
+def showing_runs(
+    advice: str, runs: Sequence[PlannedRun], watch: Watch | None = None
+) -> Iterator[Bar]:
+    """Show a progress bar while the block works, or where nobody sees one, lines now and then.
+
+    When it is interrupted, say how to go on. The `watch` is one that watches already.
+    """
     from concurrent.futures import BrokenExecutor
     from concurrent.futures.process import BrokenProcessPool
 
     from rebecsim.report.progress import progress_bar
 
     try:
-        with progress_bar(runs, error_console()) as bar:
-            yield bar
+        if error_console().is_terminal:
+            with progress_bar(runs, error_console()) as bar, _quiet(watch):
+                yield bar
+        elif watch is not None:
+            yield watch
+        else:
+            with sized(None) as own:
+                yield own
     except KeyboardInterrupt:
+        if watch is not None and watch.is_over:
+            raise
         complain(f"interrupted; finished cells are in {advice}")
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     except BrokenProcessPool as error:
         raise WorkerKilledError(advice) from error
     except BrokenExecutor as error:
         raise WorkerKilledError(advice, str(error)) from error
+
+
+@contextmanager
+def _quiet(watch: Watch | None) -> Iterator[None]:
+    """Let a watch say nothing while a bar is shown."""
+    if watch is not None:
+        watch.shown = True
+    try:
+        yield
+    finally:
+        if watch is not None:
+            watch.shown = False

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from rebecsim.cli.app import complain, console
+from rebecsim.cli.sizes import sized
 from rebecsim.cli.studies.compare import (
     kept_or_temporary,
     show_written,
@@ -24,6 +25,7 @@ def run_many(loaded: LoadedScenario, out: Path | None, workers: int | None, engi
     from rebecsim.clusters.workers import executor_with_plugins
     from rebecsim.report import report_view, write_report
     from rebecsim.report.comparison import compared
+    from rebecsim.studies.plan import plan_size
     from rebecsim.studies.running.comparing import StudyRunner
     from rebecsim.studies.running.executors import available_workers
     from rebecsim.studies.running.runner import PlannedRun
@@ -31,12 +33,16 @@ def run_many(loaded: LoadedScenario, out: Path | None, workers: int | None, engi
     from rebecsim.studies.study import How
 
     plan = loaded.plan()
-    plan.study.prepare(plan, How(engine), complain)
     count = min(workers or available_workers(), -(-plan.total // plan.study.per_task(How())))
     modules = plan.study.modules(engine)
-    with kept_or_temporary(out) as directory, executor_with_plugins(count, modules) as executor:
+    with (
+        sized(plan_size([plan], count)) as watch,
+        kept_or_temporary(out) as directory,
+        executor_with_plugins(count, modules) as executor,
+    ):
+        plan.study.prepare(plan, How(engine), complain)
         run = PlannedRun(plan, Results.create(directory, plan))
-        showing = partial(showing_runs, str(directory))
+        showing = partial(showing_runs, str(directory), watch=watch)
         report = compared(run, StudyRunner(executor, engine, showing, complain), False)
         console().print(report_view(report))
         if out is not None:

@@ -12,6 +12,7 @@ from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
 from rebecsim.cli.commands import app
 from rebecsim.cli.node_groups import node_group
 from rebecsim.cli.option_groups import grouped
+from rebecsim.cli.sizes import ANY_SIZE, SizeOptions, sized
 from rebecsim.cli.workloads.logs import Log, Processors, Size, Sort, read_log, told
 from rebecsim.counted import counted
 from rebecsim.errors import UserError
@@ -129,12 +130,15 @@ def batch(
     out: Annotated[
         Path | None, typer.Option(help="Write the schedule: .swf, .swf.gz; field 3 is the wait.")
     ] = None,
+    limits: SizeOptions = ANY_SIZE,
     plugin: Plugins = None,
 ) -> None:
     """Run a log through a batch scheduler and show what became of the jobs."""
     from rebecsim.clusters.batch import run_schedule
     from rebecsim.clusters.batch.report.text import batch_table, fairness_table
+    from rebecsim.clusters.batch.size import size_of_jobs
     from rebecsim.metrics.batch import batch_metrics, fairness_metrics
+    from rebecsim.studies.size import Size
     from rebecsim.workloads import write_schedule
 
     use_plugins(plugin)
@@ -143,15 +147,16 @@ def batch(
     machine = on.machine()
     capacity = on.processors if machine is None else machine.processors
     workload = told(log, read_log(log, capacity, size, sort))
-    schedule = run_schedule(
-        workload,
-        machine,
-        chosen,
-        estimates=estimates,
-        settings=options.settings(),
-        seed=seed,
-        fair_starts=fair_starts,
-    )
+    with sized(Size.of([(1, size_of_jobs(len(workload)))]), limits):
+        schedule = run_schedule(
+            workload,
+            machine,
+            chosen,
+            estimates=estimates,
+            settings=options.settings(),
+            seed=seed,
+            fair_starts=fair_starts,
+        )
     console().print(batch_table([(chosen.name, batch_metrics(schedule))]))
     if fair_starts:
         console().print(fairness_table([(chosen.name, fairness_metrics(schedule))]))

@@ -13,6 +13,7 @@ import typer
 from rebecsim.cli.app import say
 from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
+from rebecsim.cli.sizes import ANY_SIZE, SizeOptions, sized
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
@@ -158,10 +159,13 @@ def dss(
     assigning: Assigning = Assigning(),
     errors: ErrorOptions = ErrorOptions(),
     output: Output = Output(),
+    limits: SizeOptions = ANY_SIZE,
 ) -> None:
     """Run a trace as the YARN simulator DSS does, and write its files, byte for byte."""
     from rebecsim.clusters.yarn import run_cluster
     from rebecsim.clusters.yarn.report.dss_files import write_dss_files
+    from rebecsim.clusters.yarn.size import size_of_jobs
+    from rebecsim.studies.size import Size
     from rebecsim.workloads.containers.sls import read_sls_jobs
 
     interval, file = output.occupancy_stats_interval, output.occupancy_stats_file
@@ -172,7 +176,9 @@ def dss(
     )
     nodes = _nodes(given, assigning.meganode)
     begun = time.process_time()
-    run = run_cluster(read_sls_jobs(given.trace), nodes, configuration)
+    jobs = read_sls_jobs(given.trace)
+    with sized(Size.of([(1, size_of_jobs(jobs, len(nodes)))]), limits):
+        run = run_cluster(jobs, nodes, configuration)
     seconds = f"{time.process_time() - begun:.2f}"
     if run.stuck is not None:
         raise run.stuck

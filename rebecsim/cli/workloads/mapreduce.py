@@ -13,6 +13,7 @@ import typer
 from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
 from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
+from rebecsim.cli.sizes import ANY_SIZE, SizeOptions, sized
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
@@ -97,12 +98,15 @@ def mapreduce(
     out: Annotated[
         Path | None, typer.Option(help="Directory to write tables to, as CSV files.")
     ] = None,
+    limits: SizeOptions = ANY_SIZE,
     plugin: Plugins = None,
 ) -> None:
     """Run jobs on map and reduce slots, as Hadoop 1 has them, and show what became of them."""
     from rebecsim.clusters.mapreduce.figures.tables import tables_of
     from rebecsim.clusters.mapreduce.report.text import run_tables
+    from rebecsim.clusters.mapreduce.size import run_size
     from rebecsim.report.csv import write_stacked
+    from rebecsim.studies.size import Size
 
     use_plugins(plugin)
     setups = _setups(
@@ -111,10 +115,11 @@ def mapreduce(
         cluster=vars(on),
         seed=seed,
     )
-    for setup in setups:
-        for line in setup.require_sense():
-            complain(line)
-    runs = {setup.name: setup.recorded(0) for setup in setups}
+    with sized(Size.of([(1, run_size(setup)) for setup in setups]), limits):
+        for setup in setups:
+            for line in setup.require_sense():
+                complain(line)
+        runs = {setup.name: setup.recorded(0) for setup in setups}
     for name, run in runs.items():
         if run.nothing_ran:
             say(f"{name}: {run.nothing_ran}")

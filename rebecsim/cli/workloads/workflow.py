@@ -11,6 +11,7 @@ import typer
 from rebecsim.cli.app import Plugins, console, say, use_plugins
 from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
+from rebecsim.cli.sizes import ANY_SIZE, SizeOptions, sized
 from rebecsim.errors import UserError
 from rebecsim.extras import require
 
@@ -62,30 +63,34 @@ def workflow(
     gantt: Annotated[
         Path | None, typer.Option(dir_okay=False, help="Draw who ran what when, .svg or .png.")
     ] = None,
+    limits: SizeOptions = ANY_SIZE,
     plugin: Plugins = None,
 ) -> None:
     """Look at a workflow of a file, draw it, and run it with a deadline."""
     from rebecsim.clusters.stages.report.workflow_drawing import draw_workflow, require_drawing
     from rebecsim.clusters.stages.report.workflow_text import groups_table, shape_table
     from rebecsim.clusters.stages.resources import alike
+    from rebecsim.clusters.stages.size import size_of_tasks
     from rebecsim.clusters.stages.workloads.files import read_workflow
     from rebecsim.clusters.stages.workloads.shape import WorkflowShape
+    from rebecsim.studies.size import Size
 
     use_plugins(plugin)
     _require_sense(manager, by, gantt)
     makers = _makers(manager or [])
     tasks = read_workflow(file)
-    shape = WorkflowShape(tasks)
-    if draw is not None:
-        require_drawing(shape, file.name, draw)
-    console().print(shape_table(shape))
-    console().print(groups_table(shape))
-    if draw is not None:
-        draw_workflow(shape, file.name, draw)
-        say(f"drawing in {draw}")
-    if makers:
-        resources = alike(on.resources, on.slots)
-        _run(file.stem, tasks, makers, resources, _deadline(tasks, resources, by), gantt)
+    with sized(Size.of([(max(len(makers), 1), size_of_tasks(1, len(tasks)))]), limits):
+        shape = WorkflowShape(tasks)
+        if draw is not None:
+            require_drawing(shape, file.name, draw)
+        console().print(shape_table(shape))
+        console().print(groups_table(shape))
+        if draw is not None:
+            draw_workflow(shape, file.name, draw)
+            say(f"drawing in {draw}")
+        if makers:
+            resources = alike(on.resources, on.slots)
+            _run(file.stem, tasks, makers, resources, _deadline(tasks, resources, by), gantt)
 
 
 def _require_sense(manager: list[str] | None, by: DeadlineOptions, gantt: Path | None) -> None:

@@ -12,6 +12,7 @@ from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
 from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
 from rebecsim.cli.queue_files import NODES, QueueOptions, alike_nodes
+from rebecsim.cli.sizes import ANY_SIZE, SizeOptions, sized
 from rebecsim.errors import UserError
 
 if TYPE_CHECKING:
@@ -102,10 +103,13 @@ def yarn(
     out: Annotated[
         Path | None, typer.Option(help="Directory to write tables to, as CSV files.")
     ] = None,
+    limits: SizeOptions = ANY_SIZE,
     plugin: Plugins = None,
 ) -> None:
     """Run a trace of containers on a YARN cluster and show what became of the jobs."""
     from rebecsim.clusters.yarn.report.text import measures_table, queues_table, write_tables
+    from rebecsim.clusters.yarn.size import run_size
+    from rebecsim.studies.size import Size
 
     use_plugins(plugin)
     setups = _setups(
@@ -120,7 +124,8 @@ def yarn(
     for setup in setups:
         for warning in () if setup.queues is None else setup.queues.idle:
             complain(warning)
-    measured = {setup.scheduler: setup.measured(0) for setup in setups}
+    with sized(Size.of([(1, run_size(setup)) for setup in setups]), limits):
+        measured = {setup.scheduler: setup.measured(0) for setup in setups}
     for name, each in measured.items():
         if each.run.stuck is not None:
             complain(f"{name}: {each.run.stuck}; figures are of the {len(each.run.served)} others")

@@ -20,6 +20,7 @@ from rebecsim.clusters.batch.policies.settings import PolicySettings
 from rebecsim.clusters.batch.run import run_schedule
 from rebecsim.clusters.batch.scenario import BatchScenario, MachineTable, WorkloadSource
 from rebecsim.clusters.batch.shares import shares_of
+from rebecsim.clusters.batch.size import size_of_jobs
 from rebecsim.errors import UserError
 from rebecsim.metrics import EndRules, Metric, expected_ends
 from rebecsim.native.engines import Engine
@@ -29,6 +30,7 @@ from rebecsim.studies.rows import Rows
 from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
+from rebecsim.studies.size import RunSize
 from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.study import Axis, How, PlannedCell, Study, seed_sequence
 from rebecsim.workloads import CleaningRules, Schedule, Workload, generate, read_log, transform
@@ -162,6 +164,12 @@ class BatchStudy(Study):
         """Name the log."""
         log = scenario.workload.log
         return {} if log is None else {_LOG: log}
+
+    def size(self, cell: PlannedCell) -> RunSize:
+        """Estimate a schedule by its jobs."""
+        setup: ScheduleSetup = cell.setup
+        drawn = setup.scenario.workload.generate
+        return size_of_jobs(len(setup.workload(0)) if drawn is None else drawn.jobs)
 
     def prepare(self, plan: Plan, how: How, tell: Callable[[str], None]) -> None:
         """Read the jobs once, see whether they can be run, and say what is skipped of the log.

@@ -32,6 +32,7 @@ from rebecsim.studies.running.simulated import OUTCOME, TRACE_COLUMNS, TRACES, s
 from rebecsim.studies.running.simulated_study import SimulatedStudy
 from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.sections import Section
+from rebecsim.studies.size import RunSize
 from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.study import Axis, How, PlannedCell, seed_sequence
 
@@ -115,6 +116,10 @@ def model_source(configuration: ClusterConfiguration, *, asserting: bool = True)
         return natjam_source(configuration, asserting=asserting)
     assert isinstance(configuration, Configuration)
     return rebeca_source(configuration, asserting=asserting)
+
+
+_SECONDS_A_TICK = 1.5e-5
+"""Measured with 10,000 time units under compiled code."""
 
 
 class DispatchStudy(SimulatedStudy):
@@ -203,6 +208,11 @@ class DispatchStudy(SimulatedStudy):
     def orders(self, scenario: Scenario) -> Sequence[Order]:
         """Give all orders."""
         return ORDERS
+
+    def size(self, cell: PlannedCell) -> RunSize:
+        """Estimate a run by its time units."""
+        model: ClusterModel = cell.setup
+        return RunSize(model.ticks, 0, model.ticks * _SECONDS_A_TICK, 0, "time unit")
 
     def sections(
         self, plan: Plan, results: Results, moments: Sequence[CellMoments]

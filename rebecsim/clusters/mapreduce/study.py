@@ -12,6 +12,7 @@ from rebecsim.clusters.mapreduce.figures.measures import MAPREDUCE_MEASURES, run
 from rebecsim.clusters.mapreduce.figures.tables import TABLES, tables_of
 from rebecsim.clusters.mapreduce.inputs import RunSetup
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
+from rebecsim.clusters.mapreduce.size import run_size
 from rebecsim.errors import UserError
 from rebecsim.metrics import Metric
 from rebecsim.native.engines import Engine
@@ -21,6 +22,7 @@ from rebecsim.studies.rows import REPLICATION, Rows, joined_columns
 from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
+from rebecsim.studies.size import RunSize
 from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.study import How, PlannedCell, Study
 
@@ -104,6 +106,10 @@ class MapReduceStudy(Study):
             if variant.file is not None:
                 named["variants", place, "file"] = variant.file
         return named
+
+    def size(self, cell: PlannedCell) -> RunSize:
+        """Estimate a run by its tasks and nodes."""
+        return run_size(cell.setup)
 
     def prepare(self, plan: Plan, how: How, tell: Callable[[str], None]) -> None:
         """Read jobs and settings once, and see whether they go together."""

@@ -36,7 +36,10 @@ if TYPE_CHECKING:
 FINISHED = "finished"
 """How a run ends without messages in a state that is terminal."""
 
-STAYS = frozenset({"time limit", "deadlock", FINISHED})
+DEADLOCK = "deadlock"
+"""How it ends without messages in another state."""
+
+STAYS = frozenset({"time limit", "ended", DEADLOCK, FINISHED})
 """Ends after which the state is known up to the last time."""
 
 
@@ -88,7 +91,7 @@ def python_only(source: ModelText, scenario: ModelScenario) -> str | None:
     if scenario.deadline_misses == "count":
         return "messages that are late are served"
     if scenario.terminal is not None:
-        return "a deadlock may be a terminal state"
+        return "an end may be a terminal state or a deadlock"
     opened = open_text(source)
     for each in scenario.observe:
         if each.what not in ("value", "outcome") or each.is_followed:
@@ -182,8 +185,8 @@ def _run(task: ModelTask, compiled: _Compiled, replication: int, watchdog: Watch
         system = simulated(result.steps - 1, None).system
         assert system is not None, "no constructor fails the second time"
     ending: str = result.outcome
-    if ending == "deadlock" and compiled.terminal is not None and compiled.terminal.read(system):
-        ending = FINISHED
+    if ending == "ended" and compiled.terminal is not None:
+        ending = FINISHED if compiled.terminal.read(system) else DEADLOCK
     end = watcher.end(system, result.time, violated=result.is_violation, stays=ending in STAYS)
     columns: dict[str, Any] = {MESSAGES: result.steps, END: end, OUTCOME: ending}
     for column, expression in compiled.values:
@@ -241,7 +244,7 @@ def _rows(
 
 
 def _ending(replication: int, ending: str, time: int, detail: str) -> list[tuple[Any, ...]]:
-    if ending in ("time limit", "step limit"):
+    if ending in ("time limit", "step limit", "ended"):
         return []
     return [(replication, ending, time, detail)]
 

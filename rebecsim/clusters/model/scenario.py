@@ -72,7 +72,7 @@ class Observe(Table):
         max_length=1_000,
         description="when a condition over state variables holds for the first time",
     )
-    outcome: Literal[Outcome, "finished"] | None = Field(
+    outcome: Literal[Outcome, "finished", "deadlock"] | None = Field(
         default=None, description="how many of the runs end in this way"
     )
     every: int | None = Field(
@@ -176,8 +176,8 @@ class ModelScenario(StudyScenario):
     )
     terminal: str | None = Field(
         default=None,
-        description="a run in which no message is left is finished if this holds, and else a "
-        "deadlock",
+        description="how a run may end: one in which no message is left is finished if this holds, "
+        "and else a deadlock; unless given, it has just ended",
     )
     order: Order = Field(
         default="random",

@@ -46,6 +46,7 @@ from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.scenarios.scenario_errors import FieldError
 from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
+from rebecsim.studies.size import RunSize
 from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.study import How, PlannedCell
 
@@ -56,6 +57,8 @@ _REPLICATIONS_PER_TASK = 100
 _MOST_PAIRED = 5
 """Variants of which every two are compared; of more there would be too many pairs to read."""
 _LONGEST_NAME = 60
+_SECONDS_A_MESSAGE = 1e-5
+"""Measured with the sensor network, which serves about one message a time unit."""
 _REPEATED = 1_000
 """Messages of a run of a model in Python that are served again."""
 _VIEW_COLUMNS = ("run", "cell", "policy", "finished", "replications", "replication", "bytes")
@@ -80,7 +83,9 @@ class ModelStudy(SimulatedStudy):
         "say which. fifo serves them as they were sent; updates-first and ticks-first serve the "
         "messages of the tick last and first; random draws their order.",
     )
-    normal_outcomes: ClassVar[frozenset[str]] = frozenset({"time limit", "step limit", FINISHED})
+    normal_outcomes: ClassVar[frozenset[str]] = frozenset(
+        {"time limit", "step limit", "ended", FINISHED}
+    )
     replications_per_task: ClassVar[int] = _REPLICATIONS_PER_TASK
     traced_per_task: ClassVar[int] = 20
 
@@ -167,6 +172,14 @@ class ModelStudy(SimulatedStudy):
     def orders(self, scenario: ModelScenario) -> Sequence[Order]:
         """Give the orders that the scenario has, with a tick or without."""
         return scenario.orders
+
+    def size(self, cell: PlannedCell) -> RunSize:
+        """Estimate a run by its time units, or the messages that it serves at most."""
+        setup: ModelSetup = cell.setup
+        until, steps = setup.scenario.until, setup.scenario.steps
+        if until is None:
+            return RunSize(steps or 0, 0, (steps or 0) * _SECONDS_A_MESSAGE, 0, "message")
+        return RunSize(until, 0, until * _SECONDS_A_MESSAGE, 0, "time unit")
 
     def prepare(self, plan: Plan, how: How, tell: Callable[[str], None]) -> None:
         """Refuse what cannot be run; a model in Python has to do the same again."""

@@ -15,6 +15,7 @@ from rebecsim.clusters.stages.managers.registry import can_search
 from rebecsim.clusters.stages.measures import SEARCHED, STAGES_MEASURES, run_figures
 from rebecsim.clusters.stages.resources import require_runnable
 from rebecsim.clusters.stages.scenario import StagesScenario
+from rebecsim.clusters.stages.size import run_size
 from rebecsim.clusters.stages.tables import TABLES, tables_of
 from rebecsim.metrics import Metric
 from rebecsim.native.engines import Engine
@@ -24,6 +25,7 @@ from rebecsim.studies.rows import REPLICATION, Column, Rows
 from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
+from rebecsim.studies.size import RunSize
 from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.study import Axis, How, PlannedCell, Study
 
@@ -107,6 +109,10 @@ class StagesStudy(Study):
         """Name the files of workflows."""
         names = enumerate(scenario.workload.files)
         return {("workload", "files", place): name for place, name in names}
+
+    def size(self, cell: PlannedCell) -> RunSize:
+        """Estimate a run by its tasks."""
+        return run_size(cell.setup)
 
     def prepare(self, plan: Plan, how: How, tell: Callable[[str], None]) -> None:
         """Draw jobs once, see whether resources can run them, and say what is not repeatable."""

@@ -14,6 +14,7 @@ from rebecsim.clusters.yarn.inputs import RunSetup
 from rebecsim.clusters.yarn.measures import QUEUE_MEASURES, YARN_MEASURES, run_figures
 from rebecsim.clusters.yarn.queue_tables import QUEUE_TABLES, queue_tables_of
 from rebecsim.clusters.yarn.scenario import YarnScenario
+from rebecsim.clusters.yarn.size import run_size
 from rebecsim.clusters.yarn.tables import TABLES, tables_of
 from rebecsim.metrics import Metric
 from rebecsim.native.engines import Engine
@@ -23,6 +24,7 @@ from rebecsim.studies.rows import REPLICATION, Rows, joined_columns
 from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
+from rebecsim.studies.size import RunSize
 from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.study import Axis, How, PlannedCell, Study
 
@@ -123,6 +125,10 @@ class YarnStudy(Study):
             named["schedulers", place, "queues"] = each.queues
             named["schedulers", place, "yarn_site"] = each.yarn_site
         return {path: name for path, name in named.items() if name is not None}
+
+    def size(self, cell: PlannedCell) -> RunSize:
+        """Estimate a run by its tasks, nodes and durations."""
+        return run_size(cell.setup)
 
     def prepare(self, plan: Plan, how: How, tell: Callable[[str], None]) -> None:
         """Read files, jobs and nodes once, and see whether they go together."""

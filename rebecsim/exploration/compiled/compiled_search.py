@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.exploration.compiled.collapsed import Collapsed
+from rebecsim.exploration.compiled.edges_again import edges_again
 from rebecsim.exploration.compiled.servable import can_be_served
 from rebecsim.exploration.compiled.serving import ServingPlan
-from rebecsim.exploration.compiled.still_edges import still_edges
 from rebecsim.exploration.compiled.two_threads import BUDGET, TwoThreads
 from rebecsim.exploration.compiled.writing import NOTHING_WRITTEN, RecordingWriter
 from rebecsim.exploration.search import Search
@@ -114,7 +114,7 @@ class CompiledSearch:
         self._collapsed = collapsed = Collapsed(system)
         search.growth = lambda coming: collapsed.growth_ahead(coming)
         search.sent_by_compiled_code = collapsed.sent_at_once
-        search.still_edges = lambda: None if compact else still_edges(self)
+        search.edges = lambda *, still: None if compact else edges_again(self, still)
         self.control = np.zeros(at.LENGTH, dtype=np.int64)
         limits = search.limits
         for place, value in {
@@ -304,7 +304,7 @@ class CompiledSearch:
                 self._breached(effect.breach)
             case Reason.OVERFLOW:
                 self._overflow(asked, self._collapsed.message(other))
-            case Reason.DEADLOCK:
+            case Reason.ENDS:
                 self._search.ends_in(int(self.control[at.NUMBER]))
 
     def _overflow(self, receiver: int, message: Waiting) -> None:

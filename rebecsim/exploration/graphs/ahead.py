@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from rebecsim.exploration.checks import NO_MESSAGE_LEFT
 from rebecsim.exploration.graphs.space import StateSpace, Transition, transition_of
-from rebecsim.exploration.states.breach_key import BreachKey, key_of_state, key_of_step
+from rebecsim.exploration.states.breach_key import BreachKey, key_of_step
 from rebecsim.exploration.states.outcome import Breach, Outcome
 from rebecsim.exploration.states.transitions import Cause, State, TransitionSystem
 
@@ -39,7 +38,6 @@ class _Ahead:
         self._states = [start]
         self._numbers: dict[State, int] = {start: 0}
         self._ways: list[tuple[int, ...]] = [()]
-        self._wrong: dict[int, tuple[BreachKey, ...]] = {}
         self._breaches: dict[BreachKey, tuple[int, ...]] = {}
         self._edges: list[tuple[int, int | BreachKey, Cause, int]] = []
         self._cut = False
@@ -50,13 +48,10 @@ class _Ahead:
             if interrupted():
                 self._cut = True
                 break
-            transitions = list(self._system.expand(state))
-            if not transitions:
-                self._wrong[number] = (key_of_state(NO_MESSAGE_LEFT),)
-            for ordinal, (cause, target) in enumerate(transitions):
+            for ordinal, (cause, target) in enumerate(self._system.expand(state)):
                 self._meet(number, ordinal, cause, target)
         behind = {key: len(self._states) + place for place, key in enumerate(self._breaches)}
-        wrong = self._wrong | {number: (key,) for key, number in behind.items()}
+        wrong: dict[int, tuple[BreachKey, ...]] = {number: (key,) for key, number in behind.items()}
         edges = tuple(self._described(behind))
         space = StateSpace(self._system, tuple(self._states), edges, wrong, not self._cut)
         return Ahead(space, (*self._ways, *self._breaches.values()))

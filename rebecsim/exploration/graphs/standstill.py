@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from rebecsim.exploration.graphs.components import on_cycles
 from rebecsim.exploration.paths.path import Path, path_along
-from rebecsim.exploration.search import Search, StillEdges
+from rebecsim.exploration.search import Edges, Search
 from rebecsim.exploration.states.remembering import Place
 
 _LOOKS = 1_000_000
@@ -29,7 +29,7 @@ _WORTH = 0.9
 """It is done again while less than this part is left."""
 
 Adjacency = dict[int, list[tuple[int, int]]]
-"""(Target, ordinal) of the transitions without time of each state."""
+"""(Target, ordinal) of transitions of each state."""
 
 
 class Verdict(NamedTuple):
@@ -44,10 +44,10 @@ def find_standstill(search: Search) -> Verdict:
     system = search.system
     if system.mode == "core" or not _has_cycle(search.sent_at_once()):
         return Verdict(None, is_decided=True)
-    edges = search.still_edges()
+    edges = search.edges(still=True)
     if edges is None:
         return Verdict(None, is_decided=False)
-    graph = _in_components(edges)
+    graph = in_components(edges)
     if not graph:
         return Verdict(None, is_decided=True)
     cycle = _shortest_cycle(graph)
@@ -65,7 +65,7 @@ def _has_cycle(pairs: Iterable[tuple[Place, Place]]) -> bool:
     return bool(on_cycles([numbers[by] for by, _ in ordered], [numbers[to] for _, to in ordered]))
 
 
-def _in_components(edges: StillEdges) -> Adjacency:
+def in_components(edges: Edges) -> Adjacency:
     """Keep the edges that lie on cycles."""
     if len(edges[0]) >= _MANY:
         edges = _trimmed(edges)
@@ -76,7 +76,7 @@ def _in_components(edges: StillEdges) -> Adjacency:
     return graph
 
 
-def _trimmed(edges: StillEdges) -> StillEdges:
+def _trimmed(edges: Edges) -> Edges:
     """Leave out most edges that lie on no cycle, and fast.
 
     Such are those from a state that no other leads to, and those to a state that leads to none, as

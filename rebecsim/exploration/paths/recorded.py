@@ -26,7 +26,7 @@ class Question:
     mode: Mode
     deadlines: bool = True
     overflows: bool = True
-    deadlock: bool = True
+    deadlock: bool = False
     terminal: tuple[str, ...] = ()
     invariants: tuple[str, ...] = ()
     file: str = ""

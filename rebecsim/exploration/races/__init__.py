@@ -10,8 +10,9 @@ way. If they do not commute, the two steps are in a race. That is all that an or
 that differ only by commuting swaps, none can come to anything that the others cannot.
 
 What is meant by a *breach*: a failed assertion, a missed deadline or an overflow, told apart by
-rebec and message server; a property that does not hold, a deadlock. States in which nothing can
-happen any more are the same if all variables are, however long rebecs would stay busy.
+rebec and message server; a property that does not hold, a deadlock if that is asked for. States in
+which nothing can happen any more are the same if all variables are, however long rebecs would stay
+busy.
 
 **What must come.** After an order a breach is *possible* if some run leads to it, and *inevitable*
 if every run does. Runs are fair: a rebec that can always act does. A run ends at a breach.
@@ -34,6 +35,9 @@ are many ways to follow; all of them are looked at.
 * while: otherwise, they join, but until then services differ in their arguments or their times
 * joins: otherwise; nothing differs but the order of the two steps, and variables for a while
 * undecided: limits kept from knowing
+
+A race is *harmful* if it is one of the first two. If it is one of the next two, its *order matters*
+and breaks no property; whether that is right, only its author knows.
 
 **The guard.** A breach that can come and that no race decides is named by itself. So is one that
 comes whatever is done, unless a race was seen to have it come sooner: races are not followed for

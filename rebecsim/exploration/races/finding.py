@@ -46,8 +46,8 @@ def find_races(
     """Find every race of a model; the arguments are those of `explore`.
 
     `observe` names what somebody outside looks at: variables, as `rebec.variable`, or the messages
-    of a `rebec`. Then an order is harmful only if they are shown something else, or something
-    goes wrong. `most_followed` limits the pairs of states that are followed.
+    of a `rebec`. Then an order matters only if they are shown something else, or something is
+    violated. `most_followed` limits the pairs of states that are followed.
 
     Raises UserError or RebecaError for what does not fit the model.
     """

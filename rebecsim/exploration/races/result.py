@@ -20,7 +20,7 @@ RACE_KINDS: tuple[RaceKind, ...] = get_args(RaceKind)
 RaceBound = Bound | Literal["pairs"]
 """What kept from looking at everything; "pairs" is the limit of pairs of states to follow."""
 
-_VIOLATIONS: frozenset[RaceKind] = frozenset({"inevitable", "avoidable"})
+_HARMFUL: frozenset[RaceKind] = frozenset({"inevitable", "avoidable"})
 
 
 class Contender(NamedTuple):
@@ -50,6 +50,7 @@ class RaceGroup:
     for each of the two orders: the first contender first, and the second one first. `distance` is
     how far away the first breach of the witness is, or for kind "while" at most how long the
     orders differ. The witness shows a race of this kind, and of these one that is found soonest.
+    `matters` tells whether the order decides something that lasts, a violation or a result.
     """
 
     contenders: tuple[Contender, Contender]
@@ -58,7 +59,7 @@ class RaceGroup:
     breaches: tuple[tuple[BreachKey, ...], tuple[BreachKey, ...]]
     distance: Distance | None
     witness: Witness
-    is_harmful: bool
+    matters: bool
 
     @property
     def id(self) -> str:
@@ -66,9 +67,9 @@ class RaceGroup:
         return "~".join(f"{each.rebec}.{each.server}<{each.sender}" for each in self.contenders)
 
     @property
-    def is_violation(self) -> bool:
-        """Whether something goes wrong after one of the orders."""
-        return self.kind in _VIOLATIONS
+    def is_harmful(self) -> bool:
+        """Whether something is violated after one of the orders."""
+        return self.kind in _HARMFUL
 
 
 class Decision(NamedTuple):
@@ -130,7 +131,7 @@ class Races:
 
     @property
     def is_harmful(self) -> bool:
-        """Whether an order is known to decide something that lasts, or something goes wrong."""
+        """Whether something is violated, after one order of a race or without any."""
         return (
             any(group.is_harmful for group in self.groups)
             or bool(self.unexplained)

@@ -59,11 +59,11 @@ class Shower:
             distance = _distance(witness)
         elif kind == "while":
             distance = group.span
-        harmful = kind in ("inevitable", "avoidable", "observed") or (
+        matters = kind in ("inevitable", "avoidable", "observed") or (
             kind == "results" and not observing
         )
         return RaceGroup(
-            group.contenders, kind, len(group.pairs), (keys[0], keys[1]), distance, witness, harmful
+            group.contenders, kind, len(group.pairs), (keys[0], keys[1]), distance, witness, matters
         )
 
     def _ways_to_breach(self, group: Group, pair: int) -> tuple[Way, Way]:

@@ -145,7 +145,7 @@ def _run(
     while steps != settings[MAX_STEPS]:
         number = ready_rebecs(settings, servers, bags, found)
         if number == 0:
-            outcome = Ended.DEADLOCK
+            outcome = Ended.ENDED
             break
         start = states[found[0], DUE]
         if start > settings[UNTIL]:

@@ -310,7 +310,7 @@ def find_successors(
             return Reason.FINISHED
         if first == NEVER or control[at.TIMED] == 0:
             control[at.ORDINAL] = 1  # so that it is not found again
-            return Reason.DEADLOCK
+            return Reason.ENDS
         if control[at.FOUND] == most:
             return ask(control, Reason.MORE, 0, 0, 0)
         return _arrive(

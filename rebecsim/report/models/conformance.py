@@ -115,7 +115,8 @@ def _explore(
             model,
             mode=result["mode"],
             checked=checked,
-            checks=Checks(properties=properties if only else None, only=only),
+            # The reference takes every end of a run for a deadlock.
+            checks=Checks(deadlock=True, properties=properties if only else None, only=only),
             limits=Limits(states=limit),
         )
     except RebecaError:

@@ -12,6 +12,7 @@ from rebecsim.actors.written import changes_text
 from rebecsim.counted import counted
 from rebecsim.exploration import Path, PathStep, Result
 from rebecsim.exploration.paths.recorded import step_to_json
+from rebecsim.exploration.result import Ends
 from rebecsim.exploration.temporal.verdict import PropertyVerdict
 from rebecsim.report.models.message_table import MessageTable
 
@@ -71,6 +72,8 @@ def result_lines(result: Result) -> list[str]:
     if result.is_violation and result.frontier:
         left = f"{counted(result.frontier, 'state')} {'was' if result.frontier == 1 else 'were'}"
         lines.append(f"the search stopped there; {left} not expanded")
+    if result.ends is not None and result.message == result.ends.text:
+        lines += _ends_hint(result.ends)
     lines += map(_property_line, formulas(result))
     if result.hidden_in_delays and not result.is_violation:
         texts = ", ".join(result.hidden_in_delays)
@@ -98,6 +101,17 @@ def formulas(result: Result) -> list[PropertyVerdict]:
 def _property_line(each: PropertyVerdict) -> str:
     line = f"{each.kind.upper()} {each.name} ({each.mode}): {each.verdict}"
     return f"{line}: {each.note}" if each.note else line
+
+
+def _ends_hint(ends: Ends) -> list[str]:
+    """Say how to ask for runs that do not end, where they need not."""
+    if ends.every_run:
+        return []
+    length = _transitions(len(ends.path))
+    return [
+        f"if no run should end, `--deadlock` shows one that does ({length}); "
+        "`--terminal CONDITION` says how a run may end"
+    ]
 
 
 def _growth(result: Result) -> str:

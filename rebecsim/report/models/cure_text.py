@@ -30,7 +30,7 @@ def cure_lines(cures: Cures, races: Races) -> Iterator[str]:
         yield "interrupted; what was not tried is undecided"
     if not cures.of_races:
         yield ""
-        yield "no harmful race to cure"
+        yield "no race to cure: none matters"
 
 
 def _number(race: RaceGroup, races: Races) -> int:

@@ -1,4 +1,4 @@
-"""Races as text: the harmful ones with the two orders side by side, the others in one line."""
+"""Races as text: those that matter with the two orders side by side, the others in one line."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from rebecsim.report.diagrams.race_diagram import ORDER_TITLES, orders_as_text
 _MEANING: dict[RaceKind, str] = {
     "inevitable": "a violation{far}, inevitable after one order",
     "avoidable": "a violation{far}, avoidable",
-    "observed": "what is observed differs",
-    "results": "different results for good",
+    "observed": "order matters, what is observed differs",
+    "results": "order matters, different results for good",
     "undecided": "not decided within the bounds",
     "while": "different for a while{far}",
     "joins": "joins again, nothing differs that can be observed",
@@ -54,10 +54,10 @@ def race_lines(races: Races, width: int = 80) -> Iterator[str]:
         return
     folded = [[races.groups[place] for place in places] for places in races.alike]
     for number, (group, *others) in enumerate(folded, 1):
-        if group.is_harmful:
+        if group.matters:
             yield ""
         yield from _group_lines(number, group, others, width)
-        if group.is_harmful and number < len(folded) and not folded[number][0].is_harmful:
+        if group.matters and number < len(folded) and not folded[number][0].matters:
             yield ""
     for each in races.unexplained:
         yield ""
@@ -67,10 +67,13 @@ def race_lines(races: Races, width: int = 80) -> Iterator[str]:
 
 
 def races_conclusion(races: Races) -> str:
-    """Give the line that sums up: how many are harmful, and whether all was looked at."""
+    """Give the line that sums up: how many are harmful or matter; whether all was looked at."""
     harmful = sum(group.is_harmful for group in races.groups)
+    others = sum(group.matters for group in races.groups) - harmful
     kinds = counted(len(races.groups), "kind")
     text = f"{harmful} of {kinds} of races {'is' if harmful == 1 else 'are'} harmful"
+    if others:
+        text += f"; in {others}{' others' if harmful else ''} the order matters"
     if not races.groups:
         text = "no races"
     if races.deciding and not races.is_harmful:
@@ -97,7 +100,7 @@ def _group_lines(
     yield f"{number}. {first} / {second}: {race_meaning(group)} ({counted(group.races, 'race')})"
     for other in others:
         yield f"   the same with rebecs exchanged: {' / '.join(map(str, other.contenders))}"
-    if not group.is_harmful:
+    if not group.matters:
         return
     witness = group.witness
     yield "   the way there:" if witness.path.steps else "   in the initial state:"
@@ -185,6 +188,7 @@ def _group(group: RaceGroup, alike: list[str]) -> dict[str, Any]:
         "contenders": [contender._asdict() for contender in group.contenders],
         "kind": group.kind,
         "harmful": group.is_harmful,
+        "matters": group.matters,
         "races": group.races,
         "alike": alike,
         "breaches": [list(map(_key, keys)) for keys in group.breaches],

@@ -68,7 +68,7 @@ def run_plans(
     with ExitStack() as stack:
         interrupt = stack.enter_context(remembering_interrupts())
         for run in runs:
-            stack.enter_context(run.results.writing())
+            stack.enter_context(run.results.writing(warn))
         found = chain.from_iterable(_missing(run, engine, progress, warn) for run in runs)
         # The same models one after the other.
         places = {cell.name: place for run in runs for place, cell in enumerate(run.plan.cells)}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import logging
 import os
 import platform
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -19,18 +21,26 @@ if sys.platform != "win32":
 
 _LOCK = ".lock"
 _TRIES = 5
+_WITHOUT_LOCKS = frozenset(
+    {errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL}
+)
+"""What a file system says that has no locks, as some in networks do."""
 _PAUSE = 0.01  # whoever looks whether a directory is being written holds its lock for a moment
 
 
+_log = logging.getLogger(__name__)
+
+
 @contextmanager
-def exclusive(directory: Path) -> Iterator[None]:
+def exclusive(directory: Path, warn: Callable[[str], None] = _log.debug) -> Iterator[None]:
     """Be the only writer of an existing directory while the block runs.
 
     The lock is `flock` on `.lock`: the operating system drops it when its process ends in
     whichever way, so there is nothing to clean up after a kill. The file stays, because removing
     it would let two processes lock two different files of that name; what it holds, who locked it
     last, is for the message only. On Windows there is no `flock` and nothing is locked: it is
-    then up to the user not to run two processes in one directory.
+    then up to the user not to run two processes in one directory. Neither has every file system,
+    which is told to `warn`.
 
     Raises ResultsError when another process (or another block of this one) is the writer, OSError
     when the lock file cannot be made.
@@ -39,7 +49,17 @@ def exclusive(directory: Path) -> Iterator[None]:
         yield
         return
     with (directory / _LOCK).open("a+", encoding="utf-8") as file:
-        if not any(_locked(file, wait) for wait in (0, *[_PAUSE] * _TRIES)):
+        try:
+            is_mine = any(_locked(file, wait) for wait in (0, *[_PAUSE] * _TRIES))
+        except OSError as error:
+            if error.errno not in _WITHOUT_LOCKS:
+                raise
+            warn(
+                f"{directory}: this file system has no locks ({os.strerror(error.errno)}); do not "
+                "let two processes write here at the same time"
+            )
+            is_mine = True
+        if not is_mine:
             file.seek(0)
             holder = file.read().strip() or "another process"
             raise ResultsError(

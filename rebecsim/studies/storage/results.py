@@ -13,7 +13,8 @@ nothing but temporary files, which the next writer removes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -49,6 +50,8 @@ from rebecsim.studies.storage.record import (
 from rebecsim.studies.storage.results_error import ResultsError
 from rebecsim.studies.storage.run_directory import RECORD, make_run, writing
 from rebecsim.studies.study import PlannedCell
+
+_log = logging.getLogger(__name__)
 
 Tables = Mapping[str, Mapping[str, str]]
 """Further tables of each cell: name -> column -> type."""
@@ -110,12 +113,13 @@ class Results:
     def _engines(self) -> set[str]:
         return set(self.record()["engines"])
 
-    def writing(self) -> AbstractContextManager[None]:
+    def writing(self, warn: Callable[[str], None] = _log.warning) -> AbstractContextManager[None]:
         """Be the only process that writes here, and remove what killed ones left.
 
-        Raises ResultsError when another process is writing, or the directory cannot be written.
+        A file system without locks is told to `warn`. Raises ResultsError when another process is
+        writing, or the directory cannot be written.
         """
-        return writing(self.directory)
+        return writing(self.directory, warn)
 
     @property
     def _record(self) -> Path:

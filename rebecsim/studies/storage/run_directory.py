@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -32,14 +32,15 @@ def make_run(directory: Path, record: dict[str, Any]) -> None:
 
 
 @contextmanager
-def writing(directory: Path) -> Iterator[None]:
+def writing(directory: Path, warn: Callable[[str], None]) -> Iterator[None]:
     """Be the only process that writes into a run directory, and remove what killed ones left.
 
-    Raises ResultsError when another process is writing, or the directory cannot be written.
+    What a user should know of locks is told to `warn`. Raises ResultsError when another process is
+    writing, or the directory cannot be written.
     """
     with ExitStack() as stack:
         try:
-            stack.enter_context(exclusive(directory))
+            stack.enter_context(exclusive(directory, warn))
             _remove_temporary_files(directory)
         except OSError as error:
             raise ResultsError(f"{directory}: cannot be written: {reason_of(error)}") from error

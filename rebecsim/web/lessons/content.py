@@ -19,7 +19,8 @@ _EMPHASISED = r"(?<!\w)\*(\w[^*]*)\*(?!\w)"
 class Case:
     """A model that can be explored: a text of the package, changed, and what comes of it.
 
-    `never` is a condition that one asks about; `questions` a property file of the package.
+    `never` is a condition that one asks about; `questions` a property file of the package. `ends`
+    is how what is said of the ends of runs begins, or "never" if no run ends.
     """
 
     what: str
@@ -28,6 +29,7 @@ class Case:
     never: str = ""
     verdict: str = "satisfied"
     states: int | None = None
+    ends: str = ""
     questions: str = ""
     run: str = "-"
     races: bool = False

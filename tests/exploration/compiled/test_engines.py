@@ -246,7 +246,7 @@ def test_hash_compaction_finds_the_same_states(file: str) -> None:
 @given(drawn=models())
 def test_hash_compaction_of_random_models(drawn: Drawn) -> None:
     model = _built(drawn)
-    checks = Checks(invariants=["r0.a < 3", "r0.b != 2 || r1.a != 2"])
+    checks = Checks(deadlock=True, invariants=["r0.a < 3", "r0.b != 2 || r1.a != 2"])
     options: dict[str, Any] = {"stop_at": "all", "limits": Limits(states=STATES), "checks": checks}
     found = everything(explore(model, strategy=BreadthFirst(compact=True), **options))
     whole = everything(explore(model, engine="python", **options))

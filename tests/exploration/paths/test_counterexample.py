@@ -89,7 +89,7 @@ def test_the_simulator_does_a_recorded_run(tmp_path: Path) -> None:
 def test_deadlocks_are_done_again() -> None:
     text = "reactiveclass A(2) { A() { self.once(); } msgsrv once() { } } main { A a():(); }"
     model = build_model(check_source(text, "a.rebeca", "timed"), "a.rebeca")
-    recorded = record(model, Question("FTTS"))
+    recorded = record(model, Question("FTTS", deadlock=True))
     assert replay(recorded, model).breach == ("deadlock", "no message is left")
     allowed = replace(recorded, question=replace(recorded.question, deadlock=False))
     with pytest.raises(ReplayError, match="the model with nothing"):

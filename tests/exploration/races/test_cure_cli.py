@@ -104,7 +104,7 @@ def test_without_the_option_nothing_is_tried(run: Run, model: Path) -> None:
 def test_what_a_limit_hides_is_not_cured(run: Run, model: Path) -> None:
     code, printed, _ = run("races", "--no-deadlock", model, "--try", "--max-states", 12)
     assert code == 3
-    assert printed.splitlines()[-1] == "no harmful race to cure"
+    assert printed.splitlines()[-1] == "no race to cure: none matters"
 
 
 def test_nothing_to_cure(run: Run, tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_nothing_to_cure(run: Run, tmp_path: Path) -> None:
     file.write_text("reactiveclass A(2) { A() { self.go(); } msgsrv go() { } } main { A a():(); }")
     code, printed, _ = run("races", "--no-deadlock", file, "--try")
     assert code == 0
-    assert printed.splitlines()[-1] == "no harmful race to cure"
+    assert printed.splitlines()[-1] == "no race to cure: none matters"
 
 
 def test_a_race_that_there_is_not(run: Run, model: Path) -> None:

@@ -35,7 +35,11 @@ def _drawn(drawn: Drawn, tts: bool, checks: Checks) -> tuple[CheckedModel, Races
     checked = check_source(drawn.source, "drawn.rebeca", dialect)
     asked = Asked(mode=mode, checks=checks, limits=Limits(states=STATES), most_followed=3_000)
     found = asked.races(checked, "drawn")
-    assume(found.is_decided and found.is_harmful and found.in_constructor is None)
+    assume(
+        found.is_decided
+        and any(each.matters for each in found.groups)
+        and found.in_constructor is None
+    )
     return checked, found, asked
 
 

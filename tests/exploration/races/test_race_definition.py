@@ -70,9 +70,8 @@ def _compare(checked: CheckedModel, mode: Mode | None, checks: Checks) -> bool:
     met = {str(key) for group in found.groups for keys in group.breaches for key in keys}
     assert named & sure == sure - met
     assert all(str(each.key) in sure for each in found.unexplained if each.decision is None)
-    assert found.is_harmful == (
-        bool(reachable) or any(each.kind == "results" for each in groups.values())
-    )
+    assert found.is_harmful == bool(reachable)
+    assert {group.matters for group in found.groups if group.kind == "results"} <= {True}
     return True
 
 

@@ -45,7 +45,7 @@ def test_what_is_decided_within_the_bounds_stays() -> None:
     )
     assert found.bounds == ("horizon",)
     (group,) = found.groups
-    assert group.is_violation
+    assert group.is_harmful
 
 
 def test_no_races_is_never_said_of_a_part() -> None:
@@ -60,7 +60,8 @@ SLEEPERS = RACES.parent / "teaching" / "solutions" / "leader_election_sleepers.r
 
 def test_every_kind_of_race_gets_its_share_of_what_is_followed() -> None:
     checked = check_file(SLEEPERS)
-    found = find_races(build_model(checked), checked=checked, most_followed=2_000)
+    checks = Checks(deadlock=True)
+    found = find_races(build_model(checked), checked=checked, checks=checks, most_followed=2_000)
     assert found.bounds == ("pairs",)
     assert found.is_complete
     assert found.unfinished == len(found.groups) == 8

@@ -50,7 +50,8 @@ def test_a_race_that_decides_for_good_leads_to_different_results() -> None:
     found = races_of("if (winner == 0) { winner = who; }")
     (group,) = found.groups
     assert group.kind == "results"
-    assert found.is_harmful
+    assert (group.matters, group.is_harmful, found.is_harmful) == (True, False, False)
+    assert list(race_lines(found))[-1] == "0 of 1 kind of races are harmful; in 1 the order matters"
     assert [str(each) for each in group.contenders] == ["j.arrived from a", "j.arrived from b"]
     assert [(each.name, each.first, each.second) for each in group.witness.differences] == [
         ("j.winner", 1, 2)
@@ -72,7 +73,7 @@ def test_who_is_busy_at_the_end_is_no_result() -> None:
 
 
 def test_a_deadlock_that_comes_anyway_is_named() -> None:
-    found = races_of("winner = who;", again="")
+    found = races_of("winner = who;", again="", checks=Checks(deadlock=True))
     assert kinds_of(found) == ["results"]
     (wrong,) = found.unexplained
     assert wrong.decision is None
@@ -134,13 +135,13 @@ def test_choices_of_the_same_messages_are_matched() -> None:
         assert kinds_of(races_of("delay(?(1, 2));", mode=mode)) == ["while"]
 
 
-def test_what_is_observed_decides_what_is_harmful() -> None:
+def test_what_is_observed_decides_what_matters() -> None:
     body = "if (winner == 0) { winner = who; } met = who;"
     assert kinds_of(races_of(body, observe=["j.winner"])) == ["observed"]
     assert kinds_of(races_of(body, observe=["j"])) == ["observed"]
     unseen = races_of(body, observe=["a"])
     assert kinds_of(unseen) == ["results"]
-    assert not unseen.is_harmful
+    assert not any(group.matters for group in unseen.groups)
     with pytest.raises(UserError, match="j has winner, met, no 'loser'"):
         races_of(body, observe=["j.loser"])
     with pytest.raises(UserError, match="there is no rebec 'k'"):
@@ -224,7 +225,7 @@ def test_a_race_that_recurs_is_judged_by_what_comes_of_each(mode: Any, ticks: bo
     ticker = "reactiveclass K(2) { K() { self.k(); } msgsrv k() { self.k() after(1); } }"
     text = CYCLIC.replace("TICKER", ticker * ticks).replace("MORE", "K k():();" * ticks)
     found = _of(text, mode=mode)
-    harmful = [group for group in found.groups if group.is_harmful]
+    harmful = [group for group in found.groups if group.matters]
     assert [(group.id, group.kind) for group in harmful] == [("t.close<a~t.use<b", "inevitable")]
     (group,) = harmful
     assert group.distance is not None
@@ -255,7 +256,7 @@ def test_a_send_can_race_against_a_service(mode: Any) -> None:
 def test_the_producer_races_against_the_consumer() -> None:
     text = (RACES.parent / "teaching" / "producer_consumer.rebeca").read_text("utf-8")
     found = _of(text)
-    assert [(group.id, group.is_violation) for group in found.groups] == [
+    assert [(group.id, group.is_harmful) for group in found.groups] == [
         ("consumer.item<producer~producer.make<producer", True)
     ]
 

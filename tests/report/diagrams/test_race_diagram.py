@@ -26,7 +26,7 @@ def _races(name: str) -> Races:
 
 
 def _witnesses(name: str) -> list[Witness]:
-    return [group.witness for group in _races(name).groups if group.is_harmful]
+    return [group.witness for group in _races(name).groups if group.matters]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,6 +1,8 @@
 """Results directories: records, checksums, damage, and parts larger than memory should be."""
 
+import errno
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -18,6 +20,7 @@ from rebecsim.clusters.scenarios import load, open_run, plan_of_run, plan_scenar
 from rebecsim.simulation import OUTCOMES
 from rebecsim.studies import Results, ResultsError
 from rebecsim.studies.rows import Coded, Rows
+from rebecsim.studies.running.runner import PlannedRun, run_plans
 from rebecsim.studies.running.simulated import TRACE_COLUMNS, TRACES
 from rebecsim.studies.scenarios.scenario_files import builtin_scenarios
 from rebecsim.studies.storage.lock import exclusive
@@ -359,3 +362,25 @@ def test_on_windows_nothing_is_locked(results, monkeypatch):
     monkeypatch.setattr(sys, "platform", "win32")
     with exclusive(results.directory), exclusive(results.directory):
         pass
+
+
+def test_a_file_system_without_locks_gets_results_and_a_warning(results, plan, monkeypatch):
+    def flock(*asked):
+        raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    said = []
+    run_plans([PlannedRun(plan, results)], warn=said.append)
+    assert all(results.replications(cell, plan.tables()) for cell in plan.cells)
+    (warning,) = said
+    assert "this file system has no locks (Operation not supported)" in warning
+    assert "do not let two processes write here" in warning
+
+
+def test_another_failure_to_lock_is_an_error(results, monkeypatch):
+    def flock(*asked):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    with pytest.raises(ResultsError, match="cannot be written: Input/output error"):
+        results.writing().__enter__()

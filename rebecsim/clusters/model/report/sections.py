@@ -41,8 +41,8 @@ _MOST_TOLD = 5
 
 _CURVE_NOTE = (
     "The value at a time is that after all messages of the time, mean over runs, with the 95 % "
-    "interval of each time for itself. A run that a violation ends is left out from then on; after "
-    "a deadlock the value stays as it is."
+    "interval of each time for itself. A run that a violation ends is left out from then on; where "
+    "no message is left, the value stays as it is."
 )
 _PERCENTILE_NOTE = (
     "A percentile is the smallest wait that so many percent of all messages do not exceed, with "

@@ -23,16 +23,16 @@ The change is made to the syntax tree and printed, and what is explored is the p
 * worse: something goes wrong that could not before; or, when nothing else would be left to say
   against the cure, a message waits for ever that did not before, or the guarded service is never
   done, or from some state on never again
-* no help: the race is as harmful as before
-* hides: the race is harmful no more, but what it decided is not safe: its violation is still
-  reachable, or another race has become harmful, or one that still is makes the two services change
-  places
+* no help: the race matters as before
+* hides: the race matters no more, but what it decided is not safe: its violation is still
+  reachable, or another race has come to matter, or one that still does makes the two services
+  change places
 * undecided: within the bounds it is none of these, but not everything was looked at
 * lessens: the violation cannot be reached any more, but results still differ for good
 * removes: neither its violation nor its different results are left, and nothing new is wrong
 
-Violations are told apart as in `rebecsim.exploration.states.breach_key`. A deadlock that the
-model had anyway hides that there are more of them: say with `deadlock` and `terminal` what is none.
+Violations are told apart as in `rebecsim.exploration.states.breach_key`. If `deadlock` asks for
+them, one that the model had anyway hides that there are more: say with `terminal` what is none.
 """
 
 from rebecsim.exploration.races.cures.asking import Asked

@@ -45,8 +45,8 @@ class _Judge:
         self, before: Races, race: RaceGroup, after: Races, merged: frozenset[str]
     ) -> None:
         self._before, self._race, self._after, self._merged = before, race, after, merged
-        self._harmful = {self._pair(each): each for each in after.groups if each.is_harmful}
-        self._harmful_before = {self._pair(each): each for each in before.groups if each.is_harmful}
+        self._matter = {self._pair(each): each for each in after.groups if each.matters}
+        self._matter_before = {self._pair(each): each for each in before.groups if each.matters}
         self._reachable = set(map(self._key, violations(after)))
         self._reachable_before = set(map(self._key, violations(before)))
 
@@ -56,7 +56,7 @@ class _Judge:
             return _say("worse", *map(str, sorted(added)))
         mine = {self._key(key) for keys in self._race.breaches for key in keys}
         left = sorted(map(str, mine & self._reachable))
-        here = self._harmful.get(self._pair(self._race))
+        here = self._matter.get(self._pair(self._race))
         if left and here is not None:
             return _say("no help", *left)
         if left:
@@ -70,38 +70,38 @@ class _Judge:
     def _without_its_violations(self, here: RaceGroup | None) -> Judgement:
         gone = "its violation cannot be reached any more"
         if here is not None:
-            if self._race.is_violation:
+            if self._race.is_harmful:
                 return _say("lessens", f"{gone}, but {here.id}: results differ")
             return _say("no help", "results still differ")
         moved = [each.id for each in self._moved()]
         if moved:
-            what = f"harmful now: {', '.join(moved)}"
-            if self._race.is_violation:
+            what = f"the order matters now: {', '.join(moved)}"
+            if self._race.is_harmful:
                 return _say("lessens", gone, what)
             return _say("hides", what)
         swapping = [each.id for each in self._swapping()]
-        if swapping and not self._race.is_violation:
+        if swapping and not self._race.is_harmful:
             return _say("hides", f"its order is still decided by {', '.join(swapping)}")
         return _say("removes", *self._rest())
 
     def _moved(self) -> Iterator[RaceGroup]:
-        """Give the races that have become harmful, or more so."""
-        for pair, group in self._harmful.items():
-            known = self._harmful_before.get(pair)
+        """Give the races that have come to matter, or that do worse."""
+        for pair, group in self._matter.items():
+            known = self._matter_before.get(pair)
             if known is None or RACE_KINDS.index(group.kind) < RACE_KINDS.index(known.kind):
                 yield group
 
     def _swapping(self) -> Iterator[RaceGroup]:
-        """Give the harmful races that let the two services change places."""
-        for group in self._harmful.values():
+        """Give the races that matter and let the two services change places."""
+        for group in self._matter.values():
             if any(self._same(pair) == self._pair(self._race) for pair in swapped(group)):
                 yield group
 
     def _rest(self) -> Iterator[str]:
         yield "; ".join(map(str, sorted(self._reachable))) if self._reachable else "satisfied"
-        if self._harmful:
-            kinds = counted(len(self._harmful), "kind of race is", "kinds of races are")
-            yield f"{kinds} still harmful, no more than before"
+        if self._matter:
+            kinds = counted(len(self._matter), "kind")
+            yield f"the order still matters in {kinds} of races, no more than before"
 
     # --- names -----------------------------------------------------------------------------------
 

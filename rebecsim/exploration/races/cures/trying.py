@@ -41,7 +41,7 @@ class RaceCures:
 
 @dataclass(frozen=True)
 class Cures:
-    """The cures of the harmful races of a model. `source` is its text, printed as theirs are.
+    """The cures of the races of a model that matter. `source` is its text, printed as theirs are.
 
     `is_interrupted`: the user did not wait for all of them.
     """
@@ -54,7 +54,7 @@ class Cures:
 def try_cures(
     checked: CheckedModel, races: Races, asked: Asked | None = None, only: str | None = None
 ) -> Cures:
-    """Try all simple cures for the harmful races of a model, or for the `only` one of an id.
+    """Try all simple cures for the races that matter, or for the `only` one of an id.
 
     `races` is what `find_races` has said of the model, and `asked` how it was asked. Of races that
     differ by an exchange of rebecs, the first is tried.
@@ -63,7 +63,7 @@ def try_cures(
     shown = [races.groups[places[0]] for places in races.alike]
     if only is not None:
         shown = [each for each in races.groups if each.id == only]
-    return trial.cures([each for each in shown if each.is_harmful])
+    return trial.cures([each for each in shown if each.matters])
 
 
 class _Trial:

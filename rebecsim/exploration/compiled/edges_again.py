@@ -1,4 +1,4 @@
-"""The transitions of a compiled search that take no time, worked out again when it is over."""
+"""The transitions of a compiled search, worked out again when it is over."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rebecsim.exploration.search import StillEdges
+from rebecsim.exploration.search import Edges
 from rebecsim.native import control as at
 from rebecsim.native.cache import prepare
 from rebecsim.native.codes import Reason
@@ -33,17 +33,17 @@ _ASKING = frozenset({Reason.ANSWER, Reason.ALTERNATIVES, Reason.WIDTH, Reason.RO
 """Reasons to stop that there are for states only that were not expanded to the end."""
 
 
-def still_edges(search: CompiledSearch) -> StillEdges | None:
-    """Give the transitions without time between states that were expanded.
+def edges_again(search: CompiledSearch, still: bool) -> Edges | None:
+    """Give the transitions from states that were expanded, or those of them without time.
 
     None if they cannot be had within the limits of time and memory.
     """
     prepare(expand_ahead, find_states)
     with np.errstate(over="ignore"):  # hashes wrap; without a compiler NumPy would warn of that
-        return _edges(search)
+        return _edges(search, still)
 
 
-def _edges(search: CompiledSearch) -> StillEdges | None:
+def _edges(search: CompiledSearch, still: bool) -> Edges | None:
     store, control = search.store, search.control.copy()
     states, words = int(control[at.STATES]), words_of(store.layout)
     numbers = np.empty(len(store.table), np.uint32)
@@ -66,9 +66,11 @@ def _edges(search: CompiledSearch) -> StillEdges | None:
             return None
         count = int(control[at.FOUND])
         find_states(store.table, targets, places, count, words)
-        still = (found_by[:count, FOUND_UNITS] == 0) & (places[:count] != ABSENT)
-        to = numbers[places[:count][still]].astype(np.int64)
-        part = found_by[:count][still]
+        kept = places[:count] != ABSENT
+        if still:
+            kept &= found_by[:count, FOUND_UNITS] == 0
+        to = numbers[places[:count][kept]].astype(np.int64)
+        part = found_by[:count][kept]
         found.append(np.stack([part[:, FOUND_SOURCE], to, part[:, FOUND_ORDINAL]]))
         edges += len(to)
     together = np.concatenate(found, axis=1) if found else np.empty((3, 0), np.int64)

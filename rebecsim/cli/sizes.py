@@ -1,0 +1,173 @@
+"""Large runs: said before they begin, shown while they last, ended at a limit of memory."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain, count
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rebecsim.cli.app import complain, say
+from rebecsim.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from rebecsim.studies.size import Size
+
+LARGE = 60.0
+"""Estimated seconds from which on a run is announced."""
+
+_FIRST, _UNANNOUNCED = 1.5, 10.0
+"""Seconds until the first line of progress, of runs that were announced and of others."""
+_NEXT = (10.0, 30.0)
+_MINUTE = 60.0
+_LOOK = 0.1
+"""Seconds between two looks at the memory."""
+
+_MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeOptions:
+    """What is done about the size of runs."""
+
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say how large the runs are, and make none.")
+    ] = False
+    max_memory: Annotated[
+        int | None,
+        typer.Option("--max-memory", min=1, help="Most megabytes of memory, workers included."),
+    ] = None
+
+
+ANY_SIZE = SizeOptions()
+"""Runs are made, however large they are."""
+
+
+class Watch:
+    """Says on standard error how far runs are, and interrupts them at a limit of memory.
+
+    `shown` is whether something else shows how far they are. `is_over` is whether the limit has
+    been reached. It counts as a bar does.
+    """
+
+    def __init__(self, first: float, most: int | None = None) -> None:
+        self._first = first
+        self._most = None if most is None else most * _MEGABYTE
+        self._begun = time.monotonic()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._total = self._finished = 0
+        self.shown = False
+        self.is_over = False
+
+    def start(self, total: int) -> None:
+        """Begin to count anew with a total."""
+        self._total, self._finished = total, 0
+
+    def advance(self, finished: int) -> None:
+        """Count runs that have just been finished."""
+        self._finished += finished
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Watch while the block works."""
+        self._thread.start()
+        try:
+            yield
+        finally:
+            self._ended.set()
+            self._thread.join()
+
+    def _watch(self) -> None:
+        later = (each for each in _NEXT if each > self._first)
+        for due in chain((self._first,), later, (_MINUTE * minute for minute in count(1))):
+            if not self._wait(due):
+                return
+            if not self.shown:
+                complain(self._progress())
+
+    def _wait(self, due: float) -> bool:
+        """Wait until so many seconds have passed; whether there is still something to watch."""
+        while (left := self._begun + due - time.monotonic()) > 0:
+            if self._ended.wait(left if self._most is None else min(left, _LOOK)):
+                return False
+            if self._most is not None and _memory() > self._most:
+                self.is_over = True
+                _interrupt()
+                return False
+        return True
+
+    def _progress(self) -> str:
+        from rebecsim.studies.size import duration
+
+        done = f"{self._finished:,} of {self._total:,} runs" if self._total else "at work"
+        return f"{done} after {duration(time.monotonic() - self._begun)}"
+
+
+def _memory() -> int:
+    """Give the bytes that this process and its workers take up."""
+    from multiprocessing import active_children
+
+    from rebecsim.exploration.limits import resident_bytes
+
+    others = (resident_bytes(each.pid) for each in active_children() if each.pid is not None)
+    return sum(each or 0 for each in (resident_bytes(), *others))
+
+
+def _interrupt() -> None:
+    """Interrupt the main thread as Ctrl-C does, in whatever it waits for."""
+    main = threading.main_thread().ident
+    if main is not None and hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(main, signal.SIGINT)
+    else:
+        signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
+def sized(size: Size | None, options: SizeOptions = ANY_SIZE, runs: int = 1) -> Iterator[Watch]:
+    """Say how large runs are if they are large, and show how far they are while the block works.
+
+    Exits before that with `--dry-run`, and after it with exit code 3 if the limit of memory ended
+    it; a block that has something to show then catches KeyboardInterrupt while `is_over`. `size`
+    None is not known.
+    """
+    if options.dry_run:
+        say(f"{runs:,} runs; how large they are is not known" if size is None else size.text)
+        raise typer.Exit
+    is_large = size is not None and size.seconds > LARGE
+    if is_large and size is not None:
+        complain(size.text)
+    watch = Watch(_FIRST if is_large else _UNANNOUNCED, options.max_memory)
+    with _heeding_interrupts(options), watch.watching():
+        try:
+            yield watch
+        except KeyboardInterrupt:
+            if not watch.is_over:
+                raise
+            complain(over(options))
+            raise typer.Exit(ExitCode.UNDECIDED) from None
+
+
+def over(options: SizeOptions) -> str:
+    """Say that a limit of memory was reached."""
+    return f"the limit of memory was reached (--max-memory {options.max_memory})"
+
+
+@contextmanager
+def _heeding_interrupts(options: SizeOptions) -> Iterator[None]:
+    """Let a limit of memory interrupt what runs, also where Ctrl-C is ignored."""
+    is_ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    if options.max_memory is None or not is_ignored:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,0 +1,35 @@
+"""How large a run of jobs with stages and deadlines is, before it is made."""
+
+from __future__ import annotations
+
+from rebecsim.clusters.stages.inputs import StagesSetup
+from rebecsim.studies.size import RunSize
+
+_SECONDS_A_TASK = 4e-5
+_SECONDS_A_PAIR = 3e-7
+"""Measured with jobs of 5 to 1,000 maps: each task is looked at again as others of its job end."""
+
+_BYTES_A_TASK = 2_000
+_WORKFLOW = {"small": 30, "medium": 50, "large": 100}
+_REDUCES = 0.5
+"""Reduces for each map in the mean."""
+
+
+def run_size(setup: StagesSetup) -> RunSize:
+    """Estimate a run. Raises UserError and OSError for files that are wrong."""
+    workload = setup.scenario.workload
+    if workload.jobs is None or workload.files:
+        jobs = setup.jobs(0)
+        return size_of_tasks(len(jobs), sum(len(job.tasks) for job in jobs))
+    if workload.map_reduce is not None:
+        a_job = workload.map_reduce.maps / 2 * (1 + _REDUCES)
+    else:
+        sizes = [_WORKFLOW[name] for name in workload.sizes]
+        a_job = sum(sizes) / len(sizes)
+    return size_of_tasks(workload.jobs, round(workload.jobs * a_job))
+
+
+def size_of_tasks(jobs: int, tasks: int) -> RunSize:
+    """Estimate a run of so many jobs with so many tasks together."""
+    seconds = tasks * (_SECONDS_A_TASK + _SECONDS_A_PAIR * tasks / max(jobs, 1))
+    return RunSize(jobs, tasks, seconds, tasks * _BYTES_A_TASK)

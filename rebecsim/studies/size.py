@@ -1,0 +1,80 @@
+"""How large runs are before they are made: jobs, tasks, time and memory, estimated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rebecsim.counted import counted
+
+_PROCESS = 100_000_000
+"""Bytes of a process with what it has imported."""
+
+_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
+
+
+@dataclass(frozen=True)
+class RunSize:
+    """One run, as far as it can be told beforehand.
+
+    `seconds` are of one processor, and right within a factor of about three; `memory` is in bytes,
+    beside that of the process. `tasks` is 0 where jobs have none; `of` is what is counted where it
+    is no jobs.
+    """
+
+    jobs: int
+    tasks: int
+    seconds: float
+    memory: int
+    of: str = "job"
+
+
+@dataclass(frozen=True)
+class Size:
+    """All runs of a command.
+
+    `largest` is the one with the most tasks, and of those the most jobs. `seconds` are of wall time
+    with so many `workers`, `memory` is that of all processes in bytes.
+    """
+
+    runs: int
+    largest: RunSize
+    seconds: float
+    memory: int
+    workers: int
+
+    @classmethod
+    def of(cls, runs: Sequence[tuple[int, RunSize]], workers: int = 1) -> Size:
+        """Put runs together: how many there are of each size. Raises ValueError for none."""
+        largest = max((each for _, each in runs), key=lambda each: (each.tasks, each.jobs))
+        number = sum(count for count, _ in runs)
+        busy = max(1, min(workers, number))
+        processes = busy + (workers > 1)
+        return cls(
+            number,
+            largest,
+            sum(count * each.seconds for count, each in runs) / busy,
+            processes * _PROCESS + busy * max(each.memory for _, each in runs),
+            busy,
+        )
+
+    @property
+    def text(self) -> str:
+        """Say it in a line."""
+        of = counted(self.largest.jobs, self.largest.of)
+        if self.largest.tasks:
+            of += f" and {counted(self.largest.tasks, 'task')}"
+        each = "" if self.runs == 1 else "each "
+        by = f" with {counted(self.workers, 'worker')}" if self.workers > 1 else ""
+        return (
+            f"{counted(self.runs, 'run')}, {each}of up to {of}: estimated {duration(self.seconds)}"
+            f"{by} and {max(self.memory // 1_000_000, 1):,} MB of memory"
+        )
+
+
+def duration(seconds: float) -> str:
+    """Say how long something takes, roughly."""
+    for unit, name in ((_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute")):
+        if seconds >= unit:
+            return counted(round(seconds / unit), name)
+    return counted(max(1, round(seconds)), "second")

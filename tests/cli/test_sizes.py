@@ -1,0 +1,176 @@
+"""Runs that are large: what is said of them before, meanwhile, and at a limit of memory."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rebecsim.cli import sizes
+from rebecsim.cli.sizes import SizeOptions, Watch, sized
+from rebecsim.clusters.scenarios import load
+from rebecsim.studies.plan import plan_size
+from rebecsim.studies.scenarios.scenario_files import ScenarioText, builtin_scenarios
+from rebecsim.studies.size import RunSize, Size, duration
+from tests.conftest import Run
+
+KINDS = (
+    "capacity_or_fair",
+    "elastic_or_regular",
+    "fresh_readings",
+    "for_edf",
+    "backfilling_or_fairshare",
+    "slots_by_deadlines",
+)
+
+
+@pytest.mark.parametrize("scenario", KINDS)
+def test_a_dry_run_says_how_large_the_runs_are_and_makes_none(
+    scenario: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run("compare", scenario, "--dry-run")
+    assert done.returncode == 0
+    assert " runs, each of up to " in done.stdout
+    assert "estimated" in done.stdout
+    assert "MB of memory" in done.stdout
+    assert done.stdout.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+    assert run("compare", scenario).returncode == 2  # results must go somewhere
+
+
+@pytest.mark.parametrize("scenario", builtin_scenarios())
+def test_jobs_and_tasks_are_those_that_are_run(scenario: str) -> None:
+    plan = load(scenario).plan()
+    size = plan_size([plan], 2)
+    assert size is not None
+    assert size.runs == plan.total
+    assert 0 < size.seconds < 3_600
+    setup = plan.cells[0].setup
+    if plan.study.kind == "mapreduce":
+        jobs = setup.jobs(0)
+        found = plan.study.size(plan.cells[0])
+        assert (found.jobs, found.tasks) == (len(jobs), sum(job.tasks for job in jobs))
+    elif plan.study.kind == "yarn":
+        jobs = setup.jobs(0)
+        tasks = sum(each.count for job in jobs for each in job.classes)
+        found = plan.study.size(plan.cells[0])
+        assert found.jobs == len(jobs)
+        assert tasks / 2 <= found.tasks <= tasks * 2
+    elif plan.study.kind == "stages":
+        tasks = sum(len(job.tasks) for job in setup.jobs(0))
+        assert tasks / 2 <= plan.study.size(plan.cells[0]).tasks <= tasks * 2
+
+
+def test_a_large_number_is_known_without_its_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rebecsim.clusters.mapreduce.workloads.jobs._of_sizes", _not_to_be_called)
+    values: dict[str, Any] = {
+        "kind": "mapreduce",
+        "name": "large",
+        "workload": {"jobs": [{"family": "a", "count": 100_000, "maps": 65_535}]},
+        "variants": [{"name": "fifo", "scheduler": "FIFO"}],
+    }
+    size = plan_size([load(ScenarioText("large", values, {}, Path())).plan()], 1)
+    assert size is not None
+    assert size.largest.tasks == 100_000 * 65_536
+    assert "days" in size.text
+
+
+def _not_to_be_called(*_: object) -> None:
+    raise AssertionError("this takes long")
+
+
+def test_sizes_are_put_together() -> None:
+    small, large = RunSize(2, 10, 1.0, 1_000_000), RunSize(3, 20, 100.0, 50_000_000)
+    both = Size.of([(4, small), (2, large)], workers=2)
+    assert (both.runs, both.largest, both.seconds) == (6, large, 102.0)
+    assert both.text == (
+        "6 runs, each of up to 3 jobs and 20 tasks: estimated 2 minutes with 2 workers and "
+        "400 MB of memory"
+    )
+    assert Size.of([(1, RunSize(1, 0, 1.0, 0))]).text == (
+        "1 run, of up to 1 job: estimated 1 second and 100 MB of memory"
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.1, "1 second"),
+        (59.0, "59 seconds"),
+        (90, "2 minutes"),
+        (7_200, "2 hours"),
+        (1e6, "12 days"),
+    ],
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_large_runs_are_announced_and_show_how_far_they_are(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = ("compare", "capacity_or_fair", "--workers", "1", "--replications", "4", "--out")
+    assert "estimated" not in run(*small, tmp_path / "small").stderr
+    monkeypatch.setattr(sizes, "LARGE", 0.0)
+    monkeypatch.setattr(sizes, "_FIRST", 0.0)
+    said = run(*small, tmp_path / "large").stderr.splitlines()
+    assert said[0].startswith("12 runs, each of up to 23 jobs")
+    assert said[1].endswith("after 1 second")
+
+
+def test_progress_counts_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    watch = Watch(first=0.05)
+    watch.start(7)
+    watch.advance(3)
+    with watch.watching():
+        time.sleep(0.2)
+    assert capsys.readouterr().err == "3 of 7 runs after 1 second\n"
+
+
+def test_nothing_is_said_beside_a_bar(capsys: pytest.CaptureFixture[str]) -> None:
+    watch = Watch(first=0.0)
+    watch.shown = True
+    with watch.watching():
+        time.sleep(0.1)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_limit_of_memory_ends_a_run(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = tmp_path / "jobs.swf"
+    trace.write_text(
+        "".join(f"{n} {n} -1 9 1 -1 -1 1 9 -1 1 1 -1 -1 1 -1 -1 -1\n" for n in range(1, 9))
+    )
+    monkeypatch.setattr("rebecsim.clusters.batch.run_schedule", lambda *a, **k: time.sleep(20))
+    done = run("batch", trace, "--max-memory", "1")
+    assert done.returncode == 3
+    assert "the limit of memory was reached (--max-memory 1)" in done.stderr
+
+
+def test_what_was_found_until_then_is_shown(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    finished = "*load0.5*.parquet"
+
+    def memory() -> int:  # too much once a load factor has been looked at under all schedulers
+        return 10**12 if len(list((out / "parts").glob(finished))) == 4 else 0
+
+    monkeypatch.setattr(sizes, "_memory", memory)
+    scenario = ("compare", "elastic_or_regular", "--workers", "1", "--out", out)
+    done = run(*scenario, "--max-memory", "5000")
+    assert done.returncode == 3, done.stderr
+    assert "of 12 cells are finished" in done.stderr
+    assert "load factor 0.5" in done.stdout
+    assert "load factor 2.0" not in done.stdout
+    assert run(*scenario, "--resume").returncode == 0
+
+
+def test_without_a_limit_nothing_is_ended() -> None:
+    with sized(None, SizeOptions()) as watch:
+        time.sleep(0.01)
+    assert not watch.is_over
