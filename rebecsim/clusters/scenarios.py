@@ -111,7 +111,7 @@ def plan_of_run(run: StoredRun) -> Plan:
 def _earlier_plan(directory: Path, record: Mapping[str, Any]) -> Plan:
     """Plan a run of a format that did not say what its results are: a dispatch scenario."""
     path = directory / RECORD
-    if "workload" in record["scenario"]:
+    if isinstance(record["scenario"].get("workload"), dict):
         raise ResultsError(
             f"{path}: is of format {record['format']}, in which schedules were kept otherwise; run "
             "the comparison again"

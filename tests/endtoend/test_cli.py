@@ -272,7 +272,7 @@ def test_bad_input(arguments, parts, tmp_path, run, monkeypatch):
     (tmp_path / "good.rebeca").write_text(
         "reactiveclass A(2) { A() { self.go(); } msgsrv go() { } }\nmain { A a():(); }\n"
     )
-    (tmp_path / "syntax.rebeca").write_text("reactiveclass A { }\n")
+    (tmp_path / "syntax.rebeca").write_text("reactiveclass A() { }\n")
     (tmp_path / "types.rebeca").write_text(
         "reactiveclass A(2) {\n  statevars { boolean b; }\n  A() { b = 1; }\n}\n"
         "main { A a():(); }\n"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rebecsim.exploration import Limits, explore
+from rebecsim.exploration import Checks, Limits, explore
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
 from tests.independent.drawing import draw, number
@@ -37,7 +37,12 @@ def compare(model: Model, modes: tuple[str, ...] = ()) -> int:
         except TooLarge:
             continue
         for engine in ("python", "native"):
-            options: Any = {"mode": mode, "engine": engine, "limits": Limits(states=2 * MOST)}
+            options: Any = {
+                "mode": mode,
+                "engine": engine,
+                "checks": Checks(deadlock=True),
+                "limits": Limits(states=2 * MOST),
+            }
             result = explore(built, checked=checked, stop_at="all", **options)
             breaches = {each.verdict for each in result.violations}
             shown = (result.states, result.transitions, breaches)

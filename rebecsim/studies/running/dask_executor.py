@@ -277,6 +277,7 @@ def dask_executor(
 def require_dask() -> None:
     """Raise MissingPackagesError where Dask is not installed."""
     require("--dask", "distributed")
+    import distributed  # noqa: F401 - it tells dask its settings
 
 
 def _connected(place: str | LocalCluster) -> Client:

@@ -18,7 +18,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 from rebecsim.clusters.stages.job import SECOND, StageTask
 
@@ -32,6 +31,8 @@ def truncated_normal(
     draws: np.random.Generator, mean: float, variance: float, count: int
 ) -> NDArray[np.float64]:
     """Draw from a normal law that is cut at half of the mean and at one and a half of it."""
+    from scipy.special import ndtr, ndtri
+
     deviation = variance**0.5
     cut = ndtr(0.5 * mean / deviation)
     uniform = draws.uniform(1 - cut, cut, count)
