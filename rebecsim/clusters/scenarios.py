@@ -26,6 +26,7 @@ from rebecsim.studies.storage.results_error import ResultsError
 from rebecsim.studies.storage.run_directory import RECORD
 from rebecsim.studies.storage.store import StoredRun, stored_run
 from rebecsim.studies.study import Study
+from rebecsim.studies.swept import SweptStudy
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ def kind_of(text: ScenarioText) -> Study:
 def _missing_files(
     study: Study, scenario: StudyScenario, folder: Path, text: ScenarioText
 ) -> Iterator[ScenarioProblem]:
-    for path, name in study.files(scenario).items():
+    for path, name in SweptStudy(study, scenario).files().items():
         if not (folder / name).is_file():
             field = ".".join(map(str, path))
             yield ScenarioProblem(

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rebecsim.report.along import along_sections, of_first_setting
 from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.running.comparing import StudyRunner, compare, stored_companions
 from rebecsim.studies.running.runner import PlannedRun
+from rebecsim.studies.sections import Section
 from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.storage.paired_results import paired_moments
 from rebecsim.studies.storage.results import Results
@@ -54,12 +56,15 @@ def report_input(
         versions=record["versions"],
         moments=moments,
         metrics=metrics,
-        choice_law=getattr(scenario, "choice_law", None),
+        choice_law=None
+        if "choice_law" in scenario.swept
+        else getattr(scenario, "choice_law", None),
         engines=tuple(record["engines"]),
         inputs=_inputs(record),
         charted=study.charted(scenario),
-        axis=study.axis(scenario),
-        apart=study.apart,
+        axis=plan.axis,
+        apart=plan.apart,
+        swept=tuple(each.coordinate for each in plan.swept.axes),
         baseline=study.baseline(scenario),
         pairs=pairs,
         order=order,
@@ -67,10 +72,19 @@ def report_input(
         order_pairs={order: pairs, **order_pairs} if orders and order else {},
         precisions=plan.precisions,
         normal_outcomes=study.normal_outcomes,
-        sections=study.sections(plan, results, moments),
+        sections=_sections(plan, results, moments),
         compared=study.compared,
         order_notes=study.order_notes,
     )
+
+
+def _sections(plan: Plan, results: Results, moments: Sequence[CellMoments]) -> Sequence[Section]:
+    """Give what the kind adds, at the first of the swept values, after what these change."""
+    _, first = plan.settings[0]
+    found = plan.study.sections(first, results, moments[: len(first.cells)])
+    if not plan.scenario.swept:
+        return found
+    return (*along_sections(plan, results, moments), *of_first_setting(plan, found))
 
 
 def _settings(plan: Plan, moments: Sequence[CellMoments]) -> dict[str, Any]:
@@ -79,6 +93,8 @@ def _settings(plan: Plan, moments: Sequence[CellMoments]) -> dict[str, Any]:
     settings: dict[str, Any] = scenario.model_dump(
         mode="json", exclude_none=True, exclude=set(scenario.unlisted)
     )
+    if not scenario.sweep:
+        del settings["sweep"]
     if scenario.precision is not None:
         done = min(each.replications for each in moments)
         settings["replications"] = f"{done} (at most {scenario.replications})"

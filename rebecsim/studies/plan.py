@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,12 @@ from typing import Any
 from rebecsim.files import digest_of
 from rebecsim.metrics import Metric
 from rebecsim.studies.plugin_record import PluginRecord
+from rebecsim.studies.scenarios.scenario import settings_of
+from rebecsim.studies.scenarios.sweeps import Changes
 from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.statistics.precision import Precision, parse_precisions
-from rebecsim.studies.study import PlannedCell, Study
+from rebecsim.studies.study import Axis, How, PlannedCell, Study
+from rebecsim.studies.swept import SweptStudy
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,50 @@ class Plan:
     def metrics(self) -> tuple[Metric, ...]:
         """The figures that policies are compared by, the most important one first."""
         return self.study.measures(self.scenario)
+
+    @cached_property
+    def swept(self) -> SweptStudy:
+        """What the values of the sweep come to."""
+        return SweptStudy(self.study, self.scenario)
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """The coordinates whose values are compared apart."""
+        return self.swept.apart
+
+    @property
+    def axis(self) -> Axis | None:
+        """What charts go by."""
+        return self.swept.axis
+
+    @property
+    def settings(self) -> tuple[tuple[Changes, Plan], ...]:
+        """Give the values that are swept, and a plan with each combination of them alone."""
+        found = settings_of(self.scenario)
+        size = len(self.cells) // len(found)
+        return tuple(
+            (
+                each.changes,
+                replace(
+                    self,
+                    scenario=each.scenario,
+                    cells=self.cells[place * size : (place + 1) * size],
+                ),
+            )
+            for place, each in enumerate(found)
+        )
+
+    def prepare(self, how: How, tell: Callable[[str], None]) -> None:
+        """Raise now what would go wrong later; tell once what a user should know."""
+        told: dict[str, None] = {}
+        for _, plan in self.settings:
+            self.study.prepare(plan, how, told.setdefault)
+        for line in told:
+            tell(line)
+
+    def files(self) -> Mapping[FieldPath, str]:
+        """Give the files that are named: the key that does -> the path from the folder."""
+        return self.swept.files()
 
     @cached_property
     def columns(self) -> Mapping[str, str]:
@@ -72,7 +119,7 @@ class Plan:
         """
         return {
             f"{_called(path)}_blake2b": digest_of(self.folder / name)
-            for path, name in self.study.files(self.scenario).items()
+            for path, name in self.files().items()
         }
 
     def beside(self, replications: int) -> dict[str, Plan]:
@@ -96,4 +143,5 @@ def plan_study(
     plugins: tuple[PluginRecord, ...] = (),
 ) -> Plan:
     """Lay out the cells of a scenario."""
-    return Plan(study, scenario, tuple(study.cells(scenario, folder)), folder, plugins)
+    cells = tuple(SweptStudy(study, scenario).cells(folder))
+    return Plan(study, scenario, cells, folder, plugins)

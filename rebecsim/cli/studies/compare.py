@@ -86,6 +86,14 @@ class Changes:
 
     replications: Replications = None
     seed: Annotated[int | None, typer.Option(min=0, help="Instead of the scenario's.")] = None
+    sweep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUES",
+            help="Values that a key takes in turn, such as workload.rate=0.01,0.02; several times "
+            "for every combination.",
+        ),
+    ] = None
     law: Annotated[Law | None, typer.Option(help="Instead of the scenario's.")] = None
     order: Annotated[
         Literal["random", "updates-first", "ticks-first", "fifo"] | None,
@@ -181,6 +189,7 @@ def compare(
         start_server,
     )
     from rebecsim.studies.scenarios.scenario_files import read_scenario_text
+    from rebecsim.studies.scenarios.sweeps import read_sweep
 
     replications = sought.replications(changes, trace)
     most_states = orders.most_states()
@@ -188,6 +197,7 @@ def compare(
         _require_cluster(dask, workers)
     count = workers or available_workers()
     text = files.scenario(scenario) or read_scenario_text(scenario)
+    text = text.with_sweep(read_sweep(changes.sweep or ()))
     if dask is None and text.values.get("kind") == "dispatch":
         # While this process imports other things.
         start_server(count, (*simulation_modules(engine), *DRAWING_MODULES))
@@ -221,7 +231,7 @@ def compare(
         order=changes.order,
     )
     # What is wrong shows before anything is written.
-    plan.study.prepare(plan, How(engine, trace), complain)
+    plan.prepare(How(engine, trace), complain)
     if most_states is not None:
         plan.study.require_exact(plan)
     # Whoever simulates, this process has time for what it needs afterwards.

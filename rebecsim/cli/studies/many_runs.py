@@ -29,7 +29,7 @@ def run_many(loaded: LoadedScenario, out: Path | None, workers: int | None, engi
     from rebecsim.studies.study import How
 
     plan = loaded.plan()
-    plan.study.prepare(plan, How(engine), complain)
+    plan.prepare(How(engine), complain)
     count = min(workers or available_workers(), -(-plan.total // plan.study.per_task(How())))
     modules = plan.study.modules(engine)
     with kept_or_temporary(out) as directory, executor_with_plugins(count, modules) as executor:

@@ -4,16 +4,33 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 from rebecsim.close_names import suggestion
 from rebecsim.errors import UserError
 from rebecsim.metrics import Metric
-from rebecsim.studies.scenarios.scenario_errors import ScenarioError, problems_of
-from rebecsim.studies.scenarios.toml_lines import FieldPath
+from rebecsim.studies.scenarios.scenario_errors import (
+    ScenarioError,
+    ScenarioProblem,
+    field_name,
+    problems_of,
+)
+from rebecsim.studies.scenarios.sweeps import (
+    Changes,
+    Sweep,
+    SweepError,
+    SweepField,
+    combinations,
+    find_key,
+    label_of,
+    set_value,
+)
+from rebecsim.studies.scenarios.toml_lines import FieldPath, line_of
 from rebecsim.studies.scenarios.units import NO_UNIT, unit, with_unit
 from rebecsim.studies.statistics.precision import read_amount, read_targets
 
@@ -36,6 +53,9 @@ class StudyScenario(Table):
 
     unlisted: ClassVar[frozenset[str]] = frozenset()
     """Keys that are no settings for people to read."""
+
+    fixed: ClassVar[frozenset[str]] = frozenset()
+    """Keys of the kind that cannot be swept: what is compared, and how that is shown."""
 
     precise: ClassVar[Metric | None] = None
     """The figure that a precision is about, where the kind knows it beforehand."""
@@ -65,6 +85,12 @@ class StudyScenario(Table):
         json_schema_extra=NO_UNIT,
         description="where the random numbers start",
     )
+    sweep: SweepField = Field(
+        default=Sweep(),
+        json_schema_extra=NO_UNIT,
+        description="values that keys of this file take in turn, as in `"
+        "workload.rate`: each a list, or a range such as { from = 1, to = 5, step = 1 }",
+    )
 
     @property
     def heading(self) -> str:
@@ -81,6 +107,11 @@ class StudyScenario(Table):
             except UserError as error:
                 raise ValueError(str(error)) from error
         return text
+
+    @property
+    def swept(self) -> Mapping[str, tuple[Any, ...]]:
+        """The keys of the file that take several values, and these."""
+        return self.sweep
 
     @classmethod
     def tables_of(cls, values: Mapping[str, object]) -> Mapping[FieldPath, type[BaseModel]]:
@@ -108,11 +139,100 @@ def validated(
     Raises ScenarioError, which names everything that is wrong.
     """
     try:
-        return model.model_validate(dict(values))
+        scenario = model.model_validate(dict(values))
     except ValidationError as error:
         tables = {**dict(_tables(model, values)), **model.tables_of(values)}
         fields = {path: _descriptions(table) for path, table in tables.items()}
         raise ScenarioError(origin, problems_of(error, lines, fields)) from error
+    problems = [
+        ScenarioProblem(each.reason, field_name(path), line_of(path, lines))
+        for each in sweep_errors(scenario)
+        for path in [("sweep", *([each.key] if each.key else ()))]
+    ]
+    if problems:
+        raise ScenarioError(origin, problems)
+    return scenario
+
+
+# --- sweeps --------------------------------------------------------------------------------------
+
+_FIXED = frozenset(
+    {"kind", "name", "title", "description", "replications", "precision", "seed", "sweep"}
+    | {"policies", "baseline", "metrics", "load_factors"}
+)
+"""Keys that no scenario can sweep; those of lists are compared already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One combination of the values that are swept: these, and the scenario that has them."""
+
+    changes: Changes
+    scenario: Any
+
+
+def settings_of(scenario: Some) -> tuple[Setting, ...]:
+    """Give each combination of the values that keys of a scenario take; itself if none does.
+
+    Raises SweepError for keys that there are not, and for values that they cannot have.
+    """
+    if not scenario.swept:
+        return (Setting((), scenario),)
+    fixed = _FIXED | scenario.fixed
+    paths = {name: find_key(scenario, name, fixed).path for name in scenario.swept}
+    rest = {name: values for name, values in scenario.sweep.items() if name not in paths}
+    return tuple(
+        Setting(changes, _changed(scenario, changes, paths, rest))
+        for changes in combinations(scenario.swept)
+    )
+
+
+def find_swept(scenario: StudyScenario) -> dict[str, FieldInfo | None]:
+    """Give the fields of the keys that are swept, None for keys of free tables.
+
+    Raises SweepError.
+    """
+    fixed = _FIXED | scenario.fixed
+    return {name: find_key(scenario, name, fixed).field for name in scenario.swept}
+
+
+def sweep_errors(scenario: StudyScenario) -> Iterator[SweepError]:
+    """Say what is wrong with a sweep: each key and value by itself, then their combinations."""
+    fixed, found = _FIXED | scenario.fixed, False
+    for name, values in scenario.swept.items():
+        try:
+            paths = {name: find_key(scenario, name, fixed).path}
+            for value in values:
+                _changed(scenario, ((name, value),), paths, {})
+        except SweepError as error:
+            found = True
+            yield error
+    if not found and len(scenario.swept) > 1:
+        try:
+            settings_of(scenario)
+        except SweepError as error:
+            yield error
+
+
+def _changed(
+    scenario: Some,
+    changes: Changes,
+    paths: Mapping[str, FieldPath],
+    rest: Mapping[str, tuple[Any, ...]],
+) -> Some:
+    """Give a scenario other values at some paths. Raises SweepError."""
+    values = {**scenario.model_dump(), "sweep": rest}
+    for name, value in changes:
+        set_value(values, paths[name], value)
+    try:
+        return type(scenario).model_validate(values)
+    except ValidationError as error:
+        first = problems_of(error, {}, {})[0]
+        alone = len(changes) == 1
+        own = alone and first.field == field_name(paths[changes[0][0]])
+        where = "" if own else f"with {label_of(changes)}: "
+        said = ": ".join(filter(None, ("" if own else first.field, first.message)))
+        raise SweepError(changes[0][0] if alone else "", f"{where}{said}") from error
 
 
 def entry_error(kind: str, place: int | str, text: str) -> PydanticCustomError:

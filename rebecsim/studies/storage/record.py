@@ -67,9 +67,9 @@ def new_record(plan: Plan) -> dict[str, Any]:
 
 def described(plan: Plan) -> dict[str, Any]:
     """Describe the results of a plan, for readers that do not have its kind."""
-    axis = plan.study.axis(plan.scenario)
+    axis = plan.axis
     return {
-        "apart": list(plan.study.apart),
+        "apart": list(plan.apart),
         "axis": axis and axis.coordinate,
         "baseline": plan.study.baseline(plan.scenario),
         "measures": [each.described for each in plan.study.kept(plan.scenario)],
