@@ -147,18 +147,15 @@ def _differences(
     """
     first, *rest = _values(plan, axis)
     counters = sorted({name for metric in metrics for name in metric.counters})
-    for line, cells in grouped(plan.cells, lambda each: _line(each, others)).items():
-        if len({each.replications(plan.scenario.replications) for each in cells}) > 1:
+    size = len(plan.cells) // len(plan.settings)
+    # What a kind says of a cell may differ by its value: its place in the setting does not.
+    placed = [(each, Condition.of(place=number % size)) for number, each in enumerate(plan.cells)]
+    for line, cells in grouped(placed, lambda each: _line(each[0], others)).items():
+        if len({each.replications(plan.scenario.replications) for each, _ in cells}) > 1:
             continue
         compared = [
-            replace(
-                each,
-                cell=Cell(
-                    _shown(each.cell[axis.coordinate]),
-                    each.cell.condition.without([axis.coordinate]),
-                ),
-            )
-            for each in cells
+            replace(each, cell=Cell(_shown(each.cell[axis.coordinate]), place))
+            for each, place in cells
         ]
         paired = paired_moments(results, compared, counters)
         yield (

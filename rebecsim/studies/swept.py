@@ -99,9 +99,9 @@ class SweptStudy:
                     "figures there are; such a key cannot be swept"
                 )
             for cell, base in zip(cells, own, strict=True):
-                condition = Condition((*base.cell.condition.coordinates, *where))
+                condition = Condition((*cell.cell.condition.coordinates, *where))
                 found = Cell(cell.cell.policy, condition)
-                yield replace(cell, cell=found, name=f"{base.name}_{name}", key=base.key)
+                yield replace(cell, cell=found, name=f"{cell.name}_{name}", key=base.key)
 
     def files(self) -> Mapping[FieldPath, str]:
         """Give the files that are named, those of all values too."""

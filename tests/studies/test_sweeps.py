@@ -151,6 +151,9 @@ def test_arrivals_that_are_swept_share_their_random_numbers(tmp_path: Path) -> N
     assert len(cells) == 4 * 2 * 2
     assert len({cell.key for cell in cells}) == 2  # one for each cluster size
     assert len({cell.name for cell in cells}) == len(cells)
+    told = {(cell.cell["lengths"], cell.cell["lengths_0_maximum"]) for cell in cells}
+    assert {place for _, place in told} == {4, 6}
+    assert len({label for label, _ in told}) == 2
 
 
 def test_what_a_value_changes_is_told_from_the_same_runs(tmp_path: Path) -> None:

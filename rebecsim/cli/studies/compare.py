@@ -90,8 +90,7 @@ class Changes:
         list[str] | None,
         typer.Option(
             metavar="KEY=VALUES",
-            help="Values that a key takes in turn, such as workload.rate=0.01,0.02; several times "
-            "for every combination.",
+            help="Values that a key takes in turn, as in workload.rate=0.01,0.02; repeatable.",
         ),
     ] = None
     law: Annotated[Law | None, typer.Option(help="Instead of the scenario's.")] = None

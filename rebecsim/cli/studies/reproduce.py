@@ -57,6 +57,13 @@ def reproduce(
         str | None,
         typer.Option(metavar="NUMBERS", help="workflows: these tables only, such as D.1,D.5."),
     ] = None,
+    parts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="deadlines: these parts only, of factors,facebook,wfbb,edf,errors,closed.",
+        ),
+    ] = None,
 ) -> None:
     """Run the published scenarios and put the figures beside the published ones.
 
@@ -69,16 +76,17 @@ def reproduce(
         raise typer.BadParameter(f"is for {_WORKFLOWS} only", param_hint="--tables")
     if tables is not None and quick:
         raise typer.BadParameter("cannot be given with --tables", param_hint="--quick")
+    if parts is not None and name != _DEADLINES:
+        raise typer.BadParameter(f"is for {_DEADLINES} only", param_hint="--parts")
     wanted = _Wanted(out, page, workers)
     if name == _CAPACITY:
         _reproduce_capacity(wanted, replications, quick)
         return
     if name == _WORKFLOWS:
-        chosen = tuple(each.strip() for each in tables.split(",")) if tables else ()
-        _reproduce_workflows(wanted, replications, quick, chosen)
+        _reproduce_workflows(wanted, replications, quick, _listed(tables))
         return
     if name == _DEADLINES:
-        _reproduce_deadlines(wanted, replications, quick)
+        _reproduce_deadlines(wanted, replications, quick, _listed(parts))
         return
     if quick:
         names = f"{_CAPACITY}, {_WORKFLOWS} and {_DEADLINES}"
@@ -177,7 +185,9 @@ def _reproduce_workflows(
     )
 
 
-def _reproduce_deadlines(wanted: _Wanted, replications: int | None, quick: bool) -> None:
+def _reproduce_deadlines(
+    wanted: _Wanted, replications: int | None, quick: bool, parts: tuple[str, ...]
+) -> None:
     """Run the experiments on MRCP-RM, HCP-RM and closed problems."""
     from rebecsim.clusters.stages.reproduction.deadline_report import (
         deadlines_markdown,
@@ -186,7 +196,7 @@ def _reproduce_deadlines(wanted: _Wanted, replications: int | None, quick: bool)
     from rebecsim.clusters.stages.reproduction.deadline_runs import DeadlineExtent, run_deadlines
     from rebecsim.clusters.stages.study import STUDY
 
-    extent = DeadlineExtent(quick, replications)
+    extent = DeadlineExtent(quick, replications, parts)
     _reproduce_experiments(
         wanted,
         _Experiments(
@@ -219,6 +229,10 @@ def _reproduce_experiments(wanted: _Wanted, experiments: _Experiments[_Found]) -
     if page is not None:
         write_atomically(page, experiments.page(found).encode())
         say(f"page  {page}")
+
+
+def _listed(text: str | None) -> tuple[str, ...]:
+    return tuple(each.strip() for each in text.split(",")) if text else ()
 
 
 def _require_place(page: Path | None) -> None:

@@ -33,7 +33,7 @@ from rebecsim.studies.scenarios.scenario import (
     entry_error,
     without_duplicates,
 )
-from rebecsim.studies.scenarios.sweeps import MAX_COMBINATIONS, Sweep, SweepField
+from rebecsim.studies.scenarios.sweeps import MAX_COMBINATIONS, SweepField
 from rebecsim.studies.scenarios.units import NO_UNIT, unit
 
 _WHAT = ("value", "served", "waits", "misses", "first", "outcome")
@@ -195,7 +195,8 @@ class ModelScenario(StudyScenario):
         "has probability 2/(k+1), as in the code that RMC generates",
     )
     sweep: SweepField = Field(
-        default=Sweep(),
+        default={},
+        validate_default=True,
         json_schema_extra=NO_UNIT,
         description="values that env constants, as in `FRESH`, constructor arguments, as in "
         "`east.phase`, and keys of this file, as in `until`, take in turn: each a list, or a range "

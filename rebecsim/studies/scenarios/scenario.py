@@ -22,7 +22,6 @@ from rebecsim.studies.scenarios.scenario_errors import (
 )
 from rebecsim.studies.scenarios.sweeps import (
     Changes,
-    Sweep,
     SweepError,
     SweepField,
     combinations,
@@ -86,10 +85,11 @@ class StudyScenario(Table):
         description="where the random numbers start",
     )
     sweep: SweepField = Field(
-        default=Sweep(),
+        default={},
+        validate_default=True,
         json_schema_extra=NO_UNIT,
-        description="values that keys of this file take in turn, as in `"
-        "workload.rate`: each a list, or a range such as { from = 1, to = 5, step = 1 }",
+        description="other keys of this file with the values that they take in turn: each a list, "
+        "or a range such as { from = 1, to = 5, step = 1 }",
     )
 
     @property

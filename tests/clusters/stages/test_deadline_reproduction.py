@@ -22,6 +22,9 @@ from rebecsim.clusters.stages.reproduction.deadline_runs import (
     DeadlineExtent,
     Figures,
     FoundDeadlines,
+    compared_name,
+    earliest_name,
+    error_name,
     experiments,
     facebook_name,
     hadoop_name,
@@ -29,6 +32,7 @@ from rebecsim.clusters.stages.reproduction.deadline_runs import (
     sweep_name,
 )
 from rebecsim.clusters.stages.scenario import StagesScenario
+from rebecsim.errors import UserError
 from rebecsim.studies.scenarios.scenario import validated
 from tests.conftest import Run
 
@@ -37,7 +41,7 @@ _DEFAULTS = ("generic", "generic_reserved")
 
 BETTER: Mapping[str, Figures] = {
     "HCP_RM": replace(SOME, turnaround=40.0),
-    "EDF": replace(SOME, late=9.0),
+    "EDF": replace(SOME, late=9.0, processing=0.0003),
     "PSEH_HCP_RM": SOME,
     "MRCP_RM": SOME,
     "WFBB_PD_SL_TSP1": replace(SOME, processing=0.01),
@@ -63,7 +67,16 @@ def as_published() -> FoundDeadlines:
             time = 100.0 + step * (
                 place - next(at for at, each in enumerate(names) if each in _DEFAULTS)
             )
-            found[name] = {"MRCP_RM": replace(found[name]["MRCP_RM"], turnaround=time)}
+            taken = {"up": place + 1, "down": 9 - place}[sweep["trends"]["processing"]] / 1e5
+            found[name] = {
+                "MRCP_RM": replace(found[name]["MRCP_RM"], turnaround=time, processing=taken)
+            }
+    worse = earliest_name("longest_map", 15)
+    found[worse] = {"HCP_RM": replace(SOME, late=4.4), "EDF": replace(BETTER["EDF"], late=4.0)}
+    found[worse]["HCP_RM"] = replace(found[worse]["HCP_RM"], turnaround=40.0)
+    for error in published_deadlines()["tables"]["errors"]:
+        slow = replace(SOME, late=9.0 if error < 0 else 0.0, turnaround=200.0 - error)
+        found[error_name(30, error)]["HCP_RM"] = slow
     found["budgets_rate_0p025"]["MRCP_RM"] = replace(SOME, late=2.0)
     tables = published_deadlines()["tables"]
     for interval in tables["intervals"]:
@@ -91,8 +104,8 @@ def parts() -> tuple[DeadlinePart, ...]:
 def test_what_is_published_holds(parts: tuple[DeadlinePart, ...]) -> None:
     missed = [cell for part in parts for cell in part.cells if not cell.holds]
     assert missed == []
-    assert [len(part.cells) for part in parts] == [27, 4, 18, 10, 52, 22, 46, 12]
-    assert within_count(parts) == (191, 191)
+    assert [len(part.cells) for part in parts] == [39, 4, 42, 25, 52, 22, 12, 46, 12]
+    assert within_count(parts) == (254, 254)
 
 
 def test_what_is_not_as_published_is_missed() -> None:
@@ -108,9 +121,9 @@ def test_what_is_not_as_published_is_missed() -> None:
     found[hadoop_name(25, "variable")]["HCP_RM"] = SOME
     missed = [cell.what for part in deadline_parts(found) for cell in part.cells if not cell.holds]
     assert missed == [
-        *("resources 25: P %", "resources: T s"),
+        *("resources 25: P %", "resources: T s", "resources: most O/T %"),
         *("rate 0.001: P %", "rate 0.001: T s", "rate 0.025: P %"),
-        *("synthetic, 1/30: P %", "synthetic, 1/30: T s"),
+        *("synthetic, a job in s 30: P %", "synthetic, a job in s 30: T s"),
         "1/45 H, f = -0.9: O by that of f = 0",
         *("1/45, f = -0.9: O s of EH", "1/45 H by f: O s", "1/25 variable: O s of EH"),
         *("small_1: P %", "small_1: PO s"),
@@ -119,19 +132,55 @@ def test_what_is_not_as_published_is_missed() -> None:
 
 def test_every_experiment_is_a_scenario() -> None:
     every = experiments(DeadlineExtent())
-    assert len(every) == 51
+    assert len(every) == 77
     for name, values in every.items():
         validated(StagesScenario, name, {**values, "name": f"deadlines_{name}"}, {})
     quick = experiments(DeadlineExtent(quick=True))
     assert quick.items() <= every.items()
-    assert len(quick) == 32
+    assert len(quick) == 49
+
+
+def test_each_part_can_be_run_by_itself() -> None:
+    every = experiments(DeadlineExtent())
+    by_part = {name: experiments(DeadlineExtent(parts=(name,))) for name in deadline_runs.PARTS}
+    assert set().union(*by_part.values()) == set(every)
+    published = as_published()
+    for name, some in by_part.items():
+        shown = deadline_parts({each: published[each] for each in some})
+        assert shown, name
+        assert len(shown) < 9
+        assert all(cell.holds for part in shown for cell in part.cells)
+    both = DeadlineExtent(quick=True, parts=("edf", "closed"))
+    assert both.command == "rebecsim reproduce deadlines --quick --parts edf,closed"
+    assert set(experiments(both)) <= set(by_part["edf"]) | set(by_part["closed"])
+    with pytest.raises(UserError, match=r"there is no part fctors; did you mean factors\?"):
+        experiments(DeadlineExtent(parts=("fctors",)))
+
+
+def test_each_factor_is_varied_alone() -> None:
+    """What a figure of the thesis is about is the only thing that differs between its levels."""
+    every = experiments(DeadlineExtent())
+    for factor, name in (("longest_map", earliest_name), ("multiplier", earliest_name)):
+        levels = next(
+            each["levels"] for each in published_deadlines()["earliest"] if each["factor"] == factor
+        )
+        found = [every[name(factor, level)] for level in levels]
+        differing = {
+            key
+            for each in found
+            for key, value in each["workload"].items()
+            if value != found[0]["workload"][key]
+        }
+        assert differing == {"map_reduce" if factor == "longest_map" else factor}
+    counts = [every[compared_name("count", level)]["resources"]["count"] for level in (25, 50, 100)]
+    assert counts == [25, 50, 100]
 
 
 def test_the_output_fits_a_terminal_and_ends_with_the_count() -> None:
     file = io.StringIO()
     Console(file=file, width=80).print(deadlines_view(as_published()))
     lines = file.getvalue().rstrip().split("\n")
-    assert lines[-1] == "191 of 191 cells (100 %) are within the bounds of their parts."
+    assert lines[-1] == "254 of 254 cells (100 %) are within the bounds of their parts."
     assert max(len(line.rstrip()) for line in lines) <= 80
 
 
@@ -153,10 +202,15 @@ def test_the_command_shows_what_was_run_and_writes_a_page(
         return as_published()
 
     monkeypatch.setattr(deadline_runs, "run_deadlines", ran)
+    refused = run("reproduce", "capacity", "--parts", "edf")
+    assert refused.returncode == 2
+    assert "is for deadlines only" in refused.stderr
+    run("reproduce", "deadlines", "--parts", "edf, closed", "--workers", 1)
+    assert asked.pop() == DeadlineExtent(parts=("edf", "closed"))
     page = tmp_path / "page.md"
     done = run("reproduce", "deadlines", "--replications", 3, "--workers", 1, "--page", page)
     assert done.returncode == 0, done.stderr
-    assert "191 of 191 cells (100 %) are within the bounds" in done.stdout
+    assert "254 of 254 cells (100 %) are within the bounds" in done.stdout
     assert asked == [DeadlineExtent(replications=3)]
     assert "3 replications of each experiment" in page.read_text("utf-8")
 
