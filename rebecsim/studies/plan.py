@@ -11,7 +11,6 @@ from typing import Any
 from rebecsim.files import digest_of
 from rebecsim.metrics import Metric
 from rebecsim.studies.plugin_record import PluginRecord
-from rebecsim.studies.scenarios.scenario import settings_of
 from rebecsim.studies.scenarios.sweeps import Changes
 from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.statistics.precision import Precision, parse_precisions
@@ -57,10 +56,10 @@ class Plan:
         """What charts go by."""
         return self.swept.axis
 
-    @property
+    @cached_property
     def settings(self) -> tuple[tuple[Changes, Plan], ...]:
         """Give the values that are swept, and a plan with each combination of them alone."""
-        found = settings_of(self.scenario)
+        found = self.swept.settings
         size = len(self.cells) // len(found)
         return tuple(
             (

@@ -10,7 +10,7 @@ from typing import Any
 
 from rebecsim.errors import UserError
 from rebecsim.studies.cell import Cell, Condition
-from rebecsim.studies.scenarios.scenario import find_swept, settings_of
+from rebecsim.studies.scenarios.scenario import Setting, find_swept, settings_of
 from rebecsim.studies.scenarios.scenario_errors import field_name
 from rebecsim.studies.scenarios.sweeps import (
     Sweep,
@@ -47,6 +47,11 @@ class SweptStudy:
         for columns in study.tables(scenario, trace=True).values():
             taken.update(columns)
         return column_names(list(scenario.swept), taken)
+
+    @cached_property
+    def settings(self) -> tuple[Setting, ...]:
+        """Every combination of the values that are swept."""
+        return settings_of(self.scenario)
 
     @property
     def apart(self) -> tuple[str, ...]:
@@ -86,9 +91,8 @@ class SweptStudy:
         }
         alone = self.scenario.model_copy(update={"sweep": Sweep(rest)})
         own = tuple(self.study.cells(alone, folder))
-        settings = settings_of(self.scenario)
-        names = file_names([each.changes for each in settings], _LONGEST_NAME, "setting")
-        for setting, name in zip(settings, names, strict=True):
+        names = file_names([each.changes for each in self.settings], _LONGEST_NAME, "setting")
+        for setting, name in zip(self.settings, names, strict=True):
             cells = tuple(self.study.cells(setting.scenario, folder))
             where = tuple(
                 (self.coordinates[key], coordinate(value)) for key, value in setting.changes
@@ -106,7 +110,7 @@ class SweptStudy:
     def files(self) -> Mapping[FieldPath, str]:
         """Give the files that are named, those of all values too."""
         found = dict(self.study.files(self.scenario))
-        for setting in settings_of(self.scenario) if self.scenario.swept else ():
+        for setting in self.settings:
             places = {key: self.scenario.swept[key].index(value) for key, value in setting.changes}
             for path, file in self.study.files(setting.scenario).items():
                 key = field_name(path)

@@ -54,8 +54,7 @@ KINDS: dict[str, dict[str, Any]] = {
             }
         },
         "cluster": {
-            "nodes": [{"count": 2, "memory": 4000, "cores": 4}],
-            "reservations": True,
+            "nodes": [{"count": 6, "memory": 4000, "cores": 4}],
             "master_memory": 500,
         },
         "elasticity": {"penalty": {"model": "STEP", "bump": 1.5}},
