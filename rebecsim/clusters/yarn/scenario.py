@@ -21,7 +21,7 @@ is said. Paths start from the folder of the scenario file.
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -375,8 +375,6 @@ class ErrorsTable(Table):
 
 class YarnScenario(StudyScenario):
     """A comparison of schedulers of a YARN cluster, as read from a scenario file."""
-
-    fixed: ClassVar[frozenset[str]] = frozenset({"schedulers", "error_percents"})
 
     kind: Literal["yarn"] = Field(default="yarn", description="the kind of cluster")
     replications: int = Field(

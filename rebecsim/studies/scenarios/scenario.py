@@ -158,7 +158,7 @@ def validated(
 
 _FIXED = frozenset(
     {"kind", "name", "title", "description", "replications", "precision", "seed", "sweep"}
-    | {"policies", "baseline", "metrics", "load_factors"}
+    | {"policies", "schedulers", "baseline", "metrics", "load_factors", "error_percents"}
 )
 """Keys that no scenario can sweep; those of lists are compared already."""
 
