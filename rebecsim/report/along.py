@@ -64,35 +64,57 @@ def along_pictures(
 def along_sections(
     plan: Plan, results: Results, moments: Sequence[CellMoments]
 ) -> Iterator[Section]:
-    """Show what changes with each key that is swept; charts of those that no others show."""
-    axes = plan.swept.axes
-    charted = plan.study.charted(plan.scenario)
-    for axis in axes:
-        others = [each.coordinate for each in axes if each != axis]
-        tables = [
-            table
-            for metric in plan.metrics[:1]
-            for table in [_difference_table(plan, results, axis, others, metric)]
-            if table is not None
-        ]
+    """Show what changes with each key that is swept; charts of those that no others show.
+
+    Where a swept key takes the place of what charts of the kind go by, these have a section too.
+    """
+    for axis in plan.swept.axes:
+        tables = tuple(_difference_tables(plan, results, axis))
+        files = {f"differences_by_{axis.name}.csv": _csv(plan, results, axis)}
         pictures: tuple[Picture, ...] = ()
-        files = {f"differences_by_{axis.name}.csv": _csv(plan, results, axis, others)}
         if axis != plan.axis:
-            placed = as_lines([_placed(each, axis) for each in moments], others)
-            heading, end = plan.scenario.heading, f"by_{axis.name}"
-            pictures = along_pictures(placed, charted, axis, heading, end)
-            named = summarise(placed, charted, _LEVEL, axis=axis.coordinate)
-            files[f"by_{axis.name}.csv"] = by_axis_csv(named, axis)
+            pictures, table = _charts(plan, moments, axis)
+            files[f"by_{axis.name}.csv"] = table
         notes = (_note(plan),) if tables else ()
         yield Section(
             name=f"along_{axis.name}",
             title=f"Along {axis.by}",
-            tables=tuple(tables),
+            tables=tables,
             pictures=pictures,
             notes=notes,
             files=files,
             terminal=Group(*map(text_table, tables), *(Text(each, style="dim") for each in notes)),
         )
+    own = plan.study.axis(plan.scenario)
+    if own is not None and own != plan.axis:
+        pictures, table = _charts(plan, moments, own)
+        yield Section(
+            name=f"along_{own.name}",
+            title=f"Along {own.by}",
+            pictures=pictures,
+            files={f"by_{own.name}.csv": table},
+        )
+
+
+def _charts(
+    plan: Plan, moments: Sequence[CellMoments], axis: Axis
+) -> tuple[tuple[Picture, ...], str]:
+    """Draw figures over an axis, and give the same as CSV."""
+    charted = plan.study.charted(plan.scenario)
+    placed = as_lines([_placed(each, axis) for each in moments], _others(plan, axis))
+    pictures = along_pictures(placed, charted, axis, plan.scenario.heading, f"by_{axis.name}")
+    named = summarise(placed, charted, _LEVEL, axis=axis.coordinate)
+    return pictures, by_axis_csv(named, axis)
+
+
+def _others(plan: Plan, axis: Axis) -> tuple[str, ...]:
+    """Name what else is compared apart and has several values: lines differ by it."""
+    return tuple(
+        name
+        for name in plan.apart
+        if name != axis.coordinate
+        and len({dict(each.cell.condition.coordinates).get(name) for each in plan.cells}) > 1
+    )
 
 
 def of_first_setting(plan: Plan, sections: Sequence[Section]) -> Iterator[Section]:
@@ -138,7 +160,7 @@ def _shown(value: Value) -> str:
 
 
 def _differences(
-    plan: Plan, results: Results, axis: Axis, others: Sequence[str], metrics: Sequence[Metric]
+    plan: Plan, results: Results, axis: Axis, metrics: Sequence[Metric]
 ) -> Iterator[tuple[str, list[list[Estimate]]]]:
     """Give, for each policy, by how much figures differ from those at the first value.
 
@@ -146,6 +168,7 @@ def _differences(
     over what is not swept. Lines whose values have different numbers of runs are left out.
     """
     first, *rest = _values(plan, axis)
+    others = _others(plan, axis)
     counters = sorted({name for metric in metrics for name in metric.counters})
     size = len(plan.cells) // len(plan.settings)
     # What a kind says of a cell may differ by its value: its place in the setting does not.
@@ -173,23 +196,21 @@ def _line(planned: PlannedCell, others: Sequence[str]) -> str:
     return f"{cell.policy}, {named}" if named.coordinates else cell.policy
 
 
-def _difference_table(
-    plan: Plan, results: Results, axis: Axis, others: Sequence[str], metric: Metric
-) -> TextTable | None:
-    """Show by how much a figure differs from that at the first value: a row for each policy."""
+def _difference_tables(plan: Plan, results: Results, axis: Axis) -> Iterator[TextTable]:
+    """Show by how much the first figure differs from that at the first value: a row a policy."""
+    metric = plan.metrics[0]
     first, *rest = map(_shown, _values(plan, axis))
     rows = tuple(
         (line, tuple(format_estimates(metric, found[0])))
-        for line, found in _differences(plan, results, axis, others, [metric])
+        for line, found in _differences(plan, results, axis, [metric])
     )
-    if not rows:
-        return None
-    headings = (plan.study.compared.one.capitalize(), *rest)
-    title = f"{column_heading(metric)} by {axis.by}: difference to {axis.by} {first}"
-    return TextTable(title, headings, rows)
+    if rows:
+        headings = (plan.study.compared.one.capitalize(), *rest)
+        title = f"{column_heading(metric)} by {axis.by}: difference to {axis.by} {first}"
+        yield TextTable(title, headings, rows)
 
 
-def _csv(plan: Plan, results: Results, axis: Axis, others: Sequence[str]) -> str:
+def _csv(plan: Plan, results: Results, axis: Axis) -> str:
     """A line for each policy, figure and value: the difference to the first value."""
     first, *rest = map(_shown, _values(plan, axis))
     header = ["policy", "metric", axis.coordinate, "compared_with"]
@@ -197,7 +218,7 @@ def _csv(plan: Plan, results: Results, axis: Axis, others: Sequence[str]) -> str
     metrics = plan.metrics
     rows = [
         [line, metric.name, value, first, *estimate_fields([estimate])]
-        for line, found in _differences(plan, results, axis, others, metrics)
+        for line, found in _differences(plan, results, axis, metrics)
         for metric, estimates in zip(metrics, found, strict=True)
         for value, estimate in zip(rest, estimates, strict=True)
     ]

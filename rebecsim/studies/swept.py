@@ -21,7 +21,6 @@ from rebecsim.studies.scenarios.sweeps import (
     shown_value,
 )
 from rebecsim.studies.scenarios.toml_lines import FieldPath
-from rebecsim.studies.scenarios.units import unit_of
 from rebecsim.studies.study import Axis, PlannedCell, Study
 
 _LONGEST_NAME = 60
@@ -61,11 +60,10 @@ class SweptStudy:
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
         """What figures can be drawn over: the swept keys that have several values."""
-        fields = find_swept(self.scenario)
         return tuple(
-            _axis(self.coordinates[key], values, unit_of(field and field.json_schema_extra))
-            for key, field in fields.items()
-            if len(values := self.scenario.swept[key]) > 1
+            _axis(self.coordinates[name], values, key.unit)
+            for name, key in find_swept(self.scenario).items()
+            if len(values := self.scenario.swept[name]) > 1
         )
 
     @property

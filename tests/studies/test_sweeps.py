@@ -179,6 +179,25 @@ def test_words_are_grouped_and_further_keys_are_drawn(tmp_path: Path) -> None:
     assert "EDF, workload alone sequential" in lines
 
 
+def test_charts_of_the_kind_stay_beside_those_of_a_swept_key(tmp_path: Path) -> None:
+    ran(scenario("dispatch"), tmp_path).write(tmp_path / "report")
+    report = tmp_path / "report"
+    assert (report / "charts" / "deadline_misses_by_cluster_size.png").exists()
+    with (report / "by_cluster_size.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert {row["app_masters"] for row in rows} == {"1", "2"}
+    assert {row["policy"] for row in rows} >= {"EDF, queue size 2", "FIFO, queue size 4"}
+
+
+def test_what_is_compared_apart_stays_apart_along_a_swept_key(tmp_path: Path) -> None:
+    values = scenario("batch", load_factors=[1.0, 2.0], estimate_errors=[0.0, 5.0])
+    ran(values, tmp_path).write(tmp_path / "report")
+    with (tmp_path / "report" / "differences_by_workload_load.csv").open() as file:
+        lines = {row["policy"] for row in csv.DictReader(file)}
+    assert len(lines) == 2 * 2 * 2
+    assert "EASY, load factor 2.0, estimates error 5" in lines
+
+
 def test_tables_of_toml_are_parts_of_keys(tmp_path: Path) -> None:
     swept = {"workload": {"multiplier": {"from": 2, "to": 6, "step": 2}}}
     plan = load(text_of(scenario("stages", sweep=swept), tmp_path)).plan()
@@ -220,6 +239,28 @@ def test_what_cannot_be_swept_is_said(
         load(text_of(scenario(kind, sweep=sweep), tmp_path)).plan()
     assert said in str(caught.value)
     assert "sweep" in str(caught.value)
+
+
+def test_values_are_checked_together(tmp_path: Path) -> None:
+    log = "".join(
+        f"{n} {90 * n} -1 10 1 -1 -1 1 10 -1 1 1 -1 -1 -1 -1 -1 -1\n" for n in range(1, 5)
+    )
+    (tmp_path / "a.swf").write_text(log)
+    values = scenario(
+        "batch",
+        replications=1,
+        machine={"processors": 4},
+        workload={"log": "a.swf", "begin": 0, "end": 100},
+        sweep={"workload.begin": [200], "workload.end": [300, 400]},
+    )
+    assert len(load(text_of(values, tmp_path)).plan().cells) == 4
+    values["sweep"] = {"workload.begin": [0, 200], "workload.end": [150, 400]}
+    with pytest.raises(ScenarioError) as caught:
+        load(text_of(values, tmp_path))
+    assert str(caught.value) == (
+        "swept.toml: sweep: with workload.begin=200, workload.end=150: workload: "
+        "end = 150 should be after begin = 200"
+    )
 
 
 def test_a_wrong_key_is_said_with_its_line(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
-from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 from rebecsim.close_names import suggestion
@@ -22,6 +21,7 @@ from rebecsim.studies.scenarios.scenario_errors import (
 )
 from rebecsim.studies.scenarios.sweeps import (
     Changes,
+    Key,
     SweepError,
     SweepField,
     combinations,
@@ -162,6 +162,9 @@ _FIXED = frozenset(
 )
 """Keys that no scenario can sweep; those of lists are compared already."""
 
+_MOST_SAID = 10
+"""Combinations of which it is said what is wrong with them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -178,49 +181,44 @@ def settings_of(scenario: Some) -> tuple[Setting, ...]:
     """
     if not scenario.swept:
         return (Setting((), scenario),)
-    fixed = _FIXED | scenario.fixed
-    paths = {name: find_key(scenario, name, fixed).path for name in scenario.swept}
-    rest = {name: values for name, values in scenario.sweep.items() if name not in paths}
+    paths = {name: key.path for name, key in find_swept(scenario).items()}
     return tuple(
-        Setting(changes, _changed(scenario, changes, paths, rest))
+        Setting(changes, _changed(scenario, changes, paths))
         for changes in combinations(scenario.swept)
     )
 
 
-def find_swept(scenario: StudyScenario) -> dict[str, FieldInfo | None]:
-    """Give the fields of the keys that are swept, None for keys of free tables.
-
-    Raises SweepError.
-    """
+def find_swept(scenario: StudyScenario) -> dict[str, Key]:
+    """Find the keys that are swept. Raises SweepError."""
     fixed = _FIXED | scenario.fixed
-    return {name: find_key(scenario, name, fixed).field for name in scenario.swept}
+    return {name: find_key(scenario, name, fixed) for name in scenario.swept}
 
 
 def sweep_errors(scenario: StudyScenario) -> Iterator[SweepError]:
-    """Say what is wrong with a sweep: each key and value by itself, then their combinations."""
-    fixed, found = _FIXED | scenario.fixed, False
-    for name, values in scenario.swept.items():
+    """Say what is wrong with a sweep: its keys, or else the values that they cannot have."""
+    fixed, paths = _FIXED | scenario.fixed, {}
+    for name in scenario.swept:
         try:
-            paths = {name: find_key(scenario, name, fixed).path}
-            for value in values:
-                _changed(scenario, ((name, value),), paths, {})
-        except SweepError as error:
-            found = True
-            yield error
-    if not found and len(scenario.swept) > 1:
-        try:
-            settings_of(scenario)
+            paths[name] = find_key(scenario, name, fixed).path
         except SweepError as error:
             yield error
+    if not paths or len(paths) < len(scenario.swept):
+        return
+    said: set[str] = set()
+    for changes in combinations(scenario.swept):
+        try:
+            _changed(scenario, changes, paths)
+        except SweepError as error:
+            if str(error) not in said:
+                yield error
+            said.add(str(error))
+            if len(said) >= _MOST_SAID:
+                return
 
 
-def _changed(
-    scenario: Some,
-    changes: Changes,
-    paths: Mapping[str, FieldPath],
-    rest: Mapping[str, tuple[Any, ...]],
-) -> Some:
+def _changed(scenario: Some, changes: Changes, paths: Mapping[str, FieldPath]) -> Some:
     """Give a scenario other values at some paths. Raises SweepError."""
+    rest = {name: values for name, values in scenario.sweep.items() if name not in paths}
     values = {**scenario.model_dump(), "sweep": rest}
     for name, value in changes:
         set_value(values, paths[name], value)
@@ -228,11 +226,12 @@ def _changed(
         return type(scenario).model_validate(values)
     except ValidationError as error:
         first = problems_of(error, {}, {})[0]
-        alone = len(changes) == 1
-        own = alone and first.field == field_name(paths[changes[0][0]])
-        where = "" if own else f"with {label_of(changes)}: "
-        said = ": ".join(filter(None, ("" if own else first.field, first.message)))
-        raise SweepError(changes[0][0] if alone else "", f"{where}{said}") from error
+        own = next((name for name, path in paths.items() if field_name(path) == first.field), None)
+        if own is not None:
+            raise SweepError(own, first.message) from error
+        key = changes[0][0] if len(changes) == 1 else ""
+        said = ": ".join(filter(None, (first.field, first.message)))
+        raise SweepError(key, f"with {label_of(changes)}: {said}") from error
 
 
 def entry_error(kind: str, place: int | str, text: str) -> PydanticCustomError:

@@ -24,6 +24,7 @@ from rebecsim.close_names import closest_name, suggestion
 from rebecsim.errors import UserError
 from rebecsim.studies.cell import Value
 from rebecsim.studies.scenarios.toml_lines import FieldPath
+from rebecsim.studies.scenarios.units import unit_of
 
 MAX_COMBINATIONS = 10_000
 """Most combinations of one scenario: each is checked, run and kept."""
@@ -248,11 +249,11 @@ class Key:
 
     Attributes:
         path: where it stands.
-        field: what is said of it; None of a key in a table whose keys are free.
+        unit: of its values; None where nothing is said of it.
     """
 
     path: FieldPath
-    field: FieldInfo | None
+    unit: str | None
 
 
 def find_key(scenario: BaseModel, key: str, fixed: frozenset[str]) -> Key:
@@ -284,7 +285,7 @@ def find_key(scenario: BaseModel, key: str, fixed: frozenset[str]) -> Key:
             raise SweepError(key, _no_table(steps[:place], at))
     if steps[0] in fixed and not _is_in_table(steps):
         raise SweepError(key, _fixed(key, getattr(scenario, str(steps[0]))))
-    return Key(steps, field)
+    return Key(steps, unit_of(field and field.json_schema_extra))
 
 
 def _steps(key: str) -> FieldPath:
