@@ -95,8 +95,6 @@ def deadline_parts(found: FoundDeadlines) -> tuple[DeadlinePart, ...]:
 
 _POINT, _POINTS, _SAME = 1.0, 5.0, 2.0
 _LATE, _TURNAROUND, _PROCESSING = "P %", "T s", "O s"
-_MANY_TIMES = 100
-"""What HCP-RM takes for a decision is at least so many times what EDF does: hundreds of times."""
 _LESS = 0.005  # of a ratio, to be less by rounding
 
 
@@ -230,7 +228,7 @@ def _against_earliest(
 def _earliest_trends(
     found: FoundDeadlines, factor: Mapping[str, Any], names: Sequence[str]
 ) -> Iterator[DeadlineCell]:
-    """Compare the trends of HCP-RM along a factor; what EDF takes stays as it is."""
+    """Compare the trends of HCP-RM along a factor; what EDF takes is not measured on Hadoop."""
     ends = [found[name][PRODUCT] for name in names]
     title, trends = factor["title"], factor["trends"]
     if "late" in trends:
@@ -239,10 +237,6 @@ def _earliest_trends(
         times = ends[0].turnaround, ends[-1].turnaround
         yield trend_cell(f"{title}: {_TURNAROUND}", trends["turnaround"], *times)
     yield _time_trend(f"{title}: {_PROCESSING}", trends["processing"], ends)
-    ratios = [found[name][PRODUCT].processing / found[name][EARLIEST].processing for name in names]
-    words = f"{min(ratios):.0f} to {max(ratios):.0f} times"
-    what = f"{title}: {_PROCESSING} by that of EDF"
-    yield DeadlineCell(what, "300 to 400 times on average", words, min(ratios) >= _MANY_TIMES)
 
 
 _MANAGERS = {"H": PRODUCT, "EH": HANDLING}
