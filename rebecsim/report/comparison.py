@@ -46,7 +46,7 @@ def report_input(
     orders = {name: run.moments(other) for name, (other, run) in others}
     pairs = paired_moments(results, plan.cells, counters)
     order_pairs = {name: paired_moments(run, o.cells, counters) for name, (o, run) in others}
-    order = getattr(scenario, "order", None)
+    order = _unless_swept(scenario, "order")
     record = results.record()
     return ReportInput(
         title=scenario.heading,
@@ -56,9 +56,7 @@ def report_input(
         versions=record["versions"],
         moments=moments,
         metrics=metrics,
-        choice_law=None
-        if "choice_law" in scenario.swept
-        else getattr(scenario, "choice_law", None),
+        choice_law=_unless_swept(scenario, "choice_law"),
         engines=tuple(record["engines"]),
         inputs=_inputs(record),
         charted=study.charted(scenario),
@@ -76,6 +74,11 @@ def report_input(
         compared=study.compared,
         order_notes=study.order_notes,
     )
+
+
+def _unless_swept(scenario: Any, key: str) -> Any:
+    """Give the value of a key that some kinds have, where it is the same in all cells."""
+    return None if key in scenario.swept else getattr(scenario, key, None)
 
 
 def _sections(plan: Plan, results: Results, moments: Sequence[CellMoments]) -> Sequence[Section]:

@@ -24,7 +24,8 @@ from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.study import Axis, PlannedCell, Study
 
 _LONGEST_NAME = 60
-_VIEW_COLUMNS = ("run", "cell", "policy", "finished", "replications", "replication", "bytes")
+VIEW_COLUMNS = ("run", "cell", "policy", "finished", "replications", "replication", "bytes")
+"""The columns that views of all kinds have."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class SweptStudy:
     def coordinates(self) -> Mapping[str, str]:
         """The names of the coordinates of swept keys: key -> name. No view has two of a name."""
         study, scenario = self.study, self.scenario
-        taken = {*_VIEW_COLUMNS, *study.apart}
+        taken = {*VIEW_COLUMNS, *study.apart}
         if (axis := study.axis(scenario)) is not None:
             taken.add(axis.coordinate)
         for metric in study.kept(scenario):

@@ -17,11 +17,7 @@ from rebecsim.clusters.model.fitting import scenario_faults
 from rebecsim.clusters.model.measures import measures_of
 from rebecsim.clusters.model.run import FINISHED, ModelTask, python_only, run_rows
 from rebecsim.clusters.model.scenario import ModelScenario
-from rebecsim.clusters.model.variants import (
-    MODEL_SUFFIXES,
-    ModelText,
-    open_text,
-)
+from rebecsim.clusters.model.variants import MODEL_SUFFIXES, ModelText, open_text
 from rebecsim.errors import UserError
 from rebecsim.lang import RebecaError
 from rebecsim.lang.reading.parser import read_source
@@ -51,6 +47,7 @@ from rebecsim.studies.sections import Section
 from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.storage.results import Results
 from rebecsim.studies.study import How, PlannedCell
+from rebecsim.studies.swept import VIEW_COLUMNS
 
 _REPLICATIONS_PER_TASK = 100
 _MOST_PAIRED = 5
@@ -58,7 +55,6 @@ _MOST_PAIRED = 5
 _LONGEST_NAME = 60
 _REPEATED = 1_000
 """Messages of a run of a model in Python that are served again."""
-_VIEW_COLUMNS = ("run", "cell", "policy", "finished", "replications", "replication", "bytes")
 
 
 @dataclass(frozen=True)
@@ -247,7 +243,7 @@ def _require_repeatable(setup: ModelSetup, key: tuple[int, ...]) -> None:
 
 def _sql_names(scenario: ModelScenario) -> dict[str, str]:
     """Name the columns of what is swept, so that no view has two of one name."""
-    taken = {*_VIEW_COLUMNS, *columns_of(scenario, frozenset())}
+    taken = {*VIEW_COLUMNS, *columns_of(scenario, frozenset())}
     taken.update(name for columns in tables_of(scenario).values() for name in columns)
     for metric in measures_of(scenario):
         taken.update(metric.name + end for end in ("", "_low", "_high"))
