@@ -19,7 +19,6 @@ from rebecsim.clusters.common import queued
 from rebecsim.clusters.mapreduce.cluster import run_mapreduce
 from rebecsim.clusters.mapreduce.inputs import RunSetup
 from rebecsim.clusters.mapreduce.records import FinishedRun
-from rebecsim.clusters.mapreduce.reproduction.running import chosen_experiments
 from rebecsim.clusters.mapreduce.reproduction.scenarios import experiment_scenarios
 
 PACKAGE = Path(queued.__file__).parents[2]
@@ -31,7 +30,7 @@ def main() -> None:
     parser.add_argument("--experiment", type=int, default=1)
     parser.add_argument("--profile", action="store_true")
     options = parser.parse_args()
-    (scenario,) = experiment_scenarios(chosen_experiments([options.experiment]), 1)
+    (scenario,) = experiment_scenarios(1, [options.experiment])
     setup = RunSetup(scenario, Path(), scenario.variants[0].name)
     run(setup)
     began = time.process_time()

@@ -16,8 +16,22 @@ act, `generate` turns configurations and checked models into code, `simulation`,
 `live` run them, `studies` and `clusters` compare policies, `report` shows the results.
 """
 
+from typing import Any
+
 from lazy_loader import attach_stub
 
 __version__ = "0.1.0"
 
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+_attached, __dir__, __all__ = attach_stub(__name__, __file__)
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        return _attached(name)
+    except ModuleNotFoundError as error:
+        from rebecsim.extras import missing_package
+
+        missing = missing_package(f"rebecsim.{name}", error)
+        if missing is None:
+            raise
+        raise missing from error

@@ -18,7 +18,7 @@ from typing import Any
 from rebecsim.actors.message import PlainMessage
 from rebecsim.actors.rebec import MessageServer, Rebec
 from rebecsim.actors.schedulers import FifoScheduler, Pick, RandomScheduler, Scheduler
-from rebecsim.actors.semantics import count_alternatives
+from rebecsim.actors.semantics import count_alternatives, deciding_server
 from rebecsim.actors.system import System
 
 _SPARE = 1000  # entries that may get out of date, or as many as rebecs, before all are made anew
@@ -26,7 +26,7 @@ _SPARE = 1000  # entries that may get out of date, or as many as rebecs, before 
 
 def agenda_for(system: System, scheduler: Scheduler, until: int | None = None) -> Agenda:
     """Make the agenda that takes the steps of a scheduler, at times up to and including `until`."""
-    if type(scheduler) is FifoScheduler:
+    if type(scheduler) is FifoScheduler and not _may_turn(system):
         return FirstSent(system, scheduler.priorities, until)
     if type(scheduler) is RandomScheduler:
         return DrawnPlaces(system, scheduler, until)
@@ -44,6 +44,7 @@ class Agenda(ABC):
         self._ranks = 1  # how many urgencies there are; rank 0 is the most urgent
         self._rank_of_server: dict[MessageServer, int] = {}
         self._rank_of_rebec: list[int] = []
+        self._turns = priorities and _may_turn(system)
         if priorities:
             self._find_ranks()
         self._end = None if until is None else (until + 1) * self._ranks
@@ -68,6 +69,8 @@ class Agenda(ABC):
         self._ranks = max(len(ranks), 1)
 
     def _rank(self, rebec: Rebec, head: PlainMessage) -> int:
+        if self._turns:
+            return self._rank_of_server[deciding_server(rebec)]
         if self._rank_of_server:
             return self._rank_of_server[head[3]]
         return self._rank_of_rebec[rebec._index]
@@ -81,14 +84,14 @@ class Agenda(ABC):
             if rebec._bag.messages:
                 self.note(rebec)
 
-    def _comes_first(self, rebec: Rebec, message: PlainMessage, at_work: bool) -> bool:
+    def _matters(self, rebec: Rebec, message: PlainMessage, at_work: bool) -> bool:
         """Put a message beside others; tell whether its rebec has to be noted for it.
 
         A rebec at work has reserved a place, and is noted afterwards.
         """
         bag = rebec._bag
         bag.put(message, at_work)
-        if at_work or bag.messages[0] is not message:
+        if at_work or not (self._turns or bag.messages[0] is message):
             return False
         self._spare -= 1  # what was noted of it is out of date from now on
         if not self._spare:
@@ -119,6 +122,17 @@ class Agenda(ABC):
         `message` is one that is sent to it just now, which is put into its bag. That is one call
         and not two, as it is done for each message. Raises QueueOverflowError when it is full.
         """
+
+
+def _may_turn(system: System) -> bool:
+    """Whether a message that is not the first in its bag can change how urgent its rebec is."""
+    if not system.uses_global_priority:
+        return False
+    for each in {type(rebec) for rebec in system.rebecs}:
+        orders = {(one.priority, one.global_priority) for one in each.__servers__.values()}
+        if len(orders) > len({priority for priority, _ in orders}):
+            return True
+    return False
 
 
 def _ranks(urgencies: Iterable[int]) -> dict[int, int]:
@@ -195,7 +209,7 @@ class FirstSent(Agenda):
             message = messages[0]
         elif not (messages or at_work):
             messages.append(message)
-        elif not self._comes_first(rebec, message, at_work):
+        elif not self._matters(rebec, message, at_work):
             return
         moment = message[0]
         if rebec._now > moment:
@@ -297,7 +311,9 @@ class AllDue(Agenda):
             message = messages[0]
         elif not (messages or at_work):
             messages.append(message)
-        elif not self._comes_first(rebec, message, at_work):
+        elif self._matters(rebec, message, at_work):
+            message = messages[0]
+        else:
             return
         moment = message[0]
         if rebec._now > moment:

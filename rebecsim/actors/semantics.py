@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from rebecsim.actors.failures import failure_of
 from rebecsim.actors.message import Message, PlainMessage
-from rebecsim.actors.rebec import Rebec
+from rebecsim.actors.rebec import MessageServer, Rebec
 from rebecsim.actors.system import System
 from rebecsim.actors.violations import DeadlineMissedError, Violation
 from rebecsim.errors import UserError
@@ -67,11 +67,29 @@ def ready(system: System, priorities: bool = True) -> tuple[int, list[Rebec]]:
 def most_urgent(system: System, rebecs: list[Rebec]) -> list[Rebec]:
     """Keep the rebecs of the smallest priority number; any global priority replaces all others."""
     if system.uses_global_priority:
-        urgencies = [rebec._bag.messages[0][3].global_priority for rebec in rebecs]
+        urgencies = [deciding_server(rebec).global_priority for rebec in rebecs]
     else:
         urgencies = [rebec._priority for rebec in rebecs]
     first = min(urgencies)
     return [rebec for rebec, urgency in zip(rebecs, urgencies, strict=True) if urgency == first]
+
+
+def deciding_server(rebec: Rebec) -> MessageServer:
+    """Give the message server whose global priority a ready rebec has.
+
+    It is that of the messages that it may serve; of several message servers, the one that its
+    class declares first. Which message was sent first makes no difference, as states do not know.
+    """
+    messages = rebec._bag.messages
+    head: MessageServer = messages[0][3]
+    count = count_alternatives(rebec)
+    if count == 1:
+        return head
+    return min((message[3] for message in messages[:count]), key=_declared)
+
+
+def _declared(server: MessageServer) -> int:
+    return server.number
 
 
 def alternatives(rebec: Rebec) -> list[Message]:

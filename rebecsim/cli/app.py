@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from rebecsim.native.engines import Engine, usable
 from rebecsim.printable import printable
 
 if TYPE_CHECKING:
@@ -21,9 +22,19 @@ if TYPE_CHECKING:
 Law = Literal["fair", "rmc"]
 """How `?(...)` draws: see the choice law of scenario files."""
 
+
+def _usable_engine(engine: Engine) -> Engine:
+    """Refuse the engine that is not installed before anything is done."""
+    return engine if engine == "auto" else usable(engine)
+
+
 EngineName = Annotated[
     Literal["auto", "python", "native"],
-    typer.Option("--engine", help="What runs the models; the results are the same."),
+    typer.Option(
+        "--engine",
+        help="What runs the models; the results are the same.",
+        callback=_usable_engine,
+    ),
 ]
 Core = Annotated[bool, typer.Option("--core", help="Read the models as Core Rebeca (untimed).")]
 Strict = Annotated[

@@ -9,6 +9,8 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from rebecsim.cli.inputs import keep_inputs
+
 MODELS = "Models"
 STUDIES = "Studies"
 WORKLOADS = "Clusters and workloads"
@@ -278,6 +280,7 @@ def _imported(name: str) -> Any:
     command = group.imported[name]
     command.epilog = f"Example:  rebecsim {COMMANDS[name].example}"
     _unfold(command)
+    keep_inputs(command)
     return command
 
 

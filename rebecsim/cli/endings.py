@@ -1,4 +1,4 @@
-"""How the program ends when something goes wrong: one line on standard error, and a code."""
+"""How the program ends when something goes wrong: a line on standard error, and an exit code."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import NamedTuple
 from rebecsim.cli.app import complain
 from rebecsim.errors import UserError, WorkerKilledError
 from rebecsim.exit_codes import ExitCode
+from rebecsim.extras import missing_package
 
 DEBUG = "REBECSIM_DEBUG"
 """The environment variable that, if not empty, has tracebacks shown."""
@@ -41,7 +42,10 @@ def end_with(error: Exception) -> ExitCode:
 
 
 def ending_of(error: Exception) -> ProgramEnd:
-    """Say in one line what an exception means to the user, and which exit code it deserves."""
+    """Say what an exception means to the user, and which exit code it deserves.
+
+    That is one line, but for a mistake of this program, whose traceback is kept in a file.
+    """
     if isinstance(error, BrokenPipeError):  # nobody reads the output any more
         return ProgramEnd("", ExitCode.CLOSED_PIPE)
     if isinstance(error, UserError):
@@ -93,19 +97,17 @@ def _of_other(error: Exception) -> ProgramEnd:
 
     if isinstance(error, BrokenProcessPool):
         return ProgramEnd(str(WorkerKilledError()), ExitCode.WORKER_KILLED)
+    if isinstance(error, ModuleNotFoundError) and (missing := missing_package("this", error)):
+        return ProgramEnd(str(missing), ExitCode.BAD_INPUT)
     if isinstance(error, Violation):  # of a constructor: there is no run that it could end
         return ProgramEnd(f"{error.verdict}: {error}, in a constructor", ExitCode.VIOLATED)
     return _internal(error)
 
 
 def _internal(error: BaseException) -> ProgramEnd:
-    from rebecsim.actors.failures import raised
+    from rebecsim.cli.mistakes import mistake_report
 
-    what = " ".join(raised(error).split())
-    return ProgramEnd(
-        f"internal error: {what}. This is a mistake of rebecsim; {DEBUG}=1 shows the traceback",
-        ExitCode.INTERNAL_ERROR,
-    )
+    return ProgramEnd(mistake_report(error), ExitCode.INTERNAL_ERROR)
 
 
 def _give_up_unwritable_output() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -12,8 +11,8 @@ import typer
 
 from rebecsim.cli.app import complain, say
 from rebecsim.cli.commands import app
-from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
+from rebecsim.extras import require
 
 
 @app.command()
@@ -36,7 +35,7 @@ def web(
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
 ) -> None:
     """Explore models in a browser, by clicking; nothing leaves this machine."""
-    require_web()
+    require("rebecsim web", "fastapi", "uvicorn")
     from rebecsim.web.serving import prepare
 
     server = prepare(path, host, port, in_class=in_class)
@@ -46,16 +45,6 @@ def web(
         server.run(browser=browser)
     except KeyboardInterrupt:
         raise typer.Exit(ExitCode.INTERRUPTED) from None
-
-
-def require_web() -> None:
-    """Raise UserError where the packages that a server needs are not installed."""
-    try:
-        import_module("rebecsim.web.serving")
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("fastapi", "starlette", "uvicorn"):
-            raise
-        raise UserError("this needs packages more: pip install 'rebecsim[web]'") from error
 
 
 def show_run(model: Path, run: Sequence[int]) -> None:

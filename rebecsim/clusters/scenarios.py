@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rebecsim.clusters.common.registry import UnknownNameError
 from rebecsim.clusters.kinds import find_kind, kind_names
@@ -21,12 +21,13 @@ from rebecsim.studies.scenarios.scenario_errors import (
 from rebecsim.studies.scenarios.scenario_files import ScenarioText, read_scenario_text
 from rebecsim.studies.scenarios.toml_lines import line_of
 from rebecsim.studies.storage.record import FORMAT, described, recorded_scenario
-from rebecsim.studies.storage.results import Results
 from rebecsim.studies.storage.results_error import ResultsError
 from rebecsim.studies.storage.run_directory import RECORD
-from rebecsim.studies.storage.store import StoredRun, stored_run
 from rebecsim.studies.study import Study
 from rebecsim.studies.swept import SweptStudy
+
+if TYPE_CHECKING:  # storing takes packages that models alone do not need
+    from rebecsim.studies.storage.store import StoredRun
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,9 @@ def open_run(directory: Path, name: str | None = None) -> StoredRun:
 
     Raises ResultsError when there is none, or its record is damaged.
     """
+    from rebecsim.studies.storage.results import Results
+    from rebecsim.studies.storage.store import stored_run
+
     record = Results(directory).record()
     if record["format"] < FORMAT:
         record |= {"kind": "dispatch"} | described(_earlier_plan(directory, record))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from rebecsim.actors import Model, Violation
+from rebecsim.exploration.analysis.absolute_time import may_delay
 from rebecsim.exploration.analysis.ignoring import Deciding, decided_by
 from rebecsim.exploration.partial_order import partial_order
 from rebecsim.exploration.properties import (
@@ -97,6 +98,32 @@ class Problem:
     deciding: tuple[Deciding, ...] = ()
     formulas: tuple[PosedFormula, ...] = ()
     fair: bool = True
+
+    @property
+    def hidden_in_delays(self) -> tuple[str, ...]:
+        """What must hold in states, where rebecs that it is about may wait in a `delay`.
+
+        Floating time has no states within a message server, where it may be otherwise.
+        """
+        hidden = self._delaying()
+        return tuple(each.breach.text for each in self.properties if each.reads & hidden)
+
+    def formulas_here(self) -> tuple[PosedFormula, ...]:
+        """Give the formulas that are judged on these states.
+
+        Those of TCTL are about time, which floats; and of rebecs that may wait in a `delay`,
+        floating time has no states between its parts. Such formulas need the timed transition
+        system.
+        """
+        if self.system.mode == "TTS":
+            return self.formulas
+        hidden = self._delaying()
+        return tuple(
+            each for each in self.formulas if each.kind == "ltl" and not each.reads & hidden
+        )
+
+    def _delaying(self) -> frozenset[int]:
+        return may_delay(self.system.model) if self.system.mode == "FTTS" else frozenset()
 
     def broken_in(self, state: State) -> list[Breach]:
         """Give the breaches of the properties that do not hold in a state."""

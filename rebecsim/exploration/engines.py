@@ -12,7 +12,7 @@ from rebecsim.exploration.search import Search
 from rebecsim.exploration.strategies import BreadthFirst, Strategy
 from rebecsim.lang.checked import CheckedModel
 from rebecsim.native import thresholds
-from rebecsim.native.engines import Engine
+from rebecsim.native.engines import Engine, usable
 from rebecsim.native.errors import TimeTooLargeError
 
 Found = TypeVar("Found", bound=Search)
@@ -37,8 +37,10 @@ def run_search(
     given. Where a time has no place in compiled code, all is done again in Python.
 
     Raises NativeEngineError if compiled code was asked for (as hash compaction does too) and has no
-    such search, EndlessError for a message server that does not end.
+    such search, MissingPackagesError if there is no compiler, EndlessError for a message server
+    that does not end.
     """
+    engine = usable("native" if is_compact(strategy) and engine == "auto" else engine)
     if is_compact(strategy) and engine == "python":
         raise UserError("only the native engine has hash compaction")
     search = make()

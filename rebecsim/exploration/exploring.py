@@ -100,7 +100,7 @@ def explore(
         )
 
     judges = bool(problem.formulas) and _can_judge(problem, chosen)
-    graph = build(problem) if judges and _asks_for_graph(problem) else None
+    graph = build(problem) if judges and problem.formulas_here() else None
     if graph is None or graph.keys:
         search = run_search(
             lambda: Search(problem, limits=bounds, meter=meter, stop_at=stop_at, progress=progress),
@@ -125,11 +125,6 @@ def _can_judge(problem: Problem, strategy: Strategy) -> bool:
     is_plain = isinstance(strategy, BreadthFirst) and not strategy.compact
     is_whole = problem.system.partial_order is None
     return is_plain and is_whole and not isinstance(problem.system, SymmetricSystem)
-
-
-def _asks_for_graph(problem: Problem) -> bool:
-    """Whether formulas are judged on these states; those of TCTL are not on floating ones."""
-    return problem.system.mode == "TTS" or any(each.kind == "ltl" for each in problem.formulas)
 
 
 def _named(formula: PosedFormula) -> str:
@@ -167,6 +162,7 @@ def _result(problem: Problem, search: Search, strategy: Strategy) -> Result:
         bounds=tuple(search.bounds),
         abstraction=problem.left_out,
         deciding=problem.deciding,
+        hidden_in_delays=problem.hidden_in_delays,
         absolute_time=_why_absolute(system),
         symmetries=len(system.group) if isinstance(system, SymmetricSystem) else 1,
         growing=growing(search) if not compact and _ENDED_BY.intersection(search.bounds) else (),

@@ -42,8 +42,10 @@ class Result:
     `rebecsim.exploration.growth`. `standstill` is a cycle without time among the states that were
     expanded; None if there is none, or if that is not decided. `engine` is "native" if compiled
     code did the search, or went on with it. `omission` bounds the probability that hash compaction
-    missed states; it is 0 without. `not_evaluated` names formulas of the property file that the
-    verdict says nothing of, `properties` are the verdicts on all the others of the file.
+    missed states; it is 0 without. `hidden_in_delays` are properties of states that may not hold
+    during a `delay`, which floating time has no states of. `not_evaluated` names formulas of the
+    property file that the verdict says nothing of, `properties` are the verdicts on all the others
+    of the file.
     """
 
     model: str
@@ -69,6 +71,7 @@ class Result:
     engine: EngineUsed = "python"
     omission: float = 0.0
     deciding: tuple[Deciding, ...] = ()
+    hidden_in_delays: tuple[str, ...] = ()
     not_evaluated: tuple[str, ...] = ()
     properties: tuple[PropertyVerdict, ...] = ()
 
@@ -102,6 +105,7 @@ class Result:
             "bounds": list(self.bounds),
             "abstraction": list(self.abstraction),
             "deciding": list(map(vars, self.deciding)),
+            "hidden_in_delays": list(self.hidden_in_delays),
             "not_evaluated": list(self.not_evaluated),
             "absolute_time": self.absolute_time,
             "growing": list(self.growing),

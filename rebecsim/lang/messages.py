@@ -393,6 +393,10 @@ PROPERTIES = {
 }
 
 WARNINGS = {
+    "queue-size-left-out": Template(
+        "`{name}` has no queue size, so its queue has room for {size} messages",
+        "write it after the name: `reactiveclass {name}({size}) {{`",
+    ),
     "return-unused": Template(
         "`{name}` can end without returning a value; nobody uses it",
         "write `void` for its type, or end every path with `return ...;`",

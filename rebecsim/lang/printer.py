@@ -115,8 +115,8 @@ def _write_class(writer: _Writer, node: syntax.ReactiveClass) -> None:
     abstract = "abstract " if node.abstract else ""
     base = "" if node.base is None else f" extends {node.base}"
     promised = f" implements {', '.join(node.interfaces)}" if node.interfaces else ""
-    size = print_expression(node.queue_size)
-    writer.open(f"{abstract}reactiveclass {node.name}{base}{promised}({size})")
+    size = "" if node.queue_size is None else f"({print_expression(node.queue_size)})"
+    writer.open(f"{abstract}reactiveclass {node.name}{base}{promised}{size}")
     sections = {"knownrebecs": node.known_rebecs, "statevars": node.state_variables}
     for section, fields in sorted(sections.items(), key=lambda item: _place(item[1])):
         _write_fields(writer, section, fields)

@@ -24,6 +24,9 @@ class Span:
 
 NOWHERE = Span("<none>", 0, 0, 0, 0)
 
+DEFAULT_QUEUE_SIZE = 10
+"""How many messages the queue of a class has room for that does not say it."""
+
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 @dataclass(frozen=True)
@@ -387,11 +390,14 @@ class Method(Node):
 
 
 class ReactiveClass(Node):
-    """`reactiveclass Name extends Base implements Some, Other(queue_size) { ... }`."""
+    """`reactiveclass Name extends Base implements Some, Other(queue_size) { ... }`.
+
+    Without a queue size, it is `DEFAULT_QUEUE_SIZE`.
+    """
 
     name: str
     base: str | None
-    queue_size: Expression
+    queue_size: Expression | None
     known_rebecs: tuple[Field, ...]
     state_variables: tuple[Field, ...]
     constructors: tuple[Constructor, ...]

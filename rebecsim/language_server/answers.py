@@ -95,7 +95,8 @@ def signature(node: Declared) -> str:
     match node:
         case syntax.ReactiveClass():
             base = f" extends {node.base}" if node.base else ""
-            return f"reactiveclass {node.name}{base}({print_expression(node.queue_size)})"
+            size = "" if node.queue_size is None else f"({print_expression(node.queue_size)})"
+            return f"reactiveclass {node.name}{base}{size}"
         case syntax.Interface():
             return f"interface {node.name}"
         case syntax.Instance():

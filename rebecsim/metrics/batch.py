@@ -8,6 +8,8 @@ submitted at s, starts at b, runs for r and takes p processors:
 * bounded slowdown max(1, response / max(r, 10 s)), which very short jobs do not dominate,
 * AWRT and AWSD: means of response and slowdown weighted by p * r, so that a schedule does not look
   better by splitting jobs or by preferring small ones,
+* fair slowdown: the slowdown that a job would have had at its fair start, unfairness how much later
+  than that it started (Sabin, Kochhar and Sadayappan, ICPP 2004),
 * makespan: from the first submission to the last end,
 * utilisation: sum of p * r over processors times makespan.
 """
@@ -62,6 +64,34 @@ class BatchMetrics:
     awsd: float
     makespan: int
     utilisation: float
+
+
+@dataclass(frozen=True, slots=True)
+class FairnessMetrics:
+    """How much later jobs started than if nobody had come after them.
+
+    Attributes:
+        late: share of the jobs that started after their fair start, 0 to 1.
+        unfairness: how much later than fair jobs started, 0 for those that did not; seconds.
+        fair_slowdown: the slowdown that jobs would have had at their fair start.
+    """
+
+    late: float
+    unfairness: Spread
+    fair_slowdown: Spread
+
+
+def fairness_metrics(schedule: Schedule) -> FairnessMetrics:
+    """Judge a schedule by fair starts. Raises ValueError if it has none, and without a job."""
+    if schedule.fair_start is None or not len(schedule):
+        raise ValueError("figures of fairness need the fair starts of jobs")
+    unfairness = np.maximum(schedule.start - schedule.fair_start, 0)
+    fair = schedule.fair_start + schedule.duration - schedule.workload.submit
+    return FairnessMetrics(
+        late=float((unfairness > 0).mean()),
+        unfairness=_spread(unfairness),
+        fair_slowdown=_spread(fair / _positive(schedule.duration)),
+    )
 
 
 def response(schedule: Schedule) -> NDArray[np.int64]:

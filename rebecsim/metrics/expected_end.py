@@ -5,19 +5,50 @@ S. Toth and D. Klusacek, "User-Aware Metrics for Measuring Quality of Parallel J
 share of the machine. Second by second a job takes what is left of the share, but never more than it
 requests; it may become longer and narrower, not shorter.
 
-The paper goes through the seconds. Here what is left of a share is a step function of time, and a
+The paper goes through the seconds. Here what is used of a share is a step function of time, and a
 job takes a whole step at once; the results are the same.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 
+from rebecsim.metrics.job_groups import JobGrouping, bags_of, workflows_of
 from rebecsim.workloads.job import Integers
 from rebecsim.workloads.schedule import Schedule
+
+EndAlgorithm = Literal["printed", "refined"]
+END_ALGORITHMS: tuple[EndAlgorithm, ...] = get_args(EndAlgorithm)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EndRules:
+    """How expected end times are computed.
+
+    Attributes:
+        algorithm: what the last second of a job takes of the share. `printed`: as much as every
+            second before it, though less work may be left, as Algorithm 1 stands in the paper;
+            `refined`: no more than the work that is left.
+        usage_window: seconds of past usage that count. A user who has used less than the share in
+            that time, on average, may expect as much more than the share, up to twice the share,
+            and who has used more may expect less, but at least one unit (the paper's first item of
+            future work; the formula is ours). Usage is what jobs took when they were poured, so
+            that it is the same for all schedules. None: the share is always the same.
+        per: jobs that have one expected end, the latest of theirs (the paper's second item of
+            future work): each its own, all of a bag of tasks, or all of a workflow.
+        bag_gap: a bag is the jobs of a user of which each is submitted at most so many seconds
+            after the one before it.
+    """
+
+    algorithm: EndAlgorithm = "printed"
+    usage_window: int | None = None
+    per: JobGrouping = "job"
+    bag_gap: int = 120
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,18 +74,19 @@ class Demand:
 
 
 class ShareProfile:
-    """What is left of one user's share of one resource, from the latest arrival on.
+    """What one user's jobs use of one resource, as far back as it counts.
 
-    Steps are `times[i]` to `times[i + 1]` with `free[i]` units left; the last has no end and the
-    whole share. No two steps beside each other have the same units left.
+    Steps are `times[i]` to `times[i + 1]` with `used[i]` units in use; the last has no end, and
+    nothing is used in it. No two steps beside each other have the same units in use.
     """
 
-    __slots__ = ("free", "share", "times")
+    __slots__ = ("_rules", "share", "times", "used")
 
-    def __init__(self, share: int) -> None:
+    def __init__(self, share: int, rules: EndRules = EndRules()) -> None:
         self.share = share
         self.times = [0]
-        self.free = [share]
+        self.used = [0]
+        self._rules = rules
 
     def pour(self, arrival: int, request: int, runtime: int) -> int:
         """Take what a job needs as early as its request allows; give the moment after the last.
@@ -62,47 +94,62 @@ class ShareProfile:
         Jobs come in the order of `arrival`, seconds from 0 on. A job without work ends when it
         arrives.
         """
-        self._forget(arrival)
+        window = self._rules.usage_window
+        self._forget(arrival - (window or 0))
         work = request * runtime
         if work == 0:
             return arrival
-        times, free = self.times, self.free
-        step = 0
+        share = self.share if window is None else self._expected(arrival, window)
+        times, used = self.times, self.used
+        step = self._split(arrival)
         while True:
-            taken = min(free[step], request)
+            taken = min(share - used[step], request)
             end = times[step + 1] if step + 1 < len(times) else None
-            if taken and (end is None or work <= taken * (end - times[step])):
+            if taken > 0 and (end is None or work <= taken * (end - times[step])):
                 return self._finish(step, taken, work)
-            assert end is not None  # the last step has the whole share
-            work -= taken * (end - times[step])
-            free[step] -= taken
-            if step and free[step] == free[step - 1]:
-                del times[step], free[step]
+            assert end is not None  # in the last step nothing is used
+            if taken > 0:
+                work -= taken * (end - times[step])
+                used[step] += taken
+            if step and used[step] == used[step - 1]:
+                del times[step], used[step]
             else:
                 step += 1
+
+    def _expected(self, arrival: int, window: int) -> int:
+        """Give the units that make the share the mean over the window before and the one after."""
+        ends = [*self.times[1:], arrival]
+        spent = sum(
+            units * (min(end, arrival) - begin)
+            for units, begin, end in zip(self.used, self.times, ends, strict=True)
+            if begin < arrival
+        )
+        return max((2 * self.share * window - spent) // window, 1)
 
     def _finish(self, step: int, taken: int, work: int) -> int:
         """Take the rest of a job's work from one step: whole seconds, then what is left."""
         whole, rest = divmod(work, taken)
-        begin, before = self.times[step], self.free[step]
-        moments, left = [begin], [before - taken] if whole else []
+        if rest and self._rules.algorithm == "printed":
+            whole, rest = whole + 1, 0
+        begin, before = self.times[step], self.used[step]
+        moments, units = [begin], [before + taken] if whole else []
         if rest:
             moments = [begin, begin + whole] if whole else [begin]
-            left.append(before - rest)
+            units.append(before + rest)
         ended = begin + whole + (rest > 0)
         if step + 1 == len(self.times) or ended < self.times[step + 1]:
             moments.append(ended)
-            left.append(before)
+            units.append(before)
         self.times[step : step + 1] = moments
-        self.free[step : step + 1] = left
+        self.used[step : step + 1] = units
         self._join(max(step - 1, 0), step + len(moments))
         return ended
 
     def _join(self, first: int, last: int) -> None:
         """Make one of steps beside each other with the same units, of those from first to last."""
-        for step in range(min(last, len(self.free) - 1), first, -1):
-            if self.free[step] == self.free[step - 1]:
-                del self.times[step], self.free[step]
+        for step in range(min(last, len(self.used) - 1), first, -1):
+            if self.used[step] == self.used[step - 1]:
+                del self.times[step], self.used[step]
 
     def _forget(self, past: int) -> None:
         """Drop what is before a moment."""
@@ -111,14 +158,24 @@ class ShareProfile:
         while step + 1 < len(times) and times[step + 1] <= past:
             step += 1
         if step:
-            del times[:step], self.free[:step]
+            del times[:step], self.used[:step]
         times[0] = max(times[0], past)
+
+    def _split(self, moment: int) -> int:
+        """Make a step begin at a moment that is not before the first, and give its position."""
+        step = bisect_right(self.times, moment) - 1
+        if self.times[step] < moment:
+            step += 1
+            self.times.insert(step, moment)
+            self.used.insert(step, self.used[step - 1])
+        return step
 
 
 def expected_ends(
     schedule: Schedule,
     share: int | Mapping[int, int],
     memory_share: int | Mapping[int, int] | None = None,
+    rules: EndRules = EndRules(),
 ) -> Integers:
     """Give the expected end time of each job of a schedule; seconds.
 
@@ -130,13 +187,23 @@ def expected_ends(
     demands = [Demand("processors", jobs.processors, share)]
     if memory_share is not None:
         demands.append(Demand("memory", jobs.memory, memory_share))
-    return expected_end_times(jobs.submit, schedule.duration, jobs.user, demands)
+    ends = expected_end_times(jobs.submit, schedule.duration, jobs.user, demands, rules)
+    if rules.per == "job":
+        return ends
+    group = bags_of(jobs, rules.bag_gap) if rules.per == "bag" else workflows_of(jobs)
+    latest = np.zeros_like(ends)
+    np.maximum.at(latest, group, ends)
+    return latest[group]
 
 
 def expected_end_times(
-    arrival: Integers, runtime: Integers, user: Integers, demands: Sequence[Demand]
+    arrival: Integers,
+    runtime: Integers,
+    user: Integers,
+    demands: Sequence[Demand],
+    rules: EndRules = EndRules(),
 ) -> Integers:
-    """Give the expected end time of each job: seconds, shape (jobs,).
+    """Give the expected end time of each job by itself: seconds, shape (jobs,).
 
     With several resources it is the latest of those by each. `arrival` and `runtime` are whole
     seconds, at least 0; jobs of one user that arrive at the same time are taken in the order of the
@@ -155,7 +222,7 @@ def expected_end_times(
         for job, begins, request, lasts, owner in zip(*(c.tolist() for c in columns), strict=True):
             profile = profiles.get(owner)
             if profile is None:
-                profile = profiles[owner] = ShareProfile(demand.share_of(owner))
+                profile = profiles[owner] = ShareProfile(demand.share_of(owner), rules)
             by_demand[job] = profile.pour(begins, request, lasts)
         np.maximum(ends, by_demand, out=ends)
     return ends

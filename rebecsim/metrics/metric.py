@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
@@ -23,7 +24,8 @@ class Metric:
     Attributes:
         name: identifier, used for columns and file names (`deadline_misses`).
         title: how a reader calls it, as in "Deadline misses".
-        unit: unit of a mean ("jobs per run"); for a ratio, what it is a share of.
+        unit: unit of a mean ("jobs per run"), whose "%" are those of a share; for a ratio, what it
+            is a share of.
         better: whether the lower or the higher value is the better one, or neither.
         numerator: counter name -> weight.
         denominator: counter name -> weight, or None for a mean.
@@ -35,6 +37,7 @@ class Metric:
             fewest deadlines"; a plain phrase by default.
         decimals: digits that are shown after the point; as many as the interval needs by default.
         measured: whether it is of values, and not of cases that are counted.
+        least: the least value that it can have; None where there is none.
     """
 
     name: str
@@ -48,6 +51,7 @@ class Metric:
     decimals: int | None = None
     measured: bool = False
     best: str = ""
+    least: float | None = 0.0
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier():
@@ -101,6 +105,14 @@ class Metric:
     def is_counted(self) -> bool:
         """Whether it is computed from counts; what has digits of its own is measured."""
         return self.decimals is None and not self.measured
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Between what the value lies: a share between none and all, anything else from `least`."""
+        if self.is_share:
+            return 0.0, 1.0
+        low = -math.inf if self.least is None else self.least
+        return low, 100.0 if self.unit == "%" else math.inf
 
     @property
     def is_share(self) -> bool:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from rebecsim.metrics.step_functions import count_over_time
 from rebecsim.metrics.users import overdue_intervals
 from rebecsim.workloads.job import Integers
+from rebecsim.workloads.logs import labels_of
 from rebecsim.workloads.schedule import Schedule
 
 _WIDTHS = tuple(
@@ -30,6 +31,7 @@ class OverdueMap:
     Attributes:
         policy: name of the schedule.
         user: numbers of the users, ascending, shape (users,).
+        labels: what to call them: their names where the log has these.
         edges: ends of the windows, ascending, seconds, shape (windows + 1,).
         overdue: mean number of overdue jobs, shape (users, windows).
         processors: mean number of processors in use by all jobs, shape (windows,).
@@ -39,6 +41,7 @@ class OverdueMap:
 
     policy: str
     user: Integers
+    labels: tuple[str, ...]
     edges: Integers
     overdue: NDArray[np.float64]
     processors: NDArray[np.float64]
@@ -77,6 +80,7 @@ def overdue_map(
         schedule.start[view], schedule.end[view], expected_end[view]
     )
     users = np.unique(jobs.user[view])
+    labels = labels_of(jobs, "user")
     owner = jobs.user[view][late]
     overdue = np.zeros((len(users), len(edges) - 1))
     for row, user in enumerate(users):
@@ -86,6 +90,7 @@ def overdue_map(
     return OverdueMap(
         policy=schedule.policy,
         user=users,
+        labels=tuple(labels[user] for user in users.tolist()),
         edges=edges,
         overdue=overdue,
         processors=_usage(schedule, jobs.processors, edges),

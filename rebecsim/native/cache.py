@@ -14,7 +14,8 @@ used, and its machine code is kept in the user's cache directory:
   or read from disk before that, so that a program pays only for what it calls: functions inside
   an entry that was found on disk are not looked at.
 * One signature for each function; arguments that cannot be converted to it are a TypeError.
-* With `NUMBA_DISABLE_JIT=1` the function stays plain Python; integers of NumPy wrap silently.
+* Without Numba, or with `NUMBA_DISABLE_JIT=1`, the function stays plain Python; integers of NumPy
+  wrap silently.
 * Division by zero gives 0 or an infinity: compiled code raises nothing. Indices are not checked and
   must not be negative, which is not from the end of the array either.
 
@@ -38,7 +39,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import EnumType
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import metadata
 from itertools import chain
 from pathlib import Path
@@ -46,6 +47,7 @@ from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar, cast
 
 from rebecsim.cache_directory import GRAMMAR_TABLES, KEPT_MODELS, cache_directory
+from rebecsim.extras import is_installed
 from rebecsim.kept_files import kept_folder, read_kept, write_kept
 from rebecsim.native import inside_numba
 from rebecsim.native.inside_numba import (
@@ -125,8 +127,13 @@ def _folders() -> Iterator[tuple[Path, re.Match[str]]]:
 
 
 def is_plain() -> bool:
-    """Whether functions are left as plain Python (`NUMBA_DISABLE_JIT=1`)."""
-    return bool(_config().DISABLE_JIT)
+    """Whether functions are left as plain Python: without Numba, or with `NUMBA_DISABLE_JIT=1`."""
+    return not _is_there() or bool(_config().DISABLE_JIT)
+
+
+@cache
+def _is_there() -> bool:
+    return is_installed("numba")
 
 
 def _config() -> Any:
@@ -164,7 +171,7 @@ def compiled(
     def decorate(function: Function) -> Function:
         if is_plain():
             return function
-        if not inside_numba.IS_USED:
+        if not inside_numba.is_used():
             from numba import njit
 
             return cast(Function, njit(error_model="numpy", nogil=True)(function))

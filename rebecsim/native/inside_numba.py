@@ -1,8 +1,8 @@
 """All that reaches into parts of Numba that are not meant for it, and the switch for it.
 
 With `REBECSIM_PLAIN_NUMBA=1` in the environment nothing here is used: compiled functions are those
-of `numba.njit` then, and everything runs with the same results, slower. That is what is left when a
-version of Numba has other parts; the tests of the native engine find that out.
+of `numba.njit` then, and everything runs with the same results, slower. So it is, too, with a
+version of Numba that is newer than the tests know and has other parts: `is_used` tries them out.
 
 * `LateDispatcher`: a function is compiled for one signature, or read from disk, when it is first
   used. Without it Numba compiles for whatever types come.
@@ -22,14 +22,40 @@ from __future__ import annotations
 
 import os
 import pickle
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from types import FunctionType
-from typing import Any
+from typing import Any, cast
 
-IS_USED = os.environ.get("REBECSIM_PLAIN_NUMBA", "0") in ("", "0")
+TESTED = (0, 68)
+"""The newest version of Numba whose parts are known to be those that are used here."""
+
+
+@cache
+def is_used() -> bool:
+    """Tell whether the parts of Numba are used, and warn where they are not what they were."""
+    if os.environ.get("REBECSIM_PLAIN_NUMBA", "0") not in ("", "0"):
+        return False
+    import numba
+
+    if tuple(map(int, numba.__version__.split(".")[:2])) <= TESTED:
+        return True
+    try:
+        _try_out()
+    except Exception as error:  # whatever other parts may raise
+        newest = ".".join(map(str, TESTED))
+        warnings.warn(
+            f"rebecsim does not know Numba {numba.__version__} ({type(error).__name__}: {error}) "
+            "and compiles again in every run. For quick starts: "
+            f"pip install 'numba=={newest}.*'",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return False
+    return True
 
 
 class LateDispatcher(ABC):
@@ -96,6 +122,47 @@ class LateDispatcher(ABC):
     def _get_compile_result(self, signature: Any) -> Any:
         self.prepare()
         return self.dispatcher.overloads[tuple(signature.args)]
+
+
+class _Kept:
+    """Keeps what a function was compiled to, as it is kept on disk."""
+
+    payload = b""
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        return rebuilt_result(self.payload, target_context) if self.payload else None
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        self.payload = packed_result(result)
+
+
+class _Trial(LateDispatcher):
+    """A function that is compiled to see whether this can be done."""
+
+    signature = "int64(int64[::1], int64)"
+    kept = _Kept()
+
+    def prepare(self, *, wait: bool = True) -> bool:
+        self.compile(self.kept)
+        return True
+
+
+def _next_number(array: Any, place: int) -> Any:
+    return array[place] + 1
+
+
+def _try_out() -> None:
+    """Compile a function, keep it, and read it again. Raises whatever other parts may raise."""
+    import numpy as np
+
+    options = {"no_cpython_wrapper": False, "no_cfunc_wrapper": False}
+    numbers = np.arange(4)
+    for _ in ("compiled", "read"):
+        trial = _Trial(cast("FunctionType", _next_number), options, borrows=True)
+        trial.prepare()
+        if trial.entry()(numbers, 2) != 3:
+            raise RuntimeError("a compiled function gives another result")
+    processor()
 
 
 def compiler_lock() -> AbstractContextManager[Any]:

@@ -34,20 +34,22 @@ from rebecsim.studies.study import Axis, PlannedCell
 MOST_LINES = 7
 """Lines that a picture shows; more could not be told apart."""
 
-_LEVEL = 0.95
-
 
 def along_pictures(
     moments: Sequence[CellMoments],
     metrics: Sequence[Metric],
     axis: Axis,
     heading: str,
+    level: float,
     end: str = "along",
 ) -> tuple[Picture, ...]:
-    """Draw every figure over an axis, a line for each policy; their names have an `end`."""
+    """Draw every figure over an axis, a line for each policy; their names have an `end`.
+
+    Bands are intervals of a confidence `level`, in (0, 1).
+    """
     lines = tuple(dict.fromkeys(each.cell.policy for each in moments))[:MOST_LINES]
     shown = [each for each in moments if each.cell.policy in lines]
-    summary = summarise(shown, metrics, _LEVEL, axis=axis.coordinate)
+    summary = summarise(shown, metrics, level, axis=axis.coordinate)
     charts = [chart_data(summary, column, axis) for column in range(len(metrics))]
     return tuple(
         Picture(
@@ -102,9 +104,10 @@ def _charts(
     """Draw figures over an axis, and give the same as CSV."""
     charted = plan.study.charted(plan.scenario)
     placed = as_lines([_placed(each, axis) for each in moments], _others(plan, axis))
-    pictures = along_pictures(placed, charted, axis, plan.scenario.heading, f"by_{axis.name}")
-    named = summarise(placed, charted, _LEVEL, axis=axis.coordinate)
-    return pictures, by_axis_csv(named, axis)
+    heading, level = plan.scenario.heading, plan.scenario.level
+    pictures = along_pictures(placed, charted, axis, heading, level, f"by_{axis.name}")
+    named = summarise(placed, charted, level, axis=axis.coordinate)
+    return pictures, by_axis_csv({Condition(): named}, axis)
 
 
 def _others(plan: Plan, axis: Axis) -> tuple[str, ...]:
@@ -130,7 +133,7 @@ def _note(plan: Plan) -> str:
         return "Nothing is drawn, so these differences are exact."
     return (
         "All values of a key have the same random numbers, so differences are those of the same "
-        f"runs, each with its {level_text(_LEVEL)} interval for itself."
+        f"runs, each with its {level_text(plan.scenario.level)} interval for itself."
     )
 
 
@@ -170,7 +173,7 @@ def _differences(
     first, *rest = _values(plan, axis)
     others = _others(plan, axis)
     counters = sorted({name for metric in metrics for name in metric.counters})
-    size = len(plan.cells) // len(plan.settings)
+    size, level = len(plan.cells) // len(plan.settings), plan.scenario.level
     # What a kind says of a cell may differ by its value: its place in the setting does not.
     placed = [(each, Condition.of(place=number % size)) for number, each in enumerate(plan.cells)]
     for line, cells in grouped(placed, lambda each: _line(each[0], others)).items():
@@ -184,7 +187,7 @@ def _differences(
         yield (
             line,
             [
-                [difference(each, paired, _shown(value), _shown(first), _LEVEL) for value in rest]
+                [difference(each, paired, _shown(value), _shown(first), level) for value in rest]
                 for each in metrics
             ],
         )

@@ -9,6 +9,7 @@ from itertools import groupby
 
 from rebecsim.metrics import Metric
 from rebecsim.report.numbers import DASH, MOST_COLUMNS, column_heading, display_scale
+from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.cell import POLICIES, Compared, Condition, Value, grouped
 from rebecsim.studies.sections import TextTable
 from rebecsim.studies.statistics.answer import Answer, Standing
@@ -22,6 +23,12 @@ _MOST_TOGETHER = 3
 
 _MOST_RIVALS = 2
 """Groups of policies of which a sentence says where the difference to them is shown."""
+
+
+def answer_text(report: ReportInput) -> str:
+    """Give the answer of a report, with what must be known before it is read."""
+    sentence = answer_sentence(report.answer, report.compared, report.axis)
+    return f"{report.caution} {sentence}" if report.caution else sentence
 
 
 def answer_sentence(answer: Answer, compared: Compared = POLICIES, axis: Axis | None = None) -> str:

@@ -64,15 +64,18 @@ def report_input(
         apart=plan.apart,
         swept=tuple(each.coordinate for each in plan.swept.axes),
         baseline=study.baseline(scenario),
+        level=scenario.level,
         pairs=pairs,
         order=order,
         orders={order: moments, **orders} if orders and order else {},
         order_pairs={order: pairs, **order_pairs} if orders and order else {},
         precisions=plan.precisions,
         normal_outcomes=study.normal_outcomes,
+        earned_by=study.earned_by,
         sections=_sections(plan, results, moments),
         compared=study.compared,
         order_notes=study.order_notes,
+        caution=plan.caution,
     )
 
 

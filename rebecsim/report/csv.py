@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 
-from rebecsim.errors import UserError
 from rebecsim.files import write_atomically
 from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.cell import Condition
@@ -42,13 +41,19 @@ def table_csv(comparisons: Mapping[Condition, ReportInput]) -> str:
     return text_of(header, rows)
 
 
-def by_axis_csv(summary: Summary, axis: Axis) -> str:
-    """One line per policy and place of the axis; columns as in `table_csv`."""
-    header = ["policy", axis.coordinate, "replications", *_estimate_columns(summary)]
+def by_axis_csv(by_axis: Mapping[Condition, Summary], axis: Axis) -> str:
+    """One line per condition, policy and place of the axis; columns as in `table_csv`."""
+    first = next(iter(by_axis.values()))
+    header = [*_apart(by_axis), "policy", axis.coordinate, "replications"]
     rows = (
-        [p.policy, str(p.at), str(p.replications), *estimate_fields(p.estimates)]
+        [
+            *(*_values(condition), p.policy, str(p.at), str(p.replications)),
+            *estimate_fields(p.estimates),
+        ]
+        for condition, summary in by_axis.items()
         for p in summary.points
     )
+    header += _estimate_columns(first)
     return text_of(header, rows)
 
 
@@ -134,8 +139,8 @@ def _number(number: float | None) -> str:
     return "" if number is None or math.isnan(number) else repr(number)
 
 
-def _apart(comparisons: Mapping[Condition, ReportInput]) -> list[str]:
-    return [name for name, _ in next(iter(comparisons)).coordinates]
+def _apart(conditions: Iterable[Condition]) -> list[str]:
+    return [name for name, _ in next(iter(conditions)).coordinates]
 
 
 def _values(condition: Condition) -> list[str]:
@@ -156,11 +161,10 @@ def write_stacked(
 ) -> None:
     """Write the tables of some runs, each a CSV file with the name of the run in the first column.
 
-    `heading` is that of this column; of each run there are columns by table. Raises UserError for
-    a folder that is not there, OSError when a file cannot be written.
+    `heading` is that of this column; of each run there are columns by table. The folder is made
+    if it is not there. Raises OSError when that, or a file, cannot be written.
     """
-    if not folder.is_dir():
-        raise UserError(f"{folder}: there is no such directory")
+    folder.mkdir(parents=True, exist_ok=True)
     for table, columns in next(iter(runs.values())).items():
         rows = (
             [name, *row]

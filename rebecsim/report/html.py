@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from rebecsim.metrics import Metric
-from rebecsim.report.answer import answer_notes, answer_sentence, answer_table
+from rebecsim.report.answer import answer_notes, answer_table, answer_text
 from rebecsim.report.charts.interactive import CONFIG, DARK_COLOURS, plotly_figure
 from rebecsim.report.charts.series import ChartData
 from rebecsim.report.notes import abnormal_notes, interval_notes, rare_notes, reading_notes
@@ -99,12 +99,12 @@ def render_html(
         pictures: those of the sections by their names, as SVG files.
     """
     comparisons = report.comparisons
-    first, by_axis = next(iter(comparisons.values())), report.by_axis
+    first = next(iter(comparisons.values()))
     envelopes = report.envelopes
     return page_template("report.html.j2").render(
         report=report,
         axis=report.axis,
-        answer=answer_sentence(report.answer, report.compared, report.axis),
+        answer=answer_text(report),
         answer_tables=[answer_table(report.answer, report.axis)] if report.answer.varies else [],
         facts=_facts(report),
         paragraphs=[p.strip() for p in report.description.split("\n\n") if p.strip()],
@@ -115,8 +115,8 @@ def render_html(
         power_sentence=power_sentence,
         sections=[each for each in report.sections if each.is_shown],
         sources={name: _svg_address(content) for name, content in pictures.items()},
-        axis_tables=list(_axis_tables(by_axis, report.compared)) if by_axis else (),
-        axis_notes=_axis_notes(report, by_axis) if by_axis else (),
+        axis_tables=list(_axis_tables(report)),
+        axis_notes=_axis_notes(report),
         figures=[_figure(c, s) for c, s in zip(charts, stills, strict=True)],
         plotly_config=script_json(CONFIG),
         dark_colours=script_json(DARK_COLOURS),
@@ -160,9 +160,9 @@ def _facts(report: ReportInput) -> tuple[str, ...]:
     """How much there is: policies, places of the axis, conditions, runs."""
     first = next(iter(report.comparisons.values())).summary
     counts = [(len(first.policies), *report.compared)]
-    if (along := report.by_axis) is not None and report.axis is not None:
+    if report.axis is not None:
         by = report.axis.name.replace("_", " ")
-        counts.append((len(along.places), by, f"{by}s"))
+        counts.append((len(next(iter(report.by_axis.values())).places), by, f"{by}s"))
     if not report.apart and any(each.coordinates for each in first.workloads):
         counts.append((len(first.workloads), "workload", "workloads"))
     facts = [f"{count} {one if count == 1 else many}" for count, one, many in counts]
@@ -225,21 +225,29 @@ def _unit(metric: Metric) -> str:
     return ", ".join(filter(None, (f"{of}{metric.unit}", better)))
 
 
-def _axis_tables(summary: Summary, compared: Compared) -> Iterator[TextTable]:
-    """A table of each measure: a row per policy, a column per place of the axis."""
-    headings = (compared.one.capitalize(), *(f"{place:g}" for place in summary.places))
-    for c, metric in enumerate(summary.metrics):
-        texts = iter(format_estimates(metric, [point.estimates[c] for point in summary.points]))
-        rows = tuple(
-            (policy, tuple(islice(texts, len(summary.points_of(policy)))))
-            for policy in summary.policies
-        )
-        yield TextTable(metric.title, headings, rows)
+def _axis_tables(report: ReportInput) -> Iterator[TextTable]:
+    """Tables of each measure under each condition: a row per policy, a column per place."""
+    for condition, summary in report.by_axis.items():
+        headings = (report.compared.one.capitalize(), *(f"{place:g}" for place in summary.places))
+        for c, metric in enumerate(summary.metrics):
+            texts = iter(format_estimates(metric, [p.estimates[c] for p in summary.points]))
+            rows = tuple(
+                (policy, tuple(islice(texts, len(summary.points_of(policy)))))
+                for policy in summary.policies
+            )
+            yield TextTable(", ".join(filter(None, (metric.title, str(condition)))), headings, rows)
 
 
-def _axis_notes(report: ReportInput, summary: Summary) -> list[str]:
-    points = [(f"{p.policy} with {p.at:g}", p.estimates) for p in summary.points]
-    return rare_notes(summary.metrics, points) if report.has_chance else []
+def _axis_notes(report: ReportInput) -> list[str]:
+    """Notes on figures of few runs, a line for each of them once."""
+    if not report.has_chance:
+        return []
+    notes: dict[str, None] = {}
+    for condition, summary in report.by_axis.items():
+        where = f", {condition}" if condition.coordinates else ""
+        points = [(f"{p.policy} with {p.at:g}{where}", p.estimates) for p in summary.points]
+        notes |= dict.fromkeys(rare_notes(summary.metrics, points))
+    return list(notes)
 
 
 def _figure(chart: ChartData, still: bytes) -> _Figure:

@@ -23,6 +23,9 @@ def reading_notes(summary: Summary, has_chance: bool = True) -> list[str]:
             if has_chance
             else "* marks the best value of a figure."
         )
+    notes += [
+        f"{row.policy} is not marked: {row.unearned}, 0." for row in summary.rows if row.unearned
+    ]
     if not has_chance:
         notes.append("Nothing is drawn in these models: every run gives the same figures.")
     elif any(e.half_width is not None for e in estimates):

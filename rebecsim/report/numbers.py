@@ -86,7 +86,8 @@ def shown_figures(summary: Summary) -> list[list[ShownFigure]]:
 def best_rows(summary: Summary, column: int) -> frozenset[str]:
     """Policies with the best value of a metric; several when their shown values are equal.
 
-    Nobody is best when no two policies can be told apart, or no value is better than another.
+    Nobody is best when no two policies can be told apart, or no value is better than another; nor
+    a policy that has not earned it.
     """
     metric = summary.metrics[column]
     if metric.better == "neither":
@@ -98,7 +99,8 @@ def best_rows(summary: Summary, column: int) -> frozenset[str]:
     if len(set(defined)) < 2:
         return frozenset()
     best = min(defined) if metric.better == "lower" else max(defined)
-    return frozenset(policy for policy, value in shown.items() if value == best)
+    unearned = {row.policy for row in summary.rows if row.unearned}
+    return frozenset(p for p, value in shown.items() if value == best and p not in unearned)
 
 
 def column_heading(metric: Metric) -> str:

@@ -56,9 +56,11 @@ class ReportInput:
         order_pairs: the same runs in pairs, for each of these orders.
         precisions: what the runs were to reach, where that was asked for.
         normal_outcomes: the ends of runs that are not worth a warning.
+        earned_by: a figure without which, where it is 0, a policy is not marked as the best.
         sections: what the kind adds.
         compared: what policies are called.
         order_notes: what the orders of messages are.
+        caution: what must be known before the answer is read.
     """
 
     title: str
@@ -83,9 +85,11 @@ class ReportInput:
     order_pairs: Mapping[str, Sequence[PairedMoments]] = field(default_factory=dict)
     precisions: tuple[Precision, ...] = ()
     normal_outcomes: frozenset[str] = frozenset({"time limit"})
+    earned_by: Metric | None = None
     sections: Sequence[Section] = ()
     compared: Compared = POLICIES
     order_notes: tuple[str, ...] = ()
+    caution: str = ""
 
     @cached_property
     def comparisons(self) -> dict[Condition, ReportInput]:
@@ -113,19 +117,27 @@ class ReportInput:
         return self._summary(self.moments, self.metrics)
 
     @cached_property
-    def by_axis(self) -> Summary | None:
-        """The results along the axis, of the first of the conditions that are compared apart.
+    def by_axis(self) -> dict[Condition, Summary]:
+        """The results along the axis, for each condition that is compared apart.
 
-        The values of other swept keys are named with the policies.
-        None without an axis; raises as `summarise` does.
+        The conditions are named by what they differ in; the values of other swept keys are named
+        with the policies. Empty without an axis; raises as `summarise` does.
         """
         if self.axis is None:
-            return None
+            return {}
         kept = (self.axis.coordinate, *self.swept)
-        others = [name for name in self.apart if name not in kept]
-        first = next(iter(apart(self.moments, others).values()), [])
+        others = [
+            name
+            for name in self.apart
+            if name not in kept and len(apart(self.moments, (name,))) > 1
+        ]
         lines = [name for name in self.swept if name != self.axis.coordinate]
-        return self._summary(as_lines(first, lines), self.charted or self.metrics)
+        metrics = self.charted or self.metrics
+        groups = apart(self.moments, others)
+        return {
+            condition: self._summary(as_lines(group, lines), metrics)
+            for condition, group in groups.items()
+        }
 
     def _summary(self, moments: Sequence[CellMoments], metrics: Sequence[Metric]) -> Summary:
         return summarise(
@@ -134,6 +146,7 @@ class ReportInput:
             self.level,
             axis=None if self.axis is None else self.axis.coordinate,
             normal_outcomes=self.normal_outcomes,
+            earned_by=self.earned_by,
         )
 
     @cached_property

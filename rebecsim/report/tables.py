@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from rebecsim.report.answer import answer_notes, answer_sentence, answer_table
+from rebecsim.report.answer import answer_notes, answer_table, answer_text
 from rebecsim.report.notes import abnormal_notes, reading_notes
 from rebecsim.report.numbers import (
     MOST_COLUMNS,
@@ -32,30 +33,64 @@ from rebecsim.studies.statistics.differences import PairDifference
 from rebecsim.studies.statistics.order_sensitivity import OrderEnvelope
 from rebecsim.studies.statistics.summary import Summary
 
+_BORDERS = 3  # a column's line and the blanks beside it
+
 
 def policy_table(
     summary: Summary, title: str | None = None, compared: Compared = POLICIES
-) -> Table:
+) -> RenderableType:
     """One row per policy with every metric and its interval; many metrics have rows themselves.
 
+    Then policies that do not fit beside each other stand in a table below, with their whole names.
     The best value of a metric is bold and carries an asterisk, so that it stands out without
     colour too.
     """
     # Titles and names are text, not markup: "[bold]" in a title is to be shown as it is written.
-    table = Table(title=None if title is None else Text(title, style="table.title"))
+    heading = None if title is None else Text(title, style="table.title")
     figures = [[_marked(shown) for shown in row] for row in shown_figures(summary)]
+    columns = list(zip(*figures, strict=True))
     if len(summary.metrics) > MOST_COLUMNS:
-        headings = ["", *summary.policies]
-        rows = zip(map(column_heading, summary.metrics), figures, strict=True)
-    else:
-        headings = [compared.one.capitalize(), *(metric.title for metric in summary.metrics)]
-        rows = zip(summary.policies, map(list, zip(*figures, strict=True)), strict=True)
-    table.add_column(headings[0])
-    for heading in headings[1:]:
-        table.add_column(Text(heading), justify="right")
-    for name, row in rows:
+        names = tuple(map(column_heading, summary.metrics))
+        return _WideTable(heading, names, tuple(zip(summary.policies, columns, strict=True)))
+    table = Table(title=heading)
+    table.add_column(compared.one.capitalize())
+    for metric in summary.metrics:
+        table.add_column(Text(metric.title), justify="right")
+    for name, row in zip(summary.policies, columns, strict=True):
         table.add_row(Text(name), *row)
     return table
+
+
+@dataclass(frozen=True)
+class _WideTable:
+    """A table whose columns, each with a name, are divided into blocks that fit the window."""
+
+    title: Text | None
+    rows: tuple[str, ...]
+    columns: tuple[tuple[str, tuple[Text, ...]], ...]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Give the blocks, one below the other."""
+        heading = max(len(word) for row in self.rows for word in row.split())
+        block: list[tuple[str, tuple[Text, ...]]] = []
+        title, used = self.title, heading + _BORDERS
+        for name, texts in self.columns:
+            width = max([len(name), *map(len, texts)]) + _BORDERS
+            if block and used + width + 1 > options.max_width:
+                yield self._block(block, title)
+                block, title, used = [], None, heading + _BORDERS
+            block.append((name, texts))
+            used += width
+        yield self._block(block, title)
+
+    def _block(self, columns: Sequence[tuple[str, tuple[Text, ...]]], title: Text | None) -> Table:
+        table = Table(title=title)
+        table.add_column()
+        for name, _ in columns:
+            table.add_column(Text(name), justify="right", no_wrap=True)
+        for place, row in enumerate(self.rows):
+            table.add_row(Text(row), *(texts[place] for _, texts in columns))
+        return table
 
 
 def _marked(shown: ShownFigure) -> Text:
@@ -109,9 +144,9 @@ def order_view(
 def text_table(shown: TextTable) -> Table:
     """A table of texts; all but the first column are figures."""
     table = Table(title=Text(shown.title, style="table.title") if shown.title else None)
-    table.add_column(Text(shown.headings[0]))
+    table.add_column(Text(shown.headings[0]), overflow="fold")
     for heading in shown.headings[1:]:
-        table.add_column(Text(heading), justify="right")
+        table.add_column(Text(heading), justify="right", overflow="fold")
     for heading, values in shown.rows:
         table.add_row(*map(Text, (heading, *values)))
     return table
@@ -124,7 +159,7 @@ def report_view(report: ReportInput) -> Group:
     Differences and message orders are shown for the most important metric; all are in the page.
     """
     first, answer = report.metrics[0], report.answer
-    parts: list[RenderableType] = [Text(answer_sentence(answer, report.compared, report.axis))]
+    parts: list[RenderableType] = [Text(answer_text(report))]
     if answer.varies:
         parts += ["", text_table(answer_table(answer, report.axis))]
     parts += _notes(answer_notes(answer, report.compared))

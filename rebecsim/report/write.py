@@ -12,7 +12,7 @@ from pathlib import Path
 from rebecsim.files import write_atomically
 from rebecsim.report.charts.figures import FORMS, render_figure
 from rebecsim.report.charts.printed import chart_figure
-from rebecsim.report.charts.series import ChartData, chart_data
+from rebecsim.report.charts.series import ChartData, charts_along
 from rebecsim.report.csv import by_axis_csv, orders_csv, pairs_csv, table_csv
 from rebecsim.report.html import render_html
 from rebecsim.report.report_input import ReportInput
@@ -96,17 +96,14 @@ def report_pictures(report: ReportInput) -> list[Picture]:
 
 
 def _charts(report: ReportInput) -> list[ChartData]:
-    summary = report.by_axis
-    if summary is None or report.axis is None:
-        return []
-    return [chart_data(summary, column, report.axis) for column in range(len(summary.metrics))]
+    return charts_along(report.by_axis, report.axis)
 
 
 def _texts(report: ReportInput) -> dict[str, str]:
     comparisons, envelopes = report.comparisons, report.envelopes
     texts: dict[str, str | None] = {"table.csv": table_csv(comparisons)}
-    if (along := report.by_axis) is not None and report.axis is not None:
-        texts[f"by_{report.axis.name}.csv"] = by_axis_csv(along, report.axis)
+    if report.axis is not None:
+        texts[f"by_{report.axis.name}.csv"] = by_axis_csv(report.by_axis, report.axis)
     texts["pairs.csv"] = pairs_csv(comparisons)
     texts["orders.csv"] = orders_csv(envelopes) if envelopes else None
     for section in report.sections:

@@ -4,6 +4,7 @@ from .montecarlo import run_batch as run_batch
 from .order import ORDERS as ORDERS, Order as Order
 from .simulator import (
     OUTCOMES as OUTCOMES,
+    VIOLATIONS as VIOLATIONS,
     Outcome as Outcome,
     RunResult as RunResult,
     simulate as simulate,

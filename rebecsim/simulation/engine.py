@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rebecsim.errors import UserError
 from rebecsim.native import thresholds
+from rebecsim.native.engines import usable
 
 if TYPE_CHECKING:
     from rebecsim.lang.checked import CheckedModel
@@ -34,8 +35,10 @@ def native_for(engine: Engine, work: int, lay_out: Callable[[], NativeModel]) ->
     `work` is in time units, replications together. Under `auto` the model is laid out only if that
     may pay, and compiled only if that does.
 
-    Raises EngineError or NotNativeError when the native engine is asked for and cannot run it.
+    Raises EngineError, NotNativeError or MissingPackagesError when the native engine is asked for
+    and cannot run it.
     """
+    engine = usable(engine)
     if engine == "python" or (engine == "auto" and work < thresholds.RUNS_LOAD):
         return None
     from rebecsim.actors import Violation

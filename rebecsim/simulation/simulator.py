@@ -36,12 +36,16 @@ Outcome = Literal[
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 """Ends of runs by their numbers, in results and in compiled code."""
 
+VIOLATIONS: tuple[Outcome, ...] = ("deadline missed", "queue overflow", "assertion failed")
+"""What the model forbids. The message that has gone wrong leads to no state."""
+
 
 @dataclass(frozen=True)
 class RunResult:
     """How a run ended: why, after how many messages, at which time, and the rebecs as left.
 
-    `detail` is the text of a violation, otherwise empty; `system` is None if a constructor
+    After a violation the last message is one of them, and the rebecs are as they were when it went
+    wrong. `detail` is the text of a violation, otherwise empty; `system` is None if a constructor
     already failed.
     """
 
@@ -54,7 +58,7 @@ class RunResult:
     @property
     def is_violation(self) -> bool:
         """Whether the model forbids what happened."""
-        return self.outcome in ("deadline missed", "queue overflow", "assertion failed")
+        return self.outcome in VIOLATIONS
 
 
 def simulate(

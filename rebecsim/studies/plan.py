@@ -56,6 +56,12 @@ class Plan:
         """What charts go by."""
         return self.swept.axis
 
+    @property
+    def caution(self) -> str:
+        """What must be known before the answer is read, of any of the swept values."""
+        found = (self.study.caution(each.scenario) for each in self.swept.settings)
+        return " ".join(dict.fromkeys(filter(None, found)))
+
     @cached_property
     def settings(self) -> tuple[tuple[Changes, Plan], ...]:
         """Give the values that are swept, and a plan with each combination of them alone."""

@@ -126,6 +126,9 @@ class Study(ABC):
     order_notes: ClassVar[tuple[str, ...]] = ()
     """What the orders of messages are, where it has several: see `beside`."""
 
+    earned_by: ClassVar[Metric | None] = None
+    """A figure without which a policy is not marked as the best of anything: where it is 0."""
+
     normal_outcomes: ClassVar[frozenset[str]] = frozenset()
     """How runs end that are not worth a warning, in the column `outcome`."""
 
@@ -169,6 +172,14 @@ class Study(ABC):
     def baseline(self, scenario: Any) -> str | None:
         """Give the policy that all others are compared with; None: every two are compared."""
         return None
+
+    def told_apart(self, scenario: Any) -> tuple[str, ...]:
+        """Give the coordinates whose values are compared apart in a scenario."""
+        return self.apart
+
+    def caution(self, scenario: Any) -> str:
+        """Say what must be known before the answer is read, such as that it is not fair."""
+        return ""
 
     def tables(self, scenario: Any, trace: bool) -> Mapping[str, Mapping[str, str]]:
         """Give the further tables of each cell: name -> column -> type, `?` for nullable ones."""

@@ -39,7 +39,7 @@ class SweptStudy:
     def coordinates(self) -> Mapping[str, str]:
         """The names of the coordinates of swept keys: key -> name. No view has two of a name."""
         study, scenario = self.study, self.scenario
-        taken = {*VIEW_COLUMNS, *study.apart}
+        taken = {*VIEW_COLUMNS, *study.told_apart(scenario)}
         if (axis := study.axis(scenario)) is not None:
             taken.add(axis.coordinate)
         for metric in study.kept(scenario):
@@ -56,7 +56,7 @@ class SweptStudy:
     @property
     def apart(self) -> tuple[str, ...]:
         """The coordinates whose values are compared apart."""
-        return (*self.study.apart, *self.coordinates.values())
+        return (*self.study.told_apart(self.scenario), *self.coordinates.values())
 
     @cached_property
     def axes(self) -> tuple[Axis, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
+import tempfile
 import threading
 import time
 from collections import OrderedDict
@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from rebecsim.processes import last_words, start_module
 from rebecsim.web.library import ListedModel
 
 _AT_ONCE = 2
@@ -87,23 +88,42 @@ class Verdicts:
         self._workers.shutdown(wait=True, cancel_futures=True)
 
     def _find(self, listed: ListedModel, inquiry: Inquiry) -> None:
+        why = ""
         try:
-            with self._lock:
-                if self._closed:
-                    return
-                process = _process()
-                self._processes.add(process)
-            self._follow(process, listed, inquiry)
+            with tempfile.TemporaryFile() as errors:
+                with self._lock:
+                    if self._closed:
+                        return
+                    process = start_module(
+                        "rebecsim.web.verdict_worker",
+                        stdin=subprocess.PIPE,
+                        stdout=subprocess.PIPE,
+                        stderr=errors,
+                        encoding="utf-8",
+                    )
+                    self._processes.add(process)
+                why = self._follow(process, listed, inquiry) or last_words(errors)
+        except OSError as error:  # no process can be started
+            why = error.strerror or str(error)
         finally:
             if not inquiry.verdict:
-                inquiry.verdict, inquiry.text = "undecided", "the search was stopped"
+                inquiry.verdict = "undecided"
+                inquiry.text = f"the search stopped: {why or 'its process was ended'}"
             inquiry.state = "done"
 
-    def _follow(
-        self, process: subprocess.Popen[str], listed: ListedModel, inquiry: Inquiry
-    ) -> None:
-        """Tell a process what to do, and take down what it says until it ends."""
-        alarm = threading.Timer(_LIMITS["seconds"] + _GRACE, process.kill)
+    def _follow(self, process: subprocess.Popen[str], listed: ListedModel, inquiry: Inquiry) -> str:
+        """Tell a process what to do, and take down what it says until it ends.
+
+        Gives why it was ended here, if it was.
+        """
+        seconds = _LIMITS["seconds"] + _GRACE
+        late: list[str] = []
+
+        def end() -> None:
+            late.append(f"it had not ended after {seconds:.0f} seconds")
+            process.kill()
+
+        alarm = threading.Timer(seconds, end)
         alarm.daemon = True
         alarm.start()
         inquiry.state = "searching"
@@ -121,17 +141,7 @@ class Verdicts:
             alarm.cancel()
             with self._lock:
                 self._processes.discard(process)
-
-
-def _process() -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "rebecsim.web.verdict_worker"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        encoding="utf-8",
-        start_new_session=True,  # Ctrl-C is for the server, which stops it
-    )
+        return "".join(late)
 
 
 def _request(listed: ListedModel, inquiry: Inquiry) -> dict[str, Any]:

@@ -29,7 +29,9 @@ from .containers.topology import (
 from .errors import WorkloadError as WorkloadError
 from .export import write_workload as write_workload
 from .job import Workload as Workload
+from .logs import read_log as read_log
 from .lublin import LublinModel as LublinModel, generate as generate
+from .pbs import read_pbs as read_pbs
 from .resample import resample as resample
 from .schedule import (
     Schedule as Schedule,

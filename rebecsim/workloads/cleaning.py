@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.counted import counted
-from rebecsim.workloads.job import Integers
+from rebecsim.workloads.errors import WorkloadError
+from rebecsim.workloads.job import Integers, Workload
 
 _PARTIAL = (2, 3, 4)
 
@@ -167,6 +169,37 @@ def clean(rows: LogRows, rules: CleaningRules) -> tuple[Integers, dict[str, int]
     if rules.sort:
         kept = kept[np.argsort(left.submit, kind="stable")]
     return kept, skipped
+
+
+def cleaned_workload(
+    path: Path,
+    columns: Mapping[str, NDArray[Any]],
+    header: Mapping[str, str],
+    capacity: int | None,
+    rules: CleaningRules,
+) -> Workload:
+    """Make a workload of the columns of a log, with those of its rows that are jobs.
+
+    A job takes the processors that it requested, or those that it was allocated where the request
+    is unknown; the other way round with `rules.size`. Raises WorkloadError if there is no job.
+    """
+    whole = dict(columns)
+    requested, allocated = whole["requested_processors"], whole["allocated"]
+    first, second = (requested, allocated) if rules.size == "requested" else (allocated, requested)
+    whole["processors"] = np.where(first > 0, first, second)
+    rows = LogRows(**{name: whole[name] for name in LogRows.columns()}, capacity=capacity)
+    jobs, skipped = clean(rows, rules)
+    if not len(jobs):
+        counts = "".join(f"; {count} skipped: {reason}" for reason, count in skipped.items())
+        raise WorkloadError(f"{path}: no usable job in the log{counts}")
+    if len(jobs) < len(rows.job) or (np.diff(jobs) < 0).any():
+        whole = {name: values[jobs] for name, values in whole.items()}
+    return Workload(
+        **whole,
+        capacity=capacity or int(whole["processors"].max()),
+        header=header,
+        skipped=skipped,
+    )
 
 
 def skipped_lines(skipped: Mapping[str, int]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rebecsim.extras import require
 from rebecsim.workloads.errors import WorkloadError
 from rebecsim.workloads.files import replacing
 from rebecsim.workloads.job import COLUMNS, Workload
@@ -20,6 +21,8 @@ def require_form(path: Path) -> str:
     form = next((each for each in FORMS if path.name.endswith(each)), None)
     if form is None:
         raise WorkloadError(f"{path}: the name of a workload should end with one of {_listed()}")
+    if not form.startswith(".swf"):
+        require(f"{path}: the form {form}", "pyarrow")
     if not path.parent.is_dir():
         raise WorkloadError(f"{path}: there is no directory {path.parent}")
     return form

@@ -27,11 +27,11 @@ class _Writable(Protocol):
     def write(self, data: bytes, /) -> int: ...
 
 
-def whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+def whole_lines(path: Path, longest: int = LONGEST_LINE) -> Iterator[tuple[int, bytes]]:
     """Read a file, gzip or plain, in pieces of whole lines, each with the number of its first.
 
     Pieces are about a megabyte, whatever the file is like. Which of the two it is, is seen from
-    its first bytes. Raises WorkloadError for a line that is longer than `LONGEST_LINE` and for
+    its first bytes. Raises WorkloadError for a line that is longer than `longest` and for
     compressed data that are damaged or cut off; OSError when the file cannot be read.
     """
     line, rest = 1, b""
@@ -39,10 +39,10 @@ def whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
         while piece := _piece(path, line, file):
             whole, newline, rest = (rest + piece).rpartition(b"\n")
             if newline:
-                _require_short_lines(path, line, whole)
+                _require_short_lines(path, line, whole, longest)
                 yield line, whole
                 line += whole.count(b"\n") + 1
-            _require_short_lines(path, line, rest)
+            _require_short_lines(path, line, rest, longest)
     if rest:
         yield line, rest
 
@@ -78,6 +78,15 @@ def replacing(path: Path) -> Iterator[_Writable]:
             yield raw
 
 
+def first_bytes(path: Path) -> bytes:
+    """Give what a file, gzip or plain, begins with; all of it, if that is little.
+
+    Raises WorkloadError for a damaged file, OSError for one that cannot be read.
+    """
+    with _opened(path) as file:
+        return _piece(path, 1, file)
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[_Readable]:
     with path.open("rb") as raw:
@@ -104,12 +113,12 @@ def _piece(path: Path, line: int, file: _Readable) -> bytes:
         ) from None
 
 
-def _require_short_lines(path: Path, first: int, text: bytes) -> None:
+def _require_short_lines(path: Path, first: int, text: bytes, longest: int) -> None:
     """Raise WorkloadError, with its number, if a line is too long to be one of a log."""
-    if len(text) <= LONGEST_LINE:
+    if len(text) <= longest:
         return
     for number, each in enumerate(text.split(b"\n"), start=first):
-        if len(each) > LONGEST_LINE:
+        if len(each) > longest:
             raise WorkloadError.at(
-                path, number, f"a line of more than {LONGEST_LINE:,} bytes; this is no workload log"
+                path, number, f"a line of more than {longest:,} bytes; this is no workload log"
             )

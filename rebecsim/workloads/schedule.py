@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from rebecsim.workloads.cleaning import CleaningRules
 from rebecsim.workloads.job import Integers, Workload
-from rebecsim.workloads.swf import read_swf, write_swf
+from rebecsim.workloads.logs import read_log
+from rebecsim.workloads.swf import write_swf
 
 _AS_LOGGED: Integers = np.empty(0, dtype=np.int64)
 
@@ -28,12 +29,15 @@ class Schedule:
         duration: how long each ran, whole seconds; as logged (`workload.run`) if not given. It is
             less where a job was killed at its time limit.
         policy: name of the policy, for tables and pictures.
+        fair_start: when each would have begun if no job had been submitted after it, seconds; None
+            where nobody has looked.
     """
 
     workload: Workload
     start: Integers
     duration: Integers = field(default_factory=lambda: _AS_LOGGED)
     policy: str = ""
+    fair_start: Integers | None = None
 
     def __post_init__(self) -> None:
         if self.duration is _AS_LOGGED:
@@ -60,21 +64,22 @@ class Schedule:
     def select(self, jobs: NDArray[Any]) -> Schedule:
         """Give the schedule of the jobs of a mask or of an array of indices, in that order."""
         chosen = self.workload.select(jobs)
-        return Schedule(chosen, self.start[jobs], self.duration[jobs], self.policy)
+        fair = None if self.fair_start is None else self.fair_start[jobs]
+        return Schedule(chosen, self.start[jobs], self.duration[jobs], self.policy, fair)
 
 
 def read_schedule(path: Path, *, processors: int | None = None) -> Schedule:
-    """Read the schedule that an SWF file holds.
+    """Read the schedule that a log holds: in SWF, or that of a machine under PBS or Torque.
 
     Field 3 is the wait, field 4 the time that a job ran, field 5 the processors that it was
     allocated; those requested count where this is unknown.
 
     Rows may come in any order, as other tools write them in the order of starts or ends; the jobs
     are in the order of submission here. Rows without a wait are skipped and counted. `processors`
-    is the size of the machine, instead of the header's. Raises what `read_swf` raises.
+    is the size of the machine, instead of the header's. Raises what `read_log` raises.
     """
     rules = CleaningRules(size="allocated", sort=True, needs_wait=True, fits_machine=False)
-    workload = read_swf(path, processors=processors, rules=rules)
+    workload = read_log(path, processors=processors, rules=rules)
     return Schedule(workload, workload.submit + workload.wait, policy=path.name)
 
 

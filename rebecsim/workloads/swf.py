@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rebecsim.workloads.cleaning import CleaningRules, LogRows, clean
+from rebecsim.workloads.cleaning import CleaningRules, cleaned_workload
 from rebecsim.workloads.errors import WorkloadError
 from rebecsim.workloads.files import replacing, whole_lines
-from rebecsim.workloads.job import COLUMNS, Integers, Workload
+from rebecsim.workloads.job import COLUMNS, Workload
 
 Table = NDArray[np.int64] | NDArray[np.float64]
 
@@ -53,23 +53,9 @@ def read_swf(
         for place, name in enumerate(COLUMNS)
     }
     del table
-    asked = rules or CleaningRules()
-    whole["processors"] = _sizes(whole["requested_processors"], whole["allocated"], asked)
     header = _header(comments)
     capacity = processors if processors is not None else _machine(header)
-    rows = LogRows(**{name: whole[name] for name in LogRows.columns()}, capacity=capacity)
-    jobs, skipped = clean(rows, asked)
-    if not len(jobs):
-        counted = "".join(f"; {count} skipped: {reason}" for reason, count in skipped.items())
-        raise WorkloadError(f"{path}: no usable job in the log{counted}")
-    if len(jobs) < len(rows.job) or (np.diff(jobs) < 0).any():
-        whole = {name: values[jobs] for name, values in whole.items()}
-    return Workload(
-        **whole,
-        capacity=capacity or int(whole["processors"].max()),
-        header=header,
-        skipped=skipped,
-    )
+    return cleaned_workload(path, whole, header, capacity, rules or CleaningRules())
 
 
 def write_swf(workload: Workload, path: Path, waits: ArrayLike | None = None) -> None:
@@ -174,11 +160,6 @@ def _value(path: Path, number: int, place: int, name: str, word: bytes) -> float
     if name != "cpu_time" and not value.is_integer():
         raise WorkloadError.at(path, number, f"{where} should be a whole number, not {shown}")
     return value
-
-
-def _sizes(requested: Integers, allocated: Integers, rules: CleaningRules) -> Integers:
-    first, second = (requested, allocated) if rules.size == "requested" else (allocated, requested)
-    return np.where(first > 0, first, second)
 
 
 def _header(comments: list[str]) -> dict[str, str]:

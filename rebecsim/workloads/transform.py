@@ -90,9 +90,13 @@ def cut(
     end: int | None = None,
     users: Collection[int] | None = None,
     queues: Collection[int] | None = None,
+    without_users: Collection[int] | None = None,
+    without_queues: Collection[int] | None = None,
     first: int | None = None,
 ) -> Workload:
-    """Give the jobs of a time, then of some users, then of some queues, then the first of them.
+    """Give the jobs of a time, then of some users and queues, then the first of them.
+
+    Users and queues are those that are given, without those that are left out.
 
     What is not given, or empty, leaves all. Raises as the functions for each.
     """
@@ -102,6 +106,10 @@ def cut(
         workload = of_users(workload, users)
     if queues:
         workload = of_queues(workload, queues)
+    if without_users:
+        workload = of_users(workload, without_users, leave_out=True)
+    if without_queues:
+        workload = of_queues(workload, without_queues, leave_out=True)
     return workload if first is None else first_jobs(workload, first)
 
 
@@ -110,14 +118,17 @@ def first_jobs(workload: Workload, count: int) -> Workload:
     return _some(workload, np.arange(len(workload)) < count, "no job is chosen")
 
 
-def of_users(workload: Workload, users: Collection[int]) -> Workload:
-    """Give the jobs of some users. Raises WorkloadError if one of them has no job."""
-    return _of(workload, "user", workload.user, users)
+def of_users(workload: Workload, users: Collection[int], *, leave_out: bool = False) -> Workload:
+    """Give the jobs of some users, or of all others.
+
+    Raises WorkloadError if one of these users has no job, and if no job is left.
+    """
+    return _of(workload, "user", workload.user, users, leave_out)
 
 
-def of_queues(workload: Workload, queues: Collection[int]) -> Workload:
-    """Give the jobs of some queues. Raises WorkloadError if one of them has no job."""
-    return _of(workload, "queue", workload.queue, queues)
+def of_queues(workload: Workload, queues: Collection[int], *, leave_out: bool = False) -> Workload:
+    """Give the jobs of some queues, or of all others; else as `of_users`."""
+    return _of(workload, "queue", workload.queue, queues, leave_out)
 
 
 def with_later_clock(header: Mapping[str, str], seconds: int) -> dict[str, str]:
@@ -134,12 +145,17 @@ def _without_clock(header: Mapping[str, str]) -> dict[str, str]:
 
 
 def _of(
-    workload: Workload, kind: str, column: NDArray[np.int64], chosen: Collection[int]
+    workload: Workload,
+    kind: str,
+    column: NDArray[np.int64],
+    chosen: Collection[int],
+    leave_out: bool,
 ) -> Workload:
     strange = sorted(set(chosen) - set(np.unique(column).tolist()))
     if strange:
         raise WorkloadError(f"the workload has no job of {kind} {', '.join(map(str, strange))}")
-    return _some(workload, np.isin(column, list(chosen)), f"no {kind} is chosen")
+    jobs = np.isin(column, list(chosen), invert=leave_out)
+    return _some(workload, jobs, f"no job of another {kind} is left" if leave_out else "no job")
 
 
 def _some(workload: Workload, jobs: NDArray[np.bool_], problem: str) -> Workload:

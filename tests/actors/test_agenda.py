@@ -98,6 +98,22 @@ class Global(Player):
         self.act("two", number)
 
 
+class Turning(Player):
+    """The same with several global priorities for messages of one priority."""
+
+    @message_server(global_priority=2)
+    def one(self, number: int) -> None:
+        self.act("one", number)
+
+    @message_server(global_priority=3)
+    def two(self, number: int) -> None:
+        self.act("two", number)
+
+    @message_server(global_priority=1)
+    def three(self, number: int) -> None:
+        self.act("three", number)
+
+
 class LastScheduler(FirstValues):
     """The enabled message that was sent last is served first."""
 
@@ -132,7 +148,7 @@ acts = st.builds(
 
 players = st.lists(
     st.tuples(
-        st.sampled_from([Player, Player, Player, Global]),
+        st.sampled_from([Player, Player, Global, Turning]),
         st.lists(acts, max_size=6).map(tuple),
         st.integers(0, 2),
         st.sampled_from([1, 2, 2]),

@@ -375,3 +375,51 @@ def test_message_servers_are_numbered_base_class_first_and_overriding_keeps_the_
     numbers = {name: server.number for name, server in Derived.__servers__.items()}
     assert numbers == {"first": 0, "second": 1, "third": 2}
     assert Derived.__queue_size__ == 2
+
+
+class Desk(Rebec, queue_size=3):
+    """Serves messages of one arrival and one priority, whose global priorities differ."""
+
+    def __init__(self, *sent: str) -> None:
+        for name in sent:
+            getattr(self, name)()
+
+    @message_server(global_priority=2)
+    def fast(self) -> None: ...
+
+    @message_server(global_priority=4)
+    def slow(self) -> None: ...
+
+
+class Other(Rebec, queue_size=2):
+    def __init__(self) -> None:
+        self.look()
+
+    @message_server(global_priority=3)
+    def look(self) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("sent", "first"),
+    [
+        (["slow"], "other"),
+        (["fast"], "desk"),
+        (["slow", "fast"], "desk"),
+        (["fast", "slow"], "desk"),
+    ],
+)
+def test_the_message_server_declared_first_decides_how_urgent_a_rebec_is(sent, first):
+    system = Model("m", (Instance("desk", Desk, [], sent), Instance("other", Other))).start()
+    assert [str(each) for each in ready(system)[1]] == [first]
+
+
+def test_a_message_server_keeps_its_place_where_a_class_overrides_it():
+    class Later(Desk):
+        @message_server(global_priority=4)
+        def slow(self) -> None: ...
+
+        @message_server(global_priority=5)
+        def fast(self) -> None: ...
+
+    model = Model("m", (Instance("desk", Later, [], ["slow", "fast"]), Instance("other", Other)))
+    assert [str(each) for each in ready(model.start())[1]] == ["other"]

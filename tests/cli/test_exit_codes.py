@@ -2,12 +2,14 @@
 
 import errno
 import os
+import platform
 import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rebecsim.exit_codes import ExitCode
@@ -136,20 +138,39 @@ def test_arithmetic_in_a_constructor_is_a_failed_assertion(run, tmp_path):
     assert complaint.startswith("assertion failed: integer division or modulo by zero")
 
 
-def test_a_mistake_of_the_program_is_one_line(run, monkeypatch):
+def test_a_mistake_of_the_program_says_what_to_report(run, monkeypatch, tmp_path):
     def broken(*_):
         raise KeyError("lost")
 
-    monkeypatch.setattr("rebecsim.cache_directory.cache_directory", broken)
+    monkeypatch.setenv("REBECSIM_CACHE", str(tmp_path))
+    monkeypatch.setattr("rebecsim.native.cache.cache_folders", broken)
     code, _, complaint = run("cache")
     assert code == ExitCode.INTERNAL_ERROR
-    assert re.fullmatch(
-        r"internal error: KeyError: 'lost' \(.*test_exit_codes.py:\d+\)\. This is a mistake of "
-        r"rebecsim; REBECSIM_DEBUG=1 shows the traceback\n",
-        complaint,
-    )
+    first, second, *facts = complaint.splitlines()
+    assert re.fullmatch(r"internal error: KeyError: 'lost' \(.*test_exit_codes.py:\d+\)", first)
+    assert "mistake of rebecsim" in second
+    said = dict(line.split(maxsplit=1) for line in facts)
+    assert said["command"] == "rebecsim cache"
+    assert f"Python {platform.python_version()}" in said["versions"]
+    assert f"numpy {np.__version__}" in said["packages"]
+    (log,) = tmp_path.glob("errors/*.log")
+    assert said["traceback"] == str(log)
+    assert "Traceback (most recent call last)" in log.read_text()
+    assert len(complaint.splitlines()) < 10
     monkeypatch.setenv("REBECSIM_DEBUG", "1")
     assert "Traceback (most recent call last)" in run("cache")[2]
+
+
+def test_a_mistake_is_told_where_no_file_can_be_kept(run, monkeypatch):
+    def broken(*_):
+        raise KeyError("lost")
+
+    monkeypatch.setattr("rebecsim.cli.mistakes.cache_directory", broken)
+    monkeypatch.setattr("rebecsim.native.cache.cache_folders", broken)
+    monkeypatch.setattr("tempfile.NamedTemporaryFile", broken)
+    code, _, complaint = run("cache")
+    assert (code, "traceback " in complaint) == (ExitCode.INTERNAL_ERROR, False)
+    assert complaint.startswith("internal error: KeyError: 'lost'")
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EIO])

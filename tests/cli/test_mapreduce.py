@@ -44,3 +44,58 @@ def test_what_is_wrong_is_said(run: Run, words: tuple[str, ...], said: str, tmp_
     ended = run(*SMALL, *words, cwd=tmp_path)
     assert ended.returncode == 2
     assert said in " ".join(ended.stderr.split())
+
+
+REFUSING = ("--setting", "queue.a.maximum-initialized-active-tasks-per-user=1")
+
+
+def test_if_all_jobs_are_rejected_the_answer_is_that_none_ran_and_why(run: Run, tmp_path) -> None:
+    jobs = ("--jobs", "one:count=2,maps=2,queue=a")
+    settings = ("--setting", "queue.a.capacity=100", *REFUSING)
+    ended = run(*SMALL, *jobs, *settings, "--scheduler", "CAPACITY", cwd=tmp_path)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    said = " ".join(ended.stdout.split())
+    assert said.startswith("CAPACITY: no job ran: all 2 jobs were rejected. Job 0 (one): it has 3")
+    assert said.endswith("(maximum-initialized-active-tasks-per-user)")
+    both = run(
+        *(*SMALL, *jobs, *settings, "--scheduler", "CAPACITY", "--scheduler", "FIFO"),
+        *("--out", "new/tables"),
+        cwd=tmp_path,
+    )
+    assert both.returncode == 0
+    (makespan,) = [line for line in both.stdout.splitlines() if "Makespan" in line]
+    capacity, fifo = (cell.strip() for cell in makespan.split("│")[2:4])
+    assert capacity == ""
+    assert float(fifo) > 0
+    assert (tmp_path / "new/tables/rejected.csv").read_text().count("\n") == 1 + 2
+
+
+def test_a_comparison_says_where_no_job_ran(run: Run, tmp_path) -> None:
+    (tmp_path / "none.toml").write_text(NONE_RUNS)
+    ended = run("compare", "none.toml", "--out", "found", cwd=tmp_path)
+    assert ended.returncode == 2
+    assert "TIGHT, replication 0: no job ran: all 2 jobs were rejected" in ended.stderr
+
+
+NONE_RUNS = """
+kind = "mapreduce"
+name = "none"
+replications = 1
+
+[cluster]
+nodes = 3
+
+[[workload.jobs]]
+family = "one"
+maps = 2
+count = 2
+
+[[variants]]
+name = "TIGHT"
+scheduler = "CAPACITY"
+settings = { "queue.default.maximum-initialized-active-tasks-per-user" = "1" }
+
+[[variants]]
+name = "FIFO"
+scheduler = "FIFO"
+"""

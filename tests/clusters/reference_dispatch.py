@@ -31,6 +31,7 @@ class Outcome:
     update_misses: int = 0
     completions: int = 0
     dropped: int = 0
+    arrived: int = field(default=0, compare=False)
     busy: dict[int, int] = field(default_factory=dict, compare=False)
     """Time units before the end in which each AppMaster was busy, from 0."""
 
@@ -58,6 +59,8 @@ class Cluster:
     high_length: int = 0
     ticks: int = 99
     speeds: tuple[str, ...] = ("1",)
+    same_jobs: bool = False
+    """Whether priorities decide lengths under all policies; in the original, under PRIORITY."""
 
 
 def fair(generator: random.Random) -> Draw:
@@ -119,6 +122,7 @@ def _tick(cluster, time, queue, free, due, outcome, draw) -> None:
                 outcome.busy[app_master] = before + min(end, cluster.ticks) - time
                 due.setdefault(end, []).append((app_master, missed))
     for _ in range(cluster.arrivals(time, draw)):
+        outcome.arrived += 1
         job = _drawn_job(cluster, time, draw)
         if None in queue:
             queue[queue.index(None)] = job
@@ -174,7 +178,7 @@ _RANKS = {
 
 def _drawn_job(cluster, time, draw) -> Job:
     length, priority = cluster.lengths(time, draw), None
-    if cluster.policy == "PRIORITY":
+    if cluster.policy == "PRIORITY" or (cluster.same_jobs and cluster.high_length > 0):
         priority = 10 * (draw(10) + 1)
         if cluster.high_length > 0 and priority <= cluster.high_probability:
             length = cluster.high_length

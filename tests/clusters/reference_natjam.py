@@ -37,6 +37,7 @@ class Outcome:
     checkpoints: int = 0
     margin: int = 0
     drops: int = 0
+    arrived: int = 0
 
     @property
     def app_master_misses(self) -> int:
@@ -191,7 +192,8 @@ class _Run:
             self.outcome.checkpoints += 1
         else:
             self.outcome.checkpoint_overflow += 1
-        self.mirrors[worker].job = new
+        if self.cluster.as_published:  # also one whose update came before
+            self.mirrors[worker].job = new
 
     def count(self, kind: str, what: str) -> None:
         name = f"{kind}_{what}"
@@ -236,7 +238,7 @@ class _Run:
     def first_idle(self) -> int | None:
         return next((worker for worker, mirror in enumerate(self.mirrors) if mirror.idle), None)
 
-    def victim(self, least_deadline: int | None) -> int | None:
+    def victim(self, least_deadline: int) -> int | None:
         """The AppMaster whose job is evicted; of equal keys the lowest index."""
         able = [
             worker
@@ -245,12 +247,15 @@ class _Run:
             and mirror.job
             and mirror.job.kind == RESEARCH
             and mirror.job.time > 1
-            and (least_deadline is None or mirror.job.deadline >= least_deadline)
+            and mirror.job.deadline >= least_deadline
         ]
         return max(able, key=lambda w: (self.cluster.key(self.mirrors[w].job), -w), default=None)
 
     def place_high(self) -> None:
-        for find in (self.first_idle, lambda: self.victim(None)):
+        for find in (
+            self.first_idle,
+            lambda: self.victim(-(10**9) if self.cluster.as_published else 2),
+        ):
             for slot, job in enumerate(self.incoming):
                 if self.cluster.is_high(job):
                     worker = find()
@@ -302,6 +307,7 @@ class _Run:
 
     def arrive(self) -> None:
         for _ in range(self.cluster.arrivals(self.time, self.draw)):
+            self.outcome.arrived += 1
             length = self.cluster.lengths(self.time, self.draw)
             job = Job(length, self.cluster.deadline(length))
             self.give_priority(job, self.draw)

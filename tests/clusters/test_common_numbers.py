@@ -48,7 +48,7 @@ def assert_the_same_jobs(sources: list[str]) -> None:
 
 
 def test_dispatch_policies_see_the_same_jobs():
-    policies = ["EDF", "FIFO", "MDF", "LLF", "SJF"]
+    policies = ["EDF", "FIFO", "MDF", "LLF", "SJF", "PRIORITY"]
     assert_the_same_jobs(
         [rebeca_source(Configuration(policy=policy, **CLUSTER)) for policy in policies]
     )
@@ -62,6 +62,7 @@ def test_eviction_policies_see_the_same_jobs_and_priorities():
 
 @pytest.mark.parametrize("policy", ["EDF", "PRIORITY"])
 def test_every_job_is_drawn_once(policy):
-    runs, _ = drawn(rebeca_source(Configuration(policy=policy, **CLUSTER)))
+    configuration = Configuration(policy=policy, workload="as-published", **CLUSTER)
+    runs, _ = drawn(rebeca_source(configuration))
     bursts = UNTIL // 4 + 1
     assert {len(run) for run in runs} == {5 * bursts * (2 if policy == "PRIORITY" else 1)}

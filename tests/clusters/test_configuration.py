@@ -42,7 +42,7 @@ def test_a_configuration_survives_json():
         ("epsilon", float("inf")),
         ("epsilon", "2.0"),
         ("high_priority", {"probability": 101}),
-        ("high_priority", {"probability": 15}),
+        ("workload", "published"),
         ("high_priority", {"length": -1}),
         ("colour", "red"),
     ],
@@ -51,6 +51,17 @@ def test_values_that_do_not_fit_are_refused(field, value):
     with pytest.raises(ValidationError) as caught:
         Configuration(**{**VALUES, field: value})
     assert caught.value.errors()[0]["loc"][0] == field
+
+
+@pytest.mark.parametrize(
+    ("probability", "first", "count"),
+    [(0, 10, 10), (30, 10, 10), (15, 5, 20), (12, 2, 50), (7, 1, 100)],
+)
+def test_priorities_are_drawn_in_steps_that_fit_the_percentage(probability, first, count):
+    high = HighPriority(probability=probability)
+    assert (high.values[0], high.values[-1], len(high.values)) == (first, 100, count)
+    share = sum(value <= probability for value in high.values) / count
+    assert 100 * share == pytest.approx(probability)
 
 
 def test_a_configuration_cannot_be_changed():

@@ -107,7 +107,7 @@ def test_the_counters_are_state_variables_of_the_resource_manager():
     source = rebeca_source(configuration())
     manager = source[source.index("reactiveclass ResourceManager") :]
     statevars = manager[manager.index("statevars") : manager.index("ResourceManager()")]
-    assert re.findall(r"int (m_\w+_\w+);", statevars) == list(COUNTERS.values())
+    assert set(re.findall(r"int (m_\w+_\w+);", statevars)) == set(COUNTERS.values())
 
 
 def test_choices_stand_in_the_order_arrivals_lengths_priorities():
@@ -154,12 +154,27 @@ def test_only_models_that_need_the_time_count_it():
     assert "m_time++;" in rebeca_source(configuration(lengths=Linear(multiplier=2)))
 
 
-def test_only_the_priority_model_mentions_priorities():
-    high = HighPriority(probability=30, length=9)
+@pytest.mark.parametrize(
+    ("workload", "high"),
+    [
+        ("as-published", HighPriority(probability=30, length=9)),
+        ("same", HighPriority(probability=30)),  # priorities decide no lengths
+        ("same", HighPriority(probability=0, length=9)),  # there are none
+    ],
+)
+def test_priorities_that_decide_nothing_are_in_the_priority_model_only(workload, high):
     for policy in ("EDF", "FIFO", "MDF"):
-        source = rebeca_source(configuration(policy=policy, high_priority=high))
-        assert "priority" not in source.lower()
-    source = rebeca_source(configuration(policy="PRIORITY", high_priority=high))
+        config = configuration(policy=policy, high_priority=high, workload=workload)
+        assert "priority" not in rebeca_source(config).lower()
+    config = configuration(policy="PRIORITY", high_priority=high, workload=workload)
+    assert f"env int HIGH_PRIORITY = {high.probability};" in rebeca_source(config)
+
+
+def test_all_policies_give_jobs_of_high_priority_their_length():
+    high = HighPriority(probability=30, length=9)
+    source = rebeca_source(configuration(policy="EDF", high_priority=high))
+    assert "m_priority" not in source
+    assert "env int HIGH_PRIORITY = 30;" in source
     assert "env int HIGH_PRIORITY = 30;" in source
     assert "env int HIGH_PRIORITY_LENGTH = 9;" in source
 

@@ -22,6 +22,7 @@ from rebecsim.clusters import (
 from rebecsim.clusters.batch.measures import SCHEDULE_METRICS
 from rebecsim.clusters.batch.scenario import (
     BatchScenario,
+    ExpectedEnds,
     Gantt,
     Generate,
     MachineTable,
@@ -106,7 +107,16 @@ def test_every_key_of_a_scenario_is_there(model: type[BaseModel]) -> None:
 
 @pytest.mark.parametrize(
     "model",
-    [BatchScenario, WorkloadSource, Generate, MachineTable, NodesTable, Settings, Gantt],
+    [
+        BatchScenario,
+        WorkloadSource,
+        Generate,
+        MachineTable,
+        NodesTable,
+        Settings,
+        ExpectedEnds,
+        Gantt,
+    ],
 )
 def test_every_key_of_a_workload_scenario_is_there(model: type[BaseModel]) -> None:
     require_table(WORKLOAD_SCENARIO.read_text("utf-8"), keys_table(model), WORKLOAD_SCENARIO)

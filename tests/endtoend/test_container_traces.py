@@ -34,6 +34,19 @@ def test_a_trace_is_drawn_looked_at_and_written_in_both_dialects(run, tmp_path):
     assert (tmp_path / "back.json").read_bytes() == (tmp_path / "made.json").read_bytes()
 
 
+def test_a_trace_is_known_by_what_it_begins_with(run, tmp_path):
+    run("generate", "--sls", "--out", "made.json", "--jobs", 3, "--tasks", "constant:4")
+    run("nodes", "--nodes", "5", "--out", "nodes.json")
+    for name, known_by in (("made.json", "jobs.trace"), ("nodes.json", "topo_5")):
+        (tmp_path / known_by).write_text("\n" + (tmp_path / name).read_text())
+        shown, expected = run("info", known_by), run("info", name)
+        assert (shown.returncode, shown.stderr) == (0, "")
+        assert shown.stdout.splitlines()[1:] == expected.stdout.splitlines()[1:]
+    refused = run("slice", "jobs.trace", "--out", "cut.swf")
+    assert refused.returncode == 2
+    assert "jobs.trace: jobs of containers, which `workload info`" in refused.stderr
+
+
 def test_the_same_seed_gives_the_same_trace(run, tmp_path):
     for name, *options in (
         ("a", "--seed", 1),

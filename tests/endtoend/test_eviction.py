@@ -23,10 +23,18 @@ def scenario(tmp_path):
 def test_eviction_is_compared_like_dispatch(run, scenario, tmp_path):
     done = run("compare", scenario, "--out", "out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    for text in ("MDF", "MLF", "Where deadlines were missed", "Queue, research", "ticks-first"):
+    for text in (
+        "MDF",
+        "MLF",
+        "What became of the jobs",
+        "Queue, research",
+        "Completed, production",
+        "ticks-first",
+    ):
         assert text in done.stdout
     out = tmp_path / "out"
-    assert (out / "charts" / "checkpoints.png").exists()
+    for chart in ("checkpoints", "job_request_success", "success_of_all_requests"):
+        assert (out / "charts" / f"{chart}.png").exists()
     with (out / "breakdown.csv").open() as file:
         assert [row["policy"] for row in csv.DictReader(file)] == ["MDF", "MLF"]
     assert {path.name for path in (out / "orders").iterdir()} == {

@@ -71,6 +71,13 @@ def test_broken_files_are_refused_with_their_place(
     assert not (tmp_path / "four.svg").exists()
 
 
+def test_a_workflow_is_drawn_as_png_too(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "four.dax").write_text(DAX)
+    ended = run("workflow", "four.dax", "--draw", "four.png", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert (tmp_path / "four.png").read_bytes().startswith(b"\x89PNG")
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -78,7 +85,7 @@ def test_broken_files_are_refused_with_their_place(
         ("--manager EDF --deadline 3 --multiplier 2", "cannot be given with --deadline"),
         ("--manager NOBODY", "no resource manager is called 'NOBODY'"),
         ("--manager EDF --gantt chart.pdf", "should be named .png or .svg"),
-        ("--draw graph.png", "must end in .svg"),
+        ("--draw graph.pdf", "should be named .png or .svg"),
     ],
 )
 def test_options_without_sense_are_refused(run: Run, tmp_path: Path, words: str, says: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -133,7 +134,6 @@ def test_like_dss_is_what_dss_does(run: Run, folder: Path) -> None:
         ([*CLUSTER, "--penalty", "STEP:often"], "--penalty STEP:often: write it as STEP:1.5"),
         ([*CLUSTER, "--gaps"], "gaps are those of reservations"),
         (["--topology", "racks.json"], "node node1 does not say its memory and cores"),
-        ([*CLUSTER, "--out", "none"], "none: there is no such directory"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(
@@ -142,6 +142,66 @@ def test_options_that_make_no_sense_are_refused(
     done = run("yarn", "jobs.json", *options, cwd=folder)
     assert done.returncode == 2
     assert message in " ".join(done.stderr.replace("│", " ").split())
+
+
+def test_out_makes_the_directory(run: Run, folder: Path) -> None:
+    for command in (["yarn", "jobs.json", *CLUSTER], ["dss", *DSS]):
+        out = folder / command[0] / "new"
+        done = run(*command, "--out", out, cwd=folder)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert len(list(out.iterdir())) > 3
+
+
+HADOOP_1 = """\
+<configuration>
+<property><name>mapred.capacity-scheduler.queue.default.capacity</name><value>100</value></property>
+</configuration>
+"""
+
+
+def test_a_file_of_hadoop_1_is_one_for_mapreduce(run: Run, folder: Path) -> None:
+    (folder / "capacity.xml").write_text(HADOOP_1)
+    done = run("yarn", "jobs.json", *CLUSTER, "--queues", "capacity.xml", cwd=folder)
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        "capacity.xml:2: mapred.capacity-scheduler.queue.default.capacity"
+    )
+    assert "rebecsim mapreduce --scheduler CAPACITY=capacity.xml" in done.stderr
+
+
+TOO_SMALL = """\
+<configuration>
+<property><name>yarn.scheduler.capacity.root.queues</name><value>a,b</value></property>
+<property><name>yarn.scheduler.capacity.root.a.capacity</name><value>10</value></property>
+<property><name>yarn.scheduler.capacity.root.a.user-limit-factor</name><value>0.3</value></property>
+<property><name>yarn.scheduler.capacity.root.b.capacity</name><value>90</value></property>
+</configuration>
+"""
+
+
+def _named(name: str, queue: str, memory: int) -> str:
+    task = {"count": 2, "duration.ms": 60_000, "container.memory-mb": memory}
+    job = {"job.id": name, "job.user": "u", "job.queue.name": queue, "job.tasks": [task]}
+    return json.dumps(job | {"am.memory-mb": memory}) + "\n"
+
+
+def test_a_stuck_job_is_reported_and_the_others_are_answered(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "queues.xml").write_text(TOO_SMALL)
+    jobs = _named("early", "b", 1024) + _named("stuck", "a", 4096) + _named("late", "b", 1024)
+    (tmp_path / "jobs.json").write_text(jobs)
+    cluster = ("--nodes", "4:memory=8192,cores=8", "--queues", "queues.xml")
+    done = run("yarn", "jobs.json", *cluster, "--out", "out", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stderr.startswith("queues: stuck waits for containers, and never gets them: 1 con")
+    assert done.stderr.endswith("; figures are of the 2 others\n")
+    assert re.search(r"Refused jobs +│ +1 ", done.stdout)
+    early, stuck, late = (tmp_path / "out/queue_jobs.csv").read_text().splitlines()[1:]
+    assert "it waits in vain for containers" in stuck
+    assert all(int(each.split(",")[7]) > 60_000 for each in (early, late))
+    (tmp_path / "jobs.json").write_text(_named("stuck", "a", 4096))
+    alone = run("yarn", "jobs.json", *cluster, cwd=tmp_path)
+    assert alone.returncode == 2
+    assert alone.stderr.startswith("stuck waits for containers, and never gets them")
 
 
 def test_a_scheduler_of_a_plugin(run: Run, folder: Path) -> None:
@@ -164,17 +224,36 @@ def test_dss_writes_its_files_here(run: Run, folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("long", "short"),
+    [
+        (["--use-reservations"], ["-r"]),
+        (["--peek-pushback-strategy", "peek_each_elastic"], ["-p", "peek_each_elastic"]),
+        (["--verbose", "--verbose"], ["-vv"]),
+        (["--mem-overestimate-range", "1.5"], ["--mem-overestimate-range", "1.5-1.5"]),
+    ],
+)
+def test_long_names_of_dss_are_those_of_its_short_ones(
+    run: Run, folder: Path, long: list[str], short: list[str]
+) -> None:
+    written = []
+    for options in (long, short):
+        done = run("dss", *options, *DSS, "peek", "step", "1.5", "--out", "o", cwd=folder)
+        assert (done.returncode, done.stderr) == (0, "")
+        written.append((folder / "o/task_stats.out").read_text())
+    assert written[0] == written[1]
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         (["regular", "step"], "a penalty and its IB go together"),
         (["reglar"], "no YARN scheduler is called 'REGLAR'; did you mean REGULAR?"),
         (["smartg", "stair", "1.5"], "there is no penalty 'stair'"),
-        (["--mem-overestimate-range", "2-1"], "--mem-overestimate-range 2-1: write it as 1-2.5"),
+        (["--mem-overestimate-range", "2-1"], "--mem-overestimate-range 2-1: write it as 2 or as"),
         (["--duration-error", "10"], "is constant, so it is POSITIVE or NEGATIVE, and not MIXED"),
         (["--ib-error-type", "UP"], "--ib-error-type UP: should be MIXED or POSITIVE or NEGATIVE"),
         (["--occupancy-stats-interval", "5"], "needs --occupancy-stats-file"),
         (["-p", "ALWAYS"], "-p ALWAYS: should be TIMELINE_CHECK_CURRENT_JOB or"),
-        (["--out", "none"], "--out none: there is no such directory"),
     ],
 )
 def test_dss_refuses_what_makes_no_sense_and_writes_nothing(

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import given, settings, strategies as st
 
 from models import ticket_service
 from rebecsim.actors import (
+    FifoScheduler,
     Instance,
     Int,
     Model,
@@ -21,10 +23,12 @@ from rebecsim.actors import (
     ReplayScheduler,
     Streams,
     System,
+    agenda_for,
     execute,
     message_server,
     next_time,
     ready,
+    serve,
     state_variable,
 )
 from rebecsim.exploration import (
@@ -38,7 +42,10 @@ from rebecsim.exploration import (
 )
 from rebecsim.exploration.checks import Problem
 from rebecsim.exploration.states.local import NEVER
+from rebecsim.generate import build_model
+from rebecsim.lang import check_source
 from rebecsim.simulation import simulate
+from tests.examples import dear
 from tests.exploration.conformance import SUITE, model
 
 pytestmark = pytest.mark.large
@@ -118,6 +125,55 @@ def test_simulation_visits_only_states_that_exploration_reaches(
         _, waiting = ready(rebecs)
         execute(rebecs, scheduler.pick(waiting))
         assert _observed(system, rebecs) in reached
+
+
+_URGENT = """
+reactiveclass Source(6) {{
+    knownrebecs {{ Desk desk; Judge judge; }}
+    Source() {{ self.go(); }}
+    @globalPriority({0}) msgsrv go() {{
+        {5} {6} judge.look();
+        self.go() after(1);
+    }}
+}}
+reactiveclass Desk(7) {{
+    knownrebecs {{ Judge judge; }}
+    @globalPriority({1}) msgsrv fast() {{ judge.done(); }}
+    @globalPriority({2}) msgsrv slow() {{ judge.done(); }}
+}}
+reactiveclass Judge(9) {{
+    statevars {{ byte served; }}
+    @globalPriority({3}) msgsrv done() {{ served = (byte) ((served + 1) % 3); }}
+    @globalPriority({4}) msgsrv look() {{ served = 0; }}
+}}
+main {{
+    Source source(desk, judge):();
+    Desk desk(judge):();
+    Judge judge():();
+}}
+"""
+
+
+@settings(max_examples=dear(40))
+@given(
+    priorities=st.lists(st.integers(1, 4), min_size=5, max_size=5),
+    sent=st.permutations(["desk.slow();", "desk.fast();"]),
+    seed=st.integers(0, 2**32),
+)
+def test_global_priorities_mean_the_same_in_simulation_and_exploration(
+    priorities: list[int], sent: list[str], seed: int
+) -> None:
+    built = build_model(check_source(_URGENT.format(*priorities, *sent), "urgent.rebeca"))
+    system = TransitionSystem(built)
+    search = Search(Problem(system))
+    BreadthFirst().run(search)
+    reached = frozenset(search.states)
+    for scheduler in (RandomScheduler(Streams((seed, 1), 0)), FifoScheduler()):
+        rebecs = built.start(scheduler.choose)
+        agenda = agenda_for(rebecs, scheduler)
+        for step in islice(agenda.steps(), 40):
+            serve(rebecs, *step)
+            assert _observed(system, rebecs) in reached
 
 
 @pytest.mark.parametrize("mode", ["FTTS", "TTS"])

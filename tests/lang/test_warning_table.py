@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from rebecsim.lang import Diagnostic, check_source
+from rebecsim.lang import Diagnostic, RebecaError, check_source, parse_model, print_model
 from tests.lang.bad_inputs import (
     MAIN,
     MARK,
@@ -38,6 +38,44 @@ def test_priority_in_capitals_is_warned_of_and_orders_nothing() -> None:
         (server,) = checked.classes["A"].servers
         assert (server.priority, server.global_priority) == (None, None)
     assert checked.warnings[0].hint == "write @priority if it shall, or remove it"
+
+
+AS_PRINTED = """
+reactiveclass Office {
+    knownrebecs { Customer customer; }
+    statevars { int issued; }
+    msgsrv ask() { issued = issued + 1; customer.given(issued); }
+}
+reactiveclass Customer extends Person {
+    knownrebecs { Office office; }
+}
+abstract reactiveclass Person {
+    msgsrv initial() { self.given(0); }
+    msgsrv given(int number) { }
+}
+main { Office office(customer):(); Customer customer(office):(); }
+"""
+
+
+def test_classes_as_papers_print_them_have_a_queue_that_is_named() -> None:
+    checked = check_source(AS_PRINTED, "model.rebeca")
+    assert [each.code for each in checked.warnings] == ["queue-size-left-out"] * 3
+    assert "`Office` has no queue size, so its queue has room for 10 messages" in str(
+        checked.warnings[0]
+    )
+    assert {each.queue_size for each in checked.classes.values()} == {10}
+
+
+def test_all_mistakes_of_a_model_without_queue_sizes_are_found_at_once() -> None:
+    text = AS_PRINTED.replace("int issued", "intt issued").replace("self.given(0)", "self.gven(0)")
+    with pytest.raises(RebecaError) as caught:
+        check_source(text, "model.rebeca")
+    assert {each.code for each in caught.value.diagnostics} >= {"unknown-type", "unknown-server"}
+
+
+def test_a_queue_size_that_is_left_out_stays_so_when_printed() -> None:
+    printed = print_model(parse_model(AS_PRINTED, "model.rebeca"))
+    assert "reactiveclass Office {" in printed
 
 
 @pytest.mark.parametrize(

@@ -84,11 +84,12 @@ def test_the_map_counts_overdue_jobs_second_by_second(rows, share):
 
 
 def test_the_map_of_some_jobs_shows_their_users_and_the_usage_of_all():
-    workload = Workload.of([0, 0], [60, 60], [2, 2], user=[4, 5])
+    header = {"User": "5 ann"}
+    workload = Workload.of([0, 0], [60, 60], [2, 2], user=[4, 5], header=header)
     schedule = Schedule(workload, np.array([0, 60]))
     edges = window_edges(0, 120, 10)
     view = overdue_map(schedule, expected_ends(schedule, 2), edges, only=workload.user == 5)
-    assert view.user.tolist() == [5]
+    assert (view.user.tolist(), view.labels) == ([5], ("ann",))
     assert view.overdue[0, :2].tolist() == [1.0, 0.0]
     assert view.processors[:2].tolist() == [2.0, 2.0]
     assert view.memory is None

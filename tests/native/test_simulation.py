@@ -84,6 +84,39 @@ def test_random_models_run_the_same(text, order, law):
         same_run(native, model, replication, law=law, order=order, tick="go", max_steps=60)
 
 
+TURNING = """
+reactiveclass Source(5) {
+    knownrebecs { Desk desk; Judge judge; }
+    Source() { self.go(); }
+    @globalPriority(1) msgsrv go() {
+        desk.slow();
+        if (?(true, false)) { desk.fast(); }
+        judge.look();
+        self.go() after(1);
+    }
+}
+reactiveclass Desk(5) {
+    knownrebecs { Judge judge; }
+    @globalPriority(2) msgsrv fast() { judge.done(); }
+    @globalPriority(4) msgsrv slow() { judge.done(); }
+}
+reactiveclass Judge(8) {
+    statevars { byte served; }
+    @globalPriority(1) msgsrv done() { served = 1; }
+    @globalPriority(3) msgsrv look() { served = 0; }
+}
+main { Source source(desk, judge):(); Desk desk(judge):(); Judge judge():(); }
+"""
+
+
+def test_global_priorities_of_messages_that_may_turn_run_the_same():
+    checked = check_source(TURNING, "a.rebeca")
+    model = build_model(checked, "a.rebeca")
+    native = native_model(model, checked)
+    for order in ORDERS:
+        assert same_run(native, model, 1, order=order, tick="go", max_steps=60) == "step limit"
+
+
 ASSIGNS_INSIDE = """
 reactiveclass A(3) {
     knownrebecs { A peer; }

@@ -25,8 +25,8 @@ def test_the_table_has_all_digits(make_report) -> None:
 
 def test_sizes_are_lines_of_their_own(make_report) -> None:
     report = make_report()
-    summary = report.by_axis
-    rows = read(by_axis_csv(summary, report.axis))
+    (summary,) = report.by_axis.values()
+    rows = read(by_axis_csv(report.by_axis, report.axis))
     assert [(row["policy"], int(row["app_masters"])) for row in rows] == [
         (policy, size) for policy in ("EDF", "FIFO", "MDF") for size in (1, 2, 3)
     ]

@@ -7,7 +7,7 @@ import pytest
 
 from rebecsim.report.charts.figures import render_figure
 from rebecsim.report.charts.printed import chart_figure
-from rebecsim.report.charts.series import chart_data
+from rebecsim.report.charts.series import charts_along
 from rebecsim.report.html import choice_law_text, render_html, scenario_rows, script_json
 from rebecsim.report.report_input import ReportInput
 
@@ -51,8 +51,7 @@ STILL = b'<svg xmlns="http://www.w3.org/2000/svg"/>'
 
 
 def render(report: ReportInput, *, drawn: bool = False) -> str:
-    along = report.by_axis
-    charts = [chart_data(along, column, report.axis) for column in range(len(along.metrics))]
+    charts = charts_along(report.by_axis, report.axis)
     stills = [
         render_figure(partial(chart_figure, chart, report.title), (".svg",))[".svg"]
         if drawn

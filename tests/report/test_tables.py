@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from rich.console import Console, RenderableType
 
 from rebecsim.clusters.dispatch.measures import DISPATCH_METRICS
@@ -75,3 +77,17 @@ def test_without_pairs_and_orders_the_report_is_the_answer_and_the_summary(make_
     answer, summary = plain(report_view(report)).split("\n\n", maxsplit=1)
     assert answer.endswith("but no difference could be tested.")
     assert summary == plain(summary_view(report.summary, report.title))
+
+
+def test_policies_can_be_told_apart_in_a_narrow_window(make_cell) -> None:
+    metrics = [replace(DISPATCH_METRICS[0], name=f"figure_{n}", title=f"F{n}") for n in range(9)]
+    names = [f"WFBB_{rule}_{place}_OF_JOBS" for rule in ("PD", "ED") for place in ("A", "B", "C")]
+    ends = frozenset({"time limit"})
+    summary = summarise([make_cell(each) for each in names], metrics, normal_outcomes=ends)
+    text = plain(policy_table(summary, "All"), width=80)
+    assert all(text.count(name) == 1 for name in names)
+    assert text.count("F8") > 1
+    assert text.count("All") == 1
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= 80
+    assert plain(policy_table(summary), width=300).count("F8") == 1

@@ -175,7 +175,7 @@ def test_words_are_grouped_and_further_keys_are_drawn(tmp_path: Path) -> None:
     found.write(tmp_path / "report")
     charts = {path.name for path in (tmp_path / "report" / "charts").iterdir()}
     assert {"late.png", "late_by_workload_alone.png"} <= charts
-    lines = found.report.by_axis.policies if found.report.by_axis else ()
+    lines = [each for along in found.report.by_axis.values() for each in along.policies]
     assert "EDF, workload alone sequential" in lines
 
 

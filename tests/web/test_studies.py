@@ -152,7 +152,7 @@ def test_a_changed_field_changes_the_text_and_no_other_line(app: Any, tmp_path: 
         ("lengths[0].minimum", "", "is missing (smallest value)"),
         ("lengths[0].maximum", "-1", "must be at least 0"),
         ("power.idle", "[", "must be written as TOML"),
-        ("high_priority.probability", "15", "a multiple of 10"),
+        ("high_priority.probability", "101", "at most 100"),
     ],
 )
 def test_what_is_wrong_is_said_at_its_field(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,10 +19,14 @@ from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
+    from rebecsim.actors import Model
     from rebecsim.lang import Dialect
 
 _INTERVAL = 0.5
 """Seconds between two looks at the files that are watched."""
+
+_RUNS, _MESSAGES, _PATIENCE = 10, 1_000, 10
+"""What a strict check tries: so many runs, of so many messages, each served in so many seconds."""
 
 
 @app.command()
@@ -31,17 +36,26 @@ def check(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the problems as one array.")
     ] = False,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            help=f"Also run each model {_RUNS} times, {_MESSAGES:,} messages at most, and look for "
+            "assertions that fail.",
+        ),
+    ] = False,
     watch: Annotated[
         bool, typer.Option("--watch", help="Check again when a file changes, until Ctrl-C.")
     ] = False,
 ) -> None:
     """Check models: syntax, names and types."""
-    fine = _check_all(files, "core" if core else "timed", as_json)
+    check_them = partial(_check_all, files, "core" if core else "timed", as_json, strict)
+    fine = check_them()
     try:
         for changed in _changes(files) if watch else ():
             if not as_json:
                 say(f"\n{', '.join(map(str, changed))} changed")
-            fine = _check_all(files, "core" if core else "timed", as_json)
+            fine = check_them()
     except KeyboardInterrupt:
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     if not fine:
@@ -50,21 +64,24 @@ def check(
 
 @dataclass(frozen=True)
 class _Checked:
-    """What there is to say of a file: its problems, as values and as texts, and its size."""
+    """What there is to say of a file: its problems, as values and as texts, its size, its model."""
 
     problems: Sequence[dict[str, Any]]
     said: Sequence[object]
     classes: int = 0
     rebecs: int = 0
     fine: bool = True
+    model: Model | None = None
 
 
-def _check_all(files: Sequence[Path], dialect: Dialect, as_json: bool) -> bool:
+def _check_all(files: Sequence[Path], dialect: Dialect, as_json: bool, strict: bool) -> bool:
     """Check the files and say what was found; give whether none of them has a mistake."""
     problems: list[dict[str, Any]] = []
     fine = True
     for file in files:
         checked = _checked(file, dialect)
+        if strict and checked.model is not None:
+            checked = _tried(file, checked, checked.model)
         fine &= checked.fine
         problems += checked.problems
         if as_json:
@@ -80,6 +97,7 @@ def _check_all(files: Sequence[Path], dialect: Dialect, as_json: bool) -> bool:
 
 
 def _checked(file: Path, dialect: Dialect) -> _Checked:
+    from rebecsim.generate import build_model
     from rebecsim.lang import RebecaError, check_file
 
     try:
@@ -99,6 +117,7 @@ def _checked(file: Path, dialect: Dialect) -> _Checked:
         _first(model.warnings),
         len(model.classes),
         len(model.instances),
+        model=build_model(model, file.name),
     )
 
 
@@ -119,7 +138,31 @@ def _checked_python(file: Path) -> _Checked:
         _first([f"{place}:{line}: warning: {text}" for place, line, text in found]),
         len(classes),
         len(model.instances),
+        model=model,
     )
+
+
+def _tried(file: Path, checked: _Checked, model: Model) -> _Checked:
+    """Run a model some times, and add the first assertion that fails to what there is to say."""
+    from rebecsim.actors.watchdog import Watchdog
+    from rebecsim.simulation import simulate
+    from rebecsim.simulation.saved import make_scheduler
+
+    for seed in range(_RUNS):
+        with Watchdog(patience=_PATIENCE) as watchdog:
+            scheduler = make_scheduler("random", seed, "fair")
+            run = simulate(model, scheduler, max_steps=_MESSAGES, watchdog=watchdog)
+        if run.outcome == "assertion failed":
+            show = f"`rebecsim simulate {file} --seed {seed} --steps {run.steps}` shows it"
+            what = f"{run.outcome}: {run.detail}" if run.detail else run.outcome
+            text = f"{what}, at time {run.time} of a run; {show}"
+            return replace(
+                checked,
+                problems=[*checked.problems, _problem(file, "error", text)],
+                said=[*checked.said, f"{file}: error: {text}"],
+                fine=False,
+            )
+    return checked
 
 
 def _problem(file: Path, severity: str, message: str, line: int = 1) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from rebecsim.cli.commands import app
 from rebecsim.cli.models.asking import GoesWrong, Json, ModelFile, Reach
 from rebecsim.cli.option_groups import grouped
 from rebecsim.exit_codes import ExitCode
+from rebecsim.extras import require
 
 if TYPE_CHECKING:
     from rebecsim.clusters.model.chances import ChanceQuestion, Chances
@@ -153,6 +154,7 @@ def estimate(
     from rebecsim.exploration.orders.splitting import Levels
     from rebecsim.lang.reading.parser import read_source
 
+    require("rebecsim estimate", "scipy")
     quantities = asked.quantities()
     precision.check()
     splitting.check(quantities, precision)

@@ -33,6 +33,7 @@ from rebecsim.cli.option_groups import grouped
 from rebecsim.counted import counted
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
+from rebecsim.extras import require
 from rebecsim.files import write_text
 from rebecsim.interrupts import noting_interrupts
 
@@ -152,15 +153,13 @@ class ExploreOutputOptions(WrittenTests):
     def check(self, asked: QuestionOptions) -> None:
         """Raise UserError for a kind of file that is unknown, and for what cannot be opened."""
         if self.web:
-            from rebecsim.cli.web import require_web
-
             if asked.tts or asked.core or asked.ignore or not (asked.deadlines and asked.overflow):
                 raise typer.BadParameter(
                     "the browser shows runs as they are: leave out --tts, --core, --ignore, "
                     "--no-deadlines and --no-overflow",
                     param_hint="--web",
                 )
-            require_web()
+            require("--web", "fastapi", "uvicorn")
         if self.export is not None:
             from rebecsim.report.diagrams.state_spaces import check_ending
 

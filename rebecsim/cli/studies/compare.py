@@ -35,6 +35,7 @@ from rebecsim.cli.option_groups import grouped
 from rebecsim.cli.queue_files import ComparedFiles
 from rebecsim.errors import WorkerKilledError
 from rebecsim.exit_codes import ExitCode
+from rebecsim.extras import REPORTS, require
 from rebecsim.studies.storage.arrow import leave_pandas_alone
 
 if TYPE_CHECKING:
@@ -200,6 +201,7 @@ def compare(
     if dask is None and text.values.get("kind") == "dispatch":
         # While this process imports other things.
         start_server(count, (*simulation_modules(engine), *DRAWING_MODULES))
+    require("rebecsim compare", *REPORTS)
     leave_pandas_alone()
 
     from rebecsim.clusters.scenarios import load

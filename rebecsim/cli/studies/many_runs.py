@@ -12,12 +12,14 @@ from rebecsim.cli.studies.compare import (
     showing_runs,
 )
 from rebecsim.clusters.scenarios import LoadedScenario
+from rebecsim.extras import REPORTS, require
 from rebecsim.native.engines import Engine
 from rebecsim.studies.storage.arrow import leave_pandas_alone
 
 
 def run_many(loaded: LoadedScenario, out: Path | None, workers: int | None, engine: Engine) -> None:
     """Run a scenario, print what was observed, and with `out` keep results and report."""
+    require("rebecsim simulate --runs", *REPORTS)
     leave_pandas_alone()
     from rebecsim.clusters.workers import executor_with_plugins
     from rebecsim.report import report_view, write_report

@@ -13,6 +13,7 @@ import typer
 from rebecsim.cli.app import EngineName, Replications, Workers, complain, console, say
 from rebecsim.cli.commands import app
 from rebecsim.cli.studies.compare import kept_or_temporary, showing_runs
+from rebecsim.extras import REPORTS, require
 from rebecsim.studies.storage.arrow import leave_pandas_alone
 
 if TYPE_CHECKING:
@@ -37,7 +38,9 @@ def reproduce(
             help="A published scenario, capacity, workflows, or deadlines; default: all scenarios."
         ),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Keep the results in this directory.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Keep the results and their charts in this directory.")
+    ] = None,
     page: Annotated[
         Path | None,
         typer.Option(dir_okay=False, help="Run other orders too, and write a page (Markdown)."),
@@ -55,7 +58,9 @@ def reproduce(
     ] = False,
     tables: Annotated[
         str | None,
-        typer.Option(metavar="NUMBERS", help="workflows: these tables only, such as D.1,D.5."),
+        typer.Option(
+            metavar="NUMBERS", help="These tables only; capacity: such as 5.2, workflows: D.1,D.5."
+        ),
     ] = None,
     parts: Annotated[
         str | None,
@@ -71,19 +76,22 @@ def reproduce(
     are the experiments on Hadoop's Capacity Scheduler, workflows those on WFBB-RM, deadlines those
     on MRCP-RM and HCP-RM. With --out, a run that was interrupted goes on where it stopped.
     """
+    require("rebecsim reproduce", *REPORTS)
     leave_pandas_alone()
-    if tables is not None and name != _WORKFLOWS:
-        raise typer.BadParameter(f"is for {_WORKFLOWS} only", param_hint="--tables")
+    if tables is not None and name not in (_CAPACITY, _WORKFLOWS):
+        names = f"{_CAPACITY} and {_WORKFLOWS}"
+        raise typer.BadParameter(f"is for {names} only", param_hint="--tables")
     if tables is not None and quick:
         raise typer.BadParameter("cannot be given with --tables", param_hint="--quick")
     if parts is not None and name != _DEADLINES:
         raise typer.BadParameter(f"is for {_DEADLINES} only", param_hint="--parts")
     wanted = _Wanted(out, page, workers)
+    chosen = _listed(tables)
     if name == _CAPACITY:
-        _reproduce_capacity(wanted, replications, quick)
+        _reproduce_capacity(wanted, replications, quick, chosen)
         return
     if name == _WORKFLOWS:
-        _reproduce_workflows(wanted, replications, quick, _listed(tables))
+        _reproduce_workflows(wanted, replications, quick, chosen)
         return
     if name == _DEADLINES:
         _reproduce_deadlines(wanted, replications, quick, _listed(parts))
@@ -110,7 +118,14 @@ def reproduce(
         showing = partial(showing_runs, f"{directory}: go on with the same command")
         runner = StudyRunner(executor, engine, showing, complain)
         found = [
-            _reproduced(table, directory, runner, replications, with_page=page is not None)
+            _reproduced(
+                table,
+                directory,
+                runner,
+                replications,
+                with_page=page is not None,
+                with_charts=out is not None,
+            )
             for table in tables_of(name)
         ]
     rows = [row for each in found for row in reproduction_rows(each.reproduction)]
@@ -143,9 +158,10 @@ class _Experiments(Generic[_Found]):
     page: Callable[[_Found], str]
 
 
-def _reproduce_capacity(wanted: _Wanted, replications: int | None, quick: bool) -> None:
+def _reproduce_capacity(
+    wanted: _Wanted, replications: int | None, quick: bool, tables: tuple[str, ...]
+) -> None:
     """Run the experiments on the Capacity Scheduler."""
-    from rebecsim.clusters.mapreduce.reproduction.published import published
     from rebecsim.clusters.mapreduce.reproduction.report import (
         reproduction_markdown,
         reproduction_view,
@@ -153,14 +169,14 @@ def _reproduce_capacity(wanted: _Wanted, replications: int | None, quick: bool) 
     from rebecsim.clusters.mapreduce.reproduction.running import Extent, reproduce_capacity
     from rebecsim.clusters.mapreduce.study import STUDY
 
-    extent = Extent(quick, replications)
+    extent = Extent(quick, replications, tables)
     _reproduce_experiments(
         wanted,
         _Experiments(
             STUDY,
             lambda directory, runner: reproduce_capacity(directory, runner, extent),
-            lambda found: reproduction_view(found, published()),
-            lambda found: reproduction_markdown(found, published(), extent),
+            lambda found: reproduction_view(found, extent),
+            lambda found: reproduction_markdown(found, extent),
         ),
     )
 
@@ -179,7 +195,7 @@ def _reproduce_workflows(
         _Experiments(
             STUDY,
             lambda directory, runner: reproduce_workflows(directory, runner, extent),
-            workflows_view,
+            lambda found: workflows_view(found, extent),
             lambda found: workflows_markdown(found, extent),
         ),
     )
@@ -202,7 +218,7 @@ def _reproduce_deadlines(
         _Experiments(
             STUDY,
             lambda directory, runner: run_deadlines(directory, runner, extent),
-            deadlines_view,
+            lambda found: deadlines_view(found, extent),
             lambda found: deadlines_markdown(found, extent),
         ),
     )
@@ -256,11 +272,14 @@ def _reproduced(
     runner: StudyRunner,
     replications: int | None,
     with_page: bool,
+    with_charts: bool,
 ) -> _Reproduced:
     """Run a published scenario in every variant that is wanted."""
     from rebecsim.clusters.dispatch.published import reproduction_scenarios
     from rebecsim.clusters.dispatch.report.reproduction import Reproduction
     from rebecsim.clusters.scenarios import load_scenario, plan_scenario
+    from rebecsim.report import write_report
+    from rebecsim.report.comparison import report_input
     from rebecsim.studies.running.comparing import planned
 
     built_in = load_scenario(table.scenario).replace(replications=replications)
@@ -274,6 +293,10 @@ def _reproduced(
     plans = main.plan.beside(original.replications) if with_page else {}
     orders = {order: planned(plan, main.results, order) for order, plan in plans.items()}
     runner.run([*runs.values(), *orders.values()])
+    if with_charts:
+        for run in runs.values():
+            report = report_input(run.plan, run.results)
+            write_report(report, run.results.directory, runner.executor)
     moments = {variant: run.results.moments(run.plan) for variant, run in runs.items()}
     return _Reproduced(
         Reproduction(

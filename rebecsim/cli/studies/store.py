@@ -14,6 +14,7 @@ from rebecsim.cli.commands import app
 from rebecsim.cli.studies.compare import show_written
 from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
+from rebecsim.extras import REPORTS, require
 from rebecsim.studies.storage.arrow import leave_pandas_alone
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ Run = Annotated[Path, typer.Argument(help="Directory of a run.", show_default=Fa
 @app.command()
 def runs(root: Root = Path(), plugin: Plugins = None) -> None:
     """List all runs below a directory."""
+    require("rebecsim runs", "pyarrow")
     leave_pandas_alone()
     from rebecsim.report.stored import runs_table
 
@@ -58,6 +60,7 @@ def query(
     as `jobs`. Nothing else can be read, and nothing written. A run that is damaged is named and
     left out.
     """
+    require("rebecsim query", "pyarrow", "duckdb")
     leave_pandas_alone()
     from rebecsim.report.stored import (
         answer_table,
@@ -101,6 +104,7 @@ def report(
     plugin: Plugins = None,
 ) -> None:
     """Draw the report of a run again, without simulating."""
+    require("rebecsim report", *REPORTS)
     leave_pandas_alone()
     from rebecsim.clusters.scenarios import open_run, plan_of_run
     from rebecsim.report import report_view, write_report
@@ -119,6 +123,7 @@ def report(
 @app.command()
 def diff(first: Run, second: Run, plugin: Plugins = None) -> None:
     """Compare two runs: settings, the figures of every cell, and what else a kind can compare."""
+    require("rebecsim diff", "scipy", "pyarrow")
     leave_pandas_alone()
     from rebecsim.clusters.common.registry import UnknownNameError
     from rebecsim.clusters.kinds import find_kind

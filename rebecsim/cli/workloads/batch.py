@@ -88,6 +88,10 @@ class PolicyOptions:
     backfill_order: Annotated[
         Literal["queue", "shortest"], typer.Option(help="EASY: which jobs are tried first.")
     ] = "queue"
+    usage: Annotated[
+        Literal["running", "ended"],
+        typer.Option(help="Fairshare: usage accrues while jobs run, or when they have ended."),
+    ] = "running"
     half_life: Annotated[
         int | None, typer.Option(min=1, help="Fairshare: seconds until usage counts half.")
     ] = None
@@ -115,6 +119,12 @@ def batch(
     options: PolicyOptions = PolicyOptions(),
     size: Size = "requested",
     sort: Sort = False,
+    fair_starts: Annotated[
+        bool,
+        typer.Option(
+            "--fair-starts", help="Find when jobs would start if nobody came after them, too."
+        ),
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the error of estimates.")] = 0,
     out: Annotated[
         Path | None, typer.Option(help="Write the schedule: .swf, .swf.gz; field 3 is the wait.")
@@ -123,8 +133,8 @@ def batch(
 ) -> None:
     """Run a log through a batch scheduler and show what became of the jobs."""
     from rebecsim.clusters.batch import run_schedule
-    from rebecsim.clusters.batch.report.text import batch_table
-    from rebecsim.metrics.batch import batch_metrics
+    from rebecsim.clusters.batch.report.text import batch_table, fairness_table
+    from rebecsim.metrics.batch import batch_metrics, fairness_metrics
     from rebecsim.workloads import write_schedule
 
     use_plugins(plugin)
@@ -134,9 +144,17 @@ def batch(
     capacity = on.processors if machine is None else machine.processors
     workload = told(log, read_log(log, capacity, size, sort))
     schedule = run_schedule(
-        workload, machine, chosen, estimates=estimates, settings=options.settings(), seed=seed
+        workload,
+        machine,
+        chosen,
+        estimates=estimates,
+        settings=options.settings(),
+        seed=seed,
+        fair_starts=fair_starts,
     )
     console().print(batch_table([(chosen.name, batch_metrics(schedule))]))
+    if fair_starts:
+        console().print(fairness_table([(chosen.name, fairness_metrics(schedule))]))
     if out is not None:
         write_schedule(schedule, out)
         say(f"schedule in {out}")
@@ -145,7 +163,7 @@ def batch(
 @app.command()
 def validate(
     schedule: Annotated[
-        Path, typer.Argument(help="A schedule (.swf, .swf.gz): a log with the wait in field 3.")
+        Path, typer.Argument(help="A schedule: a log with waits, SWF or PBS accounting.")
     ],
     processors: Processors = None,
     fcfs: Annotated[
@@ -212,11 +230,11 @@ def _read_validated(path: Path, processors: int | None) -> Schedule:
     """
     import numpy as np
 
-    from rebecsim.workloads import CleaningRules, Schedule, read_swf
+    from rebecsim.workloads import CleaningRules, Schedule, read_log
     from rebecsim.workloads.job import UNKNOWN
 
     rules = CleaningRules(size="allocated", sort=True, fits_machine=False)
-    workload = told(path, read_swf(path, processors=processors, rules=rules))
+    workload = told(path, read_log(path, processors=processors, rules=rules))
     known = workload.wait != UNKNOWN
     if not known.any():
         raise UserError(f"{path}: no job has a wait, so that this is a log and no schedule")

@@ -103,8 +103,17 @@ NO_COLUMNS = DrawnColumns()
 
 
 def holds_containers(path: Path) -> bool:
-    """Whether a file is a trace of container jobs, by its name."""
-    return path.name.endswith(_SLS + _SWIM)
+    """Whether a file is a trace of container jobs, by its name, or as it begins with a brace.
+
+    Raises WorkloadError and OSError for a file that cannot be read.
+    """
+    if path.name.endswith(_SLS + _SWIM):
+        return True
+    if not path.is_file():  # what comes through a pipe is read once
+        return False
+    from rebecsim.workloads.files import first_bytes
+
+    return first_bytes(path).lstrip().startswith(b"{")
 
 
 def refuse(why: str, **options: object) -> None:
@@ -120,7 +129,7 @@ def show_containers(path: Path, options: SwimOptions) -> None:
     from rebecsim.clusters.yarn.report.trace_text import topology_view, trace_view
     from rebecsim.workloads import is_sls_topology, read_sls_topology, summarise_containers
 
-    if path.name.endswith(_SLS) and is_sls_topology(path):
+    if not path.name.endswith(_SWIM) and is_sls_topology(path):
         refuse(f"{path} has nodes; these make tasks of a trace of SWIM, .tsv", **vars(options))
         console().print(topology_view(str(path), read_sls_topology(path)))
         return

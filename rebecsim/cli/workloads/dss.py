@@ -18,7 +18,7 @@ from rebecsim.errors import UserError
 if TYPE_CHECKING:
     from rebecsim.clusters.yarn import Elasticity, InjectedError, NodeSize, YarnConfiguration
 
-_RANGE = re.compile(r"(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)", re.ASCII)
+_RANGE = re.compile(r"(\d+(?:\.\d+)?)(?:-(\d+(?:\.\d+)?))?", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,9 @@ class Arguments:
 class Assigning:
     """How nodes are given to jobs."""
 
-    reservations: Annotated[bool, typer.Option("-r", help="Reserve nodes.")] = False
+    reservations: Annotated[
+        bool, typer.Option("-r", "--use-reservations", help="Reserve nodes.")
+    ] = False
     gaps: Annotated[
         bool, typer.Option("-g", "--use-gaps", help="Use reserved nodes until they are needed.")
     ] = False
@@ -71,7 +73,13 @@ class Assigning:
         typer.Option(help="RACE_LOCKSTEP: TOTAL_JRT, MAKESPAN, CDF_50, _75, _90 or _99."),
     ] = "TOTAL_JRT"
     push_back: Annotated[
-        str | None, typer.Option("-p", metavar="STRATEGY", help="PEEK's push-back strategy.")
+        str | None,
+        typer.Option(
+            "-p",
+            "--peek-pushback-strategy",
+            metavar="STRATEGY",
+            help="PEEK's push-back strategy.",
+        ),
     ] = None
 
 
@@ -79,20 +87,23 @@ class Assigning:
 class ErrorOptions:
     """What is not as schedulers believe."""
 
-    duration_error: Annotated[int, typer.Option(min=0, help="Percent.")] = 0
+    duration_error: Annotated[int | None, typer.Option(min=0, help="Percent.")] = None
     duration_error_type: Annotated[str, typer.Option(help="MIXED, POSITIVE, NEGATIVE.")] = "MIXED"
     duration_error_mode: Annotated[str, typer.Option(help="CONSTANT, RANDOM.")] = "CONSTANT"
     duration_error_only_elastic: Annotated[
         bool, typer.Option("--duration-error-only-elastic", help="Of elastic containers only.")
     ] = False
-    mem_error: Annotated[int, typer.Option(min=0, help="Percent of the ideal memory.")] = 0
+    mem_error: Annotated[int | None, typer.Option(min=0, help="Percent of the ideal memory.")] = (
+        None
+    )
     mem_error_type: Annotated[str, typer.Option(help="As above.")] = "MIXED"
     mem_error_mode: Annotated[str, typer.Option(help="As above.")] = "CONSTANT"
-    ib_error: Annotated[int, typer.Option(min=0, help="Percent of the bump.")] = 0
+    ib_error: Annotated[int | None, typer.Option(min=0, help="Percent of the bump.")] = None
     ib_error_type: Annotated[str, typer.Option(help="As above.")] = "MIXED"
     ib_error_mode: Annotated[str, typer.Option(help="As above.")] = "CONSTANT"
     mem_overestimate_range: Annotated[
-        str, typer.Option(metavar="A-B", help="Jobs ask for so many times the ideal memory.")
+        str,
+        typer.Option(metavar="A-B", help="Jobs ask for so many times the ideal memory; 2: 2-2."),
     ] = "1-1"
     mem_overestimate_assume: Annotated[
         float, typer.Option(min=0.01, help="The factor that schedulers assume.")
@@ -112,10 +123,12 @@ class ErrorOptions:
     def overestimated(self) -> tuple[float, float]:
         """Give the range of factors. Raises UserError for a text that is none."""
         found = _RANGE.fullmatch(self.mem_overestimate_range)
-        low, high = map(float, found.groups()) if found else (0.0, 0.0)
+        low, high = (0.0, 0.0)
+        if found:
+            low, high = float(found[1]), float(found[2] or found[1])
         if not 0 < low <= high:
             raise UserError(
-                f"--mem-overestimate-range {self.mem_overestimate_range}: write it as 1-2.5"
+                f"--mem-overestimate-range {self.mem_overestimate_range}: write it as 2 or as 1-2.5"
             )
         return low, high
 
@@ -125,7 +138,7 @@ class Output:
     """What is written."""
 
     occupancy_stats_interval: Annotated[
-        int, typer.Option(min=0, help="Seconds between samples of the occupancy; 0: none.")
+        int, typer.Option(min=0, help="Seconds between samples of the occupancy; 0: one sample.")
     ] = 0
     occupancy_stats_file: Annotated[
         Path | None, typer.Option(help="Where they are written; needed with an interval.")
@@ -134,7 +147,7 @@ class Output:
         Path | None,
         typer.Option(help="Directory for the files, instead of this one.", show_default=False),
     ] = None
-    verbose: Annotated[int, typer.Option("-v", count=True, help="Without effect.")] = 0
+    verbose: Annotated[int, typer.Option("-v", "--verbose", count=True, help="Without effect.")] = 0
     oracle_debug: Annotated[bool, typer.Option("--oracle-debug", help="Without effect.")] = False
 
 
@@ -154,15 +167,16 @@ def dss(
     interval, file = output.occupancy_stats_interval, output.occupancy_stats_file
     if interval and file is None:
         raise UserError("--occupancy-stats-interval needs --occupancy-stats-file")
-    folder = output.out or Path()
-    if not folder.is_dir():
-        raise UserError(f"--out {folder}: there is no such directory")
-    configuration = _configuration(given, assigning, errors, interval)
+    configuration = _configuration(
+        given, assigning, errors, None if file is None else interval * 1000
+    )
     nodes = _nodes(given, assigning.meganode)
     begun = time.process_time()
     run = run_cluster(read_sls_jobs(given.trace), nodes, configuration)
     seconds = f"{time.process_time() - begun:.2f}"
-    for path in write_dss_files(run, folder, seconds, file):
+    if run.stuck is not None:
+        raise run.stuck
+    for path in write_dss_files(run, output.out or Path(), seconds, file):
         say(f"{path}")
 
 
@@ -177,7 +191,7 @@ def _nodes(given: Arguments, meganode: bool) -> tuple[NodeSize, ...]:
 
 
 def _configuration(
-    given: Arguments, assigning: Assigning, errors: ErrorOptions, interval: int
+    given: Arguments, assigning: Assigning, errors: ErrorOptions, interval: int | None
 ) -> YarnConfiguration:
     from rebecsim.clusters import UnknownNameError
     from rebecsim.clusters.yarn import QUIRKS_OF_DSS, YarnConfiguration, yarn_scheduler
@@ -201,7 +215,7 @@ def _configuration(
         push_back=None if strategy is None else _word("-p", strategy, PushBack),
         race_metric=_word("--race-metric", assigning.race_metric, RaceMetric),
         elasticity=_elasticity(given, assigning, errors),
-        occupancy_interval=interval * 1000,
+        occupancy_interval=interval,
         quirks=QUIRKS_OF_DSS,
     )
 
@@ -217,6 +231,7 @@ def _elasticity(given: Arguments, assigning: Assigning, errors: ErrorOptions) ->
         overestimated=errors.overestimated(),
         assumed_overestimate=errors.mem_overestimate_assume,
         memory_error=errors.error("mem"),
+        most_needed=given.node_memory,
         bump_error=errors.error("ib"),
         duration_error=errors.error("duration"),
         only_elastic=errors.duration_error_only_elastic,

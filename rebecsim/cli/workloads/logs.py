@@ -14,7 +14,9 @@ from rebecsim.errors import UserError
 if TYPE_CHECKING:
     from rebecsim.workloads import Workload
 
-Log = Annotated[Path, typer.Argument(help="A log (.swf, .swf.gz).", show_default=False)]
+Log = Annotated[
+    Path, typer.Argument(help="A log: SWF, or PBS's accounting; also .gz.", show_default=False)
+]
 Processors = Annotated[
     int | None, typer.Option(min=1, help="Processors of the machine, instead of the header's.")
 ]
@@ -30,9 +32,10 @@ Sort = Annotated[
 def read_log(log: Path, processors: int | None, size: Size, sort: bool = False) -> Workload:
     """Read a log. Raises WorkloadError, OSError, and UserError for jobs of containers."""
     require_log(log)
-    from rebecsim.workloads import CleaningRules, read_swf
+    import rebecsim.workloads as workloads
 
-    return read_swf(log, processors=processors, rules=CleaningRules(size=size, sort=sort))
+    rules = workloads.CleaningRules(size=size, sort=sort)
+    return workloads.read_log(log, processors=processors, rules=rules)
 
 
 def require_log(path: Path) -> None:

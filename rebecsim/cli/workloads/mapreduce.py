@@ -36,14 +36,16 @@ class JobOptions:
     ] = None
     queue: Annotated[
         list[str] | None,
-        typer.Option(help="Where jobs of a mix or a trace go; apart: first those of small jobs."),
+        typer.Option(help="Where jobs of a mix or of SWIM go; apart: first those of small jobs."),
     ] = None
 
     def table(self, trace: Path | None) -> dict[str, Any]:
         """Give them as a scenario has them. Raises UserError for jobs that cannot be read."""
         queues = self.queue or ["default"]
         found: dict[str, Any] = {}
-        if trace is not None:
+        if trace is not None and trace.name.removesuffix(".gz").endswith(".json"):
+            found["rumen"] = {"trace": str(trace)}
+        elif trace is not None:
             found["swim"] = {"trace": str(trace), "queues": queues}
         if self.mix is not None:
             found["mix"] = _mix(self.mix, queues)
@@ -76,7 +78,10 @@ class ClusterOptions:
 @grouped
 def mapreduce(
     trace: Annotated[
-        Path | None, typer.Argument(help="Jobs: SWIM (.tsv, also .gz).", show_default=False)
+        Path | None,
+        typer.Argument(
+            help="Jobs: SWIM (.tsv), or a history by Rumen (.json), also .gz.", show_default=False
+        ),
     ] = None,
     scheduler: Annotated[
         list[str] | None,
@@ -110,8 +115,12 @@ def mapreduce(
         for line in setup.require_sense():
             complain(line)
     runs = {setup.name: setup.recorded(0) for setup in setups}
-    for table in run_tables({name: run.measured for name, run in runs.items()}):
-        console().print(table)
+    for name, run in runs.items():
+        if run.nothing_ran:
+            say(f"{name}: {run.nothing_ran}")
+    if not all(run.nothing_ran for run in runs.values()):
+        for table in run_tables({name: run.measured for name, run in runs.items()}):
+            console().print(table)
     if out is not None:
         write_stacked("variant", {name: tables_of(run) for name, run in runs.items()}, out)
         say(f"tables in {out}")

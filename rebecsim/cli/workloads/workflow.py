@@ -12,6 +12,7 @@ from rebecsim.cli.app import Plugins, console, say, use_plugins
 from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
 from rebecsim.errors import UserError
+from rebecsim.extras import require
 
 if TYPE_CHECKING:
     from rebecsim.clusters.stages.job import StageTask
@@ -50,7 +51,7 @@ def workflow(
         typer.Argument(help="A DAX (.xml, .dax) or WfCommons (.json).", show_default=False),
     ],
     draw: Annotated[
-        Path | None, typer.Option(dir_okay=False, help="Draw its graph to this file, .svg.")
+        Path | None, typer.Option(dir_okay=False, help="Draw its graph to this file, .svg or .png.")
     ] = None,
     manager: Annotated[
         list[str] | None,
@@ -98,6 +99,7 @@ def _require_sense(manager: list[str] | None, by: DeadlineOptions, gantt: Path |
         if value is not None and not manager:
             raise typer.BadParameter("needs a --manager that runs it", param_hint=name)
     if gantt is not None:
+        require("--gantt", "matplotlib", "pyarrow")
         require_picture_name(gantt)
 
 
@@ -123,10 +125,8 @@ def _run(
     """Run a workflow alone under each manager, and show when it ended."""
     from rebecsim.clusters.stages.cluster import run_stages
     from rebecsim.clusters.stages.job import SECOND, StageJob
-    from rebecsim.clusters.stages.report.gantt import workflow_gantt
     from rebecsim.clusters.stages.report.workflow_text import outcome_table
     from rebecsim.counted import counted
-    from rebecsim.report.charts.figures import write_figure
 
     job = StageJob(0, 0, 0, deadline, tasks, name)
     runs = {each: run_stages([job], resources, maker) for each, maker in makers.items()}
@@ -134,6 +134,9 @@ def _run(
     say(f"due after {deadline / SECOND:,.1f} s, on {on} of {counted(resources[0].slots, 'slot')}")
     console().print(outcome_table(runs))
     if gantt is not None:
+        from rebecsim.clusters.stages.report.gantt import workflow_gantt
+        from rebecsim.report.charts.figures import write_figure
+
         write_figure(gantt, lambda: workflow_gantt(runs, name))
         say(f"drawing in {gantt}")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -25,12 +27,14 @@ from rebecsim.cli.workloads.containers import (
 )
 from rebecsim.cli.workloads.logs import Log, Processors, Size, Sort, read_log, require_log, told
 from rebecsim.errors import UserError
+from rebecsim.extras import require
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from rebecsim.workloads import Schedule, Workload
+    from rebecsim.workloads.job import Integers
 
 workload_app = typer.Typer(
     no_args_is_help=True, help="Logs of real machines and synthetic ones: look, make, cut, judge."
@@ -45,7 +49,7 @@ AnyLog = Annotated[
     Path,
     typer.Argument(
         metavar="LOG",
-        help="A log (.swf, .swf.gz); or jobs of containers: SLS (.json), SWIM (.tsv), or .gz.",
+        help="A log (SWF, PBS accounting); or jobs of containers: SLS (.json), SWIM (.tsv).",
         show_default=False,
     ),
 ]
@@ -53,8 +57,106 @@ AnyOut = Annotated[
     Path, typer.Option(help="The new file: .swf, .csv, either with .gz, .parquet; SLS: .json.")
 ]
 Out = Annotated[Path, typer.Option(help="The new file: .swf, .swf.gz, .csv, .csv.gz, .parquet.")]
-Users = Annotated[list[int] | None, typer.Option("--user", help="Only this user; repeatable.")]
-Queues = Annotated[list[int] | None, typer.Option("--queue", help="Only this queue; repeatable.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChosenOptions:
+    """Whose jobs count. Users and queues have numbers, and names where the header has these."""
+
+    user: Annotated[
+        list[str] | None, typer.Option(help="Only this user, number or name; repeatable.")
+    ] = None
+    queue: Annotated[
+        list[str] | None, typer.Option(help="Only this queue, number or name; repeatable.")
+    ] = None
+    without_user: Annotated[list[str] | None, typer.Option(help="Not this user; repeatable.")] = (
+        None
+    )
+    without_queue: Annotated[list[str] | None, typer.Option(help="Not this queue; repeatable.")] = (
+        None
+    )
+
+    def numbers(self, workload: Workload) -> dict[str, list[int]]:
+        """Give them as `transform.cut` takes them. Raises WorkloadError for an unknown name."""
+        from rebecsim.workloads.logs import numbers_of
+
+        return {
+            "users": numbers_of(workload, "user", self.user or ()),
+            "queues": numbers_of(workload, "queue", self.queue or ()),
+            "without_users": numbers_of(workload, "user", self.without_user or ()),
+            "without_queues": numbers_of(workload, "queue", self.without_queue or ()),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShareOptions:
+    """What users may expect, and when jobs should end by that."""
+
+    share: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Processors every user may expect, or one user: alice=2; repeatable; for VEET, WT."
+        ),
+    ] = None
+    memory_share: Annotated[
+        int | None, typer.Option(min=1, help="Memory every user may expect, in KB, as well.")
+    ] = None
+    expected_ends: Annotated[
+        Literal["printed", "refined"],
+        typer.Option(help="Algorithm 1 as printed, or without waste in a job's last second."),
+    ] = "printed"
+    usage_window: Annotated[
+        int | None,
+        typer.Option(min=1, help="Seconds of past usage that change what users may expect."),
+    ] = None
+    end_per: Annotated[
+        Literal["job", "bag", "workflow"],
+        typer.Option(help="Jobs with one expected end: each, those of a bag, or of a workflow."),
+    ] = "job"
+    bag_gap: Annotated[
+        int, typer.Option(min=0, help="Most seconds between submissions of one bag.")
+    ] = 120
+
+    def ends(self, schedule: Schedule) -> Integers:
+        """Give the expected ends of jobs. Raises UserError."""
+        from rebecsim.clusters.batch.shares import shares_of
+        from rebecsim.metrics.expected_end import EndRules, expected_ends
+
+        rules = EndRules(
+            algorithm=self.expected_ends,
+            usage_window=self.usage_window,
+            per=self.end_per,
+            bag_gap=self.bag_gap,
+        )
+        try:
+            shares = shares_of(schedule.workload, *self._shares())
+            return expected_ends(schedule, shares, self.memory_share, rules)
+        except UserError as error:
+            raise UserError(f"{schedule.policy}: {error}") from error
+
+    def title(self) -> str:
+        """Say who may expect what, for pictures."""
+        share, by_user = self._shares()
+        given = [f"{name} {processors:,}" for name, processors in by_user.items()]
+        if share is not None:
+            given.insert(0, f"{share:,} processors each")
+        return f"Users who may expect {', '.join(given)}"
+
+    def _shares(self) -> tuple[int | None, dict[str, int]]:
+        """Give the share of all users, and those by user."""
+        of_all: int | None = None
+        by_user: dict[str, int] = {}
+        for text in self.share or ():
+            user, named, processors = text.rpartition("=")
+            if not re.fullmatch("0*[1-9][0-9]{0,9}", processors) or (named and not user):
+                raise UserError(f"--share {text}: give processors, 8, or a user's, alice=2")
+            if named:
+                by_user[user] = int(processors)
+            else:
+                of_all = int(processors)
+        return of_all, by_user
+
+
 Load = Annotated[float | None, typer.Option(help="Stretch arrivals to this offered load.")]
 
 
@@ -121,6 +223,7 @@ def generate(
     from rebecsim.workloads.resample import resample
     from rebecsim.workloads.transform import with_load
 
+    require("rebecsim workload generate", "scipy")
     require_form(out)
     if like is None:
         made = draw(jobs or 10_000, processors or 128, seed=seed, users=users or 1)
@@ -150,6 +253,7 @@ def nodes(
 
 
 @workload_app.command("slice")
+@grouped
 def slice_(
     log: Log,
     out: Out,
@@ -160,8 +264,7 @@ def slice_(
         int | None, typer.Option(min=1, help="Jobs submitted before this second.")
     ] = None,
     first: Annotated[int | None, typer.Option(min=1, help="At most so many jobs.")] = None,
-    user: Users = None,
-    queue: Queues = None,
+    chosen: ChosenOptions = ChosenOptions(),
     load_factor: Annotated[
         float | None, typer.Option(help="Submit jobs so many times as fast.")
     ] = None,
@@ -179,7 +282,7 @@ def slice_(
         raise UserError("--load and --load-factor: give one of the two")
     workload = told(log, read_log(log, processors, size, sort))
     workload = transform.cut(
-        workload, begin=begin, end=until, users=user, queues=queue, first=first
+        workload, begin=begin, end=until, first=first, **chosen.numbers(workload)
     )
     if load_factor is not None:
         workload = transform.scale_load(workload, load_factor)
@@ -215,19 +318,14 @@ def convert(
 
 
 @workload_app.command()
+@grouped
 def metrics(
     schedules: Annotated[
-        list[Path], typer.Argument(help="SWF files with waits, of the same jobs or not.")
+        list[Path], typer.Argument(help="Logs with waits, SWF or PBS, of the same jobs or not.")
     ],
-    share: Annotated[
-        int | None, typer.Option(min=1, help="Processors every user may expect; for VEET and WT.")
-    ] = None,
-    memory_share: Annotated[
-        int | None, typer.Option(min=1, help="Memory every user may expect, in KB, as well.")
-    ] = None,
+    shares: ShareOptions = ShareOptions(),
     by: Annotated[Group | None, typer.Option(help="Show users or queues one by one.")] = None,
-    user: Users = None,
-    queue: Queues = None,
+    chosen: ChosenOptions = ChosenOptions(),
     boxes: Annotated[
         Path | None, typer.Option(help="Draw box plots over users: .png or .svg.")
     ] = None,
@@ -239,15 +337,16 @@ def metrics(
     """Judge schedules: wait, slowdown, utilisation, and how users fared."""
     from rebecsim.report.charts.figures import require_picture_name
 
-    if share is None and (boxes or heatmap or memory_share):
-        raise UserError("--boxes, --heatmap and --memory-share need --share")
+    if not shares.share and (boxes or heatmap or shares != ShareOptions()):
+        raise UserError("--boxes, --heatmap and what is about expected ends need --share")
     for picture in filter(None, (boxes, heatmap)):
         require_picture_name(picture)
     read = [_read_schedule(path, processors) for path in schedules]
-    views = [_view(schedule, user, queue) for schedule in read]
+    views = [_view(schedule, chosen) for schedule in read]
+    expected = [shares.ends(schedule) for schedule in read] if shares.share else []
     _show_classical(read, views, by)
-    if share is not None:
-        _show_user_aware(read, views, share, memory_share, by, boxes, heatmap)
+    if expected:
+        _show_user_aware(read, views, expected, shares.title(), by, boxes, heatmap)
 
 
 _OF_SWF = "about logs in SWF, and these are jobs of containers"
@@ -259,6 +358,7 @@ def _show_classical(
 ) -> None:
     from rebecsim.clusters.batch.report.text import batch_table, group_table
     from rebecsim.metrics.batch import batch_metrics, batch_metrics_by
+    from rebecsim.workloads.logs import labels_of
 
     pairs = list(zip(schedules, views, strict=True))
     rows = [(each.policy, batch_metrics(each, only=view)) for each, view in pairs]
@@ -268,37 +368,37 @@ def _show_classical(
     for schedule, view in pairs:
         say(schedule.policy)
         groups = batch_metrics_by(schedule, getattr(schedule.workload, by), only=view)
-        console().print(group_table(by.capitalize(), groups))
+        labels = labels_of(schedule.workload, by)
+        console().print(group_table(by.capitalize(), groups, labels))
 
 
 def _show_user_aware(
     schedules: list[Schedule],
     views: list[NDArray[np.bool_]],
-    share: int,
-    memory_share: int | None,
+    expected: list[Integers],
+    title: str,
     by: Group | None,
     boxes: Path | None,
     heatmap: Path | None,
 ) -> None:
     from rebecsim.clusters.batch.report.text import user_quartile_table, user_table
     from rebecsim.clusters.batch.report.user_charts import write_overdue_chart, write_user_boxes
-    from rebecsim.metrics.expected_end import expected_ends
     from rebecsim.metrics.overdue import overdue_map, window_edges
     from rebecsim.metrics.users import user_metrics
+    from rebecsim.workloads.logs import labels_of
 
     judged = []
-    expected = [expected_ends(each, share, memory_share) for each in schedules]
     for schedule, ends, view in zip(schedules, expected, views, strict=True):
         jobs = schedule.workload
         figures = user_metrics(schedule.end, ends, jobs.user, jobs.processors, only=view)
         judged.append((schedule.policy, figures))
     console().print(user_quartile_table(judged))
     if by == "user":
-        for policy, figures in judged:
+        for schedule, (policy, figures) in zip(schedules, judged, strict=True):
             say(policy)
-            console().print(user_table(figures))
+            console().print(user_table(figures, labels_of(schedule.workload, "user")))
     if boxes is not None:
-        write_user_boxes(judged, boxes, f"Users who may expect {share:,} processors each")
+        write_user_boxes(judged, boxes, title)
         say(f"box plots in {boxes}")
     if heatmap is not None:
         last = max(int(each.end.max()) for each in schedules)
@@ -307,7 +407,7 @@ def _show_user_aware(
             overdue_map(schedule, ends, edges, only=view)
             for schedule, ends, view in zip(schedules, expected, views, strict=True)
         ]
-        write_overdue_chart(maps, heatmap, f"Users who may expect {share:,} processors each")
+        write_overdue_chart(maps, heatmap, title)
         say(f"heat map in {heatmap}")
 
 
@@ -323,18 +423,17 @@ def _read_schedule(path: Path, processors: int | None) -> Schedule:
     return schedule
 
 
-def _view(
-    schedule: Schedule, users: list[int] | None, queues: list[int] | None
-) -> NDArray[np.bool_]:
+def _view(schedule: Schedule, options: ChosenOptions) -> NDArray[np.bool_]:
     """Choose the jobs of some users and queues; all of them if none are named."""
     import numpy as np
 
     jobs = schedule.workload
+    numbers = options.numbers(jobs)
     chosen = np.ones(len(jobs), dtype=bool)
-    if users:
-        chosen &= np.isin(jobs.user, users)
-    if queues:
-        chosen &= np.isin(jobs.queue, queues)
+    for name, column in (("users", jobs.user), ("queues", jobs.queue)):
+        if numbers[name]:
+            chosen &= np.isin(column, numbers[name])
+        chosen &= ~np.isin(column, numbers[f"without_{name}"])
     if not chosen.any():
         raise UserError(f"{schedule.policy}: no job of these users and queues")
     return chosen

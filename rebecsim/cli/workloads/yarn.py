@@ -121,6 +121,9 @@ def yarn(
         for warning in () if setup.queues is None else setup.queues.idle:
             complain(warning)
     measured = {setup.scheduler: setup.measured(0) for setup in setups}
+    for name, each in measured.items():
+        if each.run.stuck is not None:
+            complain(f"{name}: {each.run.stuck}; figures are of the {len(each.run.served)} others")
     console().print(measures_table(measured))
     if (of_queues := queues_table(measured)) is not None:
         console().print(of_queues)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,6 +46,10 @@ class Job:
     def area(self) -> int:
         """Processor seconds, by the estimate."""
         return self.processors * self.estimate
+
+    def __deepcopy__(self, memo: object) -> Job:
+        """Copy the job; its amount is never changed, only replaced."""
+        return copy(self)
 
     def __str__(self) -> str:
         return f"job {self.number}"

@@ -17,7 +17,7 @@ JOBS = "jobs"
 
 _NUMBERS = ("job", "user", "queue", "processors", "memory", "submit", "start", "duration")
 
-JOB_COLUMNS: Mapping[str, str] = {
+JOB_COLUMNS: dict[str, str] = {
     **dict.fromkeys((REPLICATION, *_NUMBERS), "int64"),
     "expected_end": "int64?",
     "capacity": "int64",
@@ -25,11 +25,19 @@ JOB_COLUMNS: Mapping[str, str] = {
 """Times in seconds, memory in KB per processor; the capacity is that of the machine, in processors.
 The expected end is null without a share."""
 
+_FAIR_START = "fair_start"
+
+
+def columns_of_jobs(with_fair_starts: bool) -> Mapping[str, str]:
+    """Give the columns of the table, with fair starts (seconds) where they are looked for."""
+    return JOB_COLUMNS | {_FAIR_START: "int64"} if with_fair_starts else JOB_COLUMNS
+
 
 def job_columns(schedule: Schedule, expected_end: Integers | None, replication: int) -> Columns:
     """Give the rows of a schedule; `expected_end` has shape (jobs,)."""
     jobs = schedule.workload
     ends: Any = [None] * len(jobs) if expected_end is None else expected_end
+    fair = {} if schedule.fair_start is None else {_FAIR_START: schedule.fair_start}
     return {
         REPLICATION: np.full(len(jobs), replication),
         "job": jobs.job,
@@ -42,6 +50,7 @@ def job_columns(schedule: Schedule, expected_end: Integers | None, replication: 
         "duration": schedule.duration,
         "expected_end": ends,
         "capacity": np.full(len(jobs), jobs.capacity),
+        **fair,
     }
 
 
@@ -63,5 +72,9 @@ def schedule_of(table: pa.Table, policy: str) -> tuple[Schedule, Integers | None
         queue=column["queue"],
         requested_memory=column["memory"],
     )
-    schedule = Schedule(jobs, column["start"].astype(np.int64), policy=policy)
+    fair = None
+    if _FAIR_START in table.column_names:
+        fair = table.column(_FAIR_START).to_numpy().astype(np.int64)
+    start = column["start"].astype(np.int64)
+    schedule = Schedule(jobs, start, policy=policy, fair_start=fair)
     return schedule, None if ends.null_count else ends.to_numpy()

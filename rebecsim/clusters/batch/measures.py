@@ -5,17 +5,28 @@ The definitions are those of `rebecsim.metrics.batch` and `rebecsim.metrics.user
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from rebecsim.metrics import BatchMetrics, Metric, UserMetrics, batch_metrics, user_metrics
+from rebecsim.metrics import (
+    BatchMetrics,
+    FairnessMetrics,
+    Metric,
+    UserMetrics,
+    batch_metrics,
+    fairness_metrics,
+    user_metrics,
+)
 from rebecsim.workloads import Schedule
 from rebecsim.workloads.job import Integers
 
 _HOUR = 3600
+
+Needed = Literal["share", "fair_starts"]
+"""Keys of scenarios without which some figures cannot be computed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,12 +39,18 @@ class JudgedSchedule:
             no share is given.
         classical: figures of all jobs.
         users: figures of users; None where no share is given.
+        fairness: figures by fair starts; None where nobody has looked for these.
     """
 
     schedule: Schedule
     expected_end: Integers | None
     classical: BatchMetrics
     users: UserMetrics | None
+    fairness: FairnessMetrics | None
+
+    def has(self, needed: Needed | None) -> bool:
+        """Whether a figure that needs this can be computed."""
+        return {"share": self.users, "fair_starts": self.fairness}.get(needed or "", ()) is not None
 
 
 def judge(schedule: Schedule, expected_end: Integers | None) -> JudgedSchedule:
@@ -42,7 +59,8 @@ def judge(schedule: Schedule, expected_end: Integers | None) -> JudgedSchedule:
     users = None
     if expected_end is not None:
         users = user_metrics(schedule.end, expected_end, jobs.user, jobs.processors)
-    return JudgedSchedule(schedule, expected_end, batch_metrics(schedule), users)
+    fairness = None if schedule.fair_start is None else fairness_metrics(schedule)
+    return JudgedSchedule(schedule, expected_end, batch_metrics(schedule), users, fairness)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +70,12 @@ class ScheduleMetric:
     Attributes:
         metric: what it is; each schedule has one value of it.
         of: gives the value.
-        needs_share: whether it is about what users may expect.
+        needs: what a scenario has to give for it, if anything.
     """
 
     metric: Metric
     of: Callable[[JudgedSchedule], float]
-    needs_share: bool = False
+    needs: Needed | None = None
 
 
 def _figure(
@@ -68,10 +86,10 @@ def _figure(
     decimals: int,
     of: Callable[[JudgedSchedule], float],
     better: Literal["lower", "higher"] = "lower",
-    needs_share: bool = False,
+    needs: Needed | None = None,
 ) -> ScheduleMetric:
     metric = Metric(name, title, unit, better, {name: 1}, note=note, decimals=decimals)
-    return ScheduleMetric(metric, of, needs_share)
+    return ScheduleMetric(metric, of, needs)
 
 
 def _veet(percentile: float) -> Callable[[JudgedSchedule], float]:
@@ -82,6 +100,12 @@ def _users(each: JudgedSchedule) -> UserMetrics:
     if each.users is None:
         raise ValueError("figures of users need the share that users may expect")
     return each.users
+
+
+def _fairness(each: JudgedSchedule) -> FairnessMetrics:
+    if each.fairness is None:
+        raise ValueError("figures of fairness need fair starts")
+    return each.fairness
 
 
 SCHEDULE_METRICS: tuple[ScheduleMetric, ...] = (
@@ -108,6 +132,14 @@ SCHEDULE_METRICS: tuple[ScheduleMetric, ...] = (
         "95 % of the jobs waited at most so long.",
         0,
         lambda each: each.classical.wait.percentile_95,
+    ),
+    _figure(
+        "mean_response",
+        "Mean response",
+        "s",
+        "From submission to end, mean over the jobs.",
+        0,
+        lambda each: each.classical.response.mean,
     ),
     _figure(
         "mean_slowdown",
@@ -150,7 +182,7 @@ SCHEDULE_METRICS: tuple[ScheduleMetric, ...] = (
         "users who fared best had at most this share of such jobs.",
         1,
         _veet(25),
-        needs_share=True,
+        needs="share",
     ),
     _figure(
         "veet_median",
@@ -159,7 +191,7 @@ SCHEDULE_METRICS: tuple[ScheduleMetric, ...] = (
         "Half of the users had at most this share of such jobs.",
         1,
         _veet(50),
-        needs_share=True,
+        needs="share",
     ),
     _figure(
         "veet_upper_quartile",
@@ -168,7 +200,7 @@ SCHEDULE_METRICS: tuple[ScheduleMetric, ...] = (
         "Three quarters of the users had at most this share of such jobs.",
         1,
         _veet(75),
-        needs_share=True,
+        needs="share",
     ),
     _figure(
         "weighted_tardiness",
@@ -177,21 +209,48 @@ SCHEDULE_METRICS: tuple[ScheduleMetric, ...] = (
         "How much later than expected jobs ended, times their processors, sum over all users.",
         0,
         lambda each: float(_users(each).weighted_tardiness.sum()) / _HOUR,
-        needs_share=True,
+        needs="share",
+    ),
+    _figure(
+        "unfair_jobs",
+        "Started later than fair",
+        "%",
+        "Jobs that started later than they would have if nobody had come after them.",
+        1,
+        lambda each: 100 * _fairness(each).late,
+        needs="fair_starts",
+    ),
+    _figure(
+        "mean_unfairness",
+        "Mean unfairness",
+        "s",
+        "How much later than that jobs started, 0 for all others, mean over the jobs.",
+        0,
+        lambda each: _fairness(each).unfairness.mean,
+        needs="fair_starts",
+    ),
+    _figure(
+        "mean_fair_slowdown",
+        "Fair slowdown",
+        "",
+        "Slowdown if every job had started when it would have if nobody had come after it.",
+        1,
+        lambda each: _fairness(each).fair_slowdown.mean,
+        needs="fair_starts",
     ),
 )
 """All figures, in the order of tables."""
 
 
-def known_metrics(has_share: bool) -> tuple[Metric, ...]:
-    """Give the figures that can be computed, with or without the share that users may expect."""
-    return tuple(each.metric for each in SCHEDULE_METRICS if has_share or not each.needs_share)
+def known_metrics(given: Collection[Needed]) -> tuple[Metric, ...]:
+    """Give the figures that can be computed of what a scenario gives."""
+    return tuple(
+        each.metric for each in SCHEDULE_METRICS if each.needs is None or each.needs in given
+    )
 
 
 def schedule_figures(judged: JudgedSchedule) -> dict[str, float]:
     """Compute the figures of a schedule, by their names."""
     return {
-        each.metric.name: each.of(judged)
-        for each in SCHEDULE_METRICS
-        if judged.users is not None or not each.needs_share
+        each.metric.name: each.of(judged) for each in SCHEDULE_METRICS if judged.has(each.needs)
     }

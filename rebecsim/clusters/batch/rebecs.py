@@ -22,10 +22,12 @@ from rebecsim.actors import (
     message_server,
     state_variable,
 )
+from rebecsim.clusters.batch.fair_starts import Foresight
 from rebecsim.clusters.batch.job import Job
 from rebecsim.clusters.batch.machine import Machine
 from rebecsim.clusters.batch.policies.allocations import Allocations
 from rebecsim.clusters.batch.policies.backfilling import Backfilling
+from rebecsim.clusters.batch.policies.orders import QueueOrder
 from rebecsim.clusters.batch.policies.policy import BatchPolicy
 from rebecsim.clusters.batch.policies.settings import PolicySettings
 
@@ -89,6 +91,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         policy: BatchPolicy,
         settings: PolicySettings,
         starts: list[int],
+        foresight: Foresight | None,
         *nodes: ComputeNode,
     ) -> None:
         self.machine = machine
@@ -96,9 +99,11 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         allocations = Allocations(machine)
         self.backfilling: Backfilling = policy.backfilling(self.order, allocations, settings)
         self.starts = starts
+        self.foresight = foresight
         self.nodes = nodes
         self._only_node = nodes[0] if len(nodes) == 1 else None
         self._wakes = type(self.backfilling).wake is not Backfilling.wake
+        self._notes_starts = type(self.order).started is not QueueOrder.started
         self._lead = settings.clock_lead
         self._clock = 0
         self._refresh_at = -1
@@ -117,11 +122,15 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
             self._begin(started)
         if self.order.refresh is not None:
             self._plan_refresh(self.order.refresh)
+        if self.foresight is not None:
+            self.foresight.look(job, now, self.backfilling, self._refresh_at, self._wake_at)
 
     @_in_turn(4)
     def finished(self, job: Job) -> None:
         """The nodes of a job are done with it."""
         self.running -= 1
+        if self.foresight is not None:
+            self.foresight.note_end(job)
         started = self.backfilling.finished(job, self._now)
         if started or self._wakes:
             self._begin(started)
@@ -145,6 +154,10 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         now, started, only_node = self._now, len(jobs), self._only_node
         for job in jobs:
             self.starts[job.index] = now
+            if self._notes_starts:
+                self.order.started(job, now)
+            if self.foresight is not None:
+                self.foresight.note_start(job, now)
             node = only_node or self.nodes[self.machine.first_node(job.amount)]
             node.run(job)
         self.waiting -= started
@@ -170,10 +183,12 @@ def cluster_model(
     policy: BatchPolicy,
     settings: PolicySettings,
     starts: list[int],
+    foresight: Foresight | None = None,
 ) -> Model:
     """Make the model of a cluster; the manager writes down in `starts` when each job starts.
 
-    `jobs` come in the order of submission; `starts` has a place for each, in seconds.
+    `jobs` come in the order of submission; `starts` has a place for each, in seconds. With
+    `foresight`, it has their fair starts afterwards.
     """
     names = [f"node{number}" for number in range(machine.node_count)]
     return Model(
@@ -185,7 +200,7 @@ def cluster_model(
                 MANAGER,
                 ResourceManager,
                 (),
-                (machine, policy, settings, starts, *map(RebecNamed, names)),
+                (machine, policy, settings, starts, foresight, *map(RebecNamed, names)),
             ),
         ),
     )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rebecsim.clusters.batch.estimates import Estimates, durations, estimates_of
+from rebecsim.clusters.batch.fair_starts import Foresight
 from rebecsim.clusters.batch.job import Job
 from rebecsim.clusters.batch.machine import Machine, Pool
 from rebecsim.clusters.batch.policies.policy import BatchPolicy, batch_policies, batch_policy
@@ -73,6 +74,7 @@ def run_schedule(
     demands: Mapping[str, ArrayLike] | None = None,
     chunk: ArrayLike | None = None,
     seed: int = 0,
+    fair_starts: bool = False,
 ) -> Schedule:
     """Run a workload on a machine under a policy; give when each job ran.
 
@@ -84,6 +86,10 @@ def run_schedule(
     takes, one number for all jobs or shape (jobs,); nothing of what is not named, but of `memory`
     what the workload requests. `chunk` says in the same shapes how many processors of a job must
     be on one node; a divisor of its processors, by default 1.
+
+    With `fair_starts`, the schedule has the fair start of each job as well: when it would have
+    started under the policy if nobody had come after it. For that the run looks ahead from the
+    submission of each job that has to wait.
 
     Raises UserError for a job that does not fit on the empty machine and for demands that do not
     fit the workload, UnknownNameError for the name of a policy, RuntimeError for a policy at fault,
@@ -101,7 +107,8 @@ def run_schedule(
     )
     _require_placeable(stream, machine)
     noted = [-1] * len(workload)
-    model = cluster_model(stream, machine, policy, settings or PolicySettings(), noted)
+    foresight = Foresight(len(workload)) if fair_starts else None
+    model = cluster_model(stream, machine, policy, settings or PolicySettings(), noted, foresight)
     with blaming(*batch_policies.suspects(policy.name)):
         with rarely_collecting():
             serve(QueuedSystem(model), NeverClosing())
@@ -110,7 +117,8 @@ def run_schedule(
         if left.size:
             never = f"policy {policy.name} never starts {left.size} jobs"
             raise RuntimeError(f"{never}; one is {workload.job[left[0]]}")
-    return Schedule(workload, starts, durations(workload), policy.name)
+    fair = None if foresight is None else np.array(foresight.starts, dtype=np.int64)
+    return Schedule(workload, starts, durations(workload), policy.name, fair)
 
 
 def _demand(

@@ -20,9 +20,11 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from rebecsim.clusters.batch.machine import Placement
-from rebecsim.clusters.batch.measures import SCHEDULE_METRICS
+from rebecsim.clusters.batch.measures import SCHEDULE_METRICS, Needed
 from rebecsim.clusters.batch.policies.policy import batch_policy
-from rebecsim.clusters.batch.policies.settings import BackfillOrder
+from rebecsim.clusters.batch.policies.settings import BackfillOrder, UsageOf
+from rebecsim.metrics.expected_end import EndAlgorithm
+from rebecsim.metrics.job_groups import JobGrouping
 from rebecsim.studies.scenarios.scenario import (
     StudyScenario,
     Table,
@@ -49,6 +51,10 @@ KiloBytes = Annotated[int, Field(ge=1, le=_MOST_KB)]
 Load = Annotated[float, Field(ge=0.001, le=1000)]
 
 
+Choice = Annotated[int, Field(ge=-1, le=_MOST_SECONDS)] | Annotated[str, Field(min_length=1)]
+"""A user or a queue, by number or by name."""
+
+
 class Generate(Table):
     """Jobs of the model of Lublin and Feitelson."""
 
@@ -72,7 +78,9 @@ class WorkloadSource(Table):
     """Where the jobs come from, and which of them."""
 
     log: str | None = Field(
-        default=None, min_length=1, description="a log, .swf or .swf.gz; from the scenario's folder"
+        default=None,
+        min_length=1,
+        description="a log: SWF or PBS accounting, also .gz; from the scenario's folder",
     )
     generate: Generate | None = Field(
         default=None, description="instead of a log: jobs of the model of Lublin and Feitelson"
@@ -91,11 +99,21 @@ class WorkloadSource(Table):
     end: PositiveSeconds | None = Field(
         default=None, json_schema_extra=unit("seconds"), description="jobs submitted before then"
     )
-    users: Annotated[tuple[Annotated[int, Field(ge=-1, le=_MOST_SECONDS)], ...], _List] = Field(
-        default=(), json_schema_extra=NO_UNIT, description="jobs of these users only"
+    users: Annotated[tuple[Choice, ...], _List] = Field(
+        default=(),
+        json_schema_extra=NO_UNIT,
+        description="jobs of these users only, by number or by name",
     )
-    queues: Annotated[tuple[Annotated[int, Field(ge=-1, le=_MOST_SECONDS)], ...], _List] = Field(
-        default=(), json_schema_extra=NO_UNIT, description="jobs of these queues only"
+    queues: Annotated[tuple[Choice, ...], _List] = Field(
+        default=(),
+        json_schema_extra=NO_UNIT,
+        description="jobs of these queues only, by number or by name",
+    )
+    without_users: Annotated[tuple[Choice, ...], _List] = Field(
+        default=(), json_schema_extra=NO_UNIT, description="no jobs of these users"
+    )
+    without_queues: Annotated[tuple[Choice, ...], _List] = Field(
+        default=(), json_schema_extra=NO_UNIT, description="no jobs of these queues"
     )
     first: int | None = Field(
         default=None,
@@ -114,7 +132,7 @@ class WorkloadSource(Table):
     def _one_source(self) -> Self:
         if (self.log is None) == (self.generate is None):
             raise ValueError('give one of log = "FILE" and generate = { jobs = ... }')
-        for name in ("size", "sort", "begin", "end", "users", "queues", "first"):
+        for name in type(self).model_fields.keys() - {"log", "generate", "load"}:
             is_given = getattr(self, name) != type(self).model_fields[name].default
             if self.generate is not None and is_given:
                 raise ValueError(f"{name} is for logs; remove it, or generate")
@@ -165,6 +183,10 @@ class Settings(Table):
     backfill_order: BackfillOrder = Field(
         default="queue", description="EASY: which jobs are tried first"
     )
+    usage: UsageOf = Field(
+        default="running",
+        description="fairshare: usage accrues while jobs run, or counts when they have ended",
+    )
     half_life: PositiveSeconds | None = Field(
         default=None,
         json_schema_extra=unit("seconds"),
@@ -179,6 +201,32 @@ class Settings(Table):
         default=3600,
         json_schema_extra=unit("seconds"),
         description="fairshare: between two looks at the usage",
+    )
+
+
+class ExpectedEnds(Table):
+    """How the ends that users may expect are computed."""
+
+    algorithm: EndAlgorithm = Field(
+        default="printed",
+        description="in its last second a job takes as much of the share as before, as the paper "
+        "prints Algorithm 1, or only what it still needs",
+    )
+    usage_window: PositiveSeconds | None = Field(
+        default=None,
+        json_schema_extra=unit("seconds"),
+        description="past usage that counts: who has used less than the share may expect more",
+    )
+    per: JobGrouping = Field(
+        default="job",
+        description="jobs with one expected end: each its own, those of a bag of tasks, or those "
+        "of a workflow, by the preceding jobs of the log",
+    )
+    bag_gap: Seconds = Field(
+        default=120,
+        json_schema_extra=unit("seconds"),
+        description="a bag is the jobs of a user of which each is submitted at most so much later "
+        "than the one before it",
     )
 
 
@@ -243,10 +291,23 @@ class BatchScenario(StudyScenario):
         json_schema_extra=unit("processors"),
         description="that every user may expect; for user-aware metrics",
     )
+    user_shares: dict[str, Processors] = Field(
+        default={},
+        json_schema_extra=unit("processors"),
+        description="that certain users may expect instead, by name or number: { alice = 2 }",
+    )
     memory_share: KiloBytes | None = Field(
         default=None,
         json_schema_extra=unit("KB"),
         description="memory that every user may expect as well",
+    )
+    expected_ends: ExpectedEnds = Field(
+        default=ExpectedEnds(), description="how the ends that users may expect are computed"
+    )
+    fair_starts: bool = Field(
+        default=False,
+        description="look also for fair starts: when each job would start if nobody came after it; "
+        "takes some ten times as long",
     )
     metrics: Annotated[tuple[str, ...], _List] = Field(
         default=(), description="columns of the table, by name; all of them without this key"
@@ -259,6 +320,15 @@ class BatchScenario(StudyScenario):
     def compared_with(self) -> str:
         """The policy that the others are compared with."""
         return self.baseline or self.policies[0]
+
+    @property
+    def given(self) -> set[Needed]:
+        """What there is of what some figures need."""
+        needed: dict[Needed, bool] = {
+            "share": self.share is not None or bool(self.user_shares),
+            "fair_starts": self.fair_starts,
+        }
+        return {name for name, is_given in needed.items() if is_given}
 
     @field_validator("policies")
     @classmethod
@@ -280,12 +350,11 @@ class BatchScenario(StudyScenario):
     def _fits_together(self) -> Self:
         if self.baseline is not None and self.baseline not in self.policies:
             raise ValueError(f"baseline = {self.baseline!r} should be one of the policies")
-        if self.share is None:
-            if self.memory_share is not None:
-                raise ValueError("memory_share needs share, the processors that users may expect")
-            for each in SCHEDULE_METRICS:
-                if each.needs_share and each.metric.name in self.metrics:
-                    raise ValueError(f"the metric {each.metric.name} needs share; add it")
+        if "share" not in self.given and self.memory_share is not None:
+            raise ValueError("memory_share needs share, the processors that users may expect")
+        for each in SCHEDULE_METRICS:
+            if each.needs and each.needs not in self.given and each.metric.name in self.metrics:
+                raise ValueError(f"the metric {each.metric.name} needs {each.needs}; add it")
         if self.replications > 1 and self.workload.generate is None and not self.estimate_errors:
             raise ValueError(
                 "nothing is random here, so replications would all be the same; remove them"

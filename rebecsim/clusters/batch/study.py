@@ -7,20 +7,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from rebecsim.carried_files import carried, version_of
 from rebecsim.clusters.batch.estimates import Estimates, InflatedEstimates
-from rebecsim.clusters.batch.job_table import JOB_COLUMNS, JOBS, job_columns
+from rebecsim.clusters.batch.job_table import JOBS, columns_of_jobs, job_columns
 from rebecsim.clusters.batch.machine import Machine, NodeGroup, Pool, machine_of
 from rebecsim.clusters.batch.measures import judge, known_metrics, schedule_figures
 from rebecsim.clusters.batch.policies.settings import PolicySettings
 from rebecsim.clusters.batch.run import run_schedule
-from rebecsim.clusters.batch.scenario import BatchScenario
+from rebecsim.clusters.batch.scenario import BatchScenario, MachineTable, WorkloadSource
+from rebecsim.clusters.batch.shares import shares_of
 from rebecsim.errors import UserError
-from rebecsim.metrics import Metric, expected_ends
+from rebecsim.metrics import EndRules, Metric, expected_ends
 from rebecsim.native.engines import Engine
 from rebecsim.studies.cell import Cell
 from rebecsim.studies.plan import Plan
@@ -29,11 +30,15 @@ from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
 from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.storage.results import Results
-from rebecsim.studies.storage.store import StoredRun
 from rebecsim.studies.study import Axis, How, PlannedCell, Study, seed_sequence
-from rebecsim.workloads import CleaningRules, Workload, generate, read_swf, transform
+from rebecsim.workloads import CleaningRules, Schedule, Workload, generate, read_log, transform
 from rebecsim.workloads.cleaning import skipped_lines
+from rebecsim.workloads.job import Integers
+from rebecsim.workloads.logs import numbers_of
+
+if TYPE_CHECKING:
+    from rebecsim.studies.storage.results import Results
+    from rebecsim.studies.storage.store import StoredRun
 
 _LOG = ("workload", "log")
 
@@ -57,7 +62,7 @@ class ScheduleSetup:
     @property
     def machine(self) -> Machine[Any] | None:
         """What jobs run on; None for the pool of processors that the workload says."""
-        return _machine(self.scenario)
+        return _machine(self.scenario.machine)
 
     @property
     def believed(self) -> Estimates:
@@ -117,13 +122,13 @@ class BatchStudy(Study):
                 estimates=setup.believed,
                 settings=PolicySettings(**setup.scenario.settings.model_dump()),
                 seed=setup.error_seed(replication),
+                fair_starts=setup.scenario.fair_starts,
             )
-            share, memory_share = setup.scenario.share, setup.scenario.memory_share
-            ends = None if share is None else expected_ends(schedule, share, memory_share)
+            ends = _expected_ends(setup.scenario, schedule)
             figures.append(schedule_figures(judge(schedule, ends)))
             jobs.append(job_columns(schedule, ends, replication))
         columns = {name: [each[name] for each in figures] for name in figures[0]}
-        joined = {name: np.concatenate([each[name] for each in jobs]) for name in JOB_COLUMNS}
+        joined = {name: np.concatenate([each[name] for each in jobs]) for name in jobs[0]}
         return Rows(columns, {JOBS: joined})
 
     def measures(self, scenario: BatchScenario) -> tuple[Metric, ...]:
@@ -133,7 +138,7 @@ class BatchStudy(Study):
 
     def kept(self, scenario: BatchScenario) -> tuple[Metric, ...]:
         """Give all figures; those of users need the share that they may expect."""
-        return known_metrics(scenario.share is not None)
+        return known_metrics(scenario.given)
 
     def baseline(self, scenario: BatchScenario) -> str:
         """Give the policy that the others are compared with."""
@@ -147,7 +152,7 @@ class BatchStudy(Study):
 
     def tables(self, scenario: BatchScenario, trace: bool) -> Mapping[str, Mapping[str, str]]:
         """Keep the jobs of every schedule."""
-        return {JOBS: JOB_COLUMNS}
+        return {JOBS: columns_of_jobs(scenario.fair_starts)}
 
     def modules(self, engine: Engine) -> tuple[str, ...]:
         """Name what workers that make schedules need."""
@@ -168,7 +173,12 @@ class BatchStudy(Study):
             tell(f"{plan.folder / plan.scenario.workload.log}: {line}")
         requests = np.column_stack([jobs.processors, jobs.requested_memory])
         _, different = np.unique(requests, axis=0, return_index=True)
-        run_schedule(jobs.select(np.sort(different)), _machine(plan.scenario), "FCFS")
+        run_schedule(jobs.select(np.sort(different)), _machine(plan.scenario.machine), "FCFS")
+        try:
+            _expected_ends(plan.scenario, Schedule(jobs, jobs.submit))
+        except UserError as error:
+            log = plan.scenario.workload.log or plan.scenario.name
+            raise UserError(f"{plan.folder / log}: {error}") from error
 
     def sections(
         self, plan: Plan, results: Results, moments: Sequence[CellMoments]
@@ -198,8 +208,16 @@ def _variants(scenario: BatchScenario) -> Iterator[tuple[str, bool]]:
         yield f"error {factor:g}", True
 
 
-def _machine(scenario: BatchScenario) -> Machine[Any] | None:
-    table = scenario.machine
+def _expected_ends(scenario: BatchScenario, schedule: Schedule) -> Integers | None:
+    """Give what users may expect, or None without shares. Raises UserError."""
+    if "share" not in scenario.given:
+        return None
+    shares = shares_of(schedule.workload, scenario.share, scenario.user_shares)
+    rules = EndRules(**scenario.expected_ends.model_dump())
+    return expected_ends(schedule, shares, scenario.memory_share, rules)
+
+
+def _machine(table: MachineTable) -> Machine[Any] | None:
     if table.nodes:
         groups = (
             NodeGroup(
@@ -219,52 +237,51 @@ def load_workload(scenario: BatchScenario, folder: Path, replication: int) -> Wo
     The policy is no coordinate of their seed, nor is the load: all see the same jobs (common random
     numbers).
 
-    Raises WorkloadError for a log that cannot be used, UserError for one that does not name users
-    where shares of users are asked for, OSError when it cannot be read.
+    Raises WorkloadError for a log that cannot be used, OSError when it cannot be read.
     """
-    log = scenario.workload.log
-    if log is None:
-        return _loaded(scenario, None, None, replication)
-    path = carried(folder / log)
-    return _loaded(scenario, path, version_of(path), replication)
+    source, machine, seed = scenario.workload, scenario.machine, scenario.seed
+    if source.log is None:
+        return _loaded(source, machine, seed, None, None, replication)
+    path = carried(folder / source.log)
+    return _loaded(source, machine, seed, path, version_of(path), replication)
 
 
 @lru_cache(maxsize=8)  # the replications of a cell come one after the other, and then those of
 def _loaded(  # the next
-    scenario: BatchScenario, log: Path | None, _version: object, replication: int
+    source: WorkloadSource,
+    table: MachineTable,
+    seed: int,
+    log: Path | None,
+    _version: object,
+    replication: int,
 ) -> Workload:
-    source, machine = scenario.workload, _machine(scenario)
+    machine = _machine(table)
     if source.generate is not None:
         wanted = source.generate
-        seed = seed_sequence(scenario.seed, "workload", replication, size=8)
-        jobs = generate(wanted.jobs, wanted.processors, users=wanted.users, seed=seed)
+        drawn = seed_sequence(seed, "workload", replication, size=8)
+        jobs = generate(wanted.jobs, wanted.processors, users=wanted.users, seed=drawn)
         jobs = jobs.with_columns(capacity=machine.processors if machine else jobs.capacity)
     else:
         assert log is not None
-        jobs = _read(log, scenario, machine)
+        jobs = _read(log, source, machine)
     if source.load is not None:
         jobs = transform.with_load(jobs, source.load)
     return jobs
 
 
-def _read(log: Path, scenario: BatchScenario, machine: Machine[Any] | None) -> Workload:
-    source = scenario.workload
+def _read(log: Path, source: WorkloadSource, machine: Machine[Any] | None) -> Workload:
     rules = CleaningRules(size=source.size, sort=source.sort)
-    jobs = read_swf(log, processors=machine.processors if machine else None, rules=rules)
-    jobs = transform.cut(
+    jobs = read_log(log, processors=machine.processors if machine else None, rules=rules)
+    return transform.cut(
         jobs,
         begin=source.begin,
         end=source.end,
-        users=source.users,
-        queues=source.queues,
+        users=numbers_of(jobs, "user", source.users),
+        queues=numbers_of(jobs, "queue", source.queues),
+        without_users=numbers_of(jobs, "user", source.without_users),
+        without_queues=numbers_of(jobs, "queue", source.without_queues),
         first=source.first,
     )
-    if scenario.share is not None and (jobs.user < 0).any():
-        raise UserError(
-            f"{log}: the users of some jobs are unknown, so that users cannot be given a share; "
-            "remove share from the scenario, or choose users"
-        )
-    return jobs
 
 
 STUDY = BatchStudy()

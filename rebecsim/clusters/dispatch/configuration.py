@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import math
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -20,6 +21,8 @@ MAX_QUEUE_SIZE = 10_000
 
 MAX_EPSILON = 100.0
 """Largest epsilon, so that deadlines fit the 32 bits of the model's integers."""
+
+_PRIORITY_STEP, _LOWEST_PRIORITY = 10, 100
 
 PolicyName = Annotated[str, AfterValidator(lambda name: dispatch_policy(name).name)]
 """The name of a registered dispatch policy."""
@@ -55,10 +58,10 @@ Epsilon = Annotated[
 
 
 class HighPriority(BaseModel):
-    """Which jobs have high priority under the PRIORITY policy; other policies ignore it.
+    """Which jobs have high priority: PRIORITY runs them first, and eviction evicts others for them.
 
-    A job that arrives draws a value from 10, 20, ..., 100 and has high priority when the value is
-    at most `probability`. Under the fair law that is a chance of `probability` percent.
+    A job that arrives draws one of `values` and has high priority when that is at most
+    `probability`. Under the fair law that is a chance of `probability` percent.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -67,7 +70,6 @@ class HighPriority(BaseModel):
         default=0,
         ge=0,
         le=100,
-        multiple_of=10,
         json_schema_extra=unit("%"),
         description="chance of high priority",
     )
@@ -78,6 +80,20 @@ class HighPriority(BaseModel):
         json_schema_extra=unit("time units"),
         description="length that replaces the one of a high priority job; 0 keeps the job's own",
     )
+
+    @property
+    def decides_lengths(self) -> bool:
+        """Whether there are jobs whose priority replaces their length."""
+        return self.probability > 0 and self.length > 0
+
+    @property
+    def values(self) -> tuple[int, ...]:
+        """What a job draws from: 10, 20, ..., 100, or in finer steps where that is not enough."""
+        step = math.gcd(self.probability, _PRIORITY_STEP)
+        return tuple(range(step, _LOWEST_PRIORITY + 1, step))
+
+
+Workload = Literal["same", "as-published"]
 
 
 class ClusterConfiguration(BaseModel):
@@ -119,8 +135,15 @@ class Configuration(ClusterConfiguration):
         description="the model counts the time units before this one in which each AppMaster is "
         "busy; without it, it counts none",
     )
+    workload: Workload = "same"
 
     @property
     def dispatch_policy(self) -> DispatchPolicy:
         """The policy that `policy` names."""
         return dispatch_policy(self.policy)
+
+    @property
+    def draws_priorities(self) -> bool:
+        """Whether jobs draw a priority: if the policy uses it, or if it decides their lengths."""
+        decides = self.high_priority.decides_lengths and self.workload == "same"
+        return decides or self.dispatch_policy.uses_priority

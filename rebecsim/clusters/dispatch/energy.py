@@ -24,11 +24,13 @@ class Hardware:
         ticks: time units of a run, positive.
         speeds: of each AppMaster, over again from the first; empty: 1.0 for all.
         power: draw of each AppMaster; without its watts there is no energy.
+        level: confidence level of the intervals, in (0, 1).
     """
 
     ticks: int
     speeds: tuple[float, ...] = ()
     power: Power = field(default_factory=Power)
+    level: float = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ def _usage(cells: Sequence[CellMoments], hardware: Hardware, places: range) -> H
     """The use of the AppMasters am(k + 1), k in `places`, together."""
     whole = hardware.ticks * len(places)
     shares = {_counter(k): Fraction(1, whole) for k in places}
-    utilisation = estimate_of(_mean(cells, shares), cells, within=(0.0, 1.0))
+    utilisation = estimate_of(_mean(cells, shares), cells, hardware.level, within=(0.0, 1.0))
     if not hardware.power.is_given:
         return HardwareUse(utilisation, None)
     return HardwareUse(utilisation, _energy(cells, hardware, places))
@@ -123,7 +125,7 @@ def _energy(cells: Sequence[CellMoments], hardware: Hardware, places: range) -> 
     low = at_rest + sum(span for span in spans if span < 0)
     high = at_rest + sum(span for span in spans if span > 0)
     form = _mean(cells, extra, constant=at_rest)
-    return estimate_of(form, cells, within=(float(low), float(high)))
+    return estimate_of(form, cells, hardware.level, within=(float(low), float(high)))
 
 
 def _mean(

@@ -10,7 +10,7 @@ the tables do, so there are two rates of request success.
 
 from __future__ import annotations
 
-from rebecsim.clusters.dispatch.measures import deadline_metrics
+from rebecsim.clusters.dispatch.measures import DROPS, deadline_metrics, fate
 from rebecsim.metrics.metric import Metric, Weights
 
 _COMPLETIONS: Weights = {"production_completions": 1, "research_completions": 1}
@@ -62,6 +62,7 @@ CHECKPOINTS = Metric(
 
 NATJAM_CHART_METRICS: tuple[Metric, ...] = (
     NATJAM_DEADLINE_MISSES,
+    NATJAM_JOB_REQUEST_SUCCESS,
     NATJAM_SUCCESS_OF_ALL_REQUESTS,
     NATJAM_AM_JOB_SUCCESS,
     CHECKPOINTS,
@@ -69,47 +70,54 @@ NATJAM_CHART_METRICS: tuple[Metric, ...] = (
 """The figures of the published eviction charts, by cluster size."""
 
 
-def _misses(counter: str, title: str, note: str) -> Metric:
-    return Metric(
-        name=counter,
-        title=title,
-        unit="jobs per run",
-        better="lower",
-        numerator={counter: 1},
-        note=f"{note}, mean per run.",
-    )
-
-
 NATJAM_MISS_BREAKDOWN: tuple[Metric, ...] = (
-    _misses(
+    fate(
         "production_queue_misses",
         "Queue, production",
         "Jobs of high priority whose deadline passed before they ran",
     ),
-    _misses(
+    fate(
         "research_queue_misses",
         "Queue, research",
         "Jobs of low priority whose deadline passed before they ran",
     ),
-    _misses(
+    fate(
         "production_job_misses",
         "AppMaster, production",
         "Jobs of high priority whose deadline passed while an AppMaster ran them",
     ),
-    _misses(
+    fate(
         "research_job_misses",
         "AppMaster, research",
         "Jobs of low priority whose deadline passed while an AppMaster ran them",
     ),
-    _misses(
+    fate(
         "checkpoint_queue_misses",
         "Checkpoint queue, research",
         "Evicted jobs whose deadline passed before they ran again; only research jobs are evicted",
     ),
-    _misses(
+    fate(
         "checkpoint_overflow",
         "Lost on eviction, research",
         "Evicted jobs lost because the checkpoint queue was full; only research jobs are evicted",
     ),
 )
 """The deadline misses by place and priority; they add up to `NATJAM_DEADLINE_MISSES`."""
+
+NATJAM_FATES: tuple[Metric, ...] = (
+    *NATJAM_MISS_BREAKDOWN,
+    fate(
+        "production_completions",
+        "Completed, production",
+        "Jobs of high priority done in time",
+        better="higher",
+    ),
+    fate(
+        "research_completions",
+        "Completed, research",
+        "Jobs of low priority done in time",
+        better="higher",
+    ),
+    DROPS,
+)
+"""What becomes of jobs, by place and priority."""

@@ -8,12 +8,31 @@ chapter 4, tables 4.2 to 4.13, where the rates are ratios of sums pooled over al
 
 from __future__ import annotations
 
+from typing import Literal
+
 from rebecsim.metrics.metric import Metric, Weights
 
 _LEFT_OUT = (
     "Jobs dropped because the queue was full, and jobs still waiting or running when a run ends, "
     "are in neither number."
 )
+
+
+def fate(
+    counter: str, title: str, note: str, better: Literal["lower", "higher"] = "lower"
+) -> Metric:
+    """Give how many jobs a counter has, mean per run."""
+    return Metric(
+        name=counter,
+        title=title,
+        unit="jobs per run",
+        better=better,
+        numerator={counter: 1},
+        note=f"{note}, mean per run.",
+    )
+
+
+DROPS = fate("drops", "Dropped", "Jobs that found the queue full")
 
 
 def deadline_metrics(
@@ -73,3 +92,11 @@ DISPATCH_METRICS = deadline_metrics(
 """The three figures of the dispatch tables, in the order of their columns."""
 
 DEADLINE_MISSES, JOB_REQUEST_SUCCESS, AM_JOB_SUCCESS = DISPATCH_METRICS
+
+DISPATCH_FATES: tuple[Metric, ...] = (
+    fate("queue_misses", "Missed, queue", "Jobs whose deadline passed before they ran"),
+    fate("update_misses", "Missed, AppMaster", "Jobs whose deadline passed while they ran"),
+    fate("completions", "Completed", "Jobs done in time", better="higher"),
+    DROPS,
+)
+"""What becomes of jobs, by place."""

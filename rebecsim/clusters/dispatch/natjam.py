@@ -29,15 +29,16 @@ NATJAM_COUNTERS: Mapping[str, str] = MappingProxyType(
         "production_completions": "m_production_jobs_complete",
         "research_completions": "m_research_jobs_complete",
         "drops": "m_dropped_jobs",
+        "arrived": "m_arrived_jobs",
         "margin": "m_margin",
     }
 )
 """Columns of the results, and the state variables of the ResourceManager `rm` they are read from.
 
 Deadlines passed before the job ran, on an AppMaster and after an eviction; evicted jobs that the
-full checkpoint queue lost, and those it kept; completions; arrivals at a full queue; and the sum of
-time left minus work left over all jobs that ended on an AppMaster, which can be negative. Jobs that
-wait or run at the end of a run are in none of them."""
+full checkpoint queue lost, and those it kept; completions; arrivals at a full queue; all jobs that
+arrived, which are more than the others by those that wait or run at the end of a run; and the sum
+of time left minus work left over all jobs that ended on an AppMaster, which can be negative."""
 
 _PUBLISHED_QUEUE_LENGTH = 20
 _MESSAGES_OF_AN_APP_MASTER = 2
@@ -61,8 +62,8 @@ class Eviction(BaseModel):
     )
     as_published: bool = Field(
         default=False,
-        description="keep the mistake of the published models, which read the priorities of "
-        "evicted jobs off the incoming queue",
+        description="keep the mistakes of the published models, which read the priorities of "
+        "evicted jobs off the incoming queue, and lose jobs and AppMasters",
     )
 
 
@@ -81,8 +82,11 @@ class NatjamConfiguration(ClusterConfiguration):
         return eviction_policy(self.policy)
 
 
-def natjam_source(configuration: NatjamConfiguration) -> str:
+def natjam_source(configuration: NatjamConfiguration, *, asserting: bool = True) -> str:
     """Return the Timed Rebeca text of the model of `configuration`.
+
+    With `asserting` it asserts at each tick that no job got lost, as in `rebeca_source`; not as
+    published, where jobs do get lost.
 
     The choices of checkQueue stand in the order arrivals, lengths, priorities, as in the dispatch
     models.
@@ -95,6 +99,7 @@ def natjam_source(configuration: NatjamConfiguration) -> str:
         eviction_policies.suspects(configuration.policy),
         policy=configuration.eviction_policy,
         manager_queue=_manager_queue(configuration.app_masters),
+        asserting=asserting,
     )
 
 

@@ -5,6 +5,9 @@ ResourceManager, which returns the slot of the chosen job, or -1 when no job wai
 taken when `m_deadline[i] > 0`; `m_deadline` holds the time left and `m_length` the work of the job.
 With `uses_priority`, `m_priority` holds the value drawn: high priority is at most HIGH_PRIORITY.
 
+Ties: of equal deadlines EDF, MDF and PRIORITY take the lowest slot, as the models of Appendix B of
+Leifsson's thesis do; its text says the slot nearest the back.
+
 None of the built-in ones looks ahead: a job that can no longer meet its deadline is dispatched like
 others. None knows the speeds of AppMasters: the work of a job is its length.
 """

@@ -106,15 +106,21 @@ def tables_of(scenario: str | None = None) -> tuple[PublishedTable, ...]:
 def reproduction_scenarios(scenario: Scenario, corrected: bool = False) -> dict[str, Scenario]:
     """Return what to run for a published scenario: "rmc" as the original, "fair" the fair law.
 
-    The eviction models are run with the original's mistake, so that "fair" differs by the law
-    alone; with `corrected` there is a third scenario without it, under the fair law.
+    All are run with the original's mistakes, so that "fair" differs by the law alone; with
+    `corrected` there is a third scenario without them, under the fair law, where they matter: the
+    same jobs for all policies, or eviction that loses nothing.
     """
     eviction = scenario.eviction
     if eviction is None:
-        return {law: scenario.replace(choice_law=law) for law in ("rmc", "fair")}
-    original = scenario.replace(eviction=eviction.model_copy(update={"as_published": True}))
+        original = scenario.replace(workload="as-published")
+        without = scenario.replace(workload="same")
+        corrected = corrected and original.has_unequal_jobs
+    else:
+        original, without = (
+            scenario.replace(eviction=eviction.model_copy(update={"as_published": mistaken}))
+            for mistaken in (True, False)
+        )
     found = {law: original.replace(choice_law=law) for law in ("rmc", "fair")}
     if corrected:
-        without = eviction.model_copy(update={"as_published": False})
-        found["corrected"] = scenario.replace(eviction=without, choice_law="fair")
+        found["corrected"] = without.replace(choice_law="fair")
     return found

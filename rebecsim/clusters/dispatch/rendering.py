@@ -46,6 +46,7 @@ def render_model(
             arrivals=arrivals,
             lengths=lengths,
             epsilon=epsilon,
+            priorities=", ".join(map(str, configuration.high_priority.values)),
             **values,
         )
         if suspects:

@@ -41,6 +41,7 @@ from rebecsim.clusters.dispatch.configuration import (
     Epsilon,
     HighPriority,
     QueueSize,
+    Workload,
 )
 from rebecsim.clusters.dispatch.eviction import eviction_policy
 from rebecsim.clusters.dispatch.hardware import Power, Speeds
@@ -94,7 +95,12 @@ class Scenario(StudyScenario):
     epsilon: Epsilon
     high_priority: HighPriority = Field(
         default=HighPriority(),
-        description="jobs of high priority; matters to PRIORITY and to eviction",
+        description="jobs of high priority: PRIORITY runs them first, and eviction evicts for them",
+    )
+    workload: Workload = Field(
+        default="same",
+        description="same: all policies get the same jobs; as-published: only policies that use "
+        "priorities give jobs of high priority their length, so they get other jobs than the rest",
     )
     speeds: Speeds = ()
     power: Power = Field(
@@ -116,6 +122,13 @@ class Scenario(StudyScenario):
         default="fair",
         description="fair: alternatives of a choice are equally likely; rmc: the last one of k "
         "has probability 2/(k+1), as in the code that RMC generates",
+    )
+    confidence: float = Field(
+        default=95.0,
+        ge=50,
+        le=99.9,
+        json_schema_extra=unit("%"),
+        description="level of the intervals, and one less the risk of a false claim",
     )
     arrivals: Annotated[tuple[Arrivals, ...], ListOf] = Field(
         json_schema_extra=unit("jobs per time unit"), description="how many jobs come"
@@ -174,6 +187,15 @@ class Scenario(StudyScenario):
         return self
 
     @model_validator(mode="after")
+    def _eviction_has_one_workload(self) -> Self:
+        if self.eviction is not None and self.workload != "same":
+            raise ValueError(
+                'workload = "as-published" is for scenarios without [eviction], whose policies '
+                "always get the same jobs; remove it"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _few_configurations(self) -> Self:
         count = self.configuration_count
         if count > MAX_CONFIGURATIONS:
@@ -187,6 +209,18 @@ class Scenario(StudyScenario):
     def configuration_count(self) -> int:
         """How many configurations the scenario has."""
         return len(self.policies) * len(self.arrivals) * len(self.lengths) * len(self.app_masters)
+
+    @property
+    def level(self) -> float:
+        """The confidence level of intervals, in (0, 1)."""
+        return self.confidence / 100
+
+    @property
+    def has_unequal_jobs(self) -> bool:
+        """Whether policies get different jobs: some have those of high priority, others not."""
+        if self.workload == "same" or not self.high_priority.decides_lengths:
+            return False
+        return len({dispatch_policy(each).uses_priority for each in self.policies}) > 1
 
     @property
     def measures_busy_time(self) -> bool:
@@ -216,7 +250,7 @@ class Scenario(StudyScenario):
         if self.eviction is not None:
             return NatjamConfiguration(**common, eviction=self.eviction)
         horizon = self.ticks if self.measures_busy_time else None
-        return Configuration(**common, speeds=self.speeds, horizon=horizon)
+        return Configuration(**common, speeds=self.speeds, horizon=horizon, workload=self.workload)
 
     @classmethod
     def tables_of(cls, values: Mapping[str, object]) -> Mapping[FieldPath, type[BaseModel]]:

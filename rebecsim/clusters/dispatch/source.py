@@ -19,12 +19,14 @@ COUNTERS: Mapping[str, str] = MappingProxyType(
         "update_misses": "m_update_misses",
         "completions": "m_jobs_complete",
         "drops": "m_dropped_jobs",
+        "arrived": "m_arrived_jobs",
     }
 )
 """Columns of the results, and the state variables of the ResourceManager `rm` they are read from.
 
 Deadlines passed in the queue, deadlines passed on an AppMaster, completions, and arrivals at a full
-queue. Jobs that still wait or run at the end of a run are in none of them."""
+queue; then all jobs that arrived. They are more than the others by those that still wait or run at
+the end of a run."""
 
 BUSY_TIME = "m_busy_time"
 """State variable of each AppMaster, in models with a horizon: in how many time units before the
@@ -40,8 +42,11 @@ def busy_time_variables(app_masters: int) -> tuple[str, ...]:
     return tuple(f"am{number + 1}.{BUSY_TIME}" for number in range(app_masters))
 
 
-def rebeca_source(configuration: Configuration) -> str:
+def rebeca_source(configuration: Configuration, *, asserting: bool = True) -> str:
     """Return the Timed Rebeca text of the model of `configuration`.
+
+    With `asserting` it asserts at each tick that no job got lost. An assertion reads the counters,
+    so they cannot be forgotten where it stands.
 
     The choices of checkQueue stand in the order arrivals, lengths, priorities, so models that
     differ in policy alone have the same first choice sites.
@@ -56,6 +61,7 @@ def rebeca_source(configuration: Configuration) -> str:
         high_priority=configuration.high_priority,
         speeds=[speed_ratio(speed) for speed in _speeds(configuration)],
         manager_queue=_manager_queue(configuration.app_masters),
+        asserting=asserting,
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rebecsim.actors import ChoiceLaw
 from rebecsim.actors.randomness import key_of
@@ -16,6 +16,7 @@ from rebecsim.clusters.dispatch.configuration import ClusterConfiguration, Confi
 from rebecsim.clusters.dispatch.eviction_measures import NATJAM_CHART_METRICS, NATJAM_METRICS
 from rebecsim.clusters.dispatch.measures import DISPATCH_METRICS
 from rebecsim.clusters.dispatch.natjam import NATJAM_COUNTERS, NatjamConfiguration, natjam_source
+from rebecsim.clusters.dispatch.policies import dispatch_policy
 from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.clusters.dispatch.source import COUNTERS, busy_time_variables, rebeca_source
 from rebecsim.metrics import Metric
@@ -32,8 +33,10 @@ from rebecsim.studies.running.simulated_study import SimulatedStudy
 from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.sections import Section
 from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.storage.results import Results
 from rebecsim.studies.study import Axis, How, PlannedCell, seed_sequence
+
+if TYPE_CHECKING:
+    from rebecsim.studies.storage.results import Results
 
 _MANAGER = "rm"
 _TICK = "checkQueue"
@@ -103,10 +106,15 @@ class ClusterModel:
     @cached_property
     def source(self) -> str:
         """The model as Timed Rebeca."""
-        if isinstance(self.configuration, NatjamConfiguration):
-            return natjam_source(self.configuration)
-        assert isinstance(self.configuration, Configuration)
-        return rebeca_source(self.configuration)
+        return model_source(self.configuration)
+
+
+def model_source(configuration: ClusterConfiguration, *, asserting: bool = True) -> str:
+    """Return the Timed Rebeca text of a model; see `rebeca_source` and `natjam_source`."""
+    if isinstance(configuration, NatjamConfiguration):
+        return natjam_source(configuration, asserting=asserting)
+    assert isinstance(configuration, Configuration)
+    return rebeca_source(configuration, asserting=asserting)
 
 
 class DispatchStudy(SimulatedStudy):
@@ -167,6 +175,22 @@ class DispatchStudy(SimulatedStudy):
     def charted(self, scenario: Scenario) -> tuple[Metric, ...]:
         """Give the figures of the published charts."""
         return DISPATCH_METRICS if scenario.eviction is None else NATJAM_CHART_METRICS
+
+    def told_apart(self, scenario: Scenario) -> tuple[str, ...]:
+        """Give the patterns that there are several of: what they do is never pooled."""
+        patterns = {"arrivals": scenario.arrivals, "lengths": scenario.lengths}
+        return tuple(name for name, entries in patterns.items() if len(entries) > 1)
+
+    def caution(self, scenario: Scenario) -> str:
+        """Say that policies saw different jobs, where they did."""
+        if not scenario.has_unequal_jobs:
+            return ""
+        use = [each for each in scenario.policies if dispatch_policy(each).uses_priority]
+        return (
+            "The policies saw different jobs, so this is no fair comparison: jobs of high "
+            f"priority have length {scenario.high_priority.length} under {', '.join(use)} only "
+            '(workload = "as-published"). Set workload = "same" to give all policies the same jobs.'
+        )
 
     def axis(self, scenario: Scenario) -> Axis | None:
         """Charts go by the cluster size."""

@@ -84,11 +84,12 @@ def make_cluster(configuration: MapReduceConfiguration, seed: int) -> MapReduceC
     draws = Random(f"{seed} heartbeats")
     slow = slow_nodes(hardware.nodes, configuration.variation, seed)
     nodes = []
-    for number, rack in enumerate(racks):
-        slots = TrackerSlots(number, rack, hadoop.map_slots, hadoop.reduce_slots)
+    for number, (rack, of) in enumerate(zip(racks, configuration.class_of_nodes, strict=True)):
+        slots = TrackerSlots(number, rack, of.map_slots, of.reduce_slots)
         slowdown = configuration.variation.node_slowdown if number in slow else 1.0
-        nodes.append(WorkerNode(slots, slowdown, _slot_beats(slots, hadoop, draws)))
-    return MapReduceCluster(configuration, seed, racks, nodes, Rates.of(hardware))
+        beats = _slot_beats(slots, hadoop, draws)
+        nodes.append(WorkerNode(slots, slowdown, beats, Rates.of(of.hardware)))
+    return MapReduceCluster(configuration, seed, racks, nodes)
 
 
 def _slot_beats(slots: TrackerSlots, hadoop: HadoopSettings, draws: Random) -> SlotBeats:
@@ -128,10 +129,9 @@ def cluster_model(
         Instance("jobtracker", JobTracker, ("network",), (cluster, runs, made)),
         Instance("network", Switch, (), (topology, network)),
     ]
-    hardware = cluster.configuration.hardware
-    for node in cluster.nodes:
-        name = f"node_{node.number}"
-        cycles, read = cluster.rates.cycles / node.slowdown, cluster.rates.read / node.slowdown
+    for node, of in zip(cluster.nodes, cluster.configuration.class_of_nodes, strict=True):
+        name, hardware = f"node_{node.number}", of.hardware
+        cycles, read = node.rates.cycles / node.slowdown, node.rates.read / node.slowdown
         processors: SharedServer[Demand] = SharedServer(hardware.cores, cycles)
         disks: SharedServer[Demand] = SharedServer(hardware.disks, read)
         instances.append(Instance(f"{name}_processor", Device, (), (node, processors, "processor")))

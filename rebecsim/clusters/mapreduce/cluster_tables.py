@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
@@ -13,9 +13,12 @@ from rebecsim.clusters.mapreduce.configuration import (
     HadoopSettings,
     HeartbeatSender,
     MapReduceConfiguration,
+    NodeClass,
     NodeHardware,
     Outage,
     PlacementRule,
+    QueueCondition,
+    QueueFigure,
     ReportRule,
     Speculation,
     SpeculationRule,
@@ -40,8 +43,40 @@ Slowdown = Annotated[float, Field(ge=1, le=1000)]
 ParameterValue = str | int | float | bool
 
 
+class NodeClassTable(Table):
+    """Nodes with slots of their own; what is not said is as in the cluster."""
+
+    count: Count = Field(json_schema_extra=unit("nodes"), description="how many of these")
+    map_slots: Annotated[int, Field(ge=0, le=1000)] | None = Field(
+        default=None, json_schema_extra=NO_UNIT, description="of each"
+    )
+    reduce_slots: Annotated[int, Field(ge=0, le=1000)] | None = Field(
+        default=None, json_schema_extra=NO_UNIT, description="of each"
+    )
+    cores: Annotated[int, Field(ge=1, le=10_000)] | None = Field(
+        default=None, json_schema_extra=NO_UNIT, description="of each"
+    )
+    clock: Annotated[float, Field(ge=0.001, le=1000)] | None = Field(
+        default=None, json_schema_extra=unit("GHz"), description="of a core"
+    )
+    disks: Annotated[int, Field(ge=1, le=1000)] | None = Field(
+        default=None, json_schema_extra=NO_UNIT, description="of each"
+    )
+    disk_read: Rate | None = Field(
+        default=None, json_schema_extra=unit("MiB/s"), description="of a disk"
+    )
+    disk_write: Rate | None = Field(
+        default=None, json_schema_extra=unit("MiB/s"), description="of a disk"
+    )
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What is said of them, beside how many they are."""
+        return self.model_dump(exclude={"count"}, exclude_none=True)
+
+
 class ClusterTable(Table):
-    """Nodes that are alike, their network, and how Hadoop works on them."""
+    """Nodes that are alike, or in classes, their network, and how Hadoop works on them."""
 
     nodes: Count = Field(
         default=30,
@@ -139,6 +174,17 @@ class ClusterTable(Table):
         json_schema_extra=unit("seconds"),
         description="after what time without heartbeats a node is lost",
     )
+    classes: Annotated[tuple[NodeClassTable, ...], _List] = Field(
+        default=(), description="of the first nodes; the others are as said above"
+    )
+
+    @model_validator(mode="after")
+    def _classes_fit(self) -> Self:
+        if (classed := sum(each.count for each in self.classes)) > self.nodes:
+            raise ValueError(f"classes have {classed} nodes; let nodes = {self.nodes} be as many")
+        if not self.slots[0]:
+            raise ValueError("no node has a map slot; give some of them map_slots")
+        return self
 
     @model_validator(mode="after")
     def _racks_have_nodes(self) -> Self:
@@ -149,6 +195,32 @@ class ClusterTable(Table):
                 f"replication = {self.replication} needs as many nodes, and there are {self.nodes}"
             )
         return self
+
+    def node_classes(self) -> tuple[NodeClass, ...]:
+        """Give the classes of nodes as the cluster has them."""
+        return tuple(
+            NodeClass(like.nodes, like.map_slots, like.reduce_slots, like.hardware())
+            for each in self.classes
+            for like in [self.model_copy(update={"nodes": each.count, **each.given})]
+        )
+
+    @property
+    def slots(self) -> tuple[int, int]:
+        """How many there are, of maps and of reduces."""
+        left = self.nodes - sum(each.count for each in self.classes)
+        maps, reduces = left * self.map_slots, left * self.reduce_slots
+        for each in self.node_classes():
+            maps += each.count * each.map_slots
+            reduces += each.count * each.reduce_slots
+        return maps, reduces
+
+    @property
+    def most_slots(self) -> tuple[int, int]:
+        """How many a node has at most, of maps and of reduces."""
+        all_slots = [(each.map_slots, each.reduce_slots) for each in self.node_classes()]
+        if sum(each.count for each in self.classes) < self.nodes:
+            all_slots.append((self.map_slots, self.reduce_slots))
+        return max(maps for maps, _ in all_slots), max(reduces for _, reduces in all_slots)
 
     def hardware(self) -> NodeHardware:
         """Give nodes and network."""
@@ -313,11 +385,41 @@ class SpeculationTable(Table):
         )
 
 
+class ConditionTable(Table):
+    """What must become true of a queue for settings to change."""
+
+    queue: str = Field(min_length=1, description="whose figure it is")
+    figure: QueueFigure = Field(
+        default="jobs",
+        description="its jobs that have not ended, or tasks of these that wait for a slot",
+    )
+    below: Annotated[int, Field(ge=1, le=10**9)] | None = Field(
+        default=None, json_schema_extra=NO_UNIT, description="the figure is less than this"
+    )
+    above: Annotated[int, Field(ge=0, le=10**9)] | None = Field(
+        default=None, json_schema_extra=NO_UNIT, description="the figure is more than this"
+    )
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if self.below is None and self.above is None:
+            raise ValueError("say of what the figure should be below or above, as below = 1")
+        return self
+
+    def condition(self) -> QueueCondition:
+        """Give it as the cluster has it."""
+        return QueueCondition(self.queue, self.figure, self.below, self.above)
+
+
 class ChangeTable(Table):
     """Parameters of the schedulers that change while the cluster runs."""
 
-    at: Annotated[float, Field(ge=0, le=1e9)] = Field(
-        json_schema_extra=unit("seconds"), description="when"
+    at: Annotated[float, Field(ge=0, le=1e9)] | None = Field(
+        default=None, json_schema_extra=unit("seconds"), description="when"
+    )
+    when: ConditionTable | None = Field(
+        default=None,
+        description="instead of at: each time that this becomes true of a queue",
     )
     settings: dict[str, ParameterValue] = Field(
         min_length=1,
@@ -325,9 +427,16 @@ class ChangeTable(Table):
         description="which, by the names that they have in the scheduler's file",
     )
 
+    @model_validator(mode="after")
+    def _one_time(self) -> Self:
+        if (self.at is None) == (self.when is None):
+            raise ValueError('give one of at = SECONDS and when = { queue = "NAME", below = 1 }')
+        return self
+
     def change(self) -> TimedChange:
         """Give it as the cluster has it."""
-        return TimedChange(round(self.at * SECOND), dict(self.settings))
+        when = None if self.when is None else self.when.condition()
+        return TimedChange(round((self.at or 0) * SECOND), dict(self.settings), when)
 
 
 def cluster_configuration(
@@ -346,4 +455,5 @@ def cluster_configuration(
         failures=failures.failures(),
         speculation=None if speculation is None else speculation.speculation(),
         changes=tuple(each.change() for each in changes),
+        classes=cluster.node_classes(),
     )

@@ -16,6 +16,7 @@ PlacementRule = Literal["random", "hadoop"]
 ReportRule = Literal["heartbeat", "at_once"]
 HeartbeatSender = Literal["node", "slot"]
 SpeculationRule = Literal["hadoop", "late"]
+QueueFigure = Literal["jobs", "waiting_maps", "waiting_reduces"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,22 @@ class HadoopSettings:
     merge_buffer: int = 66 * MEBIBYTE
     merge_outputs: int = 100
     expiry: int = 600 * SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class NodeClass:
+    """Nodes that are alike, and may differ from others; links are those of the cluster.
+
+    Attributes:
+        count: how many.
+        map_slots, reduce_slots: of each.
+        hardware: its processors and disks; the number of nodes in it has no meaning.
+    """
+
+    count: int
+    map_slots: int
+    reduce_slots: int
+    hardware: NodeHardware
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,16 +188,43 @@ class Speculation:
 
 
 @dataclass(frozen=True, slots=True)
+class QueueCondition:
+    """What must become true of a queue, or pool.
+
+    Attributes:
+        queue: its name.
+        figure: of what it has: jobs that are submitted and have not ended, or tasks of these that
+            wait for a slot; reduces do when they may begin.
+        below: the figure is less than this; None: anything.
+        above: the figure is more than this; None: anything.
+    """
+
+    queue: str
+    figure: QueueFigure = "jobs"
+    below: int | None = None
+    above: int | None = None
+
+    def holds(self, figure: int) -> bool:
+        """Whether it is true of a figure."""
+        return (self.below is None or figure < self.below) and (
+            self.above is None or figure > self.above
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class TimedChange:
     """Parameters of the scheduler that change while the cluster runs.
 
     Attributes:
         at: when (microseconds).
         parameters: by the names that the scheduler knows.
+        when: instead: each time that this becomes true; what is true at the beginning must become
+            false first.
     """
 
     at: int
     parameters: Mapping[str, object]
+    when: QueueCondition | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +239,7 @@ class MapReduceConfiguration:
         failures: of its nodes.
         speculation: None: no task has two attempts at a time.
         changes: of the parameters of its scheduler, in any order.
+        classes: of the first nodes; the others are as `hardware` and `hadoop` say.
         sampling: how often the use of its devices is written down (microseconds); 0: never.
     """
 
@@ -206,3 +251,19 @@ class MapReduceConfiguration:
     speculation: Speculation | None = None
     changes: tuple[TimedChange, ...] = ()
     sampling: int = 10 * SECOND
+    classes: tuple[NodeClass, ...] = ()
+
+    @property
+    def class_of_nodes(self) -> list[NodeClass]:
+        """Give the class of each node, in the order of their numbers."""
+        nodes, hadoop = self.hardware.nodes, self.hadoop
+        classed = [each for each in self.classes for _ in range(each.count)]
+        left = nodes - len(classed)
+        others = NodeClass(left, hadoop.map_slots, hadoop.reduce_slots, self.hardware)
+        return [*classed, *[others] * left]
+
+    @property
+    def slots(self) -> tuple[int, int]:
+        """Give how many slots there are, of maps and of reduces."""
+        nodes = self.class_of_nodes
+        return sum(each.map_slots for each in nodes), sum(each.reduce_slots for each in nodes)

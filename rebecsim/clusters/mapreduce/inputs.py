@@ -19,6 +19,7 @@ from rebecsim.clusters.mapreduce.requirements import require_runnable
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario, VariantTable
 from rebecsim.clusters.mapreduce.schedulers.registry import slot_scheduler
 from rebecsim.clusters.mapreduce.schedulers.scheduler import SchedulerSetup
+from rebecsim.clusters.mapreduce.tasks.phases import Rates
 from rebecsim.clusters.mapreduce.workloads.jobs import workload_jobs
 from rebecsim.errors import UserError
 from rebecsim.studies.study import seed_sequence
@@ -61,7 +62,8 @@ class RunSetup:
     def jobs(self, replication: int) -> tuple[MapReduceJob, ...]:
         """Give the jobs: the same under all variants. Raises WorkloadError and OSError."""
         scenario = self.scenario
-        return workload_jobs(scenario.workload, self.folder, scenario.seed, replication)
+        rates = Rates.of(scenario.cluster.hardware())
+        return workload_jobs(scenario.workload, self.folder, scenario.seed, replication, rates)
 
     def recorded(self, replication: int) -> RecordedRun:
         """Run the cluster. Blocks, heartbeats and jitter are the same under all variants."""
@@ -74,6 +76,7 @@ class RunSetup:
                 int(seed.generate_state(1, np.uint64)[0]),
             ),
             self.scheduler,
+            self.scenario.warm_up,
         )
 
     def require_sense(self) -> Iterator[str]:
@@ -83,8 +86,10 @@ class RunSetup:
         require_runnable(jobs, configuration)
         made = built(self.scheduler, configuration)
         for change in sorted(configuration.changes, key=lambda each: each.at):
+            # one that may come at any time is tried alone
+            tried = made if change.when is None else built(self.scheduler, configuration)
             try:
-                made.change(change.parameters, change.at)
+                tried.change(change.parameters, change.at)
             except UserError as error:
                 raise UserError(f"{self.name}: changes: {error}") from error
         yield from self.scheduler.without_effect

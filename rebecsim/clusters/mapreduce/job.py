@@ -64,11 +64,14 @@ class MapReduceJob:
         family: what kind of job it is, by name: figures are grouped by this.
         user: who submits it.
         queue: to which queue, or pool.
-        submit: when it is submitted (microseconds).
+        submit: when it is submitted; of a job after another one, until it is submitted, how long
+            after that one's end (microseconds).
         splits: bytes of input of each map.
         reduces: how many; 0: the maps write their output to the file system.
         costs: of its tasks.
         priority: among the jobs of its queue, where the queue heeds priorities.
+        after: the number of the job whose end, or rejection, it waits for to be submitted; None:
+            it waits for none.
     """
 
     number: int
@@ -80,6 +83,7 @@ class MapReduceJob:
     reduces: int
     costs: JobCosts = JobCosts()
     priority: JobPriority = JobPriority.NORMAL
+    after: int | None = None
 
     @property
     def name(self) -> str:

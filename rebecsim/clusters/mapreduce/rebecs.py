@@ -18,6 +18,7 @@ nothing is asleep, and woken for the next heartbeat that it would have sent.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 
 from rebecsim.actors import Rebec, known_rebec
@@ -39,6 +40,7 @@ from rebecsim.clusters.mapreduce.tasks.phases import (
     map_steps,
     reduce_start,
 )
+from rebecsim.clusters.mapreduce.triggers import QueueTriggers
 
 MAP, REDUCE = SlotKind.MAP, SlotKind.REDUCE
 
@@ -56,7 +58,8 @@ class Client(Rebec, queue_size=UNBOUNDED):
 
     def __init__(self, runs: Sequence[JobRun]) -> None:
         for run in runs:
-            self.jobtracker.submit(run, after=run.job.submit)
+            if run.job.after is None:
+                self.jobtracker.submit(run, after=run.job.submit)
 
 
 class JobTracker(Rebec, queue_size=UNBOUNDED):
@@ -82,7 +85,14 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         self._live = 0  # attempts that hold slots
         self._resting: dict[WorkerNode, None] = dict.fromkeys(cluster.nodes)
         self._starving: list[Attempt] = []
-        self._to_come = len(runs) + len(configuration.changes)
+        self._followers: dict[int, list[JobRun]] = {}
+        for run in runs:
+            if run.job.after is not None:
+                self._followers.setdefault(run.job.after, []).append(run)
+        first = sum(run.job.after is None for run in runs)
+        timed = [each for each in configuration.changes if each.when is None]
+        self._triggers = QueueTriggers(configuration.changes)
+        self._to_come = first + len(timed)
         self._last = 0  # when something was submitted or changed, began or ended
         self._speculation = (
             None
@@ -94,7 +104,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         self.watch(after=self._patience)
         if scheduler.poll_interval is not None:
             self.poll(after=scheduler.poll_interval)
-        for change in configuration.changes:
+        for change in timed:
             self.change(change, after=change.at)
 
     # --- what happens ----------------------------------------------------------------------------
@@ -102,7 +112,10 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
     @at_once
     def submit(self, run: JobRun) -> None:
         """Take a job, unless the scheduler rejects it."""
-        cluster, job = self.cluster, run.job
+        cluster = self.cluster
+        if run.job.after is not None:
+            run.job = replace(run.job, submit=self._now)
+        job = run.job
         files = cluster.configuration.files
         draws = Random(f"{cluster.seed} {job.number} blocks")
         hosts = place_blocks(job.maps, cluster.racks, files, draws)
@@ -113,9 +126,10 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         self._last = self._now
         run.rejected = self.scheduler.submit(run.progress, self._now)
         if run.rejected is not None:
-            self._leave()
+            self._leave(run)
             return
         self._runs[run.progress] = run
+        self._triggers.add(job.queue, (1, 0, 0))
         self._count(run)
         self._something_happened()
 
@@ -235,7 +249,15 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         maps, reduces = run.wants()
         self._wanted[MAP] += maps - run.wanted[0]
         self._wanted[REDUCE] += reduces - run.wanted[1]
+        self._triggers.add(run.job.queue, (0, maps - run.wanted[0], reduces - run.wanted[1]))
         run.wanted = maps, reduces
+        self._trigger()
+
+    def _trigger(self) -> None:
+        """Change settings whose condition has become true."""
+        for change in self._triggers.due():
+            self._to_come += 1
+            self.change(change)
 
     # --- attempts begin and end ------------------------------------------------------------------
 
@@ -288,12 +310,12 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         if attempt.locality is None:
             attempt.locality = locality_of(chosen, attempt.node.number, cluster.racks)
         is_local = attempt.source is attempt.node
-        split = job.splits[attempt.number]
+        split, rates = job.splits[attempt.number], attempt.node.rates
         if not job.reduces:
-            attempt.steps = map_only_steps(split, job.costs, is_local, cluster.rates, draws.jitter)
+            attempt.steps = map_only_steps(split, job.costs, is_local, rates, draws.jitter)
             return
         buffer = cluster.configuration.hadoop.sort_buffer
-        attempt.steps = map_steps(split, job.costs, buffer, is_local, cluster.rates, draws.jitter)
+        attempt.steps = map_steps(split, job.costs, buffer, is_local, rates, draws.jitter)
         attempt.output = map_output(split, job.costs) / job.reduces
         attempt.read_factor = draws.jitter()
 
@@ -332,7 +354,7 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         if run.end is not None and not any(progress.running):
             del self._runs[progress]
             self.scheduler.completed(progress)
-            self._leave()
+            self._leave(run)
 
     def _free_slot(self, attempt: Attempt) -> None:
         """Take note that an attempt holds its slot no more."""
@@ -368,8 +390,14 @@ class JobTracker(Rebec, queue_size=UNBOUNDED):
         if progress.is_done:
             run.end = now
 
-    def _leave(self) -> None:
-        """Take note that a job is done with; close after the last one."""
+    def _leave(self, run: JobRun) -> None:
+        """Take note that a job is done with, and await those after it; close after the last one."""
+        if run.rejected is None:
+            self._triggers.add(run.job.queue, (-1, 0, 0))
+            self._trigger()
+        for follower in self._followers.pop(run.job.number, ()):
+            self._to_come += 1
+            self.submit(follower, after=follower.job.submit)
         self.unfinished -= 1
         self.closed = not self.unfinished
 

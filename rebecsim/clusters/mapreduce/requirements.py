@@ -50,12 +50,15 @@ def require_runnable(jobs: Sequence[MapReduceJob], configuration: MapReduceConfi
     for change in configuration.changes:
         if change.at < 0:
             raise UserError(f"changes: at should be 0 at least, not {change.at}")
+        if change.when is not None and not any(job.queue == change.when.queue for job in jobs):
+            raise UserError(f"changes: when.queue: no job goes to queue {change.when.queue}")
+    _require_classes(configuration)
     if not jobs:
         raise UserError("jobs: there is none")
     if len({job.number for job in jobs}) < len(jobs):
         raise UserError("jobs: two of them have the same number")
     for job in jobs:
-        _require_job(job, hadoop)
+        _require_job(job, configuration.slots)
 
 
 def _require_positive(section: str, settings: object, names: Iterable[object]) -> None:
@@ -133,7 +136,21 @@ def _require_speculation(speculation: Speculation) -> None:
         raise UserError(f"speculation.rule: should be hadoop or late, not {speculation.rule!r}")
 
 
-def _require_job(job: MapReduceJob, hadoop: HadoopSettings) -> None:
+def _require_classes(configuration: MapReduceConfiguration) -> None:
+    classed = sum(each.count for each in configuration.classes)
+    if classed > configuration.hardware.nodes:
+        raise UserError(
+            f"classes: have {classed} nodes, and there are {configuration.hardware.nodes}"
+        )
+    for place, each in enumerate(configuration.classes):
+        if min(each.count - 1, each.map_slots, each.reduce_slots) < 0:
+            raise UserError(
+                f"classes[{place}]: should have one node and no fewer than 0 slots of a kind"
+            )
+        _require_positive(f"classes[{place}]", each.hardware, fields(NodeHardware))
+
+
+def _require_job(job: MapReduceJob, slots_of_kinds: tuple[int, int]) -> None:
     if job.submit < 0:
         raise UserError(f"{job.name}: submit should be 0 at least, not {job.submit}")
     if not job.maps:
@@ -146,7 +163,7 @@ def _require_job(job: MapReduceJob, hadoop: HadoopSettings) -> None:
         value = getattr(job.costs, field.name)
         if not 0.0 <= value < math.inf:
             raise UserError(f"{job.name}: costs.{field.name} should be 0 at least, not {value}")
-    for kind, slots in ((SlotKind.MAP, hadoop.map_slots), (SlotKind.REDUCE, hadoop.reduce_slots)):
+    for kind, slots in zip(SlotKind, slots_of_kinds, strict=True):
         tasks = job.maps if kind is SlotKind.MAP else job.reduces
         if tasks and not slots:
             name = kind.name.lower()

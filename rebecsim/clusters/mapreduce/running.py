@@ -27,7 +27,8 @@ class WorkerNode:
         rack: likewise.
         slots: what schedulers see of it.
         works: whether it has not failed; the JobTracker learns of failures later.
-        slowdown: how much longer its processors and disks take than those of others.
+        slowdown: how much longer its processors and disks take than they should.
+        rates: of its devices, if it is not slow.
         tracker: its TaskTracker.
         processor: its processors, as one device.
         disk: likewise.
@@ -49,6 +50,7 @@ class WorkerNode:
         "outputs",
         "processor",
         "rack",
+        "rates",
         "running",
         "slots",
         "slowdown",
@@ -60,12 +62,15 @@ class WorkerNode:
     processor: Device
     disk: Device
 
-    def __init__(self, slots: TrackerSlots, slowdown: float, beats: SlotBeats) -> None:
+    def __init__(
+        self, slots: TrackerSlots, slowdown: float, beats: SlotBeats, rates: Rates
+    ) -> None:
         self.number = slots.number
         self.rack = slots.rack
         self.slots = slots
         self.works = True
         self.slowdown = slowdown
+        self.rates = rates
         self.running: dict[Attempt, None] = {}
         self.ended: list[Attempt] = []
         self.outputs: list[Attempt] = []
@@ -136,7 +141,6 @@ class MapReduceCluster:
         seed: of all that is drawn.
         racks: that of each node.
         nodes: in the order of their numbers.
-        rates: of the devices of a node that is not slow.
         attempts: in the order of their launch.
         backups: how many run now, of maps and of reduces.
         outages: of nodes, that have begun.
@@ -147,7 +151,6 @@ class MapReduceCluster:
     seed: int
     racks: Sequence[int]
     nodes: Sequence[WorkerNode]
-    rates: Rates
     attempts: list[Attempt] = field(default_factory=list)
     backups: list[int] = field(default_factory=lambda: [0, 0])
     outages: list[Outage] = field(default_factory=list)

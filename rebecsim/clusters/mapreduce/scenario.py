@@ -125,6 +125,12 @@ class MapReduceScenario(StudyScenario):
     speculation: SpeculationTable | None = Field(
         default=None, description="second attempts of slow tasks; without it none"
     )
+    warm_up: Annotated[float, Field(ge=0, le=0.9)] = Field(
+        default=0.0,
+        json_schema_extra=NO_UNIT,
+        description="the share of the jobs, by submission, that do not count; slots and devices "
+        "count from when the first other one is submitted",
+    )
     metrics: Annotated[tuple[str, ...], _List] = Field(
         default=(), description="columns of the table, by name; without it, those that matter"
     )

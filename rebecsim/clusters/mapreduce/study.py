@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from rebecsim.clusters.mapreduce.figures.measures import MAPREDUCE_MEASURES, run
 from rebecsim.clusters.mapreduce.figures.tables import TABLES, tables_of
 from rebecsim.clusters.mapreduce.inputs import RunSetup
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
+from rebecsim.errors import UserError
 from rebecsim.metrics import Metric
 from rebecsim.native.engines import Engine
 from rebecsim.studies.cell import Cell, Compared
@@ -21,8 +22,10 @@ from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
 from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.storage.results import Results
 from rebecsim.studies.study import How, PlannedCell, Study
+
+if TYPE_CHECKING:
+    from rebecsim.studies.storage.results import Results
 
 
 class MapReduceStudy(Study):
@@ -52,6 +55,8 @@ class MapReduceStudy(Study):
         tables: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
         for replication in replications:
             recorded = setup.recorded(replication)
+            if recorded.nothing_ran:
+                raise UserError(f"{setup.name}, replication {replication}: {recorded.nothing_ran}")
             figures.append(run_figures(recorded.measured))
             for name, columns in tables_of(recorded).items():
                 size = len(next(iter(columns.values())))
@@ -69,6 +74,7 @@ class MapReduceStudy(Study):
             "backups": scenario.speculation is not None,
             "failures": scenario.failures.is_some,
             "racks": scenario.cluster.racks > 1,
+            "warm_up": scenario.warm_up > 0,
             "asked": False,
         }
         return tuple(each.metric for each in MAPREDUCE_MEASURES if says[each.telling])
@@ -92,8 +98,8 @@ class MapReduceStudy(Study):
     def files(self, scenario: MapReduceScenario) -> Mapping[FieldPath, str]:
         """Name the trace and the files of settings."""
         named: dict[FieldPath, str] = {}
-        if scenario.workload.swim is not None:
-            named["workload", "swim", "trace"] = scenario.workload.swim.trace
+        for source, trace in scenario.workload.traces.items():
+            named["workload", source, "trace"] = trace
         for place, variant in enumerate(scenario.variants):
             if variant.file is not None:
                 named["variants", place, "file"] = variant.file

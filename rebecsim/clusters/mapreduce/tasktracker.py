@@ -144,7 +144,7 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
             or shuffle.held >= hadoop.merge_buffer
             or shuffle.held_outputs >= hadoop.merge_outputs
         ):
-            costs, rates = attempt.run.job.costs, self._cluster.rates
+            costs, rates = attempt.run.job.costs, attempt.node.rates
             steps = merge_steps(shuffle.held, costs, rates, attempt.draws.jitter)
             if steps:
                 shuffle.held, shuffle.held_outputs = 0.0, 0
@@ -171,7 +171,7 @@ class TaskTracker(Rebec, queue_size=UNBOUNDED):
         """Do what a reduce does that has everything."""
         assert attempt.factors is not None
         attempt.times[Phase.MERGE] += self._now - attempt.began
-        costs, rates = attempt.run.job.costs, self._cluster.rates
+        costs, rates = attempt.run.job.costs, attempt.node.rates
         attempt.steps = reduce_steps(shuffle.fetched, costs, rates, attempt.factors)
         attempt.place = 0
         attempt.shuffle = None

@@ -24,7 +24,7 @@ from rebecsim.errors import UserError
 from rebecsim.exploration.orders.quantities import Quantity
 from rebecsim.lang.properties.asked import check_condition
 from rebecsim.native.engines import Engine
-from rebecsim.simulation import OUTCOMES, Outcome, Tracer, simulate
+from rebecsim.simulation import OUTCOMES, VIOLATIONS, Outcome, Tracer, simulate
 from rebecsim.simulation.engine import EngineError, native_for
 from rebecsim.simulation.order import scheduler_for
 from rebecsim.studies.statistics.proportions import Looks, Proportion, looks_for
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 _RUNS_PER_TASK = 250
 _NATIVE_RUNS_PER_TASK = 20_000
-_VIOLATIONS: tuple[Outcome, ...] = ("deadline missed", "queue overflow", "assertion failed")
 
 
 @dataclass(frozen=True)
@@ -259,7 +258,7 @@ def _native_hits(native: NativeModel, question: ChanceQuestion, replications: ra
     ends = runs.ends[:, 0]
     for outcome in np.unique(ends):
         _require_end(native.model.name, question, OUTCOMES[outcome])
-    return int(np.isin(ends, [OUTCOMES.index(each) for each in _VIOLATIONS]).sum())
+    return int(np.isin(ends, [OUTCOMES.index(each) for each in VIOLATIONS]).sum())
 
 
 def _happens(

@@ -56,6 +56,7 @@ def _of_value(each: Observe) -> Iterator[Metric]:
         better=_better(each, "neither"),
         numerator={each.column: 1},
         measured=True,
+        least=None,
         note=f"{each.text} when a run ends, mean over runs.",
         advantage="" if each.better else _higher(f"{title} at the end"),
     )
@@ -68,6 +69,7 @@ def _of_value(each: Observe) -> Iterator[Metric]:
             numerator={f"{each.column}_area": 1},
             denominator={_SPAN: 1},
             measured=True,
+            least=None,
             note=f"{each.text}, averaged over the time of all runs.",
             advantage="" if each.better else _higher(f"{title} over time"),
         )

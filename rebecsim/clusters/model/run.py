@@ -24,7 +24,7 @@ from rebecsim.clusters.model.watching import Watched, Watcher
 from rebecsim.errors import UserError
 from rebecsim.native.engines import Engine
 from rebecsim.native.thresholds import UNITS_PER_MESSAGE
-from rebecsim.simulation import OUTCOMES, RunResult, simulate
+from rebecsim.simulation import OUTCOMES, VIOLATIONS, RunResult, Tracer, simulate
 from rebecsim.simulation.engine import EngineError, native_for
 from rebecsim.simulation.order import scheduler_for
 from rebecsim.studies.rows import Rows
@@ -157,36 +157,34 @@ def _compiled(source: ModelText, hashed: _Hashed) -> _Compiled:
 # --- the Python engine ---------------------------------------------------------------------------
 
 
-def _simulated(
-    task: ModelTask, compiled: _Compiled, replication: int, watchdog: Watchdog
-) -> tuple[RunResult, Watcher]:
-    scenario = task.scenario
-    watcher = Watcher(compiled.watched, task.trace)
-    scheduler = scheduler_for(
-        scenario.order, scenario.tick or "", Streams(task.key, replication), scenario.choice_law
-    )
-    is_watched = task.trace or task.source.is_python or compiled.watched.is_needed
-    result = simulate(
-        compiled.opened.model,
-        scheduler,
-        until=scenario.until,
-        max_steps=scenario.steps,
-        tracer=watcher if is_watched else None,
-        watchdog=watchdog,
-        deadlines=scenario.deadline_misses == "end",
-    )
-    return result, watcher
-
-
 def _run(task: ModelTask, compiled: _Compiled, replication: int, watchdog: Watchdog) -> _Seen:
-    result, watcher = _simulated(task, compiled, replication, watchdog)
+    scenario = task.scenario
+
+    def simulated(max_steps: int | None, tracer: Tracer | None) -> RunResult:
+        streams = Streams(task.key, replication)
+        return simulate(
+            compiled.opened.model,
+            scheduler_for(scenario.order, scenario.tick or "", streams, scenario.choice_law),
+            until=scenario.until,
+            max_steps=max_steps,
+            tracer=tracer,
+            watchdog=watchdog,
+            deadlines=scenario.deadline_misses == "end",
+        )
+
+    watcher = Watcher(compiled.watched, task.trace)
+    is_watched = task.trace or task.source.is_python or compiled.watched.is_needed
+    result = simulated(scenario.steps, watcher if is_watched else None)
     system = result.system
     if system is None:
         raise UserError(f"{task.name}: cannot be run, in a constructor: {result.detail}")
+    if result.is_violation and compiled.values:  # the last message leads to no state
+        system = simulated(result.steps - 1, None).system
+        assert system is not None, "no constructor fails the second time"
     ending: str = result.outcome
     if ending == "deadlock" and compiled.terminal is not None and compiled.terminal.read(system):
         ending = FINISHED
-    end = watcher.end(system, result.time, ending in STAYS)
+    end = watcher.end(system, result.time, violated=result.is_violation, stays=ending in STAYS)
     columns: dict[str, Any] = {MESSAGES: result.steps, END: end, OUTCOME: ending}
     for column, expression in compiled.values:
         columns[column] = _number(task, expression.read(system), column, replication)
@@ -292,15 +290,18 @@ def _native_rows(task: ModelTask, native: NativeModel) -> Rows:
         stays = ending in STAYS and scenario.until is not None
         columns: dict[str, Any] = {MESSAGES: steps, END: scenario.until if stays else time}
         columns[OUTCOME] = ending
-        for value, each in zip(done.values[place].tolist(), values, strict=True):
-            columns[each.column] = value
-        for each in scenario.observe:
-            if each.what == "outcome":
-                columns |= _outcome(each.column, each.text, ending)
         # Compiled code tells why its last run has ended, and of no other one.
         again = range(replication, replication + 1)
         has_detail = ending not in (*STAYS, "step limit")
         detail = run(replications=again).detail if has_detail else ""
+        last = done.values[place]
+        if ending in VIOLATIONS and values:  # the last message leads to no state
+            last = run(replications=again, max_steps=steps - 1).values[0]
+        for value, each in zip(last.tolist(), values, strict=True):
+            columns[each.column] = value
+        for each in scenario.observe:
+            if each.what == "outcome":
+                columns |= _outcome(each.column, each.text, ending)
         seen.append(_Seen(columns, {ENDINGS: _ending(replication, ending, time, detail)}))
     return _joined(task, seen, "native")
 

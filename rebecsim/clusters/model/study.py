@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rebecsim.actors import Recorder, Streams, Violation
 from rebecsim.actors.randomness import key_of
@@ -45,9 +45,11 @@ from rebecsim.studies.scenarios.sweeps import (
 from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
 from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.storage.results import Results
 from rebecsim.studies.study import How, PlannedCell
 from rebecsim.studies.swept import VIEW_COLUMNS
+
+if TYPE_CHECKING:
+    from rebecsim.studies.storage.results import Results
 
 _REPLICATIONS_PER_TASK = 100
 _MOST_PAIRED = 5

@@ -1,7 +1,8 @@
 """Watching one run: what a scenario observes is noted message by message.
 
 A state holds from the time at which serving the message began that led to it until the next
-message is served. Of the state at a time, all messages of that time have been served.
+message is served. Of the state at a time, all messages of that time have been served. A message
+that goes wrong leads to no state, so a state is looked at when the next one comes, or at the end.
 """
 
 from __future__ import annotations
@@ -107,7 +108,6 @@ class Watcher(Tracer):
         self.areas: dict[str, float] = {}
         self._watched = watched
         self._keeps_events = keeps_events
-        self._system: System | None = None
         self._time = 0
         self._curves = [_Curve(each) for each in watched.followed]
 
@@ -116,10 +116,8 @@ class Watcher(Tracer):
         return super().choosing(choose) if self._keeps_events else choose
 
     def before(self, step: Step) -> None:
-        """Note a message that begins to be served."""
-        if self._system is None:
-            self._system = step.rebec._system
-            self._look()
+        """Look at the state so far, and note a message that begins to be served."""
+        self._look(step.rebec._system)
         start = step.start
         if start > self._time:
             self._advance(start)
@@ -128,20 +126,18 @@ class Watcher(Tracer):
             super().before(step)
 
     def after(self, step: Step) -> None:
-        """Look at the state that a message has led to."""
+        """Note what a message has done; whether it leads to a state is not known yet."""
         if self._keeps_events:
             super().after(step)
-        self._look()
 
-    def end(self, system: System, time: int, stays: bool) -> int:
+    def end(self, system: System, time: int, *, violated: bool, stays: bool) -> int:
         """Complete the curves, and give how long the run was.
 
-        `time` is that of the last message; `stays`: the state stays as it is until the last time
-        that is simulated, as no message is left before.
+        `time` is that of the last message; `violated`: it has gone wrong; `stays`: the state stays
+        as it is until the last time that is simulated, as no message is left before.
         """
-        if self._system is None:  # no message was served
-            self._system = system
-            self._look()
+        if not violated:
+            self._look(system)
         until = self._watched.until
         end = time if until is None or not stays else until
         if stays:
@@ -172,11 +168,11 @@ class Watcher(Tracer):
             self.points += curve.advance(time)
         self._time = time
 
-    def _look(self) -> None:
+    def _look(self, system: System) -> None:
         for curve in self._curves:
-            curve.set(self._time, curve.followed.expression.read(self._system))
+            curve.set(self._time, curve.followed.expression.read(system))
         for column, condition in self._watched.firsts:
-            if column not in self.held and condition.read(self._system):
+            if column not in self.held and condition.read(system):
                 self.held[column] = self._time
 
 

@@ -17,28 +17,80 @@ from rebecsim.clusters.stages.schedule import Assignment, Schedule
 class ChargedBy(StrEnum):
     """What says how long a resource manager is busy with a decision."""
 
+    RECORDED = "recorded"
     RATE = "rate"
     CLOCK = "clock"
     NOTHING = "nothing"
 
 
 @dataclass(frozen=True, slots=True)
+class DecisionWork:
+    """What a decision was about, and how much was searched for it; both are repeatable.
+
+    Attributes:
+        tasks: of the jobs that had arrived, without dummies.
+        waiting: tasks that had a place and had not started.
+        searched: how much solvers worked, in the unit of `StageManager.searched`.
+    """
+
+    tasks: int
+    waiting: int
+    searched: float
+
+    @property
+    def modelled(self) -> int:
+        """How many tasks a solver was told of; 0 where none searched."""
+        return self.tasks + self.waiting if self.searched > 0 else 0
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionTimes:
+    """How long decisions of a manager take, as was recorded once (see `decision_times`).
+
+    Attributes:
+        constant: of each decision (ms).
+        per_task: for each task of the jobs that have arrived (ms).
+        per_waiting: for each task that has a place and has not started (ms).
+        per_modelled: for each task that a solver is told of (ms).
+        per_search: for as much work of a solver as `StageManager.searched` counts as one (ms).
+    """
+
+    constant: float
+    per_task: float
+    per_waiting: float = 0.0
+    per_modelled: float = 0.0
+    per_search: float = 0.0
+
+    def of(self, work: DecisionWork) -> float:
+        """Give how long a decision takes (ms)."""
+        return (
+            self.constant
+            + self.per_task * work.tasks
+            + self.per_waiting * work.waiting
+            + self.per_modelled * work.modelled
+            + self.per_search * work.searched
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class DecisionCost:
     """How long a resource manager is busy with a decision, on the clock of the cluster.
 
-    By rate it decides at the end of that time, about the tasks that have not started then. By the
-    wall clock nobody knows before how long it takes: it decides at once, and is busy afterwards;
-    runs are then not repeatable.
+    By rate it decides at the end of that time, about the tasks that have not started then.
+    Otherwise nobody knows before how long it takes: it decides at once, and is busy afterwards.
+    Runs that are charged by the wall clock are not repeatable, all others are.
 
     Attributes:
         charged_by: what says how long.
         constant: of each decision, if charged by rate (ms).
         per_task: for each task of the jobs that have arrived, likewise (ms).
+        recorded: what was recorded of the manager, if charged by that.
     """
 
     charged_by: ChargedBy = ChargedBy.RATE
     constant: float = 1.0
     per_task: float = 0.1
+    recorded: DecisionTimes | None = None
 
     def before(self, tasks: int) -> int:
         """Give how long a decision about so many tasks takes until it is made (whole ms)."""
@@ -46,9 +98,14 @@ class DecisionCost:
             return 0
         return ceil(self.constant + self.per_task * tasks)
 
-    def after(self, clock: float) -> int:
-        """Give how long the manager is busy after it, by the time it took (s) (whole ms)."""
-        return ceil(1000 * clock) if self.charged_by is ChargedBy.CLOCK else 0
+    def after(self, work: DecisionWork, clock: float) -> float:
+        """Give how long the manager is busy after it (ms); it took `clock` seconds."""
+        if self.charged_by is ChargedBy.CLOCK:
+            return 1000 * clock
+        if self.charged_by is ChargedBy.RECORDED:
+            assert self.recorded is not None
+            return self.recorded.of(work)
+        return 0.0
 
 
 class MadeDecision(NamedTuple):
@@ -64,6 +121,7 @@ class MadeDecision(NamedTuple):
         charged: for how long the manager was busy (ms).
         clock: how long it took by the wall clock (s); not repeatable.
         limited: whether it ran into a limit of time, and used the best that was found.
+        work: what it was about, and how much was searched.
     """
 
     began: int
@@ -75,6 +133,7 @@ class MadeDecision(NamedTuple):
     charged: int
     clock: float
     limited: bool
+    work: DecisionWork
 
     @property
     def busy(self) -> int:
@@ -82,27 +141,48 @@ class MadeDecision(NamedTuple):
         return self.charged - (self.made - self.began)
 
 
-def decided(
-    manager: StageManager,
-    jobs: Sequence[StageJob],
-    schedule: Schedule,
-    cost: DecisionCost,
-    times: tuple[int, int],
-) -> tuple[Sequence[Assignment], MadeDecision]:
-    """Ask a manager what to change in a schedule, which is left as it is, as jobs have arrived.
+class DecisionClock:
+    """Asks a manager what to do, and says for how long it is busy with that."""
 
-    `times` are when it was asked and when it decides, which is now (ms).
-    """
-    began, now = times
-    limits, clock = manager.limits_reached, perf_counter()
-    arrived = [manager.adjusted(job) for job in jobs]
-    changes = manager.plan(now, arrived, schedule.running, schedule.scheduled)
-    clock = perf_counter() - clock
-    moved = sum(each.key in schedule.scheduled for each in changes)
-    return changes, MadeDecision(
-        *(began, now, len(jobs), sum(len(job.real_tasks) for job in jobs)),
-        *(len(changes) - moved, moved),
-        charged=now - began + cost.after(clock),
-        clock=clock,
-        limited=manager.limits_reached > limits,
-    )
+    def __init__(self, cost: DecisionCost) -> None:
+        self._cost = cost
+        self._owed = 0.0  # less than a whole ms, which is charged with later decisions
+
+    def before(self, tasks: int) -> int:
+        """Give how long a decision about so many tasks takes until it is made (whole ms)."""
+        return self._cost.before(tasks)
+
+    def decided(
+        self,
+        manager: StageManager,
+        jobs: Sequence[StageJob],
+        schedule: Schedule,
+        times: tuple[int, int],
+    ) -> tuple[Sequence[Assignment], MadeDecision]:
+        """Ask a manager what to change in a schedule, which is left as it is, for jobs are new.
+
+        `times` are when it was asked and when it decides, which is now (ms).
+        """
+        began, now = times
+        limits, searched = manager.limits_reached, manager.searched
+        waiting, clock = len(schedule.scheduled), perf_counter()
+        arrived = [manager.adjusted(job) for job in jobs]
+        changes = manager.plan(now, arrived, schedule.running, schedule.scheduled)
+        clock = perf_counter() - clock
+        moved = sum(each.key in schedule.scheduled for each in changes)
+        work = DecisionWork(
+            sum(len(job.real_tasks) for job in jobs), waiting, manager.searched - searched
+        )
+        return changes, MadeDecision(
+            *(began, now, len(jobs), work.tasks),
+            *(len(changes) - moved, moved),
+            charged=now - began + self._whole(self._cost.after(work, clock)),
+            clock=clock,
+            limited=manager.limits_reached > limits,
+            work=work,
+        )
+
+    def _whole(self, busy: float) -> int:
+        """Give the whole ms of a time (ms), with what is left of those before."""
+        whole, self._owed = divmod(self._owed + busy, 1.0)
+        return int(whole)

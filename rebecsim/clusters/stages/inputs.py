@@ -13,7 +13,7 @@ from rebecsim.carried_files import carried, version_of
 from rebecsim.clusters.common.plugin_errors import blaming
 from rebecsim.clusters.common.queued import rarely_collecting
 from rebecsim.clusters.stages.cluster import FinishedStages, ManagerMaker, run_stages
-from rebecsim.clusters.stages.decisions import DecisionCost
+from rebecsim.clusters.stages.decisions import ChargedBy, DecisionCost
 from rebecsim.clusters.stages.estimates.models import EstimateErrors, with_estimates
 from rebecsim.clusters.stages.hadoop.cluster import run_on_hadoop
 from rebecsim.clusters.stages.job import StageJob, StageTask
@@ -23,6 +23,7 @@ from rebecsim.clusters.stages.managers.registry import (
     stages_policies,
     stages_policy,
 )
+from rebecsim.clusters.stages.managers.wfbb.manager import WorkflowBudgets
 from rebecsim.clusters.stages.measures import MeasuredStages
 from rebecsim.clusters.stages.resources import StageResource, alike, typed_alike
 from rebecsim.clusters.stages.scenario import (
@@ -86,17 +87,27 @@ class StagesSetup:
             return alike(table.count, table.slots)
         return typed_alike(table.count, table.map_slots or 0, table.reduce_slots or 0)
 
+    @property
+    def cost(self) -> DecisionCost:
+        """What decisions cost: by rate where nothing was recorded of the manager."""
+        table, times = self.scenario.decisions, stages_policy(self.policy).times
+        by = table.by
+        if by is ChargedBy.RECORDED and times is None:
+            by = ChargedBy.RATE
+        return DecisionCost(by, table.constant, table.per_task, times)
+
     def maker(self) -> ManagerMaker:
-        """Give what makes the resource manager; one that searches is told for how long."""
+        """Give what makes the resource manager; some are told how to."""
         manager = stages_policy(self.policy).manager
         if issubclass(manager, SearchingManager):
             return partial(manager, settings=self.scenario.solver.settings)
+        if issubclass(manager, WorkflowBudgets):
+            return partial(manager, by_letter=self.scenario.budgets.by_letter)
         return manager
 
     def measured(self, replication: int) -> MeasuredStages:
         """Run the jobs. Raises what `run_stages` raises."""
-        table = self.scenario.decisions
-        cost = DecisionCost(table.by, table.constant, table.per_task)
+        cost = self.cost
         with blaming(*stages_policies.suspects(self.policy.removeprefix(HANDLING_ERRORS))):
             run = self._run(replication, cost)
         return MeasuredStages(run, self.scenario.warm_up)
@@ -108,6 +119,13 @@ class StagesSetup:
         costs = scenario.hadoop.settings, cost, scenario.solver.settings
         manager, seed = stages_policy(self.policy).manager, (scenario.seed, replication)
         return run_on_hadoop(jobs, self.resources(), manager, *costs, seed)
+
+
+def unrecorded(scenario: StagesScenario) -> list[str]:
+    """Give the managers whose decisions should be charged as recorded, and were not recorded."""
+    if scenario.decisions.by is not ChargedBy.RECORDED:
+        return []
+    return [each for each in scenario.policies if stages_policy(each).times is None]
 
 
 @dataclass(frozen=True)

@@ -113,6 +113,27 @@ class StagesMeasure:
     is_clock: bool = False
 
 
+SEARCHED = Metric(
+    "searched",
+    "Decisions searched",
+    "decisions",
+    "neither",
+    {"searched_decisions": 1},
+    {"searched_decisions": 1, "unsearched_decisions": 1},
+    note="Decisions for which a solver searched, of managers that have one. Where rules_first "
+    "leaves nothing to improve, or there is too much to search, none does.",
+)
+"""Of managers without a solver it is undefined."""
+
+
+def _search_counters(measured: MeasuredStages, *, can_search: bool) -> dict[str, float]:
+    """Count the decisions of a run that were searched, and those that could have been."""
+    made = measured.run.decisions
+    searched = sum(each.work.searched > 0 for each in made)
+    other = len(made) - searched if can_search else 0
+    return {"searched_decisions": float(searched), "unsearched_decisions": float(other)}
+
+
 def _measure(
     name: str,
     title: str,
@@ -228,10 +249,13 @@ CLOCK_FIGURES = tuple(each.metric.name for each in STAGES_MEASURES if each.is_cl
 """The names of those of the wall clock."""
 
 
-def run_figures(measured: MeasuredStages, *, with_clock: bool) -> dict[str, float]:
-    """Compute the figures of a run, by their names."""
-    return {
+def run_figures(
+    measured: MeasuredStages, *, with_clock: bool, can_search: bool
+) -> dict[str, float]:
+    """Compute the figures of a run, by the counters of metrics; `can_search`: by a solver."""
+    figures = {
         each.metric.name: each.of(measured)
         for each in STAGES_MEASURES
         if with_clock or not each.is_clock
     }
+    return figures | _search_counters(measured, can_search=can_search)

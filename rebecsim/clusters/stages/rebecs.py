@@ -20,7 +20,7 @@ from collections.abc import Sequence
 
 from rebecsim.actors import Rebec, known_rebec, message_server
 from rebecsim.clusters.stages.checking import ScheduleChecker
-from rebecsim.clusters.stages.decisions import DecisionCost, MadeDecision, decided
+from rebecsim.clusters.stages.decisions import DecisionClock, DecisionCost, MadeDecision
 from rebecsim.clusters.stages.estimates.deviations import PlanKeeper, more_time
 from rebecsim.clusters.stages.job import StageJob, TaskKey
 from rebecsim.clusters.stages.managers.manager import StageManager
@@ -90,7 +90,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
     ) -> None:
         self._manager = manager
         self._checker = checker
-        self._cost = cost
+        self._deciding = DecisionClock(cost)
         self._to_come = to_come  # jobs that have not ended, those included that have not arrived
         self.executors: dict[int, TaskExecutor] = {}
         self.schedule = Schedule()
@@ -126,7 +126,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         del self._queue[:count]
         self._asked = False
         tasks = sum(len(self.jobs[number].real_tasks) for number in numbers)
-        self.decide(numbers, self._now, after=self._cost.before(tasks))
+        self.decide(numbers, self._now, after=self._deciding.before(tasks))
 
     @message_server(priority=_DECIDES, global_priority=_DECIDES)
     def decide(self, numbers: tuple[int, ...], began: int) -> None:
@@ -136,7 +136,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         if self._is_stale:
             manager.corrected(now, self.schedule.running, self.schedule.scheduled)
             self._is_stale = False
-        changes, made = decided(manager, jobs, self.schedule, self._cost, (began, now))
+        changes, made = self._deciding.decided(manager, jobs, self.schedule, (began, now))
         self._checker.decided(now, changes)
         self._install(changes)
         if not manager.decides_at_ends and manager.wakes_at(now) is None:

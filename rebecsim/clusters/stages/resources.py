@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rebecsim.clusters.stages.job import StageJob, TaskKind
+from rebecsim.clusters.stages.job import SECOND, StageJob, StageTask, TaskKind
 from rebecsim.errors import UserError
 
 
@@ -60,6 +60,13 @@ def pool_of(resource: StageResource, kind: TaskKind) -> TaskKind:
 def slot_count(resources: Iterable[StageResource], kind: TaskKind) -> int:
     """Give how many tasks of a kind run at a time on all resources together."""
     return sum(each.slots_for(kind) for each in resources)
+
+
+def smallest_job(resources: Iterable[StageResource]) -> StageJob:
+    """Give a job of one task that some resource can run; managers try with it what is compiled."""
+    every = tuple(resources)
+    kind = next(each for each in TaskKind if slot_count(every, each))
+    return StageJob(0, 0, 0, SECOND, (StageTask(0, SECOND, (), kind),))
 
 
 def require_runnable(jobs: Iterable[StageJob], resources: Iterable[StageResource]) -> None:

@@ -20,7 +20,8 @@ Every key stands below with its meaning. Times are seconds, where nothing else i
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -36,7 +37,7 @@ from rebecsim.clusters.stages.hadoop.table import HadoopTable
 from rebecsim.clusters.stages.job import SECOND
 from rebecsim.clusters.stages.managers.constraints.solver import SolverSettings
 from rebecsim.clusters.stages.managers.registry import stages_policy
-from rebecsim.clusters.stages.measures import CLOCK_FIGURES, STAGES_MEASURES
+from rebecsim.clusters.stages.measures import CLOCK_FIGURES, SEARCHED, STAGES_MEASURES
 from rebecsim.studies.scenarios.scenario import (
     StudyScenario,
     Table,
@@ -63,7 +64,8 @@ class SyntheticTable(Table):
 
     like: Literal["generic", "facebook", "word_count"] = Field(
         default="generic",
-        description="what jobs are like; the keys below are for generic ones",
+        description="what jobs are like; the keys below are for generic ones; others set reserved, "
+        "multiplier and alone, too",
     )
     maps: int = Field(
         default=100,
@@ -161,6 +163,13 @@ class EstimatesTable(Table):
         return VariableErrors(self.over_probability, self.over, self.under)
 
 
+_PUBLISHED: Mapping[str, Mapping[str, Any]] = {
+    "facebook": {"reserved": 0.0, "multiplier": 2.0},
+    "word_count": {"reserved": 0.0, "multiplier": 3.0, "alone": "sequential"},
+}
+"""Starts and deadlines that go with jobs that are like published ones (sections 4.4.2, 5.5.2)."""
+
+
 class StagesWorkload(Table):
     """How jobs come, and what they are."""
 
@@ -206,8 +215,9 @@ class StagesWorkload(Table):
         description="by how much at most; drawn from 1 second on",
     )
     announced: bool = Field(
-        default=True,
-        description="managers learn of such a job when it arrives; false: when it may start",
+        default=False,
+        description="managers learn of such a job when it arrives; false: when it may start, as in "
+        "the published figures",
     )
     multiplier: float = Field(
         default=5.0,
@@ -224,6 +234,16 @@ class StagesWorkload(Table):
     estimates: EstimatesTable | None = Field(
         default=None, description="what users say of tasks; without it, how long these run"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_published(cls, values: Any) -> Any:
+        """Add what goes with jobs that are like published ones, where nothing else is said."""
+        try:
+            published = _PUBLISHED[values["map_reduce"]["like"]]
+        except (KeyError, TypeError):
+            return values
+        return {**published, **values}
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -266,10 +286,10 @@ class ResourcesTable(Table):
 class DecisionTable(Table):
     """What decisions cost, and whether their time is measured."""
 
-    charged_by: Literal["rate", "clock", "nothing"] = Field(
-        default="rate",
-        description="how long a manager is busy with a decision: by rate, by the wall clock (such "
-        "runs are not repeatable), or not at all",
+    charged_by: Literal["recorded", "rate", "clock", "nothing"] = Field(
+        default="recorded",
+        description="how long a manager is busy with a decision: as recorded once for each "
+        "manager, by rate, by the wall clock (such runs are not repeatable), or not at all",
     )
     constant: float = Field(
         default=1.0, ge=0, le=10**9, json_schema_extra=unit("ms"), description="of each, by rate"
@@ -285,6 +305,14 @@ class DecisionTable(Table):
         default=False,
         description="keep what decisions take by the wall clock; these figures are not repeatable",
     )
+
+    @model_validator(mode="after")
+    def _rates_are_used(self) -> Self:
+        fields = type(self).model_fields
+        for name in ("constant", "per_task") if self.charged_by == "recorded" else ():
+            if getattr(self, name) != fields[name].default:
+                raise ValueError(f'{name} is by rate: give charged_by = "rate" with it')
+        return self
 
     @property
     def by(self) -> ChargedBy:
@@ -354,6 +382,16 @@ class SolverTable(Table):
         )
 
 
+class BudgetsTable(Table):
+    """How WFBB-RM divides laxity."""
+
+    by_letter: bool = Field(
+        default=False,
+        description="sub-deadlines of parents as algorithm 7.3 prints them: a dummy's get its own, "
+        "even if others wait for them",
+    )
+
+
 class StagesScenario(StudyScenario):
     """A comparison of resource managers of jobs of several stages, as read from a file."""
 
@@ -375,6 +413,7 @@ class StagesScenario(StudyScenario):
     resources: ResourcesTable = Field(description="what they run on")
     decisions: DecisionTable = Field(default=DecisionTable(), description="what decisions cost")
     solver: SolverTable = Field(default=SolverTable(), description="how solvers search")
+    budgets: BudgetsTable = Field(default=BudgetsTable(), description="how WFBB-RM divides laxity")
     hadoop: HadoopTable | None = Field(
         default=None, description="run MapReduce on Hadoop 1, with its heartbeats and overheads"
     )
@@ -410,7 +449,7 @@ class StagesScenario(StudyScenario):
     @field_validator("metrics")
     @classmethod
     def _metrics_exist(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        require_metrics(names, [each.metric.name for each in STAGES_MEASURES])
+        require_metrics(names, [*(each.metric.name for each in STAGES_MEASURES), SEARCHED.name])
         return names
 
     @model_validator(mode="after")

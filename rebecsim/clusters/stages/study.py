@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from rebecsim.clusters.stages.decisions import ChargedBy
-from rebecsim.clusters.stages.inputs import StagesSetup
-from rebecsim.clusters.stages.measures import STAGES_MEASURES, run_figures
+from rebecsim.clusters.stages.inputs import StagesSetup, unrecorded
+from rebecsim.clusters.stages.managers.registry import can_search
+from rebecsim.clusters.stages.measures import SEARCHED, STAGES_MEASURES, run_figures
 from rebecsim.clusters.stages.resources import require_runnable
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.clusters.stages.tables import TABLES, tables_of
@@ -24,8 +25,10 @@ from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
 from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.storage.results import Results
 from rebecsim.studies.study import Axis, How, PlannedCell, Study
+
+if TYPE_CHECKING:
+    from rebecsim.studies.storage.results import Results
 
 
 class StagesStudy(Study):
@@ -35,11 +38,13 @@ class StagesStudy(Study):
     scenario: ClassVar[type[StudyScenario]] = StagesScenario
     apart: ClassVar[tuple[str, ...]] = ("load_factor",)
     compared: ClassVar[Compared] = Compared("manager", "managers")
+    earned_by: ClassVar[Metric | None] = SEARCHED
     replications_per_task: ClassVar[int] = 1
 
     def cells(self, scenario: StagesScenario, folder: Path) -> Iterator[PlannedCell]:
         """Lay out the cells: load factor x manager, since managers of a load share their jobs."""
-        columns = dict.fromkeys((each.name for each in self.kept(scenario)), "float64")
+        counters = itertools.chain.from_iterable(each.counters for each in self.kept(scenario))
+        columns = dict.fromkeys(sorted(counters), "float64")
         for policy, load_factor in itertools.product(scenario.policies, scenario.load_factors):
             yield PlannedCell(
                 cell=Cell.of(policy, load_factor=load_factor),
@@ -56,7 +61,9 @@ class StagesStudy(Study):
         tables: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
         for replication in replications:
             measured = setup.measured(replication)
-            figures.append(run_figures(measured, with_clock=with_clock))
+            figures.append(
+                run_figures(measured, with_clock=with_clock, can_search=can_search(setup.policy))
+            )
             for name, columns in tables_of(measured.run).items():
                 size = len(next(iter(columns.values())))
                 tables[name].append({REPLICATION: np.full(size, replication), **columns})
@@ -64,14 +71,19 @@ class StagesStudy(Study):
         return Rows(columns, {name: _joined(parts) for name, parts in tables.items()})
 
     def measures(self, scenario: StagesScenario) -> tuple[Metric, ...]:
-        """Give the figures that the scenario asks for, or all."""
+        """Give the figures that the scenario asks for, or all that its managers have."""
         known = {each.name: each for each in self.kept(scenario)}
-        return tuple(known[name] for name in scenario.metrics or known)
+        if scenario.metrics:
+            return tuple(known[name] for name in scenario.metrics)
+        if not any(can_search(name) for name in scenario.policies):
+            del known[SEARCHED.name]
+        return tuple(known.values())
 
     def kept(self, scenario: StagesScenario) -> tuple[Metric, ...]:
         """Give all figures; those of the wall clock where it is measured."""
         with_clock = scenario.decisions.keeps_clock
-        return tuple(each.metric for each in STAGES_MEASURES if with_clock or not each.is_clock)
+        measures = (each.metric for each in STAGES_MEASURES if with_clock or not each.is_clock)
+        return (*measures, SEARCHED)
 
     def baseline(self, scenario: StagesScenario) -> str:
         """Give the manager that the others are compared with."""
@@ -101,6 +113,8 @@ class StagesStudy(Study):
         setup: StagesSetup = plan.cells[0].setup
         if setup.scenario.decisions.by is ChargedBy.CLOCK:
             tell("Decisions are charged by the wall clock: these runs are not repeatable.")
+        for each in unrecorded(setup.scenario):
+            tell(f"{each}: how long decisions take was not recorded; they are charged by rate.")
         require_runnable(setup.jobs(0), setup.resources())
 
     def sections(

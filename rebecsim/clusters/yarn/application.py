@@ -97,7 +97,7 @@ class Application:
         before: how many of the containers are those of AppMasters that were killed.
         losses: containers that were killed, whose tasks are not asked for again yet.
         requests: how often what it asks for has changed.
-        refused: why it was not let in when it was submitted; empty: it was.
+        refused: why it was not let in when it was submitted, or never ends; empty: it ends.
     """
 
     __slots__ = (

@@ -47,9 +47,12 @@ class Finished:
     """What became of a run: applications in the order of the trace, nodes in theirs.
 
     Attributes:
+        messages: how many were served; 0 if jobs are stuck.
         killed: containers that a scheduler chose to kill.
         queues: what queues should have, and may, if there are some.
         queue_of: the queue of each job, by its number.
+        stuck: of which jobs wait in vain for containers when all others have ended; None: of none.
+            What they hold counts as used until then.
     """
 
     configuration: YarnConfiguration
@@ -61,10 +64,11 @@ class Finished:
     killed: Sequence[Killed] = ()
     queues: Sequence[QueueShare] = ()
     queue_of: Mapping[int, str] = field(default_factory=dict)
+    stuck: StuckError | None = None
 
     @property
     def served(self) -> Sequence[Application]:
-        """The applications that were let in."""
+        """The applications that were let in, and ended."""
         return [each for each in self.applications if not each.refused]
 
 
@@ -74,7 +78,8 @@ def run_cluster(
     """Run jobs on a cluster of nodes.
 
     Raises UserError, with the file, the line and the job where there is one, for what can never
-    run, and StuckError, which is one, when jobs wait for containers that nobody will ever give up.
+    run, and StuckError, which is one, when no job ends, as all wait for containers that nobody will
+    ever give up. If only some do, they are in `Finished.stuck`.
     """
     jobs, configuration = require_runnable(jobs, sizes, configuration)
     applications = applications_of(jobs, configuration)
@@ -85,10 +90,16 @@ def run_cluster(
     manager = system.rebecs[0]
     assert isinstance(manager, ResourceManager)
     suspects = () if configuration.queues else yarn_schedulers.suspects(configuration.scheduler)
+    served, stuck = 0, None
     with blaming(*suspects), rarely_collecting():
-        served = serve(system, manager)
-    if not manager.closed:
-        raise StuckError(list(manager.running.values()))
+        try:
+            served = serve(system, manager)
+        except StuckError as error:
+            stuck = error
+    if stuck is None and not manager.closed:
+        stuck = StuckError(list(manager.running.values()))
+    if stuck is not None:
+        _give_up(stuck, applications)
     if all(application.refused for application in applications):
         first = applications[0]
         where = first.job.source or first.job.name
@@ -105,7 +116,25 @@ def run_cluster(
         ran.killed,
         ran.queue_shares(),
         queue_of,
+        stuck,
     )
+
+
+def _give_up(stuck: StuckError, applications: Sequence[Application]) -> None:
+    """End the run of jobs that never end. Raises StuckError if no other job has ended."""
+    ends = [each.end for each in applications if each.end is not None and not each.refused]
+    if not ends:
+        raise stuck
+    waiting = set(stuck.applications)
+    for application in applications:
+        if application.end is not None:
+            continue
+        what = "containers" if application in waiting else "a job that never ends"
+        application.refused = f"it waits in vain for {what}"
+        for each in application.containers:
+            if each.finished is None:
+                each.finished = max(*ends, each.scheduled, each.launched or 0)
+                each.launched = each.finished if each.launched is None else each.launched
 
 
 def require_runnable(
@@ -152,8 +181,7 @@ def cluster_model(
     for application in applications:
         name = f"master_{application.number}"
         instances.append(Instance(name, AppMaster, ("manager",), (application, period)))
-    if configuration.occupancy_interval:
-        interval = configuration.occupancy_interval
+    if (interval := configuration.occupancy_interval) is not None:
         instances.append(Instance("sampler", Sampler, ("manager",), (interval, samples)))
     if period := killing_period(configuration):
         instances.append(Instance("monitor", Monitor, ("manager",), (period,)))

@@ -20,17 +20,17 @@ class InjectedError:
     """An error of what the scheduler believes.
 
     Attributes:
-        percent: of the true value, at most.
+        percent: of the true value, at most; None: there is no error. DSS draws one of 0 %, too.
         sign: whether what is true may be more, less, or both.
         mode: always the most there may be, or drawn.
     """
 
-    percent: int = 0
+    percent: int | None = None
     sign: ErrorSign = "MIXED"
     mode: ErrorMode = "CONSTANT"
 
     def __bool__(self) -> bool:
-        return self.percent != 0
+        return self.percent is not None
 
     @property
     def lowest(self) -> int:
@@ -53,6 +53,7 @@ class Elasticity:
         overestimated: the range of the factors by which jobs ask for more memory than is ideal.
         assumed_overestimate: the factor that schedulers take for true.
         memory_error: of the ideal memory.
+        most_needed: MB that a task needs at most with it; None: the memory of the largest node.
         bump_error: of the bump of penalties.
         duration_error: of the duration of tasks.
         only_elastic: whether the error of durations is only that of elastic containers.
@@ -63,6 +64,7 @@ class Elasticity:
     overestimated: tuple[float, float] = (1.0, 1.0)
     assumed_overestimate: float = 1.0
     memory_error: InjectedError = InjectedError()
+    most_needed: int | None = None
     bump_error: InjectedError = InjectedError()
     duration_error: InjectedError = InjectedError()
     only_elastic: bool = False
@@ -117,7 +119,8 @@ class YarnConfiguration:
         assign_multiple: whether a node is given as many containers as fit at a heartbeat.
         push_back: what PEEK asks, beside its look-ahead, before it gives less memory.
         elasticity: of memory, and errors.
-        occupancy_interval: how often the occupancy is written down; 0: not at all.
+        occupancy_interval: how often the occupancy is written down; 0: once, when the run begins;
+            None: not at all.
         seed: of what is random.
         quirks: of DSS.
         pools: those of FAIR and DRF of which something is to be said; others are all alike.
@@ -138,7 +141,7 @@ class YarnConfiguration:
     assign_multiple: bool = False
     push_back: PushBack | None = None
     elasticity: Elasticity = field(default_factory=Elasticity)
-    occupancy_interval: int = 0
+    occupancy_interval: int | None = None
     seed: int = 0
     quirks: Quirks = field(default_factory=Quirks)
     pools: tuple[FairPool, ...] = ()

@@ -110,6 +110,7 @@ class RunSetup:
                 overestimated=elasticity.overestimated,
                 assumed_overestimate=elasticity.assumed_overestimate,
                 memory_error=self._error(errors.memory),
+                most_needed=table.memory if self.scenario.compatibility == "dss" else None,
                 bump_error=self._error(errors.bump),
                 duration_error=self._error(errors.duration),
                 only_elastic=errors.only_elastic,
@@ -137,7 +138,7 @@ class RunSetup:
         if table is None:
             return InjectedError()
         percent = self.error_percent if table.percent is None else table.percent
-        return InjectedError(percent or 0, table.sign, table.mode)
+        return InjectedError(percent or None, table.sign, table.mode)
 
 
 def load_jobs(scenario: YarnScenario, folder: Path, replication: int) -> tuple[ContainerJob, ...]:

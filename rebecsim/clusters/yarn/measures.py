@@ -270,7 +270,7 @@ QUEUE_MEASURES: tuple[YarnMeasure, ...] = (
         "refused",
         "Refused jobs",
         "",
-        "Jobs that were not let in: their queue is stopped, or has too many already.",
+        "Jobs that were not let in, as their queue is stopped or full, or that never end.",
         lambda each: len(each.run.applications) - len(each.run.served),
         decimals=0,
     ),

@@ -52,16 +52,23 @@ class Seer(Protocol):
 
 
 class StuckError(UserError):
-    """Jobs wait for containers that nobody will ever give up."""
+    """Jobs wait for containers that nobody will ever give up.
+
+    Attributes:
+        applications: those of the jobs.
+    """
 
     def __init__(self, applications: Sequence[Application]) -> None:
-        first = applications[0]
-        others = f" and {len(applications) - 1} others" if len(applications) > 1 else ""
+        self.applications = applications
+        others = len(applications) - 1
+        who = f"{applications[0].job.name} "
+        who += f"and {others} others wait" if others else "waits"
         given = (container for each in applications for container in each.containers)
         holding = sum(container.finished is None for container in given)
+        held = "1 container is" if holding == 1 else f"{holding} containers are"
         super().__init__(
-            f"{first.job.name}{others} wait for containers, and never get them: "
-            f"{holding} containers are held, and no task runs that could end; "
+            f"{who} for containers, and never {'get' if others else 'gets'} them: "
+            f"{held} held, and no task runs that could end; "
             "smaller AppMasters, larger nodes or queues help, or assigning without reservations"
         )
 
@@ -366,6 +373,7 @@ class ResourceManager(Rebec, queue_size=_UNBOUNDED):
         container.scheduled = self._now
         self.errors.allocated(container)
         application.took(container)
+        application.decisions.elastic += container.is_elastic
         node.memory -= memory
         node.cores -= task.cores
         node.booked[container] = None

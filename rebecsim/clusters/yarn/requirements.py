@@ -51,7 +51,7 @@ def _require_fair(pool: FairPool) -> None:
 
 
 def _require_possible(name: str, error: InjectedError) -> None:
-    if not error:
+    if error.percent is None:
         return
     if error.percent < 0:
         raise UserError(f"the error of {name}: should be 0 % at least, not {error.percent} %")

@@ -19,7 +19,7 @@ class Occupancy(NamedTuple):
 
 
 class Sampler(Rebec, queue_size=2):
-    """Writes the occupancy down with a period."""
+    """Writes the occupancy down with a period; with a period of 0, once."""
 
     manager: ResourceManager = known_rebec()
 
@@ -41,4 +41,5 @@ class Sampler(Rebec, queue_size=2):
             running = [container for node in nodes for container in node.running]
             elastic = sum(container.is_elastic for container in running)
             self.samples.append(Occupancy(self._now, memory, cores, len(running), elastic))
-        self.sample(after=self.period)
+        if self.period:
+            self.sample(after=self.period)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -24,8 +24,10 @@ from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
 from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.storage.results import Results
 from rebecsim.studies.study import Axis, How, PlannedCell, Study
+
+if TYPE_CHECKING:
+    from rebecsim.studies.storage.results import Results
 
 
 class YarnStudy(Study):
@@ -66,6 +68,8 @@ class YarnStudy(Study):
         tables: dict[str, list[dict[str, Any]]] = {name: [] for name in (*TABLES, *kept)}
         for replication in replications:
             measured = setup.measured(replication)
+            if measured.run.stuck is not None:
+                raise measured.run.stuck
             figures.append(run_figures(measured, queues=bool(kept)))
             found = tables_of(measured.run, measured.containers)
             if kept:

@@ -214,7 +214,7 @@ def occupancy_table(run: Finished, containers: ContainerColumns) -> dict[str, An
 def kept_memory(run: Finished, containers: ContainerColumns) -> list[StepFunction]:
     """Give the free memory of each node that was ever reserved while it was, over time.
 
-    A reservation that was never given up ends with the last job.
+    A reservation that was never given up ends with the last job, if it began before.
     """
     last = last_end(run)
     order = np.argsort(containers.node, kind="stable")
@@ -227,7 +227,8 @@ def kept_memory(run: Finished, containers: ContainerColumns) -> list[StepFunctio
                 containers.scheduled[mine], containers.finished[mine], containers.given[mine]
             )
             spans = [
-                (each.start, last if each.end is None else each.end) for each in node.reservations
+                (each.start, max(last, each.start) if each.end is None else each.end)
+                for each in node.reservations
             ]
             kept = count_over_time(*np.array(spans, dtype=np.int64).T)
             times = np.union1d(used.times, kept.times)

@@ -57,17 +57,26 @@ def reads_absolute_time(model: Model) -> str | None:
 
 def reads_waiting_time(model: Model) -> frozenset[int]:
     """Give the positions of rebecs that may ask how long their message waited in the bag."""
-    asking = {
+    return _rebecs_naming(model, _WAITING)
+
+
+def may_delay(model: Model) -> frozenset[int]:
+    """Give the positions of rebecs that may wait in a `delay` of a message server."""
+    return _rebecs_naming(model, frozenset({"delay"}))
+
+
+def _rebecs_naming(model: Model, names: frozenset[str]) -> frozenset[int]:
+    naming = {
         reactive_class
         for reactive_class in _classes(model)
         for function in functions_of(reactive_class, model)
         for code in codes_of(function.__code__)
-        if (_WAITING | BACK_DOORS) & set(code.co_names)
+        if (names | BACK_DOORS) & set(code.co_names)
     }
     return frozenset(
         position
         for position, instance in enumerate(model.instances)
-        if instance.reactive_class in asking
+        if instance.reactive_class in naming
     )
 
 

@@ -86,7 +86,9 @@ class Recorded:
         if path.breach is None:
             raise ValueError("a path on which nothing is violated is no counterexample")
         steps = tuple(map(step_to_json, path.steps))
-        question = replace(question, mode=path.mode)  # formulas of TCTL are judged in another one
+        if path.mode != question.mode:  # a formula that other states were needed for
+            only = (path.breach.text,)
+            question = replace(question, mode=path.mode, only=only, invariants=())
         return cls(path.model, question, path.breach, path.ordinals, steps, path.run, path.loop)
 
     def to_json(self) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from rebecsim.exploration.races.following import Follower
 from rebecsim.exploration.races.futures import futures_of
 from rebecsim.exploration.races.groups import grouped
 from rebecsim.exploration.races.observed import observed_of
-from rebecsim.exploration.races.pursuing import Pursuit
+from rebecsim.exploration.races.pursuing import LOOK_EVERY, Pursuit
 from rebecsim.exploration.races.result import RACE_KINDS, Races
 from rebecsim.exploration.races.showing import Shower
 from rebecsim.exploration.search import Progress, Search
@@ -114,7 +114,9 @@ class _Finder:
         """Give what is to be said."""
         ahead = Ahead(self._arrays, self._diamonds, self._futures)
         for group in self._groups:
-            for pair in group.pairs:
+            for place, pair in enumerate(group.pairs):
+                if place % LOOK_EVERY == 0 and self._pursuit.is_over():
+                    break
                 ahead.look(group, pair)
         self._pursuit.pursue(self._groups, thorough=False)
         is_open = bool(self._interesting & set(self._unexplained_keys()))

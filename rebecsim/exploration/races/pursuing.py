@@ -14,6 +14,7 @@ from rebecsim.exploration.races.result import RACE_KINDS, Distance, RaceBound, R
 
 _BATCHES = (1, 8, 64, 512)  # races of a group that are followed before it is looked what came of it
 _FIRST_LOOK = 500  # pairs of states followed before it is looked what is known
+LOOK_EVERY = 256  # races between two looks at the limits
 
 
 class Pursuit:
@@ -66,7 +67,18 @@ class Pursuit:
             pending = unfinished
         self.unfinished = len(pending)
         for group in pending:
-            self._judge(group, self._starts(group, group.pairs[group.followed :]), finally_=True)
+            self._leave(group)
+
+    def _leave(self, group: Group) -> None:
+        """Note what is known of the races of a group that are not followed to their ends."""
+        rest = group.pairs[group.followed :]
+        for first in range(0, len(rest), LOOK_EVERY):
+            if self.is_over():
+                pair, start = self._starts(group, rest[first : first + 1])[0]
+                group.note("undecided", 0, pair, start)
+                return
+            starts = self._starts(group, rest[first : first + LOOK_EVERY])
+            self._judge(group, starts, finally_=True)
 
     def judged(self) -> Judged:
         """Judge all that has been followed."""
@@ -99,7 +111,7 @@ class Pursuit:
         while not self.bounds:
             nodes = len(self._follower.nodes)
             most = min(nodes + max(_FIRST_LOOK, nodes // 2), share)
-            finished = self._follower.follow(roots, most, widely=widely, is_over=self._is_over)
+            finished = self._follower.follow(roots, most, widely=widely, is_over=self.is_over)
             self._judge(group, starts, finally_=finished)
             if finished or (self._is_settled(group) and not thorough):
                 return True
@@ -107,17 +119,19 @@ class Pursuit:
                 return False
         return False
 
-    def _is_over(self) -> bool:
-        """Look whether time or memory is used up."""
+    def is_over(self) -> bool:
+        """Look whether time or memory is used up; then it is noted among the bounds."""
         bound = self._reached()
         if bound is not None:
             self.bounds.append(bound)
         return bound is not None
 
     def _starts(self, group: Group, pairs: Sequence[int]) -> list[tuple[int, Start]]:
-        """Give where following begins for each pair."""
-        found = []
-        for pair in pairs:
+        """Give where following begins for each pair, as far as there is time."""
+        found: list[tuple[int, Start]] = []
+        for place, pair in enumerate(pairs):
+            if place and place % LOOK_EVERY == 0 and self.is_over():
+                break
             first, second = group.in_order(self._diamonds, pair)
             rows = first.of(pair), second.of(pair)
             found += [(pair, start) for start in self._follower.starts(first, second, rows)]

@@ -49,6 +49,11 @@ class PosedFormula:
         """Give the place of a proposition."""
         return self.numbers[proposition.expression]
 
+    @property
+    def reads(self) -> frozenset[int]:
+        """The rebecs whose parts of the state its propositions look at."""
+        return frozenset().union(*(each.reads for each in self.conditions))
+
 
 def posed_formulas(
     checked: CheckedProperties,

@@ -16,8 +16,9 @@ from rebecsim.exploration.temporal.labelled import STAYS, endless
 from rebecsim.exploration.temporal.labelling import Labelling, Labels
 from rebecsim.exploration.temporal.lasso import accepted_run
 from rebecsim.exploration.temporal.ltl import normal
-from rebecsim.exploration.temporal.moments import TooManyMomentsError, moments_of
 from rebecsim.exploration.temporal.product import Product, product_of
+from rebecsim.exploration.temporal.stretches import stretches_of
+from rebecsim.exploration.temporal.until_times import TooManyTimesError
 from rebecsim.exploration.temporal.verdict import PropertyVerdict, PropertyWord
 
 
@@ -90,12 +91,11 @@ class TemporalJudge:
         graph = self._endless
         duration = self._graph.duration.astype(np.int64)
         lasting = np.where(graph.edge == STAYS, 1, duration[graph.edge])
+        evaluation = Evaluation(formula, stretches_of(graph, lasting), labels)
         try:
-            moments = moments_of(graph, lasting)
-        except TooManyMomentsError:
-            return PropertyVerdict(formula.name, "tctl", "unknown", mode, note=_MOMENTS)
-        evaluation = Evaluation(formula, moments, labels)
-        holds = bool(evaluation.truth(formula.formula)[0])
+            holds = bool(evaluation.truth(formula.formula)[0])
+        except TooManyTimesError:
+            return PropertyVerdict(formula.name, "tctl", "unknown", mode, note=_TIMES)
         verdict: PropertyWord = "satisfied" if holds else "violated"
         shown = evaluation.shown(formula.formula, holds)
         run = None
@@ -107,4 +107,4 @@ class TemporalJudge:
 
 _STANDS = "it holds as long as time advances, and not on a run in which time stands still"
 _CUT = "a limit was reached before all states were seen"
-_MOMENTS = "so much time passes at a time that there are too many moments to look at"
+_TIMES = "an exact time (`==`) can be met in too many ways to look at"

@@ -20,32 +20,29 @@ def judge_formulas(
     timed: Callable[[], Problem],
     build: Callable[[Problem], StateGraph],
 ) -> list[PropertyVerdict]:
-    """Judge the formulas of a problem.
+    """Judge the formulas of a problem, in their order.
 
-    `graph` is that of its states, if there are formulas of LTL or it is a timed transition system;
-    `timed` poses the same problem in the timed transition system, where formulas of TCTL are
-    judged, and `build` gives the graph of a problem.
+    `graph` is that of its states, if there are formulas for these; `timed` poses the same problem
+    in the timed transition system, where the others are judged, and `build` gives the graph of a
+    problem.
     """
     if not problem.formulas:
         return []
     from rebecsim.exploration.temporal.judging import TemporalJudge
 
-    linear = [each for each in problem.formulas if each.kind == "ltl"]
-    branching = [each for each in problem.formulas if each.kind == "tctl"]
-    found: list[PropertyVerdict] = []
-    if linear:
+    found: dict[int, PropertyVerdict] = {}
+    places = {id(each): place for place, each in enumerate(problem.formulas)}
+    here = {places[id(each)]: each for each in problem.formulas_here()}
+    if here:
         assert graph is not None
-        judge = TemporalJudge(graph, linear, problem.fair)
-        found += map(judge.judge, linear)
-    if branching and problem.system.mode != "TTS":
-        problem = timed()
-        graph = build(problem)
-        branching = [each for each in problem.formulas if each.kind == "tctl"]
-    if branching:
-        assert graph is not None
-        judge = TemporalJudge(graph, branching)
-        found += map(judge.judge, branching)
-    return found
+        judge = TemporalJudge(graph, [*here.values()], problem.fair)
+        found |= {place: judge.judge(each) for place, each in here.items()}
+    if len(here) < len(problem.formulas):
+        other = timed()
+        others = {place: each for place, each in enumerate(other.formulas) if place not in here}
+        judge = TemporalJudge(build(other), [*others.values()], problem.fair)
+        found |= {place: judge.judge(each) for place, each in others.items()}
+    return [found[place] for place in sorted(found)]
 
 
 def with_formulas(result: Result, problem: Problem, judged: Sequence[PropertyVerdict]) -> Result:

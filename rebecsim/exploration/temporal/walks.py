@@ -3,172 +3,147 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
-from rebecsim.exploration.temporal.bounds import TimeBound, weak
-from rebecsim.exploration.temporal.moments import Flags, Moments
+from rebecsim.exploration.temporal.bounds import Comparison
+from rebecsim.exploration.temporal.stretches import Flags, Stretches
+from rebecsim.exploration.temporal.until_times import NEVER, UntilTimes
 
 
-class LayeredUntil(NamedTuple):
-    """An until with its layers; see `Layers`. `negated`: it stands for the opposite."""
+class TimedUntil(NamedTuple):
+    """An until, and when it is met. `negated`: it stands for the opposite."""
 
     left: Flags
     right: Flags
-    bound: TimeBound | None
+    comparison: Comparison
     universal: bool
     negated: bool
-    layers: list[Flags]
+    times: UntilTimes
 
 
 class Hop(NamedTuple):
-    """A transition between moments: where to, which of the endless graph it belongs to."""
+    """A hop between nodes: where from, where to, which transition of the graph it belongs to."""
 
+    source: int
     target: int
     edge: int
-    takes_unit: bool
 
 
 @dataclass(frozen=True)
-class MomentRun:
-    """Hops from a moment on; those from `loop` on are repeated for ever, if there is one."""
+class HopRun:
+    """Hops from a node on; those from `loop` on are repeated for ever, if there is one."""
 
     hops: tuple[Hop, ...]
     loop: int | None = None
 
-    def followed_by(self, more: MomentRun) -> MomentRun:
+    def followed_by(self, more: HopRun) -> HopRun:
         """Go on with another run from where this one ends."""
         loop = None if more.loop is None else len(self.hops) + more.loop
-        return MomentRun((*self.hops, *more.hops), loop)
+        return HopRun((*self.hops, *more.hops), loop)
 
 
-class MomentWalk:
-    """A run through moments, hop by hop."""
+_SOON = 200
+"""The most hops of a run until its time is over; a longer one is shown as a round instead."""
 
-    def __init__(self, moments: Moments, until: LayeredUntil, start: int) -> None:
-        self._moments = moments
+_Place = tuple[int, int]
+"""A node, and the limit of the bound that is left there; NEVER - 1, if there is none."""
+
+
+class UntilWalk:
+    """Runs through the nodes of a system on which an until holds, or on which it does not."""
+
+    def __init__(self, system: Stretches, until: TimedUntil) -> None:
+        self._system = system
         self._until = until
-        bound = None if until.bound is None else weak(until.bound)
-        self._comparison = "" if bound is None else bound.comparison
-        self._left = None if bound is None else bound.limit
-        """Units that are left; None: there is no bound."""
-        self._at = start
-        self._hops: list[Hop] = []
 
-    def _hops_from(self, node: int) -> Iterator[Hop]:
-        moments = self._moments
-        kinds = zip((moments.at_once, moments.later), moments.edge, (False, True), strict=True)
-        for hops, edges, takes_unit in kinds:
-            for place in hops.out_of(node):
-                yield Hop(int(hops.target[place]), int(edges[place]), takes_unit)
+    def meeting(self, start: int) -> HopRun:
+        """Give a run on which it holds, of a bound from above the soonest. There must be one.
 
-    def _take(self, hop: Hop) -> None:
-        self._hops.append(hop)
-        self._at = hop.target
-        if hop.takes_unit and self._left is not None:
-            self._left -= 1
+        Wherever it holds with what is left of the bound, some way on is a right one. So it goes
+        from one moment to the next, with few hops at each.
+        """
+        here = start, self._until.times.nearest(start, holds=True)
+        hops: list[Hop] = []
+        while not self._is_met(here):
+            way, here = self._next(here)
+            hops += way
+        return HopRun(tuple(hops))
 
-    def _layer(self, left: int | None) -> Flags:
-        """Give the layer of a bound with so many units left."""
-        layers = self._until.layers
-        return layers[-1] if left is None else layers[min(left, len(layers) - 1)]
-
-    def _done(self, loop: int | None = None) -> MomentRun:
-        return MomentRun(tuple(self._hops), loop)
-
-
-class Meeting(MomentWalk):
-    """A shortest run on which an until holds."""
-
-    def run(self) -> MomentRun:
-        """Give the run. There must be one."""
-        right = self._until.right
-        if self._comparison == "<=" and self._left is not None:
-            self._left = next(k for k in range(self._left + 1) if self._layer(k)[self._at])
-        while self._comparison and self._left:
-            if self._comparison == "<=" and right[self._at]:
-                return self._done()
-            below = self._layer(self._left - 1)
-            self._go_nearest(partial(self._leads_into, below), self._now)
-            self._take(next(self._hops_into(below, self._at)))
-        any_time = self._comparison in ("", ">=")
-        self._go_nearest(lambda node: bool(right[node]), self._all if any_time else self._now)
-        return self._done()
-
-    def _go_nearest(
-        self, is_goal: Callable[[int], bool], hops: Callable[[int], Iterator[Hop]]
-    ) -> None:
-        """Take a shortest way to a goal."""
-        start = node = self._at
-        came: dict[int, tuple[int, Hop]] = {}
-        pending = deque([start])
-        while pending:
-            node = pending.popleft()
-            if is_goal(node):
-                break
-            for hop in hops(node):
-                if hop.target not in came and hop.target != start:
-                    came[hop.target] = node, hop
-                    pending.append(hop.target)
+    def _next(self, begin: _Place) -> tuple[list[Hop], _Place]:
+        """Give a shortest way to where it is met, or to the next time with less left."""
+        came: dict[_Place, tuple[_Place, Hop] | None] = {begin: None}
+        pending = deque([begin])
+        end: _Place | None = None
+        while end is None:
+            here = pending.popleft()
+            if not self._until.left[here[0]]:
+                continue
+            for hop, left in self._hops(here):
+                there = hop.target, left
+                if left < 0 or there in came or not self._until.times.holds(*there):
+                    continue
+                came[there] = here, hop
+                if left < here[1] or self._is_met(there):
+                    end = there
+                    break
+                pending.append(there)
         way: list[Hop] = []
-        while node != start:
-            node, hop = came[node]
+        at = end
+        while (step := came[at]) is not None:
+            at, hop = step
             way.append(hop)
-        for hop in reversed(way):
-            self._take(hop)
+        return way[::-1], end
 
-    def _leads_into(self, layer: Flags, node: int) -> bool:
-        return next(self._hops_into(layer, node), None) is not None
+    def _is_met(self, place: _Place) -> bool:
+        """Whether what it waits for comes in this node, at a time that meets the bound."""
+        node, left = place
+        until = self._until
+        if not until.right[node]:
+            return False
+        lasts = until.left[node] and left < int(self._system.length[node])
+        return until.comparison == "<=" or left == 0 or bool(lasts)
 
-    def _hops_into(self, layer: Flags, node: int) -> Iterator[Hop]:
-        if self._until.left[node]:
-            hops = self._hops_from(node)
-            yield from (hop for hop in hops if hop.takes_unit and layer[hop.target])
+    def avoiding(self, start: int) -> HopRun:
+        """Give a run on which it does not hold: up to where that is decided, or round for ever.
 
-    def _now(self, node: int) -> Iterator[Hop]:
-        if self._until.left[node]:
-            yield from (hop for hop in self._hops_from(node) if not hop.takes_unit)
+        There must be one. Of a bound from above it goes on until the time is over, if that is soon.
+        """
+        times = self._until.times
+        nearest = times.nearest(start, holds=False)
+        soon = self._avoiding((start, times.limit), _SOON) if nearest > times.limit else None
+        run = soon or self._avoiding((start, nearest), None)
+        assert run is not None, "nothing keeps it from going on"
+        return run
 
-    def _all(self, node: int) -> Iterator[Hop]:
-        if self._until.left[node]:
-            yield from self._hops_from(node)
+    def _avoiding(self, here: _Place, most: int | None) -> HopRun | None:
+        """Give such a run of no more than so many hops."""
+        hops: list[Hop] = []
+        seen: dict[_Place, int] = {}
+        while here[1] >= 0 and self._until.left[here[0]]:
+            if here in seen:
+                return HopRun(tuple(hops), seen[here])
+            if len(hops) == most:
+                return None
+            seen[here] = len(hops)
+            hop, left = next(
+                (hop, left)
+                for hop, left in self._hops(here)
+                if left < 0 or not self._until.times.holds(hop.target, left)
+            )
+            hops.append(hop)
+            here = hop.target, left
+        return HopRun(tuple(hops))
 
-
-class Avoiding(MomentWalk):
-    """A run on which an until does not hold: up to where that is decided, or round for ever."""
-
-    def run(self) -> MomentRun:
-        """Give the run. There must be one."""
-        seen: dict[tuple[int, int | None], int] = {}
-        while self._left is None or self._left >= 0:
-            key = self._at, self._depth()
-            if key in seen:
-                return self._done(seen[key])
-            seen[key] = len(self._hops)
-            hop = self._next()
-            if hop is None:
-                break
-            self._take(hop)
-            if self._left == -1 and self._comparison == ">=":
-                self._left = 0
-        return self._done()
-
-    def _depth(self) -> int | None:
-        """Give which layer it is in; all that are above the last one are alike."""
-        return None if self._left is None else min(self._left, len(self._until.layers))
-
-    def _next(self) -> Hop | None:
-        """Give a hop after which the until still does not hold; None: it cannot any more."""
-        if not self._until.left[self._at]:
-            return None
-        return next(filter(self._still_fails, self._hops_from(self._at)), None)
-
-    def _still_fails(self, hop: Hop) -> bool:
-        left = self._left
-        if hop.takes_unit and left is not None:
-            if left == 0 and self._comparison != ">=":
-                return True  # the time is over
-            left = max(left - 1, 0)
-        return not self._layer(left)[hop.target]
+    def _hops(self, place: _Place) -> Iterator[tuple[Hop, int]]:
+        """Give the hops out of a node, with what is left of the bound behind each."""
+        node, left = place
+        system = self._system
+        for hop in system.out_of(node):
+            rest = left
+            if left < NEVER - 1:
+                rest -= int(system.units[hop])
+                if self._until.comparison == ">=":
+                    rest = max(rest, 0)
+            yield Hop(node, int(system.target[hop]), int(system.edge[hop])), rest

@@ -19,6 +19,7 @@ from rebecsim.lang.checking.signatures import (
 )
 from rebecsim.lang.checking.statements import array_lengths, name_is_free
 from rebecsim.lang.checking.type_names import resolve_type, resolve_with_lengths
+from rebecsim.lang.syntax import DEFAULT_QUEUE_SIZE
 from rebecsim.lang.types import PRIMITIVES, RebecType, Type
 
 
@@ -179,6 +180,12 @@ class _ClassReader:
 
     def _queue_size(self) -> int:
         node = self.tree.queue_size
+        if node is None:
+            name = self.tree.name
+            self.findings.report(
+                "queue-size-left-out", self.tree.span, name=name, size=DEFAULT_QUEUE_SIZE
+            )
+            return DEFAULT_QUEUE_SIZE
         checker = ExpressionChecker(self.findings, Body("constant", self.tree.name))
         found = checker.value(node, self.env)
         value = self.findings.whole_number(node)

@@ -72,12 +72,12 @@ class TreeBuilder(BodyBuilder):
 
     def reactive_class(self, children: Children) -> syntax.ReactiveClass:
         name = _name_after(children, "reactiveclass")
-        opening = next(i for i, child in enumerate(children) if child == "(")
+        opening = next((i for i, child in enumerate(children) if child == "("), None)
         members: Children = _value_of(children, "body")
         return syntax.ReactiveClass(
             name,
             _value_of(children, "base", None),
-            cast(Expression, children[opening + 1]),
+            None if opening is None else cast(Expression, children[opening + 1]),
             _flat(members, "known rebecs"),
             _flat(members, "state variables"),
             nodes_of(members, syntax.Constructor),

@@ -19,6 +19,61 @@ priorities of rebecs count, and whether global ones replace them; whether a bag 
 
 
 @compiled(borrows=True, inline=True)
+def _end(core: int, bags: Bags, rebec: int) -> int:
+    """Give where the messages that a ready rebec may serve end in `places`; they start at BAG."""
+    rebecs, messages, places, states = bags
+    head = rebecs[rebec, BAG]
+    place = head + 1
+    if core == 0:
+        first = places[head]
+        end = head + states[rebec, COUNT]
+        while (
+            place < end
+            and messages[places[place], slot.ARRIVAL] == messages[first, slot.ARRIVAL]
+            and messages[places[place], slot.PRIORITY] == messages[first, slot.PRIORITY]
+        ):
+            place += 1
+    return place
+
+
+@compiled(borrows=True, inner=True)
+def _deciding_server(core: int, bags: Bags, rebec: int) -> int:
+    """Give the number of the message server whose global priority a ready rebec has.
+
+    Servers are numbered as they are declared, and the first of those that it may serve decides.
+    """
+    rebecs, messages, places, _ = bags
+    head = rebecs[rebec, BAG]
+    first = messages[places[head], slot.SERVER]
+    for place in range(head + 1, _end(core, bags, rebec)):
+        first = min(first, messages[places[place], slot.SERVER])
+    return first
+
+
+@compiled(borrows=True, inner=True)
+def _most_urgent(
+    settings: Integers, servers: Cube, bags: Bags, found: Integers, number: int
+) -> int:
+    """Keep those of the first `number` rebecs in `found` that come first by priority."""
+    rebecs = bags.rebecs
+    first = 0
+    kept = 0
+    for place in range(number):
+        rebec = found[place]
+        urgency = rebecs[rebec, OWN_PRIORITY]
+        if settings[GLOBAL] != 0:
+            server = _deciding_server(settings[CORE], bags, rebec)
+            urgency = servers[rebecs[rebec, OWN_CLASS], server, GLOBAL_PRIORITY]
+        if kept == 0 or urgency < first:
+            first = urgency
+            kept = 0
+        if urgency == first:
+            found[kept] = rebec
+            kept += 1
+    return kept
+
+
+@compiled(borrows=True, inline=True)
 def ready_rebecs(settings: Integers, servers: Cube, bags: Bags, found: Integers) -> int:
     """Put the rebecs that may act into `found` and give how many there are."""
     states = bags.states
@@ -37,47 +92,6 @@ def ready_rebecs(settings: Integers, servers: Cube, bags: Bags, found: Integers)
     if number > 1 and settings[USE_PRIORITIES] != 0:
         return _most_urgent(settings, servers, bags, found, number)
     return number
-
-
-@compiled(borrows=True, inner=True)
-def _most_urgent(
-    settings: Integers, servers: Cube, bags: Bags, found: Integers, number: int
-) -> int:
-    """Keep those of the first `number` rebecs in `found` that come first by priority."""
-    rebecs, messages, places, _ = bags
-    first = 0
-    kept = 0
-    for place in range(number):
-        rebec = found[place]
-        urgency = rebecs[rebec, OWN_PRIORITY]
-        if settings[GLOBAL] != 0:
-            server = messages[places[rebecs[rebec, BAG]], slot.SERVER]
-            urgency = servers[rebecs[rebec, OWN_CLASS], server, GLOBAL_PRIORITY]
-        if kept == 0 or urgency < first:
-            first = urgency
-            kept = 0
-        if urgency == first:
-            found[kept] = rebec
-            kept += 1
-    return kept
-
-
-@compiled(borrows=True, inline=True)
-def _end(core: int, bags: Bags, rebec: int) -> int:
-    """Give where the messages that a ready rebec may serve end in `places`; they start at BAG."""
-    rebecs, messages, places, states = bags
-    head = rebecs[rebec, BAG]
-    place = head + 1
-    if core == 0:
-        first = places[head]
-        end = head + states[rebec, COUNT]
-        while (
-            place < end
-            and messages[places[place], slot.ARRIVAL] == messages[first, slot.ARRIVAL]
-            and messages[places[place], slot.PRIORITY] == messages[first, slot.PRIORITY]
-        ):
-            place += 1
-    return place
 
 
 @compiled(borrows=True, inline=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rebecsim.report.numbers import (
@@ -14,6 +14,7 @@ from rebecsim.report.numbers import (
     format_estimate,
     level_text,
 )
+from rebecsim.studies.cell import Condition
 from rebecsim.studies.statistics.summary import Summary
 from rebecsim.studies.study import Axis
 
@@ -28,7 +29,7 @@ class Series:
     Attributes:
         policy: its name.
         values: percent for shares, NaN where undefined.
-        low: lower ends of the intervals, NaN where there is none.
+        low: lower ends of the intervals, no lower than a value can be; NaN where there is none.
         high: upper ends.
         labels: values with half-widths as text.
     """
@@ -70,8 +71,28 @@ class ChartData:
     caption: tuple[str, ...]
 
 
-def chart_data(summary: Summary, column: int, axis: Axis) -> ChartData:
-    """The chart of one metric of a summary along its axis."""
+def charts_along(by_axis: Mapping[Condition, Summary], axis: Axis | None) -> list[ChartData]:
+    """The charts of all metrics along the axis, those of one condition together."""
+    if axis is None:
+        return []
+    return [
+        chart_data(summary, column, axis, condition, place)
+        for place, (condition, summary) in enumerate(by_axis.items(), start=1)
+        for column in range(len(summary.metrics))
+    ]
+
+
+def chart_data(
+    summary: Summary,
+    column: int,
+    axis: Axis,
+    condition: Condition = Condition(),  # noqa: B008 - immutable
+    place: int = 1,
+) -> ChartData:
+    """The chart of one metric of a summary along its axis.
+
+    The `condition` stands in its title, and its `place` in its name, unless it is the first.
+    """
     metric = summary.metrics[column]
     scale = display_scale(metric)
     estimates = {p: [q.estimates[column] for q in summary.points_of(p)] for p in summary.policies}
@@ -88,8 +109,8 @@ def chart_data(summary: Summary, column: int, axis: Axis) -> ChartData:
     )
     y_range = (-2.0, 102.0) if metric.is_share else _range_with_zero(series)
     return ChartData(
-        name=metric.name,
-        title=metric.title,
+        name=f"{metric.name}_{place}" if place > 1 else metric.name,
+        title=", ".join(filter(None, (metric.title, str(condition)))),
         y_label=column_heading(metric),
         y_range=y_range,
         axis=axis,

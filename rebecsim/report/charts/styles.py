@@ -5,9 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 # Okabe and Ito's palette, distinguishable with every common colour vision deficiency; without
-# its yellow, which is too pale for a line on white. Three lists of different lengths, so that
-# policies beyond the seventh still differ from all before them.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#000000", "#CC79A7", "#E69F00", "#56B4E9")
+# its yellow, which is too pale for a line on white; then those that are furthest in OKLab from all
+# before them, of those that can be seen on white and on a dark page. The lists differ in length, so
+# that lines of like colours differ in dashes or markers, too.
+_MORE = (
+    *("#AC26D9", "#5FC322", "#7D7DE8", "#C32287", "#437326", "#98981B", "#E052E0", "#D1A394"),
+    *("#98591B", "#6352E0", "#22C39B", "#B79FDF", "#2E95B8", "#A35EBA", "#267373", "#BA5E6A"),
+    "#BA815E",
+)
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#000000", "#CC79A7", "#E69F00", "#56B4E9", *_MORE)
+_FILLS = (
+    *("#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7", "#F0E442", "#7F7F7F"),
+    *_MORE,
+)
+_PALER = 0.6
+"""What is left of the difference to white when all colours have been used once more."""
 _DASHES: tuple[tuple[float, ...], ...] = ((), (5, 2), (1.5, 1.5), (6, 2, 1.5, 2), (9, 3))
 _MARKERS = (
     ("o", "circle"),
@@ -50,6 +62,27 @@ class LineStyle:
         return f"rgba({red},{green},{blue},{opacity:g})"
 
 
+def line_colours(count: int) -> tuple[str, ...]:
+    """Give colours of lines, none twice."""
+    return _first(COLOURS, count)
+
+
+def fill_colours(count: int) -> tuple[str, ...]:
+    """Give colours of areas, none twice: without black, but with a yellow."""
+    return _first(_FILLS, count)
+
+
+def _first(colours: tuple[str, ...], count: int) -> tuple[str, ...]:
+    """Give so many colours; where there are too few, the same ones again, paler each time."""
+    turns = range(-(-count // len(colours)))
+    return tuple(_paler(each, _PALER**turn) for turn in turns for each in colours)[:count]
+
+
+def _paler(colour: str, strength: float) -> str:
+    parts = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(255 - (255 - part) * strength):02X}" for part in parts)
+
+
 def line_styles(policies: tuple[str, ...]) -> dict[str, LineStyle]:
     """A style per policy, by its place in the list.
 
@@ -58,10 +91,11 @@ def line_styles(policies: tuple[str, ...]) -> dict[str, LineStyle]:
     """
     last = max(len(policies) - 1, 1)
     styles = {}
+    colours = line_colours(len(policies))
     for i, policy in enumerate(policies):
         marker, plotly_marker = _MARKERS[i % len(_MARKERS)]
         styles[policy] = LineStyle(
-            colour=COLOURS[i % len(COLOURS)],
+            colour=colours[i],
             dashes=_DASHES[i % len(_DASHES)],
             marker=marker,
             plotly_marker=plotly_marker,

@@ -72,6 +72,9 @@ def result_lines(result: Result) -> list[str]:
         left = f"{counted(result.frontier, 'state')} {'was' if result.frontier == 1 else 'were'}"
         lines.append(f"the search stopped there; {left} not expanded")
     lines += map(_property_line, formulas(result))
+    if result.hidden_in_delays and not result.is_violation:
+        texts = ", ".join(result.hidden_in_delays)
+        lines.append(f"not looked at during a delay, as `--tts` does: {texts}")
     lines += [f"not evaluated, so nothing is said of it: {each}" for each in result.not_evaluated]
     if result.omission:
         lines.append(

@@ -27,7 +27,9 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from rebecsim.carried_files import carry
 from rebecsim.errors import UserError
-from rebecsim.studies.running.executors import importing_what_is_installed, interrupts_only_here
+from rebecsim.extras import require
+from rebecsim.processes import importing_as_here
+from rebecsim.studies.running.executors import interrupts_only_here
 from rebecsim.studies.storage.record import versions
 
 if TYPE_CHECKING:
@@ -48,7 +50,6 @@ _COUNT_EVERY = 2.0  # seconds
 _LARGE = "1GiB"  # logs are sent with the tasks; Dask would call 10 MB large
 _SAME = ("dask", "distributed")
 """Packages that have to be the same for Dask to work at all."""
-_EXTRA = "pip install 'rebecsim[distributed]'"
 
 
 class ClusterLostError(BrokenExecutor):
@@ -274,11 +275,8 @@ def dask_executor(
 
 
 def require_dask() -> None:
-    """Raise UserError where Dask is not installed."""
-    try:
-        import distributed  # noqa: F401
-    except ImportError as error:
-        raise UserError(f"Dask is not installed ({error}); install it: {_EXTRA}") from error
+    """Raise MissingPackagesError where Dask is not installed."""
+    require("--dask", "distributed")
 
 
 def _connected(place: str | LocalCluster) -> Client:
@@ -350,7 +348,7 @@ def _described(client: Client) -> str:
 @contextmanager
 def _local_cluster(workers: int) -> Iterator[LocalCluster]:
     """Start worker processes that end with the block, and are replaced when they are killed."""
-    with importing_what_is_installed(), _environment_as_before():
+    with importing_as_here(), _environment_as_before():
         with interrupts_only_here():
             cluster = _started_cluster(workers)
         with cluster:

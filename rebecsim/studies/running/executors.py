@@ -20,7 +20,8 @@ from functools import partial
 from multiprocessing import forkserver, resource_tracker
 from typing import Any, ParamSpec, Protocol, TypeVar
 
-from rebecsim.native.engines import Engine
+from rebecsim.native.engines import Engine, usable
+from rebecsim.processes import importing_as_here
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -67,7 +68,6 @@ _SIMULATION = (
 _PYTHON = (*_SIMULATION, "rebecsim.generate", "rebecsim.lang.checking.checker")
 _NATIVE = (*_SIMULATION, "rebecsim.simulation.kept_models", "rebecsim.simulation.native")
 """What workers need; those of the native engine hardly ever have to read a model."""
-_SAFE_PATH = "PYTHONSAFEPATH"
 
 
 def available_workers() -> int:
@@ -79,6 +79,7 @@ def available_workers() -> int:
 
 def simulation_modules(engine: Engine) -> tuple[str, ...]:
     """Name what workers that simulate need: the compiler too, if there is compiled code on disk."""
+    engine = usable(engine)
     native = engine == "native" or (engine == "auto" and _has_compiled_code())
     return _NATIVE if native else _PYTHON
 
@@ -100,7 +101,7 @@ def start_server(workers: int, modules: Sequence[str]) -> None:
     """
     if workers > 1 and "forkserver" in multiprocessing.get_all_start_methods():
         forkserver.set_forkserver_preload(list(modules))
-        with importing_what_is_installed(), interrupts_only_here():
+        with importing_as_here(), interrupts_only_here():
             forkserver.ensure_running()
 
 
@@ -122,25 +123,6 @@ def interrupts_only_here() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-@contextmanager
-def importing_what_is_installed() -> Iterator[None]:
-    """Start processes that do not look for modules in the working directory.
-
-    Python does look there first when it starts the processes of `multiprocessing`, and so takes a
-    user's `random.py`, or the sources of a rebecsim that is not the one running, for a module of
-    theirs.
-    """
-    before = os.environ.get(_SAFE_PATH)
-    os.environ[_SAFE_PATH] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[_SAFE_PATH]
-        else:
-            os.environ[_SAFE_PATH] = before
-
-
 class WorkerPool(ProcessPoolExecutor):
     """A pool of `size` processes that start when there is something to do.
 
@@ -152,7 +134,7 @@ class WorkerPool(ProcessPoolExecutor):
         context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
         if "forkserver" in methods:
             context.set_forkserver_preload(list(modules))
-        with importing_what_is_installed():  # a process that keeps the books of the others
+        with importing_as_here():  # a process that keeps the books of the others
             super().__init__(max_workers=size, mp_context=context, initializer=prepare)
         self.size = size
         self.ahead = size * _AHEAD
@@ -160,7 +142,7 @@ class WorkerPool(ProcessPoolExecutor):
     def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Have a task done. Raises BrokenProcessPool once a process was killed."""
         try:
-            with importing_what_is_installed():  # a task may be the one that starts a process
+            with importing_as_here():  # a task may be the one that starts a process
                 future = super().submit(function, *args, **kwargs)
             self._watch_all_processes()
         except (OSError, EOFError) as error:  # of the pipes to it and to what it is forked from

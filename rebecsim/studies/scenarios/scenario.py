@@ -93,6 +93,11 @@ class StudyScenario(Table):
     )
 
     @property
+    def level(self) -> float:
+        """The confidence level of intervals, in (0, 1)."""
+        return 0.95
+
+    @property
     def heading(self) -> str:
         """The title, or the name when there is none."""
         return self.title or self.name

@@ -14,7 +14,6 @@ how the tests depend on each other.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -215,7 +214,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def _range(metric: Metric) -> tuple[float, float]:
-    return (-1.0, 1.0) if metric.is_share else (-math.inf, math.inf)
+    low, high = metric.limits
+    return low - high, high - low
 
 
 def _difference_form(

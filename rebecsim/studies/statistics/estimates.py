@@ -111,7 +111,8 @@ def estimate(metric: Metric, moments: Sequence[CellMoments], level: float = 0.95
     counters: the combined ratio estimate (Cochran, section 6.11); with the same number of runs in
     each cell, the ratio of the sums over all runs. By the delta method its variance is
     sum(s_dh^2 / n_h) / (sum(mean_h x))^2, where s_dh^2 is the variance of d = y - R x in cell h.
-    The interval of a share is clipped to [0, 1].
+    The
+    interval is clipped to the limits of the metric, that of a share to [0, 1].
 
     Returns:
         The estimate; value NaN and no interval when the denominator is zero.
@@ -121,8 +122,7 @@ def estimate(metric: Metric, moments: Sequence[CellMoments], level: float = 0.95
         KeyError: when a weight is for a counter that was not recorded.
     """
     form = linear_form(moments, metric.numerator, metric.denominator)
-    within = (0.0, 1.0) if metric.is_share else (-math.inf, math.inf)
-    return undefined(level) if form is None else estimate_of(form, moments, level, within)
+    return undefined(level) if form is None else estimate_of(form, moments, level, metric.limits)
 
 
 def standard_error_for(metric: Metric, moments: Sequence[CellMoments], runs: int) -> float | None:

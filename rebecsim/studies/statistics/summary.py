@@ -22,12 +22,15 @@ class SummaryRow:
         replications: number of runs in all its cells.
         estimates: one per metric of the summary, in that order.
         abnormal: runs that ended otherwise than they should: outcome -> number.
+        unearned: the title of the figure that is 0, so that nothing of it is marked as the best;
+            empty: it may be.
     """
 
     policy: str
     replications: int
     estimates: tuple[Estimate, ...]
     abnormal: Mapping[str, int]
+    unearned: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,7 @@ def summarise(
     *,
     axis: str | None = None,
     normal_outcomes: frozenset[str] = frozenset(),
+    earned_by: Metric | None = None,
 ) -> Summary:
     """Pool the cells of a comparison into rows per policy and points per place of the axis.
 
@@ -107,6 +111,7 @@ def summarise(
         level: confidence level, in (0, 1).
         axis: the coordinate that points differ by; its values are numbers.
         normal_outcomes: the ends of runs that are not worth a warning.
+        earned_by: a figure without which, where it is 0, a policy is not marked as the best.
 
     Raises:
         ValueError: when there is no cell, a cell appears twice, or a policy lacks a cell that
@@ -123,6 +128,7 @@ def summarise(
             replications=sum(m.replications for m in group),
             estimates=_estimates(metrics, group, level),
             abnormal=_abnormal(group, normal_outcomes),
+            unearned=_unearned(earned_by, group),
         )
         for policy, group in by_policy.items()
     )
@@ -163,6 +169,12 @@ def _estimates(
     metrics: Sequence[Metric], moments: Sequence[CellMoments], level: float
 ) -> tuple[Estimate, ...]:
     return tuple(estimate(metric, moments, level) for metric in metrics)
+
+
+def _unearned(earned_by: Metric | None, moments: Sequence[CellMoments]) -> str:
+    if earned_by is None or estimate(earned_by, moments).value != 0:
+        return ""
+    return earned_by.title
 
 
 def _abnormal(moments: Sequence[CellMoments], normal: frozenset[str]) -> Mapping[str, int]:

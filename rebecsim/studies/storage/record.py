@@ -72,6 +72,8 @@ def described(plan: Plan) -> dict[str, Any]:
         "apart": list(plan.apart),
         "axis": axis and axis.coordinate,
         "baseline": plan.study.baseline(plan.scenario),
+        "level": plan.scenario.level,
+        "caution": plan.caution,
         "measures": [each.described for each in plan.study.kept(plan.scenario)],
         "columns": dict(plan.columns),
         "tables": {name: dict(columns) for name, columns in plan.tables(trace=True).items()},
@@ -100,6 +102,8 @@ class Contents:
         tables: further tables: name -> column -> type.
         apart: coordinates whose values are compared apart.
         baseline: the policy that all others are compared with; None: every two are.
+        level: confidence level of its intervals, in (0, 1).
+        caution: what must be known before the answer is read.
     """
 
     def __init__(self, record: Mapping[str, Any]) -> None:
@@ -114,11 +118,14 @@ class Contents:
             )
             for each in record["cells"]
         )
-        self.measures = tuple(Metric(**each) for each in record["measures"])
+        # Records of earlier versions do not say what the least value of a figure is.
+        self.measures = tuple(Metric(**{"least": None, **each}) for each in record["measures"])
         self.columns: Mapping[str, str] = dict(record["columns"])
         self.tables: Mapping[str, Mapping[str, str]] = dict(record["tables"])
         self.apart: tuple[str, ...] = tuple(record["apart"])
         self.baseline: str | None = record["baseline"]
+        self.level: float = record.get("level", 0.95)
+        self.caution: str = record.get("caution", "")  # runs of earlier versions have none
 
 
 def contents_of(path: Path, record: Mapping[str, Any]) -> Contents:

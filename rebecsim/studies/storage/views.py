@@ -164,7 +164,7 @@ def _figures(run: StoredRun, cell: PlannedCell) -> dict[str, object]:
     (moments,) = run.results.moments([cell])
     figures: dict[str, object] = {}
     for measure in run.contents.measures:
-        found = estimate(measure, [moments])
+        found = estimate(measure, [moments], run.contents.level)
         figures[measure.name] = _defined(found)
         figures |= {f"{measure.name}_low": found.low, f"{measure.name}_high": found.high}
     return figures
@@ -180,7 +180,9 @@ def _difference_rows(run: StoredRun) -> Iterator[dict[str, object]]:
     for condition, cells in groups.items():
         paired = paired_moments(run.results, cells, counters)
         is_random = any(cell.is_random for cell in cells)
-        for pair in pairwise_differences(measures, paired, has_chance=is_random, baseline=baseline):
+        for pair in pairwise_differences(
+            measures, paired, run.contents.level, has_chance=is_random, baseline=baseline
+        ):
             yield {"run": run.name, **dict(condition.coordinates), **_row(_DIFFERENCES, pair)}
 
 

@@ -16,10 +16,10 @@ from typing import Any
 
 from rebecsim.clusters.common.registry import UnknownNameError
 from rebecsim.clusters.kinds import find_kind
-from rebecsim.report.answer import answer_sentence
+from rebecsim.report.answer import answer_text
 from rebecsim.report.charts.figures import render_figure
 from rebecsim.report.charts.printed import chart_figure
-from rebecsim.report.charts.series import ChartData, chart_data
+from rebecsim.report.charts.series import ChartData, charts_along
 from rebecsim.report.numbers import ShownFigure, column_heading, format_estimates, shown_figures
 from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.cell import Compared, grouped
@@ -162,8 +162,7 @@ class FigureRoom:
             return known
         counters = sorted({name for each in report.metrics for name in each.counters})
         paired = paired_moments(run.results, run.cells, counters)
-        answer = replace(report, pairs=paired).answer
-        sentence = answer_sentence(answer, report.compared, report.axis)
+        sentence = answer_text(replace(report, pairs=paired))
         with self._lock:
             self._sentences[key] = sentence
             while len(self._sentences) > _MOST_PICTURES:
@@ -199,8 +198,10 @@ def _report(run: StoredRun, sums: dict[PlannedCell, CellMoments]) -> tuple[Repor
         apart=run.contents.apart,
         swept=() if swept is None else tuple(each.coordinate for each in swept.axes),
         baseline=run.contents.baseline,
+        level=run.contents.level,
         normal_outcomes=frozenset() if study is None else study.normal_outcomes,
         compared=_compared(run),
+        caution=run.contents.caution,
     )
     if len(cells) == len(run.cells):
         return report, ""
@@ -244,10 +245,7 @@ def _plain_axis(run: StoredRun) -> Axis | None:
 
 
 def _charts(report: ReportInput) -> list[ChartData]:
-    along = report.by_axis
-    if along is None or report.axis is None:
-        return []
-    return [chart_data(along, column, report.axis) for column in range(len(along.metrics))]
+    return charts_along(report.by_axis, report.axis)
 
 
 def _in_words(chart: ChartData) -> str:

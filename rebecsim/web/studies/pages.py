@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from fastapi import APIRouter
 
+from rebecsim.extras import REPORTS, require
 from rebecsim.web.studies.run_pages import run_pages
 from rebecsim.web.studies.study_pages import study_router
 
@@ -26,15 +27,17 @@ def study_pages(root: Path | None, closing: threading.Event) -> APIRouter:
 
     @cache
     def runs() -> RunViews:
+        require("a study in the browser", *REPORTS, "duckdb")
         from rebecsim.web.studies.run_views import RunViews
 
         return RunViews(root)
 
     @cache
     def studies() -> StudyViews:
+        shown = runs()
         from rebecsim.web.studies.study_views import StudyViews
 
-        return StudyViews(runs())
+        return StudyViews(shown)
 
     router = run_pages(runs)
     router.include_router(study_router(studies, closing))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
+import tempfile
 import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rebecsim.errors import UserError
+from rebecsim.processes import last_words, start_module
 
 LONGEST_QUESTION = 5_000
 _AT_ONCE = 2
@@ -65,23 +66,25 @@ class Questions:
 
     def _answered(self, question: dict[str, Any]) -> dict[str, Any]:
         asked = {**question, "megabytes": _MEGABYTES}
-        try:
-            done = subprocess.run(
-                [sys.executable, "-m", "rebecsim.web.studies.query_worker"],
-                input=json.dumps(asked),
+        with tempfile.TemporaryFile() as errors:
+            process = start_module(
+                "rebecsim.web.studies.query_worker",
+                stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                timeout=self._seconds,
+                stderr=errors,
                 encoding="utf-8",
-                check=True,
-                start_new_session=True,  # Ctrl-C is for the server
             )
-        except subprocess.TimeoutExpired as error:
-            raise UserError(
-                f"That takes longer than {self._seconds:g} seconds, and was stopped; `rebecsim "
-                "query` answers it in whatever time it takes."
-            ) from error
-        except subprocess.CalledProcessError as error:
-            raise UserError("That takes more memory than a question may have.") from error
-        said: dict[str, Any] = json.loads(done.stdout)
+            with process:
+                try:
+                    answer, _ = process.communicate(json.dumps(asked), timeout=self._seconds)
+                except subprocess.TimeoutExpired as error:
+                    process.kill()
+                    raise UserError(
+                        f"That takes longer than {self._seconds:g} seconds, and was stopped; "
+                        "`rebecsim query` answers it in whatever time it takes."
+                    ) from error
+            if process.returncode:
+                why = last_words(errors) or "it takes more memory than a question may have"
+                raise UserError(f"The question was not answered: {why}.")
+        said: dict[str, Any] = json.loads(answer)
         return said

@@ -22,6 +22,7 @@ from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
 from rebecsim.files import write_atomically
 from rebecsim.printable import printable
+from rebecsim.processes import start_module
 from rebecsim.studies.storage.lock import is_being_written, last_writer, locked_at
 
 FOLDER = ".study"
@@ -92,8 +93,11 @@ class StartedStudy:
 
     @property
     def why(self) -> str:
-        """What it says of its end."""
-        return str((self._note("ended.json") or {}).get("text", ""))
+        """What it says of its end, or said last where its process is gone."""
+        ended = self._note("ended.json")
+        if ended is not None:
+            return str(ended.get("text", ""))
+        return (self.log.strip().splitlines() or [""])[-1]
 
     @property
     def progress(self) -> Progress | None:
@@ -156,12 +160,13 @@ class StartedStudy:
             (place / name).unlink(missing_ok=True)
         write_atomically(place / "begun.json", json.dumps({"at": time.time()}).encode())
         with (place / "log.txt").open("ab") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", _MODULE, str(self.directory.parent), self.name],
+            process = start_module(
+                _MODULE,
+                str(self.directory.parent),
+                self.name,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,
             )
         _ours.append(process)
 

@@ -1,21 +1,28 @@
-"""Traces that Rumen makes of the history of Hadoop's jobs.
+"""Traces that Rumen makes of the history of Hadoop's jobs: as containers, or as maps and reduces.
 
-A job is submitted at `submitTime`, less the earliest of the trace, and has a task for each of its
-`mapTasks` and `reduceTasks`. A task takes the time of its last attempt that succeeded, or of its
-last one, from `startTime` to `finishTime`, and would rather run where that did (`hostName`). A
-container has the memory that the job asked for (`jobMapMB`, `jobReduceMB`), or 1024 MB, and 1 core.
-Reduces are given containers after maps. Attempts that were repeated, tasks that set up and clean
-up, counters and measurements are no part of what is simulated.
+As containers (`jobs_of`), a job is submitted at `submitTime`, less the earliest of the trace, and
+has a task for each of its `mapTasks` and `reduceTasks`. A task takes the time of its last attempt
+that succeeded, or of its last one, from `startTime` to `finishTime`, and would rather run where
+that did (`hostName`). A container has the memory that the job asked for (`jobMapMB`,
+`jobReduceMB`), or 1024 MB, and 1 core. Reduces are given containers after maps. Attempts that were
+repeated, tasks that set up and clean up, counters and measurements are no part of what is
+simulated.
+
+As maps and reduces (`read_history`), a job has the bytes that its tasks have read, moved and
+written, and the times that they took.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean
 
 from rebecsim.workloads.containers.fields import LARGEST, Fields
 from rebecsim.workloads.containers.hadoop_dialect import DEFAULT_MEMORY
 from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass, TaskKind
+from rebecsim.workloads.containers.json_stream import json_objects
 from rebecsim.workloads.containers.names import number_in, numbers_of
 
 _TASKS: tuple[tuple[TaskKind, str, str, int], ...] = (
@@ -23,6 +30,106 @@ _TASKS: tuple[tuple[TaskKind, str, str, int], ...] = (
     ("reduce", "reduceTasks", "jobReduceMB", 20),
 )
 """Of each kind: where its tasks are, their memory, and their priority."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryJob:
+    """A job of a history by what its tasks have done. Times are milliseconds.
+
+    Attributes:
+        name: of the job.
+        submit: since the first job of the history.
+        user, queue, priority: as it was submitted; the priority in lower case.
+        inputs: bytes that each map has read; None: the history does not say.
+        shuffle: bytes that reduces have fetched of all maps; without reduces, 0.
+        output: bytes that the job has written.
+        map_time: of a map, on average.
+        reduces: how many.
+        reduce_time: of a reduce once it had the outputs of all maps, on average.
+    """
+
+    name: str
+    submit: int
+    user: str
+    queue: str
+    priority: str
+    inputs: tuple[int | None, ...]
+    shuffle: int
+    output: int
+    map_time: float
+    reduces: int
+    reduce_time: float
+
+
+_PRIORITIES = ("very_low", "low", "normal", "high", "very_high")
+_UNKNOWN = -1
+
+
+def read_history(path: Path) -> tuple[HistoryJob, ...]:
+    """Read the jobs of a trace, plain or gzip, that have maps, in its order.
+
+    Raises WorkloadError, with file, line, job and task, for an object that is no job of Rumen, a
+    job without any time, and a task as `jobs_of` does; OSError when the file cannot be read.
+    """
+    objects = [
+        _known(Fields(values, path, line, f"object {number}"))
+        for number, (line, values) in enumerate(json_objects(path), start=1)
+    ]
+    for fields in objects:
+        if not is_rumen(fields):
+            raise fields.wrong("no job of Rumen, which has a 'jobID' and 'mapTasks'")
+    named = [fields.named(fields.text("jobID")) for fields in objects]
+    numbers_of(named)  # refuses a job that stands twice
+    origin = min(fields.whole("submitTime", 0) for fields in named)
+    found = [_history_job(fields, origin) for fields in named if fields.objects("mapTasks")]
+    if not found:
+        raise named[0].wrong("no job of the history has maps")
+    return tuple(found)
+
+
+def _history_job(fields: Fields, origin: int) -> HistoryJob:
+    maps, reduces = (list(_counted_attempts(fields, kind)) for kind in ("map", "reduce"))
+    last_map = max(attempt.whole("finishTime", 0) for _, attempt in maps)
+    priority = fields.text("priority", default="normal").lower()
+    if priority not in _PRIORITIES:
+        raise fields.wrong(f"'priority' should be one of {', '.join(_PRIORITIES).upper()}")
+    given = _sum(maps, "outputBytes", "mapOutputBytes")
+    return HistoryJob(
+        name=fields.what,
+        submit=fields.whole("submitTime", 0) - origin,
+        user=fields.text("user", default="default"),
+        queue=fields.text("queue", default="default"),
+        priority=priority,
+        inputs=tuple(_bytes(*each, "inputBytes", "hdfsBytesRead") for each in maps),
+        shuffle=(_sum(reduces, "inputBytes", "reduceShuffleBytes") or given) if reduces else 0,
+        output=_sum(reduces, "outputBytes", "hdfsBytesWritten") if reduces else given,
+        map_time=fmean(attempt.whole("finishTime", 0) - _start(attempt) for _, attempt in maps),
+        reduces=len(reduces),
+        reduce_time=fmean(_time_of_reduce(attempt, last_map) for _, attempt in reduces)
+        if reduces
+        else 0.0,
+    )
+
+
+def _time_of_reduce(attempt: Fields, last_map: int) -> int:
+    """Give how long a reduce took from the end of its shuffle, or else from that of the maps."""
+    begin = attempt.whole("shuffleFinished", _UNKNOWN, default=_UNKNOWN)
+    if begin <= 0:
+        begin = max(last_map, _start(attempt))
+    return max(attempt.whole("finishTime", 0) - begin, 0)
+
+
+def _sum(tasks: Sequence[tuple[Fields, Fields]], *keys: str) -> int:
+    return sum(_bytes(*each, *keys) or 0 for each in tasks)
+
+
+def _bytes(task: Fields, attempt: Fields, of_task: str, of_attempt: str) -> int | None:
+    """Give a count of bytes that stands at a task, or else at its attempt; None: at neither."""
+    for fields, key in ((task, of_task), (attempt, of_attempt)):
+        count = fields.whole(key, _UNKNOWN, default=_UNKNOWN)
+        if count >= 0:
+            return count
+    return None
 
 
 def is_rumen(fields: Fields) -> bool:
@@ -58,22 +165,33 @@ def _job(number: int, fields: Fields, origin: int) -> ContainerJob:
 
 
 def _classes(fields: Fields) -> Iterator[TaskClass]:
-    for kind, tasks, memory_key, priority in _TASKS:
+    for kind, _, memory_key, priority in _TASKS:
         memory = fields.whole(memory_key, -1, default=-1)
-        for place, values in enumerate(fields.objects(tasks), start=1):
-            attempt = _known(_counted(fields.of(values, f"{kind} task {place}")))
-            start = attempt.whole("startTime", 0)
-            end = attempt.whole("finishTime", -1)
-            if end <= start:
-                raise attempt.wrong(f"'finishTime' should be after the start at {start}, not {end}")
+        for _, attempt in _counted_attempts(fields, kind):
             yield TaskClass(
                 kind,
                 1,
-                end - start,
+                attempt.whole("finishTime", 0) - _start(attempt),
                 memory if memory > 0 else DEFAULT_MEMORY,
                 priority=priority,
                 host=attempt.text("hostName", default=""),
             )
+
+
+def _counted_attempts(fields: Fields, kind: TaskKind) -> Iterator[tuple[Fields, Fields]]:
+    """Give each task of a kind, and the attempt of it that counts."""
+    tasks = next(tasks for each, tasks, _, _ in _TASKS if each == kind)
+    for place, values in enumerate(fields.objects(tasks), start=1):
+        task = _known(fields.of(values, f"{kind} task {place}"))
+        attempt = _known(_counted(task))
+        start, end = _start(attempt), attempt.whole("finishTime", -1)
+        if end <= start:
+            raise attempt.wrong(f"'finishTime' should be after the start at {start}, not {end}")
+        yield task, attempt
+
+
+def _start(attempt: Fields) -> int:
+    return attempt.whole("startTime", 0)
 
 
 def _counted(task: Fields) -> Fields:

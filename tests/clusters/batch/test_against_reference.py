@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Literal
 from unittest.mock import patch
 
 import numpy as np
@@ -30,6 +31,7 @@ from rebecsim.clusters.batch import (
     run_schedule,
 )
 from rebecsim.simulation import simulate
+from rebecsim.workloads import Workload
 from tests.clusters.batch import reference
 from tests.clusters.batch.reference import Request
 from tests.clusters.batch.workloads import PROCESSORS, requests, workload_of
@@ -67,6 +69,27 @@ def test_every_job_starts_when_the_naive_policy_starts_it(
 ) -> None:
     schedule = run_schedule(workload_of(jobs), policy=policy, settings=chosen)
     assert schedule.start.tolist() == naive(jobs, PROCESSORS).run()
+
+
+@pytest.mark.parametrize(
+    ("usage", "later"), [("running", "who has run for ten days"), ("ended", "who ran for 600 s")]
+)
+def test_under_fairshare_usage_accrues_while_jobs_run_or_when_they_have_ended(
+    usage: Literal["running", "ended"], later: str
+) -> None:
+    """User 1 has held 3 of 4 processors for ten days, user 2 one for 600 s; both want one more."""
+    days = 10 * 86_400
+    workload = Workload.of(
+        submit=[0, 0, 600, days, days + 1],
+        run=[2 * days, 600, days + 1000, 50, 50],
+        processors=[3, 1, 1, 1, 1],
+        user=[1, 2, 3, 1, 2],
+        capacity=4,
+    )
+    schedule = run_schedule(workload, policy="FAIR_FCFS", settings=PolicySettings(usage=usage))
+    of_first, of_second = schedule.start[3:].tolist()
+    assert (of_first > of_second) == (later == "who has run for ten days")
+    assert min(of_first, of_second) == days + 1600
 
 
 @pytest.mark.parametrize("policy", BATCH_POLICIES)

@@ -81,11 +81,11 @@ def test_kth_first_come_first_served(kth: Workload) -> None:
     ("oracle", "policy", "settings", "mean"),
     [
         ("FCFS", "FCFS", PolicySettings(), 5614.44),
-        ("FairFCFS", "FAIR_FCFS", PolicySettings(clock_lead=CLOCK_LEAD), 2864.15),
+        ("FairFCFS", "FAIR_FCFS", PolicySettings(usage="ended", clock_lead=CLOCK_LEAD), 2864.15),
         (
             "FairFCFS-decay",
             "FAIR_FCFS",
-            PolicySettings(clock_lead=CLOCK_LEAD, half_life=HALVING),
+            PolicySettings(usage="ended", clock_lead=CLOCK_LEAD, half_life=HALVING),
             2867.79,
         ),
     ],

@@ -90,7 +90,7 @@ def test_the_page_is_whole_and_escapes_what_the_scenario_says(small, written) ->
     assert [tag for tag, _ in page.tags].count("p") >= 2
     assert "script" not in [tag for tag, _ in page.tags]
     sources = [given["src"] for tag, given in page.tags if tag == "img"]
-    assert len(sources) == 5
+    assert len(sources) == 6
     assert all(source.startswith("data:image/svg+xml;base64,") for source in sources)
     assert all(given["alt"] for tag, given in page.tags if tag == "img")
     assert not re.search(r'(?:src|href)="https?:', text)
@@ -106,9 +106,38 @@ def test_every_picture_can_be_drawn_in_both_forms(small) -> None:
         assert b"</svg>" in drawn[".svg"]
 
 
+def picture(made: Made, name: str):
+    (found,) = [each for each in report_pictures(made.report) if each.name == name]
+    return found
+
+
+def test_pictures_of_one_schedule_say_which_replication_it_is(small, drawn) -> None:
+    """In the picture itself, which may be looked at without the page."""
+    of_first = "drawn (load factor 1.0, estimates exact, replication 0, the first of 3)"
+    for name in ("users", "overdue", "gantt", "over_time", "changes"):
+        assert picture(drawn, name).draw().get_suptitle().replace("\n", " ") == of_first
+        assert "replication" not in picture(small, name).draw().get_suptitle()
+
+
+def test_the_means_that_know_no_users_are_drawn(small, drawn) -> None:
+    """Figure 5 of the paper: wait, response and slowdown, a bar for each policy."""
+    figure = picture(small, "means").draw()
+    assert [axes.get_title() for axes in figure.axes] == [
+        "Mean wait",
+        "Mean response",
+        "Mean slowdown",
+    ]
+    classical = [each.classical for each in small.read.shown.values()]
+    for axes, name in zip(figure.axes, ("wait", "response", "slowdown"), strict=True):
+        heights = [bar.get_height() for bar in axes.patches]
+        assert heights == pytest.approx([getattr(each, name).mean for each in classical])
+    heading = picture(drawn, "means").draw().get_suptitle().replace("\n", " ")
+    assert heading == "drawn (load factor 1.0, estimates exact, means of 3 replications)"
+
+
 def test_every_picture_is_written_in_both_forms(written) -> None:
     charts = written.html.parent / "charts"
-    names = ["changes", "gantt", "over_time", "overdue", "users"]
+    names = ["changes", "gantt", "means", "over_time", "overdue", "users"]
     assert sorted(path.name for path in charts.iterdir()) == sorted(
         f"{name}{form}" for name in names for form in (".png", ".svg")
     )
@@ -142,7 +171,7 @@ def test_what_an_earlier_report_left_is_removed(written, tmp_path) -> None:
     assert not (place / "users.csv").exists()
     assert not (place / "changes.csv").exists()
     assert set(again.charts) == set((place / "charts").iterdir())
-    assert {path.stem for path in again.charts} == {"gantt", "over_time"}
+    assert {path.stem for path in again.charts} == {"gantt", "means", "over_time"}
 
 
 def test_the_table_marks_the_best(small) -> None:
@@ -176,10 +205,12 @@ def test_the_difference_names_users_and_jobs(small) -> None:
     assert re.search(r"│ +1 │ +2 │ +1 │ +0 │", text)
 
 
-def test_charts_along_the_load_are_those_of_the_first_estimates(drawn) -> None:
-    along = drawn.report.by_axis
-    assert along.places == (1.0, 1.5)
-    assert along.policies == ("FCFS", "FAIR_FCFS")
+def test_charts_along_the_load_are_those_of_each_estimate(drawn) -> None:
+    by_axis = drawn.report.by_axis
+    assert [str(condition) for condition in by_axis] == ["estimates exact", "estimates error 2.5"]
+    for along in by_axis.values():
+        assert along.places == (1.0, 1.5)
+        assert along.policies == ("FCFS", "FAIR_FCFS")
 
 
 def test_lines_of_time_are_those_of_the_policies(drawn) -> None:
@@ -208,7 +239,10 @@ def test_a_page_of_a_generated_workload_says_so(drawn, tmp_path) -> None:
     written = write_report(drawn.report, tmp_path)
     text = written.html.read_text()
     assert "BLAKE2b" not in text
-    assert "Of the schedules with load factor 1.0, estimates exact, first replication." in text
+    assert (
+        "Of the schedules with load factor 1.0, estimates exact, replication 0, the first of 3."
+        in text
+    )
     assert (tmp_path / "charts/mean_wait.svg").exists()
     pictures = report_pictures(drawn.report)
     assert len(written.charts) == len(FORMS) * len(pictures)

@@ -228,8 +228,8 @@ def test_jobs_that_do_not_fit_and_users_that_are_unknown_are_named(tmp_path):
     file = written(tmp_path / "unknown", log=LOG.replace("100 1 3 ", "100 1 -1 "))
     plan = plan_of(tmp_path / "unknown")
     file.with_name("small.swf").write_text(LOG.replace("100 1 3 ", "100 1 -1 "))
-    with pytest.raises(UserError, match="the users of some jobs are unknown"):
-        plan.cells[0].setup.workload(0)
+    with pytest.raises(UserError, match=r"small.swf: the users of some jobs are unknown"):
+        fitting(plan)
 
 
 def test_a_log_that_cannot_be_read_is_named(tmp_path):

@@ -70,8 +70,8 @@ def test_a_scenario_can_be_rebuilt_from_what_is_recorded(tmp_path):
         ("share = 2", 'metrics = ["veet_median"]', "the metric veet_median needs share"),
         (
             "share = 2",
-            'metrics = ["fairness"]',
-            r":4: metrics\[0\]: no metric 'fairness'; known are mean_w",
+            'metrics = ["quality"]',
+            r":4: metrics\[0\]: no metric 'quality'; known are mean_w",
         ),
         ("share = 2", 'metrics = ["mean_wiat"]', "no metric 'mean_wiat'; did you mean mean_wait?"),
         ("share = 2", "memory_share = 2", "memory_share needs share"),

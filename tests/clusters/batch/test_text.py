@@ -13,6 +13,7 @@ from rebecsim.clusters.batch.report.text import (
 )
 from rebecsim.metrics import batch_metrics, batch_metrics_by, user_metrics
 from rebecsim.workloads import Schedule, Workload, generate, summarise
+from rebecsim.workloads.logs import labels_of
 
 WORKLOAD = Workload.of([0, 2, 10], [5, 20, 4], [1, 2, 4], capacity=4, user=[1, 2, 1])
 SCHEDULE = Schedule(WORKLOAD, np.array([0, 5, 30]))
@@ -49,11 +50,13 @@ def test_schedules_stand_side_by_side():
 
 
 def test_users_one_by_one():
-    text = printed(group_table("User", batch_metrics_by(SCHEDULE, WORKLOAD.user)))
+    labels = labels_of(WORKLOAD.with_columns(header={"User": "2 bob"}), "user")
+    assert labels == {1: "1", 2: "bob"}
+    text = printed(group_table("User", batch_metrics_by(SCHEDULE, WORKLOAD.user), labels))
     assert "│    1 │    2 │        10 │" in text
-    text = printed(user_table(USERS))
+    text = printed(user_table(USERS, labels))
     assert "│    1 │    2 │        1 │ 50.0 % │    0.0 │" in text
-    assert "│    2 │    1 │        0 │  0.0 % │      – │" in text  # noqa: RUF001
+    assert "│  bob │    1 │        0 │  0.0 % │      – │" in text  # noqa: RUF001
 
 
 def test_quartiles_over_users():

@@ -13,6 +13,7 @@ from rebecsim.clusters.mapreduce.configuration import (
     MapReduceConfiguration,
 )
 from rebecsim.clusters.mapreduce.job import MapReduceJob
+from rebecsim.clusters.mapreduce.progress import JobInProgress
 from rebecsim.clusters.mapreduce.records import FinishedRun
 from rebecsim.clusters.mapreduce.tasks.attempt import AttemptOutcome
 from tests.clusters.mapreduce.simple import (
@@ -69,6 +70,26 @@ def test_reduces_wait_for_slow_start_and_for_all_maps(finished: FinishedRun) -> 
     assert min(each.start for each in reduces) >= maps[1]  # 5 % of 30 maps are two
     assert min(each.end for each in reduces) > maps[-1]
     assert min(each.start for each in reduces) < maps[-1]
+
+
+def test_a_job_after_another_is_submitted_when_that_has_ended() -> None:
+    jobs = [job(1, 4), replace(job(2, 2, submit=SECOND), after=1), replace(job(3, 1), after=2)]
+    run = run_mapreduce(jobs, cluster(), FirstComeFirstServed, 1)
+    first, second, third = run.jobs
+    assert second.job.submit == first.end + SECOND  # type: ignore[operator]
+    assert third.job.submit == second.end
+    assert third.end is not None
+
+
+def test_a_job_after_a_rejected_one_is_submitted_all_the_same() -> None:
+    class Rejects(FirstComeFirstServed):
+        def submit(self, job: JobInProgress, now: int) -> str | None:
+            return "no" if job.job.number == 1 else super().submit(job, now)
+
+    jobs = [job(1, 4), replace(job(2, 2, submit=SECOND), after=1)]
+    first, second = run_mapreduce(jobs, cluster(), Rejects, 1).jobs
+    assert (first.rejected, second.job.submit) == ("no", SECOND)
+    assert second.end is not None
 
 
 def test_a_seed_decides_everything(finished: FinishedRun) -> None:

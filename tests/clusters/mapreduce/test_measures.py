@@ -21,6 +21,7 @@ def jobs() -> JobColumns:
     return JobColumns(
         family=np.array(["large", "small"]),
         queue=np.array(["one", "two"]),
+        user=np.array(["ann", "bob"]),
         submit=seconds(0, 10),
         begin=seconds(5, 40),
         maps_end=seconds(60, 45),
@@ -92,3 +93,28 @@ def test_a_map_counts_where_its_first_attempt_ran(attempts):
     assert attempts.ran_there(1).tolist() == [0, 0]
     assert attempts.ran_there(2).tolist() == []
     assert attempts.ran_there(3).tolist() == [1]
+
+
+def test_jobs_of_the_warm_up_do_not_count(jobs, attempts):
+    run = MeasuredRun(jobs, attempts, (4, 2), {}, warm_up=0.5)
+    # The first of two jobs does not count; the second is submitted at 10 s, and runs until 50 s.
+    assert run.begin == 10 * SECOND
+    figures = run_figures(run)
+    assert figures["elapsed"] == 40
+    assert figures["throughput"] == pytest.approx(3600 / 40)
+    # Of maps, slots are held for 20, 10, 15, 4, 2 and 6 s from 10 s on; the last job ends at 105 s.
+    assert figures["map_slots"] == pytest.approx(100 * 57 / (4 * 95))
+    assert figures["reduce_slots"] == pytest.approx(100 * 85 / (2 * 95))
+
+
+def test_without_a_warm_up_all_jobs_count(jobs, attempts):
+    run = MeasuredRun(jobs, attempts, (4, 2), {})
+    assert (run.begin, run.counted) == (0, jobs)
+    assert run_figures(run)["throughput"] == pytest.approx(3600 * 2 / 105)
+
+
+def test_the_warm_up_is_the_share_that_is_submitted_first(jobs):
+    late = joined([jobs, jobs.only(np.array([False, True]))])
+    assert late.after_warm_up(0.4).tolist() == [False, True, True]
+    assert late.after_warm_up(0.7).tolist() == [False, False, True]
+    assert late.after_warm_up(0.0).all()

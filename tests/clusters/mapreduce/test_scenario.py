@@ -59,7 +59,10 @@ def test_figures_are_shown_where_they_say_something(load):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        (BEGIN + VARIANT + "[workload]\n", "say which jobs there are: mix, jobs, drawn or swim"),
+        (
+            BEGIN + VARIANT + "[workload]\n",
+            "say which jobs there are: mix, jobs, drawn, swim or rumen",
+        ),
         (GOOD.replace("CAPACITY", "CAPACTY"), "did you mean CAPACITY"),
         (GOOD.replace("= 60", "= 50"), "the capacities of the queues are 90 percent together"),
         (GOOD.replace("settings", 'file = "a.xml"\nsettings'), "give a file or settings, not both"),
@@ -158,8 +161,7 @@ def test_replications_and_variants_share_what_they_should(load):
 
 
 def test_published_experiments_are_scenarios():
-    experiments = published().experiments
-    separated, interleaved, apart = experiment_scenarios(experiments.values(), 10)
+    separated, interleaved, apart = experiment_scenarios(10)
     assert [len(each.variants) for each in (separated, interleaved, apart)] == [16, 8, 8]
     # Experiment 10 is capped at its capacities; of four queues the first two have small jobs.
     tenth = separated.variant("experiment_10").settings
@@ -198,5 +200,7 @@ def test_validation_has_four_jobs_in_one_queue_and_eight_in_two():
         RunSetup(scenarios[f"capacity_validation2_{name}"], Path(), variant).jobs(0)
         for name, variant in (("one", "one"), ("two", "queues"))
     )
-    assert ([job.maps for job in one], len(two)) == ([32, 32, 16, 16], 8)
+    assert ([job.maps for job in one], len(two)) == ([32, 16, 32, 16], 8)
     assert {job.user for job in two if job.queue == "queue2"} == {"user3", "user4"}
+    # Each sort comes after the TeraSort of its user.
+    assert all(two[job.after].user == job.user for job in two if job.family == "sort")

@@ -7,9 +7,12 @@ import pytest
 from rebecsim.clusters.mapreduce.figures.jobs import JOB_FIGURES
 from rebecsim.clusters.mapreduce.reproduction.found import Found, Key, as_found
 from rebecsim.clusters.mapreduce.reproduction.published import published
+from rebecsim.clusters.mapreduce.reproduction.scenarios import experiment_scenarios, number_of
+from rebecsim.clusters.mapreduce.reproduction.small_targets import SMALL_TARGETS
 from rebecsim.clusters.mapreduce.reproduction.targets import TARGETS, checked
+from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
 
-BY_NAME = {each.name: each for each in TARGETS}
+BY_NAME = {each.name: each for each in (*TARGETS, SMALL_TARGETS[0])}
 
 EVERY = set(range(1, 33))
 
@@ -65,18 +68,28 @@ def test_a_target_is_missed_by_figures_that_say_otherwise(theirs, name):
 
 
 @pytest.mark.parametrize(
-    ("run", "makespans"),
+    ("run", "makespans", "said"),
     [
-        ("ninety_capped", (1292.0, 1900.0)),
-        ("ninety_reduces_2", (847.0, 1200.0)),
-        ("percent_25", (690.0,)),
-        ("system_jobs_2", (1600.0, 1700.0)),
-        ("active_tasks_100", (1200.0, 1300.0)),
+        ("ninety_capped", (1292.0, 1900.0), "caps, 90 and 10 % (queue 2)"),
+        ("ninety_capped", (1100.0, 2195.0), "caps, 90 and 10 % (queue 1)"),
+        ("ninety_reduces_2_factor_2", (1040.0, 1249.0), "factor 2, 90 and 10 % (queue 1)"),
+        ("percent_25", (690.0,), "5 reduces for each job, not 1 (queue 1)"),
+        ("system_jobs_2", (1600.0, 1700.0), "4 jobs initialised, not 2 (queue 1)"),
+        ("two_capped", (1127.4, 1161.0), "caps, 50 % (queue 1)"),  # equal to the second
     ],
 )
-def test_each_direction_of_the_small_cluster_counts(theirs, run, makespans):
+def test_each_direction_of_the_small_cluster_counts(theirs, run, makespans, said):
     changed = replace(theirs, makespans={**theirs.makespans, run: makespans})
-    assert checked(BY_NAME["R16"], changed).verdict == "missed"
+    seen = checked(BY_NAME["R16"], changed)
+    assert (seen.verdict, said in seen.figure) == ("missed", True)
+
+
+def test_every_pair_of_table_5_1_that_differs_in_one_setting_is_a_row():
+    pairs = published().pairs
+    names = {name for pair in pairs for name in (pair.before, pair.after)}
+    assert names == set(published().makespans)
+    assert len(pairs) == 17
+    assert checked(BY_NAME["R16"], as_found(published())).figure == "32 of 32 directions"
 
 
 @pytest.mark.parametrize("name", BY_NAME)
@@ -96,13 +109,37 @@ def test_the_tables_are_whole(theirs):
     assert theirs.of("response_ratio", 10, "type5", "queue2") == 26
 
 
+def settings_of(scenario: MapReduceScenario, number: int) -> tuple[object, ...]:
+    """Give what tables 4.2 and 4.3 say of an experiment: capacities, whether capped, and limits."""
+    settings = next(each for each in scenario.variants if number_of(each.name) == number).settings
+    queues = [f"queue.queue{place}." for place in range(1, 5)]
+    queues = [each for each in queues if f"{each}capacity" in settings]
+    capacities = tuple(settings[f"{each}capacity"] for each in queues)
+    maxima = tuple(settings[f"{each}maximum-capacity"] for each in queues)
+    assert maxima in (capacities, (-1,) * len(queues))
+    (factor,) = {settings[f"{each}user-limit-factor"] for each in queues}
+    (percent,) = {settings[f"{each}minimum-user-limit-percent"] for each in queues}
+    return capacities, maxima == capacities, factor, percent
+
+
 def test_settings_are_those_of_the_tables():
-    settings = published().experiments
-    assert list(settings) == list(range(1, 33))
-    assert {each.pattern for each in settings.values()} == {"separated", "interleaved", "apart"}
-    # Each block of eight is a full factorial of cap, factor and percent.
-    for begin in range(1, 33, 8):
-        block = [settings[number] for number in range(begin, begin + 8)]
-        assert len({(each.capped, each.factor, each.percent) for each in block}) == 8
-        assert len({(each.pattern, each.capacities) for each in block}) == 1
-    assert all(sum(each.capacities) == 100 for each in settings.values())
+    scenarios = experiment_scenarios(1)
+    numbers = [number_of(each.name) for scenario in scenarios for each in scenario.variants]
+    assert numbers == list(range(1, 33))
+    blocks = {1: (50, 50), 9: (70, 30), 17: (50, 50), 25: (10, 10, 40, 40)}
+    # In each block of eight: capped, factor and percent.
+    rows = [(False, 1, 100), (True, 1, 100), (False, 2, 100), (False, 1, 25)]
+    rows += [(True, 2, 100), (True, 1, 25), (False, 2, 25), (True, 2, 25)]
+    for first, capacities in blocks.items():
+        scenario = next(each for each in scenarios if f"experiment_{first}" in each.names)
+        for place, row in enumerate(rows):
+            assert settings_of(scenario, first + place) == (capacities, *row)
+    patterns = [each.workload.mix.pattern for each in scenarios]
+    assert patterns == ["separated", "interleaved", "apart"]
+    assert scenarios[2].workload.mix.small_queues == ("queue1", "queue2")
+
+
+def test_experiments_can_be_run_one_by_one():
+    (scenario,) = experiment_scenarios(3, {18, 20})
+    assert (scenario.name, scenario.replications) == ("capacity_interleaved", 3)
+    assert scenario.names == ("experiment_18", "experiment_20")

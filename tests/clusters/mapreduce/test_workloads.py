@@ -1,16 +1,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from rebecsim.clusters.mapreduce.configuration import NodeHardware
 from rebecsim.clusters.mapreduce.job import JobCosts
+from rebecsim.clusters.mapreduce.tasks.phases import Rates
 from rebecsim.clusters.mapreduce.workloads.arrivals import Arrivals
 from rebecsim.clusters.mapreduce.workloads.families import BLOCK, splits_of
+from rebecsim.clusters.mapreduce.workloads.jobs import workload_jobs
 from rebecsim.clusters.mapreduce.workloads.mix import mix_jobs
 from rebecsim.clusters.mapreduce.workloads.random_families import RANDOM_FAMILIES, drawn_jobs
+from rebecsim.clusters.mapreduce.workloads.tables import MapReduceWorkload
 from rebecsim.clusters.mapreduce.workloads.traced import swim_job
 from rebecsim.workloads.containers.swim import SwimJob
 
@@ -128,3 +133,39 @@ def test_a_line_without_a_shuffle_has_maps_alone():
     job = swim_job(line, 0, ("ann", "etl"), JobCosts())
     assert (job.splits, job.reduces) == ((1,), 0)
     assert job.costs.map_ratio == BLOCK
+
+
+def test_a_job_comes_after_the_one_before_it_of_its_user():
+    def table(user: str, **keys: object) -> dict[str, object]:
+        return {"family": "one", "maps": 1, "user": user, **keys}
+
+    after = {"law": "after", "gap": 3.0, "first": 7.0}
+    workload = MapReduceWorkload.model_validate(
+        {
+            "jobs": [
+                table("ann", arrivals={"first": 5.0}),
+                table("ann", count=2, arrivals=after),
+                table("bob", count=2, arrivals=after),
+                table("cid", arrivals={"first": 6.0}),
+            ]
+        }
+    )
+    jobs = workload_jobs(workload, Path(), 1, 0, Rates.of(NodeHardware()))
+    second = 1_000_000
+    assert [(job.user, job.submit, job.after) for job in jobs] == [
+        ("ann", 5 * second, None),
+        ("ann", 3 * second, 0),
+        ("ann", 3 * second, 1),
+        ("cid", 6 * second, None),
+        ("bob", 7 * second, None),
+        ("bob", 3 * second, 4),
+    ]
+
+
+def test_jobs_that_come_after_others_need_a_user():
+    table = {"family": "one", "maps": 1, "arrivals": {"law": "after"}}
+    with pytest.raises(ValueError, match=r'law = "after" is for jobs of one user; add user'):
+        MapReduceWorkload.model_validate({"jobs": [table]})
+    drawn = {"jobs": 3, "arrivals": {"law": "after"}}
+    with pytest.raises(ValueError, match=r'law = "after" is for jobs of given sizes'):
+        MapReduceWorkload.model_validate({"drawn": drawn})

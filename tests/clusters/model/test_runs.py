@@ -17,7 +17,10 @@ from rebecsim.clusters.model.study import STUDY
 from rebecsim.clusters.model.variants import open_text
 from rebecsim.clusters.scenarios import open_run, plan_of_run
 from rebecsim.errors import UserError
-from rebecsim.lang import parse_model
+from rebecsim.exploration.orders.quantities import quantities_of
+from rebecsim.exploration.orders.solving import exact_orders
+from rebecsim.generate import build_model
+from rebecsim.lang import check_file, parse_model
 from rebecsim.metrics import Metric
 from rebecsim.simulation import simulate
 from rebecsim.simulation.engine import EngineError
@@ -279,6 +282,76 @@ def test_a_run_without_messages_is_finished_where_it_may_end(tmp_path):
     assert len(table(results, cell, "curves")) == 12 * 3
 
 
+# --- runs that go wrong ---------------------------------------------------------------------------
+
+GOES_WRONG = """
+reactiveclass A(2) {
+    knownrebecs { B b; }
+    statevars { int done; }
+    A() { self.go(); }
+    msgsrv go() {
+        done = done + 1;
+        if (?(true, false)) { WRONG }
+        self.go() after(1);
+    }
+}
+reactiveclass B(2) { msgsrv full() { } msgsrv late() { } }
+main { A a(b):(); B b():(); }
+"""
+OBSERVED = """
+kind = "model"
+name = "wrong"
+model = "wrong.rebeca"
+until = 1
+replications = 400
+[[observe]]
+value = "a.done"
+"""
+MORE = """
+[[observe]]
+first = "a.done == 2"
+name = "first"
+[[observe]]
+value = "a.done + 0"
+name = "followed"
+changes = true
+"""
+
+
+@pytest.mark.parametrize("wrong", ["b.full(); b.full(); b.full();", 'assertion(done < 1, "no");'])
+@pytest.mark.parametrize(("engine", "more"), [("native", ""), ("python", ""), ("python", MORE)])
+def test_the_message_that_goes_wrong_leads_to_no_state(tmp_path, wrong, engine, more):
+    """As `exact` has it: a quarter of the runs come to 2, a quarter to 1, the others stay at 0."""
+    (tmp_path / "wrong.rebeca").write_text(GOES_WRONG.replace("WRONG", wrong))
+    (tmp_path / "scenario.toml").write_text(OBSERVED + more)
+    plan, results = run_of_engine(tmp_path, engine, replications=400)
+    (cell,) = plan.cells
+    checked = check_file(tmp_path / "wrong.rebeca")
+    quantities = quantities_of([], ["a.done"], ["a.done == 2"], False)
+    final, reached = (
+        each["expected"]
+        for each in exact_orders(build_model(checked), quantities, 1, checked=checked).to_json()[
+            "quantities"
+        ]
+    )
+    assert (final, reached) == (0.75, 0.25)
+    rows = pq.read_table(results.part(cell)).to_pylist()
+    seen = [row["a_done"] for row in rows]
+    assert np.mean(seen) == pytest.approx(final, abs=0.15)
+    assert {(row["outcome"] == "time limit", row["a_done"]) for row in rows} == {
+        (True, 2),
+        (False, 1),
+        (False, 0),
+    }
+    if more:
+        assert [row["first_held"] for row in rows] == [int(each == 2) for each in seen]
+        points = defaultdict(list)
+        for row in table(results, cell, "curves"):
+            points[row["replication"]].append(row["value"])
+        changes = {0: [0], 1: [1], 2: [1, 2]}
+        assert [points[place] for place in range(len(rows))] == [changes[each] for each in seen]
+
+
 # --- engines, workers, resuming -----------------------------------------------------------------
 
 
@@ -305,10 +378,10 @@ def test_both_engines_give_the_same(tmp_path):
     assert outcomes == {"time limit", "queue overflow"}
 
 
-def run_of_engine(folder, engine):
+def run_of_engine(folder, engine, replications=30):
     from rebecsim.clusters.scenarios import load
 
-    plan = load(folder / "scenario.toml").plan(replications=30)
+    plan = load(folder / "scenario.toml").plan(replications=replications)
     results = Results.create(folder / "run", plan)
     run_plan(plan, results, engine=engine)
     return plan, results

@@ -129,3 +129,31 @@ def test_early_places_of_cybershake_are_the_same_however_laxity_is_divided(
     assert len(runs) == 4
     assert any(each.moved for each in runs[0].decisions)
     assert all(run.completed == runs[0].completed for run in runs)
+
+
+def test_parents_have_until_what_algorithm_7_3_prints_by_the_letter() -> None:
+    # t0 -> t2 and t0 -> t3; t1 -> t3: nothing but the edge leads from t0 to t3.
+    tasks = task(0, 2), task(1, 4), task(2, 9, 0, phase=2), task(3, 3, 0, 1, phase=2)
+    one = job(0, 0, 24, *tasks)
+    sample = sample_run(one, alike(4, 1))
+    ours = budget_of(one, sample, BudgetRule.PROPORTIONAL).sub_deadlines
+    letter = budget_of(one, sample, BudgetRule.PROPORTIONAL, by_letter=True).sub_deadlines
+    assert ours[0] < ours[1]
+    assert letter == (ours[1], *ours[1:])
+
+
+def test_all_parents_of_a_dummy_have_until_its_sub_deadline_by_the_letter() -> None:
+    tasks = task(0, 2), task(1, 4), task(2, 0, 0, 1, phase=2), task(3, 5, 0, phase=2)
+    one = job(0, 0, 24, *tasks)
+    sample = sample_run(one, alike(4, 1))
+    ours = budget_of(one, sample, BudgetRule.EVEN)
+    letter = budget_of(one, sample, BudgetRule.EVEN, by_letter=True)
+    assert letter.sub_deadlines[0] == letter.sub_deadlines[2] > ours.sub_deadlines[0]
+    assert letter.ranks == letter.sub_deadlines
+
+
+def test_a_longer_path_keeps_what_a_parent_has_by_the_letter() -> None:
+    one = job(0, 0, 36, *fork_and_skip())
+    sample = sample_run(one, alike(4, 1))
+    found = [budget_of(one, sample, BudgetRule.EVEN, by_letter=each) for each in (True, False)]
+    assert found[0].sub_deadlines == found[1].sub_deadlines

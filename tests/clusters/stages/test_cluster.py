@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 
 from rebecsim.actors import FifoScheduler
 from rebecsim.clusters.stages.cluster import run_stages, stages_model
-from rebecsim.clusters.stages.decisions import ChargedBy, DecisionCost
+from rebecsim.clusters.stages.decisions import ChargedBy, DecisionCost, DecisionTimes
 from rebecsim.clusters.stages.job import BrokenJobError, StageJob, StageTask, TaskKey
 from rebecsim.clusters.stages.managers.dispatching import EarliestDeadlineFirst, FirstInFirstOut
 from rebecsim.clusters.stages.resources import alike, typed_alike
@@ -66,7 +66,21 @@ def test_the_wall_clock_is_charged_after_a_decision() -> None:
         [job(0, 0, 90, task(0, 10))], alike(1, 1), FirstInFirstOut, DecisionCost(ChargedBy.CLOCK)
     )
     assert run.ran[TaskKey(0, 0)].start == 0
-    assert run.decisions[0].charged >= 1
+    made = run.decisions[0]
+    assert made.made == made.began
+    assert made.charged == int(1000 * made.clock)
+
+
+def test_what_was_recorded_is_charged_to_the_last_part_of_a_millisecond() -> None:
+    times = DecisionTimes(0.4, 0.25, per_waiting=1.0)
+    jobs = [job(each, each, 90, task(0, 40)) for each in range(8)]
+    cost = DecisionCost(ChargedBy.RECORDED, recorded=times)
+    run = run_stages(jobs, alike(1, 1), EarliestDeadlineFirst, cost)
+    expected = sum(times.of(each.work) for each in run.decisions)
+    assert sum(each.charged for each in run.decisions) == int(expected + 1e-9)
+    assert 0 < min(times.of(each.work) for each in run.decisions) < 1
+    again = run_stages(jobs, alike(1, 1), EarliestDeadlineFirst, cost)
+    assert [each.charged for each in again.decisions] == [each.charged for each in run.decisions]
 
 
 @settings(max_examples=15)

@@ -117,6 +117,19 @@ def test_curves_and_dots_are_those_of_the_jobs() -> None:
     assert panel.get_title() == "EDF: 1 of 3 late"
 
 
+def test_every_late_job_has_a_dot() -> None:
+    many = 9000  # of which some in time are left out, and the two late ones lie far away
+    starts, ends, deadlines = [0] * many, [4] * many, [8] * many
+    ends[17], ends[4444], deadlines[4444] = 5000, 9000, 700
+    (panel,) = laxity_figure([stored("EDF", starts, ends, deadlines)]).axes
+    dots = panel.collections[0].get_offsets().tolist()
+    late = [each for each in dots if each[1] > 0]
+    assert np.array(late) * 60 == pytest.approx(np.array([[7, 4992], [699, 8300]]))
+    assert len(dots) < many
+    assert panel.get_xlim()[1] > 699 / 60
+    assert panel.get_ylim()[1] > 8300 / 60
+
+
 def test_a_gantt_chart_shows_what_ran_around_the_latest_job() -> None:
     runs = [stored("EDF", [0, 100, 104], [3, 106, 107], [8, 103, 120])]
     (axes,) = gantt_figure(runs).axes

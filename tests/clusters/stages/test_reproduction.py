@@ -23,6 +23,7 @@ from rebecsim.clusters.stages.reproduction.published import (
     published,
 )
 from rebecsim.clusters.stages.reproduction.report import (
+    distance_lines,
     within_counts,
     workflows_markdown,
     workflows_view,
@@ -117,16 +118,62 @@ def test_the_output_ends_with_how_many_agree_and_fits_a_terminal(
     all_tables: list[FoundTable],
 ) -> None:
     file = io.StringIO()
-    Console(file=file, width=80).print(workflows_view(all_tables[:1]))
+    Console(file=file, width=80).print(
+        workflows_view(all_tables[:1], WorkflowExtent(replications=5))
+    )
     lines = file.getvalue().rstrip().split("\n")
     assert "".join(lines[-2:]).startswith("24 of 24 cells (100 %)")
     assert lines[0] == "Table D.1: CyberShake, PD, by arrivals a second"
     assert max(len(line.rstrip()) for line in lines) <= 80
 
 
+def test_the_best_of_even_budgets_is_held_against_the_best_of_proportional_ones(
+    all_tables: list[FoundTable],
+) -> None:
+    said = statements(all_tables)[-4:]
+    assert [each.says.partition("): ")[2] for each in said] == [
+        "with arrivals a second 1/18 ED-SL-TSP2 has fewer late jobs than PD-SL-TSP1",
+        "with em_max 2 ED-SL-TSP2 has more late jobs than PD-SL-TSP1",
+        "ED-SL-TSP2 has 35 % fewer late jobs than PD-SL-TSP1 on average",
+        "with resources 40 ED-SL-TSP2 has fewer late jobs than PD-SL-TSP1",
+    ]
+    assert (said[2].figure, said[0].figure) == ("35 % fewer", "0.957 and 1.824 %")
+    by_number = {each.table.number: each for each in all_tables}
+    third = by_number["D.7"]
+    cells = third.rows[0]["late"]
+    more = (*cells[:2], replace(cells[2], ours=found(1.2)), cells[3])
+    spoilt = replace(third, rows=({**third.rows[0], "late": more}, *third.rows[1:]))
+    (missed,) = statements([by_number["D.3"], spoilt])[-1:]
+    assert (missed.holds, missed.figure) == (False, "51 % more")
+    assert all("ED-SL-TSP2" not in each.says for each in statements([by_number["D.3"]]))
+    one = replace(cells[2], ours=found(1.824))
+    first = by_number["D.5"]
+    last = {**first.rows[2], "late": (*cells[:2], one, cells[3])}
+    equal = replace(first, rows=(*first.rows[:2], last))
+    assert not statements([by_number["D.1"], equal])[-1].holds
+
+
+def test_distances_leave_out_what_is_published_as_0(all_tables: list[FoundTable]) -> None:
+    table = all_tables[2]  # D.3, two of whose shares are 0
+    lines = list(distance_lines([table]))
+    assert lines[0] == ("Table D.3", "0.0 %", "0.0 %", "0.0 %", "0.0 %", "2")
+    cells = table.rows[0]["turnaround"]
+    far = tuple(replace(c, ours=found(1.25 * c.printed.value)) for c in cells if c.printed)
+    changed = replace(table, rows=({**table.rows[0], "turnaround": far}, *table.rows[1:]))
+    assert list(distance_lines([changed]))[1] == ("All", "0.0 %", "0.0 %", "0.0 %", "25.0 %", "2")
+
+
+def test_few_runs_are_said_to_prove_little(all_tables: list[FoundTable]) -> None:
+    texts = [
+        workflows_markdown(all_tables[:1], WorkflowExtent(replications=runs)) for runs in (4, 5)
+    ]
+    assert ["could not really fail" in each for each in texts] == [True, False]
+    assert all("| Table D.1 | 0.0 % |" in each for each in texts)
+
+
 def test_statements_hold_for_the_published_figures(all_tables: list[FoundTable]) -> None:
     said = statements(all_tables)
-    assert len(said) == 8 + 6 + 24 + 18
+    assert len(said) == 8 + 6 + 24 + 18 + 4
     assert all(each.holds for each in said)
     assert [each.says.partition("(D.1): ")[2] for each in said[:4]] == [
         "with TSP1 it makes no difference which laxity is divided",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +10,15 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rebecsim.clusters.scenarios import load, load_scenario
-from rebecsim.clusters.stages.decisions import ChargedBy
+from rebecsim.clusters.stages.decisions import ChargedBy, DecisionCost, DecisionWork
 from rebecsim.clusters.stages.inputs import StagesSetup
 from rebecsim.clusters.stages.managers.constraints.solver import SolverSettings
+from rebecsim.clusters.stages.managers.decision_times import DECISION_TIMES
+from rebecsim.clusters.stages.managers.registry import (
+    BUILTIN_STAGES_POLICIES,
+    stages_policies,
+    stages_policy,
+)
 from rebecsim.clusters.stages.measures import (
     CLOCK_FIGURES,
     STAGES_MEASURES,
@@ -22,8 +29,14 @@ from rebecsim.clusters.stages.resources import typed_alike
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.clusters.stages.study import STUDY
 from rebecsim.clusters.stages.tables import TABLES
+from rebecsim.report.comparison import report_input
+from rebecsim.report.notes import reading_notes
+from rebecsim.report.numbers import shown_figures
+from rebecsim.studies import Results
 from rebecsim.studies.rows import REPLICATION, Rows
 from rebecsim.studies.scenarios.scenario_errors import ScenarioError
+from rebecsim.studies.study import How
+from tests.plans import run_plan
 
 SCENARIO = """
 kind = "stages"
@@ -37,6 +50,7 @@ rate = 0.02
 workflows = ["cybershake"]
 sizes = ["small"]
 reserved_ahead = 100
+announced = true
 multiplier = 2
 
 [resources]
@@ -103,7 +117,7 @@ def test_the_wall_clock_is_kept_where_it_is_asked_for(tmp_path: Path) -> None:
     loaded = load(written(tmp_path, text))
     scenario = loaded.scenario
     assert isinstance(scenario, StagesScenario)
-    assert scenario.decisions.by is ChargedBy.RATE
+    assert scenario.decisions.by is ChargedBy.RECORDED
     cell = loaded.plan().cells[2]
     columns = STUDY.run(cell, range(1)).columns
     assert columns["processing"][0] > 0
@@ -111,6 +125,82 @@ def test_the_wall_clock_is_kept_where_it_is_asked_for(tmp_path: Path) -> None:
     assert [each.name for each in STUDY.measures(scenario)] == [
         each.metric.name for each in STAGES_MEASURES
     ]
+
+
+def test_rates_are_refused_where_they_would_not_be_used(tmp_path: Path) -> None:
+    text = SCENARIO + "[decisions]\nconstant = 5.0\n"
+    with pytest.raises(ScenarioError, match='constant is by rate: give charged_by = "rate"'):
+        load(written(tmp_path, text))
+    cell = load(written(tmp_path, text + 'charged_by = "rate"\n')).plan().cells[0]
+    assert cell.setup.cost == DecisionCost(
+        ChargedBy.RATE, 5.0, 0.1, DECISION_TIMES[cell.cell.policy]
+    )
+
+
+def test_every_manager_has_recorded_times_in_the_order_that_was_measured() -> None:
+    assert set(DECISION_TIMES) == {each.name for each in BUILTIN_STAGES_POLICIES}
+    work = DecisionWork(tasks=75, waiting=300, searched=0.01)
+    free = DecisionWork(tasks=75, waiting=300, searched=0.0)
+    dispatching = [DECISION_TIMES[each].of(free) for each in ("EDF", "FIFO", "MLF", "MINEDF_WC")]
+    budgets = [t.of(free) for name, t in DECISION_TIMES.items() if name.startswith("WFBB")]
+    searching = [DECISION_TIMES[each].of(work) for each in ("MRCP_RM", "HCP_RM", "MILP")]
+    assert max(dispatching) < min(budgets) < max(budgets) < min(searching)
+
+
+def test_decisions_of_a_manager_without_times_are_charged_by_rate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(stages_policies._entries, "EDF", replace(stages_policy("EDF"), times=None))
+    plan = load(written(tmp_path)).plan()
+    assert [each.setup.cost.charged_by.value for each in plan.cells[1:3]] == ["recorded", "rate"]
+    said: list[str] = []
+    STUDY.prepare(plan, How(), said.append)
+    assert said == ["EDF: how long decisions take was not recorded; they are charged by rate."]
+
+
+def test_jobs_that_are_like_published_ones_have_their_deadlines(tmp_path: Path) -> None:
+    counting = 'map_reduce = { like = "word_count" }'
+    text = SCENARIO.replace('workflows = ["cybershake"]', counting)
+    text = text.replace("slots = 2", "map_slots = 1\nreduce_slots = 1")
+    bare = text.replace("multiplier = 2\n", "")
+    workload = load(written(tmp_path, bare)).scenario.workload
+    assert (workload.multiplier, workload.alone, workload.reserved) == (3.0, "sequential", 0.0)
+    assert load(written(tmp_path, text)).scenario.workload.multiplier == 2.0
+    facebook = load(written(tmp_path, bare.replace("word_count", "facebook"))).scenario.workload
+    assert (facebook.multiplier, facebook.alone, facebook.reserved) == (2.0, "resources", 0.0)
+
+
+def test_nobody_is_marked_for_what_was_not_searched(tmp_path: Path) -> None:
+    text = """
+kind = "stages"
+name = "closed"
+policies = ["MRCP_RM_AHEAD", "MILP"]
+metrics = ["batch_processing", "searched"]
+[workload]
+closed = "small_1"
+[resources]
+count = 10
+map_slots = 2
+reduce_slots = 2
+[decisions]
+measured = true
+[solver]
+rules_first = RULES
+"""
+    marked = {}
+    for rules in ("true", "false"):
+        plan = load(written(tmp_path, text.replace("RULES", rules))).plan()
+        results = Results.create(tmp_path / rules, plan)
+        run_plan(plan, results)
+        summary = report_input(plan, results).summary
+        (searched,) = [n for n, each in enumerate(summary.metrics) if each.name == "searched"]
+        marked[rules] = [each.is_best for each in shown_figures(summary)[0]]
+        shares = [row.estimates[searched].value for row in summary.rows]
+        assert shares == ([0.0, 0.0] if rules == "true" else [1.0, 1.0])
+        notes = " ".join(reading_notes(summary))
+        assert ("MILP is not marked: Decisions searched, 0." in notes) == (rules == "true")
+    assert marked["true"] == [False, False]
+    assert sum(marked["false"]) == 1
 
 
 def test_map_reduce_runs_on_typed_slots(tmp_path: Path) -> None:

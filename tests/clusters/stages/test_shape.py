@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from xml.etree import ElementTree
 
 import pytest
@@ -14,6 +15,7 @@ from rebecsim.clusters.stages.laxity import sequential_time, shortest_time
 from rebecsim.clusters.stages.report.workflow_drawing import workflow_svg
 from rebecsim.clusters.stages.workloads.shape import WorkflowShape
 from rebecsim.report.charts.dark import GROUND, INK
+from rebecsim.report.charts.painted import painted
 
 
 @st.composite
@@ -80,3 +82,27 @@ def test_boxes_have_the_part_of_a_name_that_tells_it_apart() -> None:
         "GET_SOFTWAR…",
         "flow.sub.",
     ]
+
+
+def test_the_figure_of_a_drawing_has_all_that_the_drawing_has() -> None:
+    chain = tuple(
+        StageTask(n, 1000 * (n + 1), (n - 1,) if n else (), name=f"t{n}") for n in range(3)
+    )
+    many = tuple(StageTask(n, 1000, (), name="wide") for n in range(12))
+    for tasks, discs in ((chain, 0), (many, 12)):
+        drawing = workflow_svg(WorkflowShape(tasks), "costs $5$")
+        figure = painted(drawing)
+        (axes,) = figure.axes
+        kinds = Counter(type(each).__name__ for each in axes.patches)
+        assert kinds["FancyBboxPatch"] == drawing.count("<rect")
+        assert kinds["PathPatch"] == drawing.count("<path")
+        assert kinds["Circle"] == drawing.count("<circle") == discs
+        assert axes.texts[0].get_text() == "costs $5$"
+        assert len(axes.texts) == drawing.count("<text")
+        width = float(ElementTree.fromstring(drawing).attrib["width"])
+        assert figure.get_size_inches()[0] * 96 == pytest.approx(width)
+
+
+def test_what_cannot_be_painted_is_refused() -> None:
+    with pytest.raises(ValueError, match="an element ellipse cannot be painted"):
+        painted('<svg width="9" height="9"><ellipse/></svg>')

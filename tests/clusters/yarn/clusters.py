@@ -101,7 +101,9 @@ def rows(run: Finished) -> list[Row]:
 def finished(jobs, sizes, configuration) -> Finished:
     """Run a cluster; runs that end because AppMasters hold all of it are none of interest."""
     try:
-        return run_cluster(jobs, sizes, configuration)
+        run = run_cluster(jobs, sizes, configuration)
     except StuckError:
         assume(False)
         raise
+    assume(run.stuck is None)
+    return run

@@ -12,7 +12,10 @@ from typer.testing import CliRunner
 from rebecsim.cli.commands import app
 from rebecsim.errors import UserError
 from rebecsim.exploration import Checks, Limits, find_races
+from rebecsim.exploration.limits import Meter
+from rebecsim.exploration.races import finding
 from rebecsim.exploration.races.following import Follower
+from rebecsim.exploration.races.futures import futures_of
 from rebecsim.generate import build_model
 from rebecsim.lang import check_file
 from rebecsim.report.models.race_text import race_lines
@@ -83,6 +86,32 @@ def test_following_can_be_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.bounds == ("interrupt",)
     assert found.followed < 1_000
     assert found.unfinished == len(found.groups)
+
+
+@pytest.mark.parametrize("bound", ["interrupt", "seconds"])
+def test_races_are_not_begun_any_more_when_the_time_is_used_up(
+    monkeypatch: pytest.MonkeyPatch, bound: str
+) -> None:
+    """Of each kind one is begun, as there is one to be shown."""
+    begun: list[Any] = []
+    starts = Follower.starts
+
+    def starting(*arguments: Any) -> Any:
+        begun.append(arguments)
+        return starts(*arguments)
+
+    monkeypatch.setattr(Follower, "starts", starting)
+    over: list[bool] = []
+    monkeypatch.setattr(Meter, "exceeded", lambda meter, *_: bound if over else None)
+    monkeypatch.setattr(
+        finding, "futures_of", lambda arrays: over.append(True) or futures_of(arrays)
+    )
+    checked = check_file(SLEEPERS)
+    found = find_races(build_model(checked), checked=checked)
+    assert found.bounds == (bound,)
+    assert len(begun) == found.unfinished == len(found.groups) == 8
+    assert set(kinds_of(found)) == {"undecided"}
+    assert sum(group.races for group in found.groups) == 73
 
 
 # --- the command ----------------------------------------------------------------------------------

@@ -143,3 +143,109 @@ def test_assertions_that_fail_are_shown_beside_formulas():
     found = asked(ROUND, "Assertion { Low: c.n < 2; } LTL { A: G(F(two)); }")
     assert verdicts(found) == {"Low": "violated", "A": "satisfied"}
     assert found.verdict == "assertion failed"
+
+
+# --- what is so only during a delay --------------------------------------------------------------
+
+MACHINE = """
+reactiveclass Machine(3) {
+    knownrebecs { Watch watch; }
+    statevars { boolean on; }
+    Machine() { self.work(); }
+    msgsrv work() {
+        on = true;
+        delay(2);
+        on = false;
+        watch.tell();
+        self.work() after(1);
+    }
+}
+reactiveclass Watch(3) {
+    statevars { int told; }
+    msgsrv tell() { told = (told + 1) % 2; }
+}
+main { Machine a(watch):(); Watch watch():(); }
+"""
+OF_MACHINE = """property {
+    LTL {
+        Ever: F(a.on); Again: Recurs(a.on); Never: G(!a.on); Told: Recurs(watch.told == 1);
+        Both: G(!(a.on && watch.told == 1));
+    }
+    TCTL { Soon: AF(time <= 3, watch.told == 1); }
+    Assertion { Off: !a.on; }
+}"""
+
+
+def machine(**options):
+    checked = check_source(MACHINE, "timed")
+    checks = Checks(properties=parse_property(OF_MACHINE, "f.property"), **options)
+    return explore(build_model(checked), checks=checks, checked=checked), checked
+
+
+def test_formulas_about_a_rebec_that_delays_are_judged_with_states_within_its_message_servers():
+    found, _ = machine()
+    assert {each.name: (each.mode, each.verdict) for each in found.properties} == {
+        "Off": ("FTTS", "satisfied"),  # assertions are looked at between message servers, as in RMC
+        "Ever": ("TTS", "satisfied"),
+        "Again": ("TTS", "satisfied"),
+        "Never": ("TTS", "violated"),
+        "Told": ("FTTS", "satisfied"),
+        "Both": ("TTS", "violated"),
+        "Soon": ("TTS", "satisfied"),
+    }
+    assert [each.name for each in found.properties[1:4]] == ["Ever", "Again", "Never"]
+    assert found.hidden_in_delays == ("Off",)
+
+
+def test_a_run_that_shows_it_is_gone_again_although_an_assertion_fails_on_its_way():
+    found, checked = machine()
+    question = Question("FTTS", file="f.property", properties=OF_MACHINE, invariants=("!a.on",))
+    recorded = Recorded.of(found.path, question)
+    assert recorded.question.mode == "TTS"
+    model = build_model(checked)
+    assert replay(recorded, model, checked).loop == found.path.loop
+    assert recurring(recorded, model, checked) == recorded.breach
+
+
+def test_what_must_hold_in_states_says_that_delays_were_not_looked_at():
+    model, checked = built(ROUND)
+    never = Checks(invariants=["c.n < 9"], deadlock=False)
+    assert explore(model, checks=never, checked=checked).hidden_in_delays == ()
+    delayed, checked = built("n = (n + 1) % TOP; delay(1); self.step() after(1);")
+    assert explore(delayed, checks=never, checked=checked).hidden_in_delays == ("c.n < 9",)
+    assert not explore(delayed, mode="TTS", checks=never, checked=checked).hidden_in_delays
+
+
+# --- long times -----------------------------------------------------------------------------------
+
+LONG = "n = (n + 1) % TOP; self.step() after(40000000);"
+
+
+def test_formulas_with_bounds_over_long_times_jump():
+    found = asked(
+        LONG,
+        """TCTL {
+            A: LeadsTo(time <= 40000000, zero, !zero); B: LeadsTo(time < 40000000, zero, !zero);
+            C: AG(time < 40000000, !two); D: AF(time == 40000000, two);
+            E: EF(time >= 120000001, zero);
+            F: Recurs(time <= 80000000, AF(time <= 7, two));
+        }""",
+    )
+    assert verdicts(found) == {
+        "A": "satisfied",
+        "B": "violated",
+        "C": "satisfied",
+        "D": "satisfied",
+        "E": "satisfied",
+        "F": "satisfied",
+    }
+    violated = next(each for each in found.properties if each.name == "B")
+    assert [step.time for step in violated.run.steps][-1] == 80_000_000
+
+
+def test_an_exact_time_that_can_be_met_in_too_many_ways_is_unknown():
+    found = asked(ROUND, "TCTL { A: AF(time == 900000, two); B: AF(time == 9000, two); }")
+    assert verdicts(found) == {"A": "unknown", "B": "violated"}
+    (unknown, _) = found.properties
+    assert unknown.note == "an exact time (`==`) can be met in too many ways to look at"
+    assert found.verdict == "property violated"

@@ -10,8 +10,10 @@ from rebecsim.clusters.dispatch.measures import DISPATCH_METRICS
 from rebecsim.report.charts.figures import FORMS, render_figure
 from rebecsim.report.charts.interactive import CONFIG, plotly_figure
 from rebecsim.report.charts.printed import chart_figure
-from rebecsim.report.charts.series import chart_data
-from rebecsim.report.charts.styles import line_styles
+from rebecsim.report.charts.series import chart_data, charts_along
+from rebecsim.report.charts.styles import fill_colours, line_colours, line_styles
+from rebecsim.studies.cell import Cell
+from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.statistics.summary import summarise
 from tests.report.conftest import AXIS
 
@@ -25,13 +27,38 @@ def rendered(chart, heading, *forms):
     return render_figure(lambda: chart_figure(chart, heading), forms)
 
 
+def pooled(report):
+    (summary,) = report.by_axis.values()
+    return summary
+
+
 @pytest.fixture
 def chart(make_report):
-    return chart_data(make_report().by_axis, 1, AXIS)
+    return chart_data(pooled(make_report()), 1, AXIS)
+
+
+def test_conditions_that_are_told_apart_have_charts_of_their_own(make_report) -> None:
+    cells = [
+        CellMoments.from_columns(
+            Cell.of(policy, arrivals=arrivals, lengths="uniform 3", app_masters=size),
+            {name: np.array([1, 2]) for name in ("queue_misses", "update_misses", "completions")},
+            {"time limit": 2},
+        )
+        for policy in ("EDF", "FIFO")
+        for arrivals in ("uniform 1", "bursty 5 every 10")
+        for size in (1, 2)
+    ]
+    report = make_report(cells, apart=("arrivals",))
+    charts = charts_along(report.by_axis, AXIS)
+    assert [chart.name for chart in charts[:1] + charts[3:4]] == [
+        "deadline_misses",
+        "deadline_misses_2",
+    ]
+    assert charts[3].title == "Deadline misses, arrivals bursty 5 every 10"
 
 
 def test_a_chart_shows_percent_with_its_interval(make_report, chart) -> None:
-    summary = make_report().by_axis
+    summary = pooled(make_report())
     line = chart.series[2]
     point = summary.points_of("MDF")[1].estimates[1]
     assert line.policy == "MDF"
@@ -91,7 +118,7 @@ def test_lines_bands_and_ticks_are_where_the_data_are(chart) -> None:
 
 
 def test_means_leave_room_for_the_highest_band(make_report) -> None:
-    chart = chart_data(make_report().by_axis, 0, AXIS)
+    chart = chart_data(pooled(make_report()), 0, AXIS)
     assert chart.y_range[0] < 0 < max(max(line.high) for line in chart.series) < chart.y_range[1]
 
 
@@ -132,10 +159,29 @@ def test_a_heading_with_dollar_signs_is_not_mathematics(chart) -> None:
 def test_policies_differ_in_colour_dashes_and_marker() -> None:
     names = tuple(f"P{i}" for i in range(40))
     styles = list(line_styles(names).values())
-    assert len({(s.colour, s.dashes, s.marker) for s in styles}) == 40
+    assert len({s.colour for s in styles}) == 40
     for part in ("colour", "dashes", "marker"):
         assert len({getattr(s, part) for s in styles[:4]}) == 4
     assert styles[0].line_width > styles[-1].line_width > 1
+
+
+@pytest.mark.parametrize("colours", [line_colours, fill_colours])
+@pytest.mark.parametrize("count", [0, 7, 9, 24, 60])
+def test_no_colour_is_there_twice(colours, count: int) -> None:
+    found = colours(count)
+    assert len({each.lower() for each in found}) == count
+    assert colours(count + 1)[:count] == found
+
+
+def test_bands_end_where_values_do(make_cell) -> None:
+    cells = [make_cell(size=n, runs=4, misses=0.3) for n in (1, 2)]
+    lows = {}
+    for least in (0.0, None):
+        metric = replace(DISPATCH_METRICS[0], least=least)
+        summary = summarise(cells, (metric,), axis="app_masters")
+        lows[least] = chart_data(summary, 0, AXIS).series[0].low
+    assert min(lows[None]) < 0
+    assert lows[0.0] == tuple(max(low, 0) for low in lows[None])
 
 
 def test_plotly_accepts_the_interactive_chart(chart) -> None:

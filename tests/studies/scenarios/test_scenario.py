@@ -176,8 +176,8 @@ BAD = [
         ['given.toml:1: choice_law: must be "fair" or "rmc", found \'unfair\''],
     ),
     (
-        "high_priority.probability = 15\n" + GOOD,
-        ["given.toml:1: high_priority.probability: must be a multiple of 10, found 15"],
+        "high_priority.probability = 101\n" + GOOD,
+        ["given.toml:1: high_priority.probability: must be at most 100, found 101"],
     ),
     # a policy
     (replaced('"EDF", "FIFO"', ""), ["given.toml:3: policies: is empty; list at least one"]),
@@ -346,6 +346,7 @@ def test_the_builtin_scenarios_are_the_published_ones_and_ours():
     own = {"backfilling_or_fairshare", "fresh_readings"}
     of_yarn = {"changed_queues", "elastic_or_regular", "fifo_or_fair", "peek_with_errors"}
     of_mapreduce = {"capacity_or_fair", "user_limit"}
+    of_mapreduce |= {"capacity_separated", "capacity_interleaved", "capacity_apart"}
     of_stages = {"budgets_or_deadlines", "slots_by_deadlines"}
     assert set(builtin_scenarios()) == published | own | of_yarn | of_mapreduce | of_stages
 

@@ -245,3 +245,11 @@ def test_models_without_chance_need_no_test() -> None:
         ]
         assert all(each.is_certain and each.power is None for each in found)
     assert pairwise_differences([MEAN], paired({"EDF": [(7, 5)], "MDF": [(4, 5)]})) == ()
+
+
+def test_the_interval_of_a_difference_of_percentages_stays_within_100_points() -> None:
+    late = Metric("late", "Late jobs", "%", "lower", {"y": 1})
+    runs = {"EDF": [(99, 1), (40, 1)], "MDF": [(0, 1), (1, 1)]}
+    found = difference(late, paired(runs), "EDF", "MDF")
+    assert found.value + found.half_width > 100
+    assert found.high == 100

@@ -167,6 +167,23 @@ def test_the_interval_of_a_share_stays_between_0_and_1_and_holds_the_value(group
     assert 0 <= found.low <= found.value <= found.high <= 1
 
 
+@pytest.mark.parametrize(
+    ("metric", "runs", "ends"),
+    [
+        (Metric("late", "Late jobs", "%", "lower", {"y": 1}), [0, 1], (0, None)),
+        (Metric("used", "Slots used", "%", "higher", {"y": 1}), [99, 100], (None, 100)),
+        (Metric("misses", "Misses", "jobs per run", "lower", {"y": 1}), [0, 3], (0, None)),
+        (Metric("balance", "Balance", "", "neither", {"y": 1}, least=None), [0, 3], (None, None)),
+    ],
+)
+def test_intervals_end_where_a_quantity_ends(metric, runs, ends) -> None:
+    found = estimate(metric, cells([(each, 1) for each in runs]))
+    free = found.value - found.half_width, found.value + found.half_width
+    wanted = [each if end is None else end for each, end in zip(free, ends, strict=True)]
+    assert [found.low, found.high] == pytest.approx(wanted)
+    assert free != pytest.approx((found.low, found.high)) or ends == (None, None)
+
+
 def test_clipping_changes_the_ends_but_not_the_standard_error() -> None:
     found = student_estimate(0.99, 0.05, 10, within=(0, 1))
     assert found.high == 1

@@ -34,6 +34,9 @@ class QueueOrder(ABC):
     def begins(self, now: int) -> None:  # noqa: B027 - most orders have nothing to note
         """Take note of when the scheduler's clock began; seconds, perhaps negative."""
 
+    def started(self, job: Job, now: int) -> None:  # noqa: B027
+        """Take note of a job that starts."""
+
     def finished(self, job: Job, now: int) -> None:  # noqa: B027
         """Take note of a job that has ended."""
 
@@ -89,14 +92,16 @@ class QueuePriority(QueueOrder):
 class Fairshare(QueueOrder):
     """The job of the user first who has used the machine least.
 
-    Usage is in processor seconds of jobs that have ended, with the half-life and the window of the
-    settings. A job's key is as old as its submission or the last refresh, whichever is later.
+    Usage is in processor seconds, with the half-life and the window of the settings. It accrues
+    while jobs run, or counts when they have ended (`PolicySettings.usage`). A job's key is as old
+    as its submission or the last refresh, whichever is later.
     """
 
     def __init__(self, settings: PolicySettings) -> None:
         super().__init__(settings)
         self.refresh = settings.refresh
         self._usage = Usage(settings.half_life, settings.window)
+        self._accrues = settings.usage == "running"
 
     def begins(self, now: int) -> None:
         """Count the half-lives from here."""
@@ -106,6 +111,14 @@ class Fairshare(QueueOrder):
         """Give the usage of the job's user."""
         return self._usage.of(job.user, now)
 
+    def started(self, job: Job, now: int) -> None:
+        """Let the user's usage grow from now on."""
+        if self._accrues:
+            self._usage.hold(job.user, job.processors, now)
+
     def finished(self, job: Job, now: int) -> None:
-        """Charge the job's user."""
-        self._usage.charge(job.user, job.processors * job.run, now)
+        """Let it grow no longer, or charge the whole job."""
+        if self._accrues:
+            self._usage.hold(job.user, -job.processors, now)
+        else:
+            self._usage.charge(job.user, job.processors * job.run, now)

@@ -31,6 +31,38 @@ _SHOWN_USERS = 14
 _MINUTE, _HOUR = 60, 3600
 
 
+def means_figure(
+    policies: Sequence[str], means: Sequence[tuple[float, float, float]], heading: str = ""
+) -> Figure:
+    """Draw the mean wait, response (both in seconds) and slowdown of each policy, as bars.
+
+    These are the means that know no users (Toth and Klusacek, JSSPP 2014, figure 5).
+    """
+    figure = new_figure(3.6 + 1.5 * max(len(policies), 3), 3.8, heading, wrap=80)
+    unit, name = time_axis(max(response for _, response, _ in means))
+    panels = (
+        ("Mean wait", name, unit),
+        ("Mean response", name, unit),
+        ("Mean slowdown", "response / run time", 1),
+    )
+    places = np.arange(len(policies))
+    styles = line_styles(tuple(policies))
+    colours = [styles[policy].colour for policy in policies]
+    for axes, column, (title, label, divisor) in zip(
+        figure.subplots(1, 3), zip(*means, strict=True), panels, strict=True
+    ):
+        bars = axes.bar(places, [value / divisor for value in column], 0.7, color=colours)
+        axes.bar_label(bars, [_short(value / divisor) for value in column], fontsize=8)
+        plain_axes(axes, title, "", label[:1].upper() + label[1:])
+        axes.set_xticks(places, policies, fontsize=7, rotation=35, ha="right", parse_math=False)
+        axes.set_ylim(0, max(*column, 0.01 * divisor) / divisor * 1.1)
+    return figure
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
 def over_time_figure(schedules: Sequence[Schedule], heading: str = "") -> Figure:
     """Draw utilisation and the length of the queue over time, all policies on the same axes.
 

@@ -7,13 +7,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow.parquet as pq
 
 from rebecsim.clusters.batch.difference import ScheduleDifference, schedule_difference
 from rebecsim.clusters.batch.measures import JudgedSchedule
 from rebecsim.clusters.batch.report.csv import changes_csv, schedules_csv, users_csv
 from rebecsim.clusters.batch.report.gantt import busiest_time, gantt_figure
-from rebecsim.clusters.batch.report.schedule_charts import difference_figure, over_time_figure
+from rebecsim.clusters.batch.report.schedule_charts import (
+    difference_figure,
+    means_figure,
+    over_time_figure,
+)
 from rebecsim.clusters.batch.report.tables import difference_summary
 from rebecsim.clusters.batch.report.user_charts import overdue_figure, user_boxes_figure
 from rebecsim.clusters.batch.schedules import read_schedules
@@ -37,22 +42,26 @@ class Schedules:
         users: figures of the users of each schedule, by cell and replication; none without shares.
         shown: the schedules that are drawn, one for each policy: of the first load factor, the
             first estimates and the first replication.
+        replications: how many schedules there are like the first of them.
     """
 
     users: Mapping[tuple[PlannedCell, int], UserMetrics]
     shown: Mapping[str, JudgedSchedule]
+    replications: int
 
 
 def read_shown(plan: Plan, results: Results) -> Schedules:
     """Read what sections need. Raises ResultsError for files that are missing or damaged."""
     users: dict[tuple[PlannedCell, int], UserMetrics] = {}
     shown: dict[str, JudgedSchedule] = {}
+    replications = 0
     for cell in plan.cells:
         for replication, judged in enumerate(read_schedules(results, cell)):
+            replications += cell is plan.cells[0]
             if judged.users is not None:
                 users[cell, replication] = judged.users
             shown.setdefault(cell.cell.policy, judged)
-    return Schedules(users, shown)
+    return Schedules(users, shown, replications)
 
 
 def batch_sections(plan: Plan, results: Results) -> tuple[Section, ...]:
@@ -61,16 +70,17 @@ def batch_sections(plan: Plan, results: Results) -> tuple[Section, ...]:
     base = read.shown[plan.scenario.compared_with]
     others = [each for each in read.shown.values() if each is not base]
     differences = [schedule_difference(base, each) for each in others]
-    of_first = _of_first(plan)
+    of_first = _of_first(plan, read)
+    notes = (f"Of the schedules with {of_first}.",) if of_first else ()
     changes = Section(
         name="baseline",
         title="Compared with the baseline",
         sentences=tuple(difference_summary(differences)),
-        notes=of_first,
+        notes=notes,
         files=_files(plan, results, read, differences),
     )
-    pictures = tuple(_pictures(plan, read, differences))
-    return changes, Section("pictures", "Schedules", pictures=pictures, notes=of_first)
+    pictures = (_means(plan, results, read), *_pictures(plan, read, differences, of_first))
+    return changes, Section("pictures", "Schedules", pictures=pictures, notes=notes)
 
 
 def _files(
@@ -95,18 +105,46 @@ def _rows(results: Results, cell: PlannedCell, names: Sequence[str]) -> list[tup
     return list(zip(*(table.column(name).to_pylist() for name in names), strict=True))
 
 
-def _of_first(plan: Plan) -> tuple[str, ...]:
+def _of_first(plan: Plan, read: Schedules) -> str:
     """Say which schedules are compared job by job and drawn, where there are others as well."""
-    if plan.total == len({cell.cell.policy for cell in plan.cells}):
-        return ()
-    return (f"Of the schedules with {plan.cells[0].cell.condition}, first replication.",)
+    drawn = f"replication 0, the first of {read.replications}" if read.replications > 1 else ""
+    if len(plan.cells) == len(read.shown):
+        return drawn
+    return ", ".join(filter(None, (str(plan.cells[0].cell.condition), drawn)))
+
+
+def _means(plan: Plan, results: Results, read: Schedules) -> Picture:
+    """The means that know no users, of the conditions of the other pictures."""
+    cells: dict[str, PlannedCell] = {}
+    for cell in plan.cells:
+        cells.setdefault(cell.cell.policy, cell)
+    means = []
+    for cell in cells.values():
+        rows = np.array(_rows(results, cell, ("mean_wait", "mean_response", "mean_slowdown")))
+        wait, response, slowdown = rows.mean(axis=0).tolist()
+        means.append((wait, response, slowdown))
+    condition = str(plan.cells[0].cell.condition) if len(plan.cells) > len(cells) else ""
+    drawn = f"means of {read.replications} replications" if read.replications > 1 else ""
+    of = ", ".join(filter(None, (condition, drawn)))
+    return Picture(
+        "means",
+        "Wait, response and slowdown",
+        "Means over all jobs, which say nothing of users.",
+        partial(means_figure, tuple(cells), means, _heading(plan, of)),
+    )
+
+
+def _heading(plan: Plan, of: str) -> str:
+    """Give the heading of a picture that is of some of the schedules."""
+    heading = plan.scenario.heading
+    return f"{heading} ({of})" if of else heading
 
 
 def _pictures(
-    plan: Plan, read: Schedules, differences: Sequence[ScheduleDifference]
+    plan: Plan, read: Schedules, differences: Sequence[ScheduleDifference], of_first: str
 ) -> Iterator[Picture]:
     """Say which pictures there are, in the order of the page."""
-    heading, shown = plan.scenario.heading, list(read.shown.values())
+    heading, shown = _heading(plan, of_first), list(read.shown.values())
     schedules = [each.schedule for each in shown]
     users = [(each.schedule.policy, each.users) for each in shown if each.users is not None]
     if users:

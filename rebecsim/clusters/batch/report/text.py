@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from rebecsim.metrics.batch import BatchMetrics
+from rebecsim.metrics.batch import BatchMetrics, FairnessMetrics
 from rebecsim.metrics.users import UserMetrics
 from rebecsim.report.distributions import distribution_table, duration_text
 from rebecsim.report.numbers import DASH
@@ -71,9 +71,16 @@ def batch_table(rows: Sequence[tuple[str, BatchMetrics]]) -> Table:
     return _compared(rows, _BATCH_ROWS)
 
 
-def group_table(kind: str, groups: Mapping[int, BatchMetrics]) -> Table:
-    """One row per user or queue of one schedule; times in seconds."""
-    rows = ([str(number), *(show(each) for _, show in _COLUMNS)] for number, each in groups.items())
+def fairness_table(rows: Sequence[tuple[str, FairnessMetrics]]) -> Table:
+    """One column per schedule, one row per figure by fair starts; times in seconds."""
+    return _compared(rows, _FAIRNESS_ROWS)
+
+
+def group_table(kind: str, groups: Mapping[int, BatchMetrics], labels: Mapping[int, str]) -> Table:
+    """One row per user or queue of one schedule, under their labels; times in seconds."""
+    rows = (
+        [labels[number], *(show(each) for _, show in _COLUMNS)] for number, each in groups.items()
+    )
     return figures_table((kind, *(title for title, _ in _COLUMNS)), rows)
 
 
@@ -129,6 +136,13 @@ _BATCH_ROWS: FigureRows[BatchMetrics] = (
 )
 
 
+_FAIRNESS_ROWS: FigureRows[FairnessMetrics] = (
+    ("jobs that started later than fair", lambda each: f"{100 * each.late:.2f} %"),
+    ("unfairness: mean", lambda each: f"{each.unfairness.mean:,.2f}"),
+    ("unfairness: most", lambda each: f"{each.unfairness.most:,.0f}"),
+    ("fair slowdown: mean", lambda each: f"{each.fair_slowdown.mean:,.3f}"),
+)
+
 _COLUMNS: FigureRows[BatchMetrics] = (
     ("Jobs", lambda each: f"{each.jobs:,}"),
     ("Mean wait", lambda each: f"{each.wait.mean:,.0f}"),
@@ -149,12 +163,12 @@ _USER_ROWS: FigureRows[UserMetrics] = (
 )
 
 
-def user_table(each: UserMetrics) -> Table:
-    """One row per user of one schedule; weighted tardiness in processor hours."""
+def user_table(each: UserMetrics, labels: Mapping[int, str]) -> Table:
+    """One row per user of one schedule, under their labels; WT in processor hours."""
     columns = (each.user, each.jobs, each.violated, each.veet, each.weighted_tardiness)
     rows = (
         (
-            *(str(user), f"{jobs:,}", f"{violated:,}", f"{veet:.1f} %"),
+            *(labels[user], f"{jobs:,}", f"{violated:,}", f"{veet:.1f} %"),
             f"{tardy / _HOUR:,.1f}" if tardy else DASH,
         )
         for user, jobs, violated, veet, tardy in zip(*(c.tolist() for c in columns), strict=True)

@@ -153,7 +153,7 @@ def _heat(
     axes.set_ylabel("User")
     step = -(-len(each.user) // _NAMED_USERS)
     places = np.arange(0, len(each.user), step)
-    axes.set_yticks(places, [str(user) for user in each.user[places]], fontsize=7)
+    axes.set_yticks(places, each.labels[::step], fontsize=7, parse_math=False)
     axes.set_ylim(len(each.user) - 0.5, -0.5)
     axes.tick_params(length=0)
     axes.set_facecolor("#f4f4f4")

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rebecsim.clusters.dispatch.orders.states import Tables
-from rebecsim.native.arrays import Integers, Narrow, ShortTable, Table
+from rebecsim.native.arrays import ArrayType, Integers, Narrow, ShortTable, Table
 from rebecsim.native.cache import compiled
 from rebecsim.native.loops.tables import hash_at
 
-Floats = Annotated[NDArray[np.float64], 1]
+Floats = Annotated[NDArray[np.float64], ArrayType(np.float64, 1)]
 Number = int | np.int64  # where NumPy gives what plain Python goes on with
-FloatTable = Annotated[NDArray[np.float64], 2]
+FloatTable = Annotated[NDArray[np.float64], ArrayType(np.float64, 2)]
 
 NODES, RECEIPTS, CHOICES, ACTIONS = range(4)
 """What is counted."""

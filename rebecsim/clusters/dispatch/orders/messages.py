@@ -39,7 +39,6 @@ from rebecsim.lang import check_source
 from rebecsim.metrics.metric import Weights
 
 _MANAGER = "rm"
-_LOWEST, _STEP = 100, 10  # priorities are 10, 20, ..., 100
 _JOBS: tuple[Counted, ...] = ("deadline_misses", "completions")
 
 
@@ -140,9 +139,9 @@ def _with_merged_priorities(cluster: MessageCluster) -> str:
     built_in = {each.name for each in BUILTIN_EVICTION_POLICIES}
     if isinstance(configuration, Configuration) or configuration.policy not in built_in:
         return cluster.source
-    values = range(_STEP, _LOWEST + 1, _STEP)
-    threshold = configuration.high_priority.probability
-    merged = [_STEP if each <= threshold else _LOWEST for each in values]
+    high = configuration.high_priority
+    values = high.values
+    merged = [values[0] if each <= high.probability else values[-1] for each in values]
     return cluster.source.replace(_choice(values), _choice(merged))
 
 

@@ -43,7 +43,6 @@ POLICY_NUMBERS = {each.name: place for place, each in enumerate(BUILTIN_DISPATCH
 
 _BY_DEADLINE = ("EDF", "MDF", "PRIORITY")
 _SEES_NO_LENGTHS = (*_BY_DEADLINE, "FIFO")
-_HIGHEST_PRIORITY, _LOWEST_PRIORITY, _PRIORITY_STEP = 10, 100, 10
 
 _MOST_WAYS = 4_096
 """Most ways in which the jobs of one tick may come."""
@@ -254,15 +253,15 @@ def _drawn(alternatives: Sequence[int], law: ChoiceLaw) -> dict[int, float]:
 def _jobs_at(configuration: Configuration, time: int, law: ChoiceLaw) -> dict[_Job, float]:
     """Give how likely a job that comes then is which."""
     lengths = _drawn(configuration.lengths.alternatives(time), law)
-    if not configuration.dispatch_policy.uses_priority:
+    if not configuration.draws_priorities:
         return {_Job(length, False): chance for length, chance in lengths.items()}
     high = configuration.high_priority
-    priorities = tuple(range(_HIGHEST_PRIORITY, _LOWEST_PRIORITY + 1, _PRIORITY_STEP))
     found: dict[_Job, float] = {}
     for length, chance in lengths.items():
-        for value, weight in _drawn(priorities, law).items():
+        for value, weight in _drawn(high.values, law).items():
             is_high = value <= high.probability
-            job = _Job(high.length if is_high and high.length else length, is_high)
+            kept = high.length if is_high and high.length else length
+            job = _Job(kept, is_high and configuration.dispatch_policy.uses_priority)
             found[job] = found.get(job, 0.0) + chance * weight
     return found
 

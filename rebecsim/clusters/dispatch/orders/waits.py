@@ -7,17 +7,14 @@ the vector of Kiefer and Wolfowitz (1955), sorted. Here its entries are counted 
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rebecsim.clusters.dispatch.orders.loops import Floats, FloatTable, Graph, Number, unpack
 from rebecsim.clusters.dispatch.orders.states import Tables
-from rebecsim.native.arrays import Integers, Table
+from rebecsim.native.arrays import Integers, ShortTable, Table
 from rebecsim.native.cache import compiled
-
-Places = Annotated[NDArray[np.int32], 2]
 
 EARLY, LATE, LATEST = range(3)
 """All updates come before the tick; behind it; and a job begins no sooner than under any order."""
@@ -49,7 +46,7 @@ class Waits(NamedTuple):
     vectors: Table
     aged: Integers
     kinds: Table
-    after: Places
+    after: ShortTable
 
 
 @compiled(inner=True)

@@ -69,8 +69,7 @@ def reckon(plan: Plan, results: Results, executor: Executor, most_states: int) -
     require_exact(plan)
     scenario: Scenario = plan.scenario
     one = partial(_reckoned, scenario=scenario, most_states=most_states)
-    clusters = [(_configuration(cell), plan.study.model_text(cell) or "") for cell in plan.cells]
-    found = executor.map(one, clusters)
+    found = executor.map(one, [_configuration(cell) for cell in plan.cells])
     kept = dict[str, Any]()
     folder = results.directory / _FOLDER
     for cell, (values, runs) in zip(plan.cells, found, strict=True):
@@ -84,17 +83,16 @@ def reckon(plan: Plan, results: Results, executor: Executor, most_states: int) -
 
 
 def _reckoned(
-    cluster: tuple[ClusterConfiguration, str], scenario: Scenario, most_states: int
+    configuration: ClusterConfiguration, scenario: Scenario, most_states: int
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Give the values of a cell, and runs of the least and the most misses where these differ."""
     # Reports need no compiled code.
     from rebecsim.clusters.dispatch.orders.states import is_known_by_ticks
 
-    configuration, source = cluster
     if is_known_by_ticks(configuration):
         values, run_of = _by_ticks(configuration, scenario, most_states)
     else:
-        values, run_of = _by_messages(configuration, source, scenario, most_states)
+        values, run_of = _by_messages(configuration, scenario, most_states)
     runs = {name: run_of(goal) for name, goal in _EXTREMES.items() if _differs(values)}
     return values.to_json(), {name: run for name, run in runs.items() if run is not None}
 
@@ -125,11 +123,13 @@ def _by_ticks(
 
 
 def _by_messages(
-    configuration: ClusterConfiguration, source: str, scenario: Scenario, most_states: int
+    configuration: ClusterConfiguration, scenario: Scenario, most_states: int
 ) -> tuple[ClusterValues, Callable[[Extreme], dict[str, Any] | None]]:
     """Give the values of any other cluster, and what gives runs."""
     from rebecsim.clusters.dispatch.orders.messages import MessageCluster, message_orders
+    from rebecsim.clusters.dispatch.study import model_source
 
+    source = model_source(configuration, asserting=False)
     law, power = scenario.choice_law, scenario.power
     cluster = MessageCluster(configuration, source, scenario.ticks, law, power)
     found = message_orders(cluster, most_states)

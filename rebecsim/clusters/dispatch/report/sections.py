@@ -14,7 +14,8 @@ from rebecsim.clusters.dispatch.energy import (
     by_policy_and_size,
     by_workload,
 )
-from rebecsim.clusters.dispatch.eviction_measures import NATJAM_MISS_BREAKDOWN
+from rebecsim.clusters.dispatch.eviction_measures import NATJAM_FATES
+from rebecsim.clusters.dispatch.measures import DISPATCH_FATES
 from rebecsim.clusters.dispatch.report.exact import exact_sections
 from rebecsim.clusters.dispatch.report.hardware import (
     HARDWARE_NOTES,
@@ -41,10 +42,10 @@ _DOTS_PER_INCH = 200
 def dispatch_sections(
     plan: Plan, results: Results, moments: Sequence[CellMoments]
 ) -> tuple[Section, ...]:
-    """All orders, where they were reckoned; misses by place, for eviction; hardware if measured."""
+    """All orders, where they were reckoned; what became of jobs; hardware if measured."""
     scenario, hardware = plan.scenario, None
     if scenario.measures_busy_time:
-        hardware = Hardware(scenario.ticks, scenario.speeds, scenario.power)
+        hardware = Hardware(scenario.ticks, scenario.speeds, scenario.power, scenario.level)
     over_time = utilisation_over_time(plan, results)
     return (
         *exact_sections(plan, results, moments),
@@ -54,22 +55,23 @@ def dispatch_sections(
 
 
 def _breakdown(plan: Plan, moments: Sequence[CellMoments]) -> Iterator[Section]:
-    if plan.scenario.eviction is None:
-        return
-    parts = summarise(moments, NATJAM_MISS_BREAKDOWN)
+    evicts = plan.scenario.eviction is not None
+    level = plan.scenario.level
+    parts = summarise(moments, NATJAM_FATES if evicts else DISPATCH_FATES, level)
     yield Section(
         name="breakdown",
         title="Breakdown",
         tables=(
             _parts_table(
-                f"Where deadlines were missed, jobs per run, with {level_text(parts.level)} "
-                "intervals",
+                f"What became of the jobs, jobs per run, with {level_text(parts.level)} intervals",
                 parts,
             ),
         ),
         notes=tuple(f"{metric.title}: {metric.note}" for metric in parts.metrics),
-        files={"breakdown.csv": _summary_csv(plan, moments)},
-        terminal=text_table(_parts_table("Where deadlines were missed (jobs per run)", parts)),
+        files={"breakdown.csv": _summary_csv(plan, moments)} if evicts else {},
+        terminal=text_table(_parts_table("What became of the jobs (jobs per run)", parts))
+        if evicts
+        else None,
     )
 
 
@@ -83,7 +85,8 @@ def _parts_table(title: str, parts: Summary) -> TextTable:
 
 
 def _summary_csv(plan: Plan, moments: Sequence[CellMoments]) -> str:
-    parts = ReportInput("", "", {}, plan.scenario.seed, {}, moments, NATJAM_MISS_BREAKDOWN)
+    scenario = plan.scenario
+    parts = ReportInput("", "", {}, scenario.seed, {}, moments, NATJAM_FATES, level=scenario.level)
     return table_csv({Condition(): parts})
 
 

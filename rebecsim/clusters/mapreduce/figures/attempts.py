@@ -45,10 +45,10 @@ class AttemptColumns:
     backup: NDArray[np.bool_]
     outcome: Integers
 
-    def slot_time(self, kind: int) -> float:
-        """Give how long slots of a kind were held (s)."""
-        held = self.kind == kind
-        return float((self.end[held] - self.start[held]).sum() / _SECOND)
+    def slot_time(self, kind: int, begin: int = 0) -> float:
+        """Give how long slots of a kind were held, from a time on (s)."""
+        held = (self.kind == kind) & (self.end > begin)
+        return float((self.end[held] - np.maximum(self.start[held], begin)).sum() / _SECOND)
 
     def ran_there(self, locality: int) -> NDArray[np.int64]:
         """Give the jobs of the maps, once for each, that ran so far from their splits.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -20,7 +21,7 @@ class JobColumns:
     """Jobs as columns, of shape (jobs,). Times are microseconds.
 
     Attributes:
-        family, queue: names.
+        family, queue, user: names.
         submit: when a job is submitted.
         begin: when its first map gets a slot.
         maps_end: when its last map ends.
@@ -31,6 +32,7 @@ class JobColumns:
 
     family: NDArray[np.str_]
     queue: NDArray[np.str_]
+    user: NDArray[np.str_]
     submit: Integers
     begin: Integers
     maps_end: Integers
@@ -56,6 +58,13 @@ class JobColumns:
             chosen &= self.queue == queue
         return self.only(chosen)
 
+    def after_warm_up(self, share: float) -> NDArray[np.bool_]:
+        """Say which of the jobs count where this share, the first to be submitted, does not."""
+        order = np.argsort(self.submit, kind="stable")
+        counted = np.ones(len(self), dtype=bool)
+        counted[order[: int(share * len(self))]] = False
+        return counted
+
     @property
     def elapsed(self) -> Seconds:
         """From submission to end."""
@@ -80,6 +89,12 @@ class JobColumns:
     def reduce_time(self) -> Seconds:
         """From the first reduce's slot to the end; overlaps the maps."""
         return np.asarray((self.end - self.reduces_begin) / _SECOND)
+
+
+def throughput(jobs: JobColumns) -> float:
+    """Give how many jobs of one run end in an hour, from the first submission to the last end."""
+    span = int(jobs.end.max() - jobs.submit.min()) if len(jobs) else 0
+    return 3600 * _SECOND * len(jobs) / span if span else 0.0
 
 
 def joined(parts: Sequence[JobColumns]) -> JobColumns:
@@ -111,7 +126,11 @@ def share_of_maps(jobs: JobColumns, which: str) -> float:
     return 100 * int(getattr(jobs, which).sum()) / max(total, 1)
 
 
-JOB_FIGURES: Mapping[str, Callable[[JobColumns], float]] = {
+def _of_some(figure: Callable[[JobColumns], float]) -> Callable[[JobColumns], float]:
+    return lambda jobs: figure(jobs) if len(jobs) else math.nan
+
+
+_FIGURES: Mapping[str, Callable[[JobColumns], float]] = {
     "response_ratio": _response_ratio,
     "pooled_ratio": _pooled_ratio,
     "elapsed": lambda jobs: float(jobs.elapsed.mean()),
@@ -125,7 +144,9 @@ JOB_FIGURES: Mapping[str, Callable[[JobColumns], float]] = {
     "rack_local": lambda jobs: share_of_maps(jobs, "rack_local"),
     "remote": lambda jobs: share_of_maps(jobs, "remote"),
 }
+
+JOB_FIGURES = {name: _of_some(figure) for name, figure in _FIGURES.items()}
 """Figures of some jobs of one run, by name: times in seconds, shares in percent, the makespan since
-the beginning. The response ratio is the mean over the jobs of elapsed over execution; pooled, it
-is the ratio of the two means. The variation is that of execution times: their standard deviation
-over their mean."""
+the beginning; not a number where there are no jobs. The response ratio is the mean over the jobs of
+elapsed over execution; pooled, it is the ratio of the two means. The variation is that of execution
+times: their standard deviation over their mean."""

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from rebecsim.clusters.mapreduce.figures.attempts import OUTCOMES, AttemptColumns
-from rebecsim.clusters.mapreduce.figures.jobs import JOB_FIGURES, JobColumns
+from rebecsim.clusters.mapreduce.figures.jobs import JOB_FIGURES, JobColumns, throughput
 from rebecsim.metrics import Metric
 
 Better = Literal["lower", "higher", "neither"]
+Telling = Literal["always", "backups", "failures", "racks", "warm_up", "asked"]
+
+_SECOND = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,11 +23,11 @@ class MeasuredRun:
 
     Attributes:
         jobs: those that have ended, by their numbers.
-        numbers: these numbers.
         attempts: of all jobs.
         slots: how many there are, of maps and of reduces.
-        use: means over the run of what the devices were used, by name (%).
+        use: means of what the devices were used, by name (%), from `begin` on.
         rejected: jobs that were not accepted.
+        warm_up: the share of the jobs, by submission, that do not count.
     """
 
     jobs: JobColumns
@@ -31,11 +35,28 @@ class MeasuredRun:
     slots: tuple[int, int]
     use: Mapping[str, float]
     rejected: int = 0
+    warm_up: float = 0.0
+
+    @cached_property
+    def counted(self) -> JobColumns:
+        """The jobs that count."""
+        return self.jobs.only(self.jobs.after_warm_up(self.warm_up)) if self.warm_up else self.jobs
+
+    @property
+    def begin(self) -> int:
+        """When slots and devices begin to count (microseconds)."""
+        return begin_of_counted(self.jobs, self.warm_up)
 
     def slot_use(self, kind: int) -> float:
         """Give what part of the slots of a kind was held, until the last job ended (%)."""
-        most = self.slots[kind] * JOB_FIGURES["makespan"](self.jobs)
-        return 100 * self.attempts.slot_time(kind) / most if most else 0.0
+        begin = self.begin
+        most = self.slots[kind] * (JOB_FIGURES["makespan"](self.jobs) - begin / _SECOND)
+        return 100 * self.attempts.slot_time(kind, begin) / most if most > 0 else 0.0
+
+
+def begin_of_counted(jobs: JobColumns, warm_up: float) -> int:
+    """Give when the first job that counts is submitted; without a warm-up, 0 (microseconds)."""
+    return int(jobs.submit[jobs.after_warm_up(warm_up)].min()) if warm_up and len(jobs) else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +67,13 @@ class MapReduceMeasure:
         metric: what it is; each run has one value of it.
         of: gives the value.
         telling: whether it is shown where a scenario does not say which figures it wants: always,
-            or only with second attempts, with failures, or where there are several racks.
+            or only with second attempts, with failures, with a warm-up, or where there are several
+            racks.
     """
 
     metric: Metric
     of: Callable[[MeasuredRun], float]
-    telling: Literal["always", "backups", "failures", "racks", "asked"] = "always"
+    telling: Telling = "always"
 
 
 def _of_jobs(
@@ -61,7 +83,7 @@ def _of_jobs(
     metric = Metric(
         name, title, unit, better, {name: 1}, note=note, decimals=decimals, measured=True
     )
-    return MapReduceMeasure(metric, lambda run: figure(run.jobs))
+    return MapReduceMeasure(metric, lambda run: figure(run.counted))
 
 
 def _measure(
@@ -72,7 +94,7 @@ def _measure(
     of: Callable[[MeasuredRun], float],
     *,
     better: Better = "higher",
-    telling: Literal["always", "backups", "failures", "racks", "asked"] = "always",
+    telling: Telling = "always",
 ) -> MapReduceMeasure:
     metric = Metric(name, title, unit, better, {name: 1}, note=note, decimals=1, measured=True)
     return MapReduceMeasure(metric, of, telling)
@@ -113,6 +135,14 @@ MAPREDUCE_MEASURES: tuple[MapReduceMeasure, ...] = (
         "From the first reduce's slot to the end, mean; it overlaps with the map time.",
     ),
     _of_jobs("makespan", "Makespan", "s", "From the beginning to the end of the last job."),
+    _measure(
+        "throughput",
+        "Throughput",
+        "jobs/h",
+        "Jobs that end, from the first submission to the last end.",
+        lambda run: throughput(run.counted),
+        telling="warm_up",
+    ),
     _of_jobs(
         "node_local",
         "Node-local maps",
@@ -125,7 +155,7 @@ MAPREDUCE_MEASURES: tuple[MapReduceMeasure, ...] = (
         "Rack-local maps",
         "%",
         "Maps that ran on another node of the rack of a replica.",
-        lambda run: JOB_FIGURES["rack_local"](run.jobs),
+        lambda run: JOB_FIGURES["rack_local"](run.counted),
         better="neither",
         telling="racks",
     ),
@@ -134,7 +164,7 @@ MAPREDUCE_MEASURES: tuple[MapReduceMeasure, ...] = (
         "Remote maps",
         "%",
         "Maps that ran in a rack without a replica.",
-        lambda run: JOB_FIGURES["remote"](run.jobs),
+        lambda run: JOB_FIGURES["remote"](run.counted),
         better="lower",
         telling="racks",
     ),

@@ -17,7 +17,7 @@ from rebecsim.clusters.mapreduce.figures.attempts import (
     AttemptColumns,
 )
 from rebecsim.clusters.mapreduce.figures.jobs import JobColumns
-from rebecsim.clusters.mapreduce.figures.measures import MeasuredRun
+from rebecsim.clusters.mapreduce.figures.measures import MeasuredRun, begin_of_counted
 from rebecsim.clusters.mapreduce.figures.tables import DEVICE_COLUMNS, QueueCapacity, RecordedRun
 from rebecsim.clusters.mapreduce.hdfs import racks_of
 from rebecsim.clusters.mapreduce.job import JobPriority
@@ -30,25 +30,25 @@ from rebecsim.clusters.mapreduce.tracker import TrackerSlots
 _ALL = 100.0  # percent
 
 
-def recorded(run: FinishedRun, scheduler: SchedulerSetup) -> RecordedRun:
-    """Give figures and tables of a run."""
+def recorded(run: FinishedRun, scheduler: SchedulerSetup, warm_up: float = 0.0) -> RecordedRun:
+    """Give figures and tables of a run; of its jobs a share, by submission, does not count."""
     attempts = attempt_columns(run.attempts)
     ended = [each for each in run.jobs if each.end is not None]
     rejected = [each for each in run.jobs if each.rejected is not None]
-    hadoop, nodes = run.configuration.hadoop, run.configuration.hardware.nodes
     devices = device_columns(run)
+    jobs = _job_columns(ended, attempts)
     measured = MeasuredRun(
-        jobs=_job_columns(ended, attempts),
+        jobs=jobs,
         attempts=attempts,
-        slots=(nodes * hadoop.map_slots, nodes * hadoop.reduce_slots),
-        use=_means(devices),
+        slots=run.configuration.slots,
+        use=_means(devices, begin_of_counted(jobs, warm_up)),
         rejected=len(rejected),
+        warm_up=warm_up,
     )
     return RecordedRun(
         measured=measured,
         names={
             "job": np.array([each.job.number for each in ended], dtype=np.int64),
-            "user": [each.job.user for each in ended],
             "priority": [JobPriority(each.job.priority).name.lower() for each in ended],
             "maps": np.array([each.job.maps for each in ended], dtype=np.int64),
             "reduces": np.array([each.job.reduces for each in ended], dtype=np.int64),
@@ -112,6 +112,7 @@ def _job_columns(jobs: Sequence[JobRecord], attempts: AttemptColumns) -> JobColu
     return JobColumns(
         np.array([each.job.family for each in jobs], dtype=str),
         np.array([each.job.queue for each in jobs], dtype=str),
+        np.array([each.job.user for each in jobs], dtype=str),
         np.array([each.job.submit for each in jobs], dtype=np.int64),
         times("first_map", "end"),
         times("maps_end", "end"),
@@ -131,7 +132,9 @@ def device_columns(run: FinishedRun) -> dict[str, NDArray[Any]]:
     rates = np.asarray(run.capacities, dtype=np.float64)
     of_nodes, of_racks = rates[: 2 * nodes].sum(), rates[2 * nodes :].sum()
     has_racks = hardware.racks > 1 and np.isfinite(of_racks)
-    most = (nodes * hardware.cores, nodes * hardware.disks, of_nodes, of_racks if has_racks else 0)
+    each_node = [each.hardware for each in run.configuration.class_of_nodes]
+    cores, disks = sum(each.cores for each in each_node), sum(each.disks for each in each_node)
+    most = (cores, disks, of_nodes, of_racks if has_racks else 0)
     uses = list(run.uses)
     found: dict[str, list[float]] = {name: [] for name in DEVICE_COLUMNS}
     for before, after in pairwise(uses):
@@ -155,9 +158,9 @@ def _used(before: DeviceUse, after: DeviceUse, nodes: int) -> tuple[float, float
     )
 
 
-def _means(devices: Mapping[str, NDArray[Any]]) -> dict[str, float]:
-    """Give means over the run, of windows that may differ in length."""
-    spans = np.diff(devices["time"])
+def _means(devices: Mapping[str, NDArray[Any]], begin: int) -> dict[str, float]:
+    """Give means from a time on, of windows that may differ in length."""
+    spans = np.diff(np.maximum(devices["time"], begin))
     if not len(spans) or not spans.sum():
         return {}
     return {
@@ -182,10 +185,11 @@ def queue_capacities(
 
 def built(scheduler: SchedulerSetup, configuration: MapReduceConfiguration) -> TaskScheduler:
     """Make a scheduler for a cluster on which nothing runs. Raises UserError where it cannot be."""
-    hardware, hadoop = configuration.hardware, configuration.hadoop
+    racks = racks_of(configuration.hardware.nodes, configuration.hardware.racks)
+    nodes = zip(racks, configuration.class_of_nodes, strict=True)
     return scheduler.build(
         [
-            TrackerSlots(number, rack, hadoop.map_slots, hadoop.reduce_slots)
-            for number, rack in enumerate(racks_of(hardware.nodes, hardware.racks))
+            TrackerSlots(number, rack, of.map_slots, of.reduce_slots)
+            for number, (rack, of) in enumerate(nodes)
         ]
     )

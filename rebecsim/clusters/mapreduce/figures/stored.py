@@ -36,7 +36,7 @@ class StoredRuns:
 
     Attributes:
         variant: its name.
-        all_jobs: jobs of all replications.
+        all_jobs: jobs of all replications, but for those of the warm-up.
         replications: of which replication each is.
         jobs, attempts, queues, shares, devices: of the first replication.
     """
@@ -75,12 +75,28 @@ def read_shown(plan: Plan, results: Results) -> Mapping[str, StoredRuns]:
 def read_jobs(results: Results, cell: PlannedCell) -> tuple[JobColumns, NDArray[np.int64]]:
     """Read the jobs of all replications of a cell, and of which replication each is.
 
+    Those of the warm-up are left out. Raises ResultsError for a missing or damaged file.
+    """
+    columns = read_columns(results, cell, JOBS)
+    jobs, replications = job_columns(columns), columns[REPLICATION]
+    warm_up = cell.setup.scenario.warm_up
+    if not warm_up:
+        return jobs, replications
+    counted = np.zeros(len(jobs), dtype=bool)
+    for run in np.unique(replications):
+        mine = replications == run
+        counted[mine] = jobs.only(mine).after_warm_up(warm_up)
+    return jobs.only(counted), replications[counted]
+
+
+def read_columns(results: Results, cell: PlannedCell, name: str) -> dict[str, NDArray[Any]]:
+    """Read a table of a cell, with all replications, by its columns.
+
     Raises ResultsError for a missing or damaged file.
     """
-    results.require(cell, {JOBS: TABLES[JOBS]})
-    table = _table(results, cell, JOBS)
-    columns = {name: values_of(table, name) for name in JobColumns.__dataclass_fields__}
-    return job_columns(columns), values_of(table, REPLICATION)
+    results.require(cell, {name: TABLES[name]})
+    table = _table(results, cell, name)
+    return {column: values_of(table, column) for column in TABLES[name]}
 
 
 def makespans(jobs: JobColumns, replications: NDArray[np.int64], queue: str = "") -> list[float]:

@@ -100,7 +100,7 @@ class RecordedRun:
 
     Attributes:
         measured: what figures are of.
-        names: of the jobs that have ended: number, user, priority, maps and reduces.
+        names: of the jobs that have ended: number, priority, maps and reduces.
         rejections: number, family, queue, user, reason and time of submission of the others.
         capacities: of the queues, where the scheduler has such.
         devices: `time` and the columns of `DEVICE_COLUMNS`.
@@ -112,6 +112,16 @@ class RecordedRun:
     capacities: Mapping[str, QueueCapacity]
     devices: Mapping[str, NDArray[Any]]
 
+    @property
+    def nothing_ran(self) -> str:
+        """Say that no job was accepted, and why the first was not; empty: some were."""
+        if len(self.measured.jobs) or not self.rejections:
+            return ""
+        number, family, _, _, reason, _ = self.rejections[0]
+        count = len(self.rejections)
+        jobs = f"all {count} jobs were" if count > 1 else "the job was"
+        return f"no job ran: {jobs} rejected. Job {number} ({family}): {reason}"
+
 
 def tables_of(run: RecordedRun) -> dict[str, dict[str, Any]]:
     """Give all tables of a run, without the column of its replication."""
@@ -120,7 +130,7 @@ def tables_of(run: RecordedRun) -> dict[str, dict[str, Any]]:
         REJECTED: _rejected(run),
         ATTEMPTS: _attempts(run),
         QUEUES: _rows(QUEUES, _queue_rows(run)),
-        FAMILIES: _rows(FAMILIES, _family_rows(run.measured.jobs)),
+        FAMILIES: _rows(FAMILIES, _family_rows(run.measured.counted)),
         SHARES: _shares(run),
         DEVICES: dict(run.devices),
     }
@@ -158,7 +168,7 @@ def _attempts(run: RecordedRun) -> dict[str, Any]:
 
 
 def _queue_rows(run: RecordedRun) -> Iterator[tuple[Any, ...]]:
-    jobs = run.measured.jobs
+    jobs = run.measured.counted
     for queue in dict.fromkeys((*run.capacities, *jobs.queue.tolist())):
         mine = jobs.of(queue=queue)
         if len(mine):

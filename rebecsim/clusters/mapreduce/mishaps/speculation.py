@@ -125,7 +125,7 @@ class BackupRule(ABC):
 
     def progress(self, attempt: Attempt, now: int) -> float:
         """Give how far an attempt is."""
-        return progress_of(attempt, self.cluster.rates, now)
+        return progress_of(attempt, attempt.node.rates, now)
 
 
 class HadoopRule(BackupRule):

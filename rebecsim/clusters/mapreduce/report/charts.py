@@ -1,4 +1,6 @@
-"""Runs of several variants in one picture: shares of queues, jobs by family, use of devices."""
+"""Runs of several variants in one picture: shares of queues, jobs by family, use of devices.
+
+Jobs by user, and by their place in a queue, are in `job_charts`."""
 
 from __future__ import annotations
 
@@ -10,15 +12,12 @@ import numpy as np
 from rebecsim.clusters.mapreduce.figures.jobs import JobColumns, Seconds
 from rebecsim.clusters.mapreduce.figures.stored import SECOND, StoredRuns, values_of
 from rebecsim.clusters.mapreduce.figures.tables import DEVICE_COLUMNS
-from rebecsim.report.charts.figures import BLUE, GREEN, ORANGE, new_figure, plain_axes, time_axis
-from rebecsim.report.charts.styles import line_styles
+from rebecsim.report.charts.figures import new_figure, plain_axes, time_axis
+from rebecsim.report.charts.styles import fill_colours, line_styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-QUEUE_COLOURS = (BLUE, ORANGE, GREEN, "#E69F00", "#56B4E9", "#CC79A7", "#F0E442", "#7f7f7f")
-"""Of queues, in the order of the scheduler's settings; the ninth has that of the first again."""
 
 _DEVICES = dict(
     zip(
@@ -28,17 +27,19 @@ _DEVICES = dict(
     )
 )
 
+_WAITING = "Waiting (s)"
 _BOXED: Mapping[str, Callable[[JobColumns], Seconds]] = {
     "Response ratio": lambda jobs: np.asarray(jobs.elapsed / jobs.execution),
-    "Waiting": lambda jobs: jobs.waiting,
-    "Execution": lambda jobs: jobs.execution,
+    "Duration (s)": lambda jobs: jobs.elapsed,
+    _WAITING: lambda jobs: jobs.waiting,
+    "Execution (s)": lambda jobs: jobs.execution,
 }
 
 
 def queue_colours(shown: Sequence[StoredRuns]) -> dict[str, str]:
     """Give each queue its colour, in all pictures the same."""
     queues = dict.fromkeys(name for each in shown for name in each.queue_names)
-    return {queue: QUEUE_COLOURS[place % len(QUEUE_COLOURS)] for place, queue in enumerate(queues)}
+    return dict(zip(queues, fill_colours(len(queues)), strict=True))
 
 
 def shares_figure(shown: Sequence[StoredRuns], slots: tuple[int, int], heading: str = "") -> Figure:
@@ -99,27 +100,30 @@ def _queue_legend(figure: Figure, colours: dict[str, str], has_capacities: bool)
     )
 
 
-def families_figure(shown: Sequence[StoredRuns], heading: str = "") -> Figure:
-    """Draw response ratio, waiting and execution of the jobs of each family as boxes.
+def families_figure(
+    shown: Sequence[StoredRuns], heading: str = "", queues: Sequence[str] = ("",)
+) -> Figure:
+    """Draw response ratio, duration, waiting and execution of the jobs of each family as boxes.
 
     A box is the middle half of the jobs of all runs, the line in it their median; the whiskers
-    reach from the 5th to the 95th percentile.
+    reach from the 5th to the 95th percentile. A column is a queue, or all of them.
     """
-    families = sorted({name for each in shown for name in each.all_jobs.family.tolist()})
-    figure = new_figure(11, 8.2, heading)
-    panels = figure.subplots(3, 1, sharex=True)
+    figure = new_figure(max(11, 6 * len(queues)), 10.4, heading)
+    panels = figure.subplots(len(_BOXED), len(queues), sharex="col", sharey="row", squeeze=False)
     styles = line_styles(tuple(each.variant for each in shown))
-    for axes, (title, label) in zip(
-        panels,
-        (("Response ratio", ""), ("Waiting", "s"), ("Execution", "s")),
-        strict=True,
-    ):
-        for place, each in enumerate(shown):
-            style = styles[each.variant]
-            _boxes(axes, each, title, families, (place, len(shown)), style.colour)
-        plain_axes(axes, "", "", f"{title} ({label})" if label else title)
-        _logarithmic(axes, from_zero=title == "Waiting")
-    panels[-1].set_xticks(range(len(families)), families, parse_math=False)
+    for row, title in zip(panels, _BOXED, strict=True):
+        for axes, queue in zip(row, queues, strict=True):
+            families = _families_of(shown, queue)
+            for place, each in enumerate(shown):
+                style = styles[each.variant]
+                jobs = each.all_jobs.of(queue=queue)
+                _boxes(axes, jobs, title, families, (place, len(shown)), style.colour)
+            plain_axes(axes, "", "", "")
+            axes.set_xticks(range(len(families)), families, parse_math=False)
+        row[0].set_ylabel(title)
+        _logarithmic(row[0], from_zero=title == _WAITING)
+    for axes, queue in zip(panels[0], queues, strict=True):
+        axes.set_title(queue, fontsize=10, parse_math=False)
     _variant_legend(figure, {each.variant: styles[each.variant].colour for each in shown})
     return figure
 
@@ -127,16 +131,22 @@ def families_figure(shown: Sequence[StoredRuns], heading: str = "") -> Figure:
 def _logarithmic(axes: Axes, from_zero: bool) -> None:
     """Make the y axis a logarithmic one, with marks that can be read."""
     axes.set_yscale("symlog" if from_zero else "log")
+    if from_zero:
+        axes.set_ylim(bottom=0)
     low, high = axes.get_ylim()
-    steps = [digit * 10**power for power in range(-1, 7) for digit in (1, 2, 5)]
+    steps = [digit * 10**power for power in range(0 if from_zero else -1, 7) for digit in (1, 2, 5)]
     marks = [mark for mark in ([0] if from_zero else []) + steps if low <= mark <= high]
     axes.set_yticks(marks, [f"{mark:,g}" for mark in marks])
     axes.minorticks_off()
 
 
+def _families_of(shown: Sequence[StoredRuns], queue: str) -> list[str]:
+    return sorted({name for each in shown for name in each.all_jobs.of(queue=queue).family})
+
+
 def _boxes(
     axes: Axes,
-    each: StoredRuns,
+    of_queue: JobColumns,
     title: str,
     families: Sequence[str],
     place: tuple[int, int],
@@ -146,7 +156,7 @@ def _boxes(
     width = 0.8 / of
     values, positions = [], []
     for at, family in enumerate(families):
-        jobs = each.all_jobs.of(family)
+        jobs = of_queue.of(family)
         if not len(jobs):
             continue
         values.append(_BOXED[title](jobs))

@@ -14,6 +14,12 @@ from rebecsim.clusters.mapreduce.report.charts import (
     shares_figure,
 )
 from rebecsim.clusters.mapreduce.report.gantt import gantt_figure
+from rebecsim.clusters.mapreduce.report.job_charts import (
+    MOST_BARS,
+    users_figure,
+    users_of,
+    waits_figure,
+)
 from rebecsim.report.csv import text_of
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.sections import Picture, Section, TextTable
@@ -111,7 +117,7 @@ def _csv(shown: Sequence[StoredRuns]) -> str:
 def _pictures(plan: Plan, shown: Sequence[StoredRuns]) -> Iterator[Picture]:
     """Say which pictures there are, in the order of the page."""
     heading, cluster = plan.scenario.heading, plan.scenario.cluster
-    of_node = (cluster.map_slots, cluster.reduce_slots)
+    of_node = cluster.most_slots
     yield Picture(
         "families",
         "Jobs by family",
@@ -119,13 +125,32 @@ def _pictures(plan: Plan, shown: Sequence[StoredRuns]) -> Iterator[Picture]:
         "reach from the 5th to the 95th percentile.",
         partial(families_figure, shown, heading),
     )
+    queues = list(dict.fromkeys(name for each in shown for name in each.queue_names))
+    if len(queues) > 1:
+        yield Picture(
+            "families_by_queue",
+            "Jobs by family and queue",
+            "The same, with a column for each queue.",
+            partial(families_figure, shown, heading, queues),
+        )
+    if 1 < len(users_of(shown)) <= MOST_BARS:
+        yield Picture(
+            "users",
+            "Jobs by user",
+            "Means over all runs; the lines reach a standard deviation up and down.",
+            partial(users_figure, shown, heading),
+        )
+    yield Picture(
+        "waits",
+        "Waiting by job number",
+        "A point is a job of a queue, in the order of submission: the mean over all runs.",
+        partial(waits_figure, shown, heading),
+    )
     yield Picture(
         "shares",
         "Shares of queues",
         "The part of all slots that each queue holds; dashed lines are capacities.",
-        partial(
-            shares_figure, shown, (cluster.nodes * of_node[0], cluster.nodes * of_node[1]), heading
-        ),
+        partial(shares_figure, shown, cluster.slots, heading),
     )
     yield Picture(
         "gantt",

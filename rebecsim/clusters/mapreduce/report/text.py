@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 
 from rich.table import Table
@@ -32,7 +33,8 @@ def _figures(runs: Mapping[str, MeasuredRun]) -> Table:
         if each.telling != "always" and not any(values):
             continue
         unit = f" ({each.metric.unit})" if each.metric.unit else ""
-        shown = [f"{value:,.{each.metric.decimals}f}" for value in values]
+        decimals = each.metric.decimals
+        shown = ["" if math.isnan(value) else f"{value:,.{decimals}f}" for value in values]
         table.add_row(f"{each.metric.title}{unit}", *shown)
     return table
 
@@ -55,7 +57,7 @@ def _families(runs: Mapping[str, MeasuredRun]) -> Table:
         for place, (queue, family) in enumerate(pairs):
             values = []
             for run in runs.values():
-                jobs = run.jobs.of(family, queue)
+                jobs = run.counted.of(family, queue)
                 values.append(f"{JOB_FIGURES[figure](jobs):,.{decimals}f}" if len(jobs) else "")
             table.add_row("" if place else title, queue, family, *values)
     return table

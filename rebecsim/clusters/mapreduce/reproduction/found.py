@@ -32,13 +32,18 @@ class Found:
     Attributes:
         values: figures of experiments; those that were not run are not there.
         makespans: of the queues of runs of table 5.1, by name (s).
-        validation: of the runs of section 5.2, by their names, figures of `JOB_FIGURES` by name,
-            and `at_once`: the most jobs of a queue that ran at a time.
+        validation: of the runs of section 5.2, by their names (as in slots1_queues), figures of
+            `JOB_FIGURES` by name, and these: `at_once`, the most jobs of a queue that ran at a
+            time; `stragglers`, maps that took 1.5 times the median of their job, over ten runs;
+            `delayed`, the part of the runs with delayed map execution.
+        pairings: of the same runs, for each of `published.JOBS` that they have: in how many
+            replications its reduce had the node for itself, and in how many it shared it.
     """
 
     values: Mapping[Key, float]
     makespans: Mapping[str, tuple[float, ...]]
     validation: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    pairings: Mapping[str, Mapping[tuple[str, str], tuple[int, int]]] = field(default_factory=dict)
 
     def of(self, figure: str, experiment: int, family: str = "", queue: str = "") -> float:
         """Give a figure. Raises KeyError for an experiment that was not run."""

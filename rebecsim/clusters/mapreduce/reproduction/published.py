@@ -1,46 +1,15 @@
-"""The published settings and tables, as they stand in `published.toml`."""
+"""The published tables, as they stand in `published.toml`."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
 
-from rebecsim.clusters.mapreduce.workloads.mix import Pattern
-
-
-@dataclass(frozen=True, slots=True)
-class Experiment:
-    """One of the 32 published experiments.
-
-    Attributes:
-        number: as published.
-        pattern: in which jobs are submitted.
-        capacities: of the queues (%).
-        capped: whether each queue has its capacity as its maximum.
-        factor: how many times the capacity of its queue a user may have.
-        percent: of a queue that a user of several is sure of.
-    """
-
-    number: int
-    pattern: Pattern
-    capacities: tuple[int, ...]
-    capped: bool
-    factor: int
-    percent: int
-
-    @property
-    def queues(self) -> tuple[str, ...]:
-        """Names of the queues."""
-        return tuple(f"queue{number}" for number in range(1, len(self.capacities) + 1))
-
-    @property
-    def name(self) -> str:
-        """What runs of it are called."""
-        return f"experiment_{self.number}"
+from rebecsim.errors import UserError
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,38 +49,132 @@ class SmallRun:
     queues: tuple[float, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class SmallPair:
+    """Two runs of the small cluster that differ in one setting, by their names, and this one."""
+
+    before: str
+    after: str
+    setting: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """How often reduces of a run shared their nodes, as published in tables 5.2 and 5.3.
+
+    Attributes:
+        run: its name.
+        description: what it is in words.
+        real: of each of `JOBS`: of ten runs of the real cluster, in how many its reduce had the
+            node for itself, and in how many it shared it.
+        simulated: likewise, of the simulator of the thesis.
+    """
+
+    run: str
+    description: str
+    real: tuple[tuple[int, int], ...]
+    simulated: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stragglers:
+    """Maps of a run that straggled, over ten runs, with one and with two reduce slots of a node."""
+
+    run: str
+    description: str
+    counts: tuple[int, int]
+
+
+JOBS = tuple((program, f"user{user}") for user in range(1, 5) for program in ("terasort", "sort"))
+"""Of the cluster of the validation, in the order of the columns of tables 5.2 and 5.3."""
+
+SENSITIVITY, REAL, SIMULATED, STRAGGLERS = "5.1", "5.2", "5.3", "5.4"
+"""Tables of chapter 5."""
+
+
 @dataclass(frozen=True)
 class Published:
     """All that is published.
 
     Attributes:
-        experiments: by number.
         tables: of chapter 6.
         makespans: of table 5.1, by name.
+        pairs: of its runs.
+        pairings: of tables 5.2 and 5.3, and `shared`, which of the two.
+        stragglers: of table 5.4.
     """
 
-    experiments: Mapping[int, Experiment]
     tables: tuple[ExperimentTable, ...]
     makespans: Mapping[str, SmallRun]
+    pairs: tuple[SmallPair, ...] = ()
+    pairings: tuple[Pairing, ...] = ()
+    stragglers: tuple[Stragglers, ...] = ()
+    shared: tuple[str, ...] = (REAL, SIMULATED)
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """Of all tables."""
+        small = (SENSITIVITY, REAL, SIMULATED, STRAGGLERS)
+        return (*small, *(each.number for each in self.tables))
+
+    def only(self, numbers: Iterable[str]) -> Published:
+        """Leave some tables. Raises UserError for one that is not there."""
+        chosen = set(numbers)
+        if missing := sorted(chosen.difference(self.numbers)):
+            raise UserError(
+                f"--tables: there is no table {missing[0]!r}; they are {SENSITIVITY} to "
+                f"{STRAGGLERS} and {self.tables[0].number} to {self.tables[-1].number}"
+            )
+        shared = tuple(each for each in self.shared if each in chosen)
+        return Published(
+            tuple(each for each in self.tables if each.number in chosen),
+            self.makespans if SENSITIVITY in chosen else {},
+            self.pairs if SENSITIVITY in chosen else (),
+            self.pairings if shared else (),
+            self.stragglers if STRAGGLERS in chosen else (),
+            shared,
+        )
 
 
 @cache
 def published() -> Published:
     """Read what is published."""
-    file = resources.files("rebecsim.clusters.mapreduce.reproduction") / "published.toml"
-    content = tomllib.loads(file.read_text(encoding="utf-8"))
+    content = _content("published.toml")
     return Published(
-        {each["number"]: _experiment(each) for each in content["settings"]},
         tuple(_table(each) for each in content["tables"]),
         {
             each["name"]: SmallRun(each["name"], each["description"], tuple(each["queues"]))
             for each in content["makespans"]
         },
+        tuple(SmallPair(**each) for each in content["pairs"]),
+        tuple(
+            Pairing(
+                each["run"],
+                each["description"],
+                *(_pairs(each[of]) for of in ("real", "simulated")),
+            )
+            for each in content["pairings"]
+        ),
+        tuple(
+            Stragglers(each["run"], each["description"], tuple(each["counts"]))
+            for each in content["stragglers"]
+        ),
     )
 
 
-def _experiment(entry: Mapping[str, Any]) -> Experiment:
-    return Experiment(**{**entry, "capacities": tuple(entry["capacities"])})
+@cache
+def full_verdicts() -> Mapping[str, str]:
+    """Read what became of each statement with all experiments, ten times each."""
+    return dict(_content("verdicts.toml"))
+
+
+def _content(name: str) -> dict[str, Any]:
+    file = resources.files("rebecsim.clusters.mapreduce.reproduction") / name
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def _pairs(cells: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    return tuple((isolated, paired) for isolated, paired in cells)
 
 
 def _table(entry: Mapping[str, Any]) -> ExperimentTable:

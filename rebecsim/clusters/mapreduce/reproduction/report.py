@@ -11,9 +11,20 @@ from rich.table import Table
 from rich.text import Text
 
 from rebecsim.clusters.mapreduce.reproduction.found import Found, Key
-from rebecsim.clusters.mapreduce.reproduction.published import ExperimentTable, Published
+from rebecsim.clusters.mapreduce.reproduction.published import (
+    JOBS,
+    SIMULATED,
+    STRAGGLERS,
+    ExperimentTable,
+    Published,
+    full_verdicts,
+)
 from rebecsim.clusters.mapreduce.reproduction.running import Extent
-from rebecsim.clusters.mapreduce.reproduction.small_targets import SMALL_TARGETS
+from rebecsim.clusters.mapreduce.reproduction.small_targets import (
+    SMALL_TARGETS,
+    changes,
+    same_directions,
+)
 from rebecsim.clusters.mapreduce.reproduction.targets import TARGETS, Checked, checked
 from rebecsim.counted import counted
 from rebecsim.report.numbers import DASH
@@ -56,9 +67,79 @@ def compared_tables(found: Found, tables: Published) -> list[ComparedTable]:
         for each in tables.tables
         if (ran := found.ran(*each.experiments))
     ]
-    if found.makespans:
-        compared.insert(0, _of_small_runs(found, tables))
-    return compared
+    return [*_small_tables(found, tables), *compared]
+
+
+def _small_tables(found: Found, tables: Published) -> Iterator[ComparedTable]:
+    if found.makespans and tables.makespans:
+        yield _of_small_runs(found, tables)
+        yield _of_pairs(found, tables)
+    for number in tables.shared if found.pairings else ():
+        yield _of_pairings(found, tables, number)
+    if tables.stragglers and found.validation:
+        yield _of_stragglers(found, tables)
+
+
+def _of_pairs(found: Found, tables: Published) -> ComparedTable:
+    """Show how one setting changes makespans, and in how many queues as published."""
+    theirs = {name: run.queues for name, run in tables.makespans.items()}
+
+    def shown(pairs: Sequence[tuple[float, float]]) -> tuple[str, ...]:
+        values = [f"{100 * (after / before - 1):+.1f}" for before, after in pairs]
+        return (*values, *[""] * (2 - len(values)))
+
+    rows = []
+    for pair in tables.pairs:
+        if pair.before not in found.makespans or pair.after not in found.makespans:
+            continue
+        same = same_directions(pair, found)
+        rows.append(
+            ComparedRow(
+                pair.setting,
+                (*shown(changes(pair, found.makespans)), f"{sum(same)} of {len(same)}"),
+                (*shown(changes(pair, theirs)), ""),
+            )
+        )
+    columns = ("queue 1", "queue 2", "as published")
+    return ComparedTable("Table 5.1: change of makespan by a setting, in %", columns, tuple(rows))
+
+
+def _of_pairings(found: Found, tables: Published, number: str) -> ComparedTable:
+    """Show in how many runs reduces had nodes for themselves, and shared them.
+
+    Beside the real cluster are ours with Hadoop's order of queues, beside the simulator of the
+    thesis those with its order, where there are such.
+    """
+    is_simulated, rows = number == SIMULATED, []
+    for each in tables.pairings:
+        name = f"slots2_{each.run}"
+        by_backlog = f"{name}_backlog"
+        ours = found.pairings.get(by_backlog if is_simulated else name, found.pairings.get(name))
+        if ours is None:
+            continue
+        theirs = each.simulated if is_simulated else each.real
+        rows.append(
+            ComparedRow(
+                each.description,
+                tuple("{}-{}".format(*ours[job]) for job in JOBS),
+                tuple(f"{alone}-{shared}" for alone, shared in theirs),
+            )
+        )
+    columns = tuple(f"{'TS' if job == 'terasort' else 'S'} {user[-1]}" for job, user in JOBS)
+    of = "of its simulator" if is_simulated else "of the real cluster"
+    title = f"Table {number}: runs {of} in which a reduce had its node for itself, and shared it"
+    return ComparedTable(title, columns, tuple(rows))
+
+
+def _of_stragglers(found: Found, tables: Published) -> ComparedTable:
+    rows = []
+    for each in tables.stragglers:
+        names = [f"slots{slots}_{each.run}" for slots in (1, 2)]
+        if all(name in found.validation for name in names):
+            ours = tuple(f"{found.validation[name]['stragglers']:.0f}" for name in names)
+            rows.append(ComparedRow(each.description, ours, tuple(map(str, each.counts))))
+    title = f"Table {STRAGGLERS}: maps that straggle, in ten runs, on the real cluster"
+    return ComparedTable(title, ("1 reduce slot", "2 reduce slots"), tuple(rows))
 
 
 def _of_experiments(found: Found, table: ExperimentTable, ran: Sequence[int]) -> ComparedTable:
@@ -98,12 +179,31 @@ def all_checked(found: Found) -> list[Checked]:
     return [checked(target, found) for target in (*TARGETS, *SMALL_TARGETS)]
 
 
-def reproduction_view(found: Found, tables: Published) -> Group:
+def reproduction_view(found: Found, extent: Extent) -> Group:
     """Show all tables, and at the end what of the thesis holds."""
     parts: list[RenderableType] = []
-    for table in compared_tables(found, tables):
+    for table in compared_tables(found, extent.chosen):
         parts += [Text(table.title, style="bold"), _block(table), Text()]
-    return Group(*parts, summary_view(all_checked(found)))
+    outcomes = all_checked(found)
+    if extent.tables:
+        outcomes = [each for each in outcomes if each.verdict != "open"]
+    parts.append(summary_view(outcomes))
+    if not extent.is_full:
+        parts.append(Text(reversals(outcomes)))
+    return Group(*parts)
+
+
+def reversals(outcomes: Sequence[Checked]) -> str:
+    """Say which verdicts are others with all experiments, ten times each."""
+    full = full_verdicts()
+    others = [
+        f"{each.target.name} ({full[each.target.name]})"
+        for each in outcomes
+        if each.verdict != "open" and each.verdict != full[each.target.name]
+    ]
+    if not others:
+        return "All experiments, ten times each, give the same verdicts."
+    return f"All experiments, ten times each, reverse {', '.join(others)}."
 
 
 def _block(table: ComparedTable) -> RenderableType:
@@ -138,9 +238,10 @@ def verdict_counts(outcomes: Sequence[Checked]) -> str:
     return f"{count['holds']} hold, {count['missed']} are missed, {count['open']} are open."
 
 
-def reproduction_markdown(found: Found, tables: Published, extent: Extent) -> str:
+def reproduction_markdown(found: Found, extent: Extent) -> str:
     """Write the tables and what holds as Markdown; it depends on the arguments alone."""
     outcomes = all_checked(found)
+    tables = extent.chosen
     parts = [
         f"<!-- Made by `{extent.command} --page FILE`: do not edit this file, run the command "
         "again. -->",
@@ -158,6 +259,7 @@ def reproduction_markdown(found: Found, tables: Published, extent: Extent) -> st
             ],
         ),
         verdict_counts(outcomes),
+        *([] if extent.is_full else [reversals(outcomes)]),
         *(part for table in compared_tables(found, tables) for part in _section(table)),
     ]
     return "\n\n".join(parts) + "\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -12,11 +12,26 @@ import numpy as np
 from rebecsim.clusters.mapreduce.figures.jobs import JOB_FIGURES, Integers, JobColumns
 from rebecsim.clusters.mapreduce.figures.stored import makespans, read_jobs
 from rebecsim.clusters.mapreduce.reproduction.found import Found, Key
-from rebecsim.clusters.mapreduce.reproduction.published import Experiment, published
+from rebecsim.clusters.mapreduce.reproduction.published import (
+    REAL,
+    SENSITIVITY,
+    SIMULATED,
+    STRAGGLERS,
+    Published,
+    published,
+)
 from rebecsim.clusters.mapreduce.reproduction.scenarios import (
     experiment_scenarios,
+    number_of,
     small_scenarios,
     validation_scenarios,
+)
+from rebecsim.clusters.mapreduce.reproduction.shared_nodes import (
+    RunTasks,
+    has_delayed_maps,
+    pairings,
+    read_tasks,
+    stragglers,
 )
 from rebecsim.clusters.mapreduce.scenario import MapReduceScenario
 from rebecsim.clusters.mapreduce.study import STUDY
@@ -41,19 +56,21 @@ class Extent:
     Attributes:
         quick: eight of the experiments, instead of all.
         replications: of each; None: ten, or two if it is quick.
+        tables: instead: what these tables need, by number; empty: as `quick` says.
     """
 
     quick: bool = False
     replications: int | None = None
+    tables: tuple[str, ...] = ()
 
     @property
     def command(self) -> str:
         """What is typed for it."""
-        words = (
-            ["rebecsim reproduce capacity", "--quick"]
-            if self.quick
-            else ["rebecsim reproduce capacity"]
-        )
+        words = ["rebecsim reproduce capacity"]
+        if self.quick:
+            words.append("--quick")
+        if self.tables:
+            words.append(f"--tables {','.join(self.tables)}")
         if self.replications is not None:
             words.append(f"--replications {self.replications}")
         return " ".join(words)
@@ -63,16 +80,39 @@ class Extent:
         """How many replications there are."""
         return self.replications or (_QUICK_REPLICATIONS if self.quick else _REPLICATIONS)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether all experiments are run as often as by default."""
+        return not self.quick and not self.tables and self.runs >= _REPLICATIONS
+
+    @property
+    def chosen(self) -> Published:
+        """The tables that are compared. Raises UserError for one that is not there."""
+        return published().only(self.tables) if self.tables else published()
+
+    @property
+    def experiments(self) -> Collection[int] | None:
+        """The numbers of the experiments; None: all."""
+        if self.tables:
+            return {number for each in self.chosen.tables for number in each.experiments}
+        return QUICK if self.quick else None
+
+    def has(self, *tables: str) -> bool:
+        """Whether one of some tables is compared."""
+        return not self.tables or any(each in self.tables for each in tables)
+
 
 def reproduce_capacity(directory: Path, runner: StudyRunner, extent: Extent) -> Found:
-    """Run the experiments that are not in a directory yet, and give the figures of all."""
-    experiments = chosen_experiments(QUICK if extent.quick else None)
+    """Run the experiments that are not in a directory yet, and give the figures of all.
+
+    Raises UserError for a table that is not there.
+    """
     groups = [
         [_kept(each, directory) for each in scenarios]
         for scenarios in (
-            experiment_scenarios(experiments, extent.runs),
-            small_scenarios(extent.runs),
-            validation_scenarios(extent.runs),
+            experiment_scenarios(extent.runs, extent.experiments),
+            small_scenarios(extent.runs) if extent.has(SENSITIVITY) else (),
+            validation_scenarios(extent.runs) if extent.has(REAL, SIMULATED, STRAGGLERS) else (),
         )
     ]
     runner.run([run for group in groups for run in group])
@@ -85,24 +125,23 @@ def _kept(scenario: MapReduceScenario, directory: Path) -> PlannedRun:
     return PlannedRun(plan, Results.resume(directory / scenario.name, plan))
 
 
-def chosen_experiments(numbers: Iterable[int] | None = None) -> list[Experiment]:
-    """Give some of the published experiments, or all."""
-    known = published().experiments
-    return [known[number] for number in (known if numbers is None else numbers)]
-
-
 def found_in(
     large: Sequence[PlannedRun], small: Sequence[PlannedRun], validation: Sequence[PlannedRun]
 ) -> Found:
     """Compute all figures of runs. Raises ResultsError for files that are missing or damaged."""
     values: dict[Key, float] = {}
-    numbers = {each.name: each.number for each in published().experiments.values()}
     for name, jobs, replications in _cells(large):
-        values.update(_figures(numbers[name], jobs, replications))
+        values.update(_figures(number_of(name), jobs, replications))
+    tasks = {
+        f"slots{run.plan.scenario.cluster.reduce_slots}_{cell.cell.policy}": read_tasks(run, cell)
+        for run in validation
+        for cell in run.plan.cells
+    }
     return Found(
         values,
         {name: _makespans(jobs, replications) for name, jobs, replications in _cells(small)},
-        dict(_validated(validation)),
+        dict(_validated(validation, tasks)),
+        {name: pairings(each) for name, each in tasks.items()},
     )
 
 
@@ -135,12 +174,17 @@ def _makespans(jobs: JobColumns, replications: Integers) -> tuple[float, ...]:
     return tuple(fmean(makespans(jobs, replications, queue)) for queue in queues)
 
 
-def _validated(runs: Sequence[PlannedRun]) -> Iterator[tuple[str, Mapping[str, float]]]:
+def _validated(
+    runs: Sequence[PlannedRun], tasks: Mapping[str, Sequence[RunTasks]]
+) -> Iterator[tuple[str, Mapping[str, float]]]:
     for run in runs:
         slots = run.plan.scenario.cluster.reduce_slots
         for name, jobs, replications in _cells([run]):
             figures = {each: JOB_FIGURES[each](jobs) for each in _OF_VALIDATION}
             figures["at_once"] = _at_once(jobs, replications)
+            of_runs = tasks[f"slots{slots}_{name}"]
+            figures["stragglers"] = _REPLICATIONS * fmean(stragglers(each) for each in of_runs)
+            figures["delayed"] = fmean(has_delayed_maps(each) for each in of_runs)
             yield f"slots{slots}_{name}", figures
 
 

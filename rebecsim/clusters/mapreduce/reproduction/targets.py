@@ -6,7 +6,7 @@ it is about were not run, so that nothing can be said.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
@@ -259,26 +259,6 @@ def _apart_beats_together(found: Found) -> CheckResult:
     return _lower(found, (22,), (30,), SMALL, 1)
 
 
-def _sensitivity(found: Found) -> CheckResult:
-    """Each pair: a run, another that takes longer, and which queues."""
-    pairs: Mapping[str, tuple[str, str, slice]] = {
-        "cap": ("ninety", "ninety_capped", slice(1, 2)),
-        "factor": ("ninety_reduces_2_factor_2", "ninety_reduces_2", slice(1, 2)),
-        "reduces": ("percent_25_reduces_5", "percent_25", slice(None)),
-        "system jobs": ("system_jobs_4", "system_jobs_2", slice(None)),
-        "tasks": ("active_tasks_160", "active_tasks_100", slice(None)),
-    }
-    missing = [name for pair in pairs.values() for name in pair[:2] if name not in found.makespans]
-    if missing:
-        raise NotRun(f"without {', '.join(dict.fromkeys(missing))}")
-    parts, holds = [], True
-    for name, (short, long, queues) in pairs.items():
-        less, more = (fmean(found.makespans[each][queues]) for each in (short, long))
-        holds &= less < more
-        parts.append(f"{name} {less:.0f}<{more:.0f}")
-    return CheckResult(holds, ", ".join(parts))
-
-
 TARGETS: tuple[Target, ...] = (
     Target(
         "R1",
@@ -346,12 +326,6 @@ TARGETS: tuple[Target, ...] = (
         "Queues of their own, caps and 25 % beat one queue and 25 % for small jobs",
         "6.14, 6.18",
         _apart_beats_together,
-    ),
-    Target(
-        "R16",
-        "On the small cluster, settings move makespans in the published directions",
-        "5.1",
-        _sensitivity,
     ),
 )
 """What the tables of makespans, ratios and locality say."""

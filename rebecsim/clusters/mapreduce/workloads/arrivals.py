@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 SECOND = 1_000_000
 """Microseconds."""
 
-ArrivalLaw = Literal["fixed", "poisson", "bursts", "at_once"]
+ArrivalLaw = Literal["fixed", "poisson", "bursts", "at_once", "after"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,9 @@ class Arrivals:
     Attributes:
         law: `fixed`, with the same gap between every two; `poisson`, with gaps that are
             exponential, independent, and so long on average; `bursts`, `burst` jobs at a time,
-            with exponential gaps between these; `at_once`.
-        gap: between two jobs, or two bursts (seconds).
+            with exponential gaps between these; `at_once`; `after`, each when the job before it of
+            the same user has ended.
+        gap: between two jobs, or two bursts; after the end of the job before it (seconds).
         burst: how many jobs come together.
         first: when the first one comes, or would if there were no chance (seconds).
     """
@@ -38,8 +39,9 @@ class Arrivals:
         return self.law in ("poisson", "bursts") and self.gap > 0
 
     def times(self, jobs: int, draws: np.random.Generator) -> list[int]:
-        """Give when so many jobs come, in order (microseconds)."""
-        seconds = self.first + self._offsets(jobs, draws)
+        """Give when so many jobs come, in order (microseconds); after: how long after others."""
+        first = 0.0 if self.law == "after" else self.first
+        seconds = first + self._offsets(jobs, draws)
         return [round(each * SECOND) for each in seconds.tolist()]
 
     def _offsets(self, jobs: int, draws: np.random.Generator) -> NDArray[np.float64]:
@@ -49,6 +51,8 @@ class Arrivals:
                 return np.zeros(jobs)
             case "fixed":
                 return np.asarray(numbers * self.gap)
+            case "after":
+                return np.full(jobs, self.gap)
             case "poisson":
                 return np.asarray(np.cumsum(draws.exponential(self.gap, jobs)))
             case "bursts":

@@ -11,7 +11,8 @@ import numpy as np
 
 from rebecsim.carried_files import carried, version_of
 from rebecsim.clusters.mapreduce.job import MEBIBYTE, JobCosts, MapReduceJob
-from rebecsim.clusters.mapreduce.workloads.arrivals import Arrivals
+from rebecsim.clusters.mapreduce.tasks.phases import Rates
+from rebecsim.clusters.mapreduce.workloads.arrivals import SECOND, Arrivals
 from rebecsim.clusters.mapreduce.workloads.families import BENCHMARKS, splits_of
 from rebecsim.clusters.mapreduce.workloads.mix import mix_jobs
 from rebecsim.clusters.mapreduce.workloads.random_families import drawn_jobs
@@ -21,48 +22,84 @@ from rebecsim.clusters.mapreduce.workloads.tables import (
     JobsTable,
     MapReduceWorkload,
     MixTable,
+    RumenTable,
     SwimTable,
 )
-from rebecsim.clusters.mapreduce.workloads.traced import swim_job
+from rebecsim.clusters.mapreduce.workloads.traced import history_job, swim_job
 from rebecsim.studies.study import seed_sequence
+from rebecsim.workloads.containers.rumen import read_history
 from rebecsim.workloads.containers.swim import read_swim_jobs
 
 
 def workload_jobs(
-    workload: MapReduceWorkload, folder: Path, seed: int, replication: int
+    workload: MapReduceWorkload, folder: Path, seed: int, replication: int, rates: Rates
 ) -> tuple[MapReduceJob, ...]:
     """Give the jobs by the times of their submission, numbered in this order.
 
     The scheduler has no part in them: all see the same (common random numbers). Each source draws
-    from a stream of its own. Raises WorkloadError and OSError for a trace.
+    from a stream of its own. `rates` are of the nodes; times of a history are fitted to them.
+    Raises WorkloadError and OSError for a trace.
     """
-    trace = None if workload.swim is None else carried(folder / workload.swim.trace)
-    version = None if trace is None else version_of(trace)
+    traces = {name: carried(folder / trace) for name, trace in workload.traces.items()}
+    versions = tuple((name, path, version_of(path)) for name, path in traces.items())
     drawn = replication if workload.is_random else 0
-    return _loaded(workload, trace, version, seed, drawn)
+    return _loaded(workload, versions, seed, drawn, rates)
 
 
 @lru_cache(maxsize=8)  # cells of one replication have the same jobs
 def _loaded(
-    workload: MapReduceWorkload, trace: Path | None, _version: object, seed: int, replication: int
+    workload: MapReduceWorkload,
+    versions: tuple[tuple[str, Path, object], ...],
+    seed: int,
+    replication: int,
+    rates: Rates,
 ) -> tuple[MapReduceJob, ...]:
     def draws(*names: object) -> np.random.Generator:
         name = " ".join(["workload", *map(str, names)])
         return np.random.default_rng(seed_sequence(seed, name, replication))
 
     block = workload.block * MEBIBYTE
+    traces = {name: path for name, path, _ in versions}
     found: list[MapReduceJob] = []
     if workload.mix is not None:
         found += _of_mix(workload.mix, block)
+    last: dict[str, int] = {}  # job of each user, as a place in what is found
     for place, table in enumerate(workload.jobs):
-        found += _of_sizes(table, block, f"jobs{place}", draws("jobs", place))
+        for job in _of_sizes(table, block, f"jobs{place}", draws("jobs", place)):
+            if table.arrivals.law == "after":
+                before = last.get(job.user)
+                first = round(table.arrivals.first * SECOND)
+                job = replace(job, submit=first) if before is None else replace(job, after=before)
+            last[job.user] = len(found)
+            found.append(job)
     if workload.drawn is not None:
         found += _of_families(workload.drawn, block, draws("drawn"))
     if workload.swim is not None:
-        assert trace is not None
-        found += _of_trace(workload.swim, trace, block, draws("swim"))
-    found.sort(key=lambda job: job.submit)  # stable: sources keep their order
-    return tuple(replace(job, number=number) for number, job in enumerate(found))
+        found += _of_trace(workload.swim, traces["swim"], block, draws("swim"))
+    if workload.rumen is not None:
+        found += _of_history(workload.rumen, traces["rumen"], block, rates)
+    return _numbered(found)
+
+
+def _numbered(jobs: Sequence[MapReduceJob]) -> tuple[MapReduceJob, ...]:
+    """Number jobs by the times of their submission; sources keep their order.
+
+    A job that comes after another one stands behind it, as if submitted with it. What it comes
+    after is a place among the jobs that are given, and then a number.
+    """
+    times: list[int] = []
+    for job in jobs:
+        times.append(job.submit if job.after is None else times[job.after])
+    order = sorted(range(len(jobs)), key=times.__getitem__)
+    numbers = {place: number for number, place in enumerate(order)}
+    return tuple(
+        replace(
+            jobs[place],
+            number=number,
+            after=None if (before := jobs[place].after) is None else numbers[before],
+        )
+        for number, place in enumerate(order)
+    )
 
 
 def _of_mix(table: MixTable, block: int) -> Iterator[MapReduceJob]:
@@ -120,6 +157,14 @@ def _of_trace(
     owners = _owners(table.users, table.queues, len(lines), draws)
     for number, (line, owner) in enumerate(zip(lines, owners, strict=True)):
         job = swim_job(line, number, owner, costs, block=block, reducer=table.reducer * MEBIBYTE)
+        yield replace(job, submit=round(job.submit / table.speed))
+
+
+def _of_history(table: RumenTable, trace: Path, block: int, rates: Rates) -> Iterator[MapReduceJob]:
+    lines = sorted(read_history(trace), key=lambda line: line.submit)[: table.first]
+    costs = None if table.program is None else BENCHMARKS[table.program]
+    for number, line in enumerate(lines):
+        job = history_job(line, number, costs, rates, block=block)
         yield replace(job, submit=round(job.submit / table.speed))
 
 

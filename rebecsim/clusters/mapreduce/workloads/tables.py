@@ -88,12 +88,14 @@ class ArrivalsTable(Table):
     law: ArrivalLaw = Field(
         default="fixed",
         description="with one gap between every two; Poisson; some at a time, with exponential "
-        "gaps between these; or all at once",
+        "gaps between these; all at once; or each after the job before it of the same user has "
+        "ended, the user's first one at first",
     )
     gap: Seconds = Field(
         default=1.0,
         json_schema_extra=unit("seconds"),
-        description="between two jobs, or two bursts; of random ones the mean",
+        description="between two jobs, or two bursts; of random ones the mean; after: since the "
+        "end of the job before it",
     )
     burst: Count = Field(
         default=10, json_schema_extra=unit("jobs"), description="how many come together in a burst"
@@ -179,6 +181,8 @@ class JobsTable(Table):
             raise ValueError("give one of input = MiB and maps = COUNT")
         if self.family is None and self.program is None:
             raise ValueError('give a family = "NAME", or the program whose costs they have')
+        if self.arrivals.law == "after" and self.user is None:
+            raise ValueError('arrivals.law = "after" is for jobs of one user; add user = "NAME"')
         return self
 
     @property
@@ -213,6 +217,12 @@ class DrawnTable(Table):
         default=ArrivalsTable(law="poisson"), description="when they come"
     )
 
+    @model_validator(mode="after")
+    def _open(self) -> Self:
+        if self.arrivals.law == "after":
+            raise ValueError('arrivals.law = "after" is for jobs of given sizes, with a user')
+        return self
+
 
 class SwimTable(Table):
     """Jobs of a SWIM trace: of their bytes splits, reduces and ratios are made."""
@@ -242,6 +252,25 @@ class SwimTable(Table):
     )
 
 
+class RumenTable(Table):
+    """Jobs of a history that Rumen has made: with the bytes of their tasks, and their times."""
+
+    trace: str = Field(
+        min_length=1, description="the history (.json or .json.gz), from the scenario's folder"
+    )
+    first: Count | None = Field(
+        default=None, json_schema_extra=unit("jobs"), description="of the jobs, only the first ones"
+    )
+    speed: Annotated[float, Field(ge=0.001, le=1000)] = Field(
+        default=1.0, json_schema_extra=NO_UNIT, description="submit jobs so many times as fast"
+    )
+    program: Benchmark | None = Field(
+        default=None,
+        description="whose costs of processors tasks have; without it as much as it takes for the "
+        "tasks of a job, alone on a node, to take as long as in the history",
+    )
+
+
 class MapReduceWorkload(Table):
     """Where jobs come from; jobs of several sources come together."""
 
@@ -256,12 +285,20 @@ class MapReduceWorkload(Table):
     )
     drawn: DrawnTable | None = Field(default=None, description="jobs drawn for each replication")
     swim: SwimTable | None = Field(default=None, description="jobs of a trace")
+    rumen: RumenTable | None = Field(default=None, description="jobs of a history")
 
     @model_validator(mode="after")
     def _some_source(self) -> Self:
-        if self.mix is None and not self.jobs and self.drawn is None and self.swim is None:
-            raise ValueError("say which jobs there are: mix, jobs, drawn or swim")
+        sources = (self.mix, self.jobs, self.drawn, self.swim, self.rumen)
+        if not any(sources):
+            raise ValueError("say which jobs there are: mix, jobs, drawn, swim or rumen")
         return self
+
+    @property
+    def traces(self) -> dict[str, str]:
+        """The files that jobs are read from, by the tables that name them."""
+        named = {"swim": self.swim, "rumen": self.rumen}
+        return {name: table.trace for name, table in named.items() if table is not None}
 
     @property
     def is_random(self) -> bool:

@@ -15,7 +15,7 @@ A decision keeps the JobTracker busy; heartbeats wait.
 from __future__ import annotations
 
 from rebecsim.actors import Rebec, known_rebec, message_server
-from rebecsim.clusters.stages.decisions import DecisionCost, MadeDecision, decided
+from rebecsim.clusters.stages.decisions import DecisionClock, DecisionCost, MadeDecision
 from rebecsim.clusters.stages.hadoop.choosing import JobInProgress, TaskChoice
 from rebecsim.clusters.stages.hadoop.job_tasks import HeldSlot, JobTask, JobTaskQueue
 from rebecsim.clusters.stages.hadoop.settings import HadoopSettings
@@ -102,7 +102,8 @@ class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
         work: tuple[tuple[StageResource, ...], int],
     ) -> None:
         self._choice, self.schedule, self._manager = choice, schedule, manager
-        self._cost, self._settings, self._locality = costs
+        cost, self._settings, self._locality = costs
+        self._deciding = DecisionClock(cost)
         resources, self._to_come = work
         self.trackers: dict[int, HadoopTaskTracker] = {}
         self.completed: dict[int, int] = {}
@@ -156,7 +157,7 @@ class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
             self._busy = True
             new, self._new = tuple(self._new), []
             tasks = sum(len(job.real_tasks) for job in new)
-            self.decide(new, self._now, after=self._cost.before(tasks))
+            self.decide(new, self._now, after=self._deciding.before(tasks))
         else:
             self._answer()
 
@@ -165,7 +166,7 @@ class HadoopJobTracker(Rebec, queue_size=_UNBOUNDED):
         """Plan new jobs, and all that has not started."""
         assert self._manager is not None
         times = began, self._now
-        changes, made = decided(self._manager, new, self.schedule, self._cost, times)
+        changes, made = self._deciding.decided(self._manager, new, self.schedule, times)
         for each in changes:
             self.schedule.plan(each)
         self.decisions.append(made)

@@ -25,6 +25,8 @@ class StageManager(ABC):
         pulls_forward: its tasks begin earlier than planned where others end earlier than expected.
         replans: it is also asked when a task has ended earlier or later than expected.
         limits_reached: decisions that ran into a limit of time and used the best that was found.
+        searched: how much solvers have worked so far, in a unit that is the same on every machine:
+            CP-SAT's deterministic seconds, or millions of variables of an integer programme.
     """
 
     one_job_at_a_time: ClassVar[bool] = False
@@ -34,6 +36,7 @@ class StageManager(ABC):
     def __init__(self, resources: Sequence[StageResource]) -> None:
         self.resources = resources
         self.limits_reached = 0
+        self.searched = 0.0
 
     @abstractmethod
     def plan(

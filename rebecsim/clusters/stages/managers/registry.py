@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from rebecsim.clusters.common.registry import Registry
+from rebecsim.clusters.stages.decisions import DecisionTimes
 from rebecsim.clusters.stages.managers.constraints.hcp import TurnaroundManager
 from rebecsim.clusters.stages.managers.constraints.milp import IntegerProgramme
 from rebecsim.clusters.stages.managers.constraints.mrcp import ConstraintManager
+from rebecsim.clusters.stages.managers.constraints.searching import SearchingManager
+from rebecsim.clusters.stages.managers.decision_times import DECISION_TIMES
 from rebecsim.clusters.stages.managers.dispatching import EarliestDeadlineFirst, FirstInFirstOut
 from rebecsim.clusters.stages.managers.error_handling import handling_errors
 from rebecsim.clusters.stages.managers.least_laxity import MinimumLaxityFirst
@@ -28,12 +31,14 @@ class StagesPolicy:
         title: the name in words.
         description: the rule in one line.
         manager: what does it.
+        times: how long its decisions take; None: that was not recorded.
     """
 
     name: str
     title: str
     description: str
     manager: type[StageManager]
+    times: DecisionTimes | None = None
 
 
 stages_policies: Registry[StagesPolicy] = Registry("resource manager")
@@ -140,10 +145,15 @@ BUILTIN_STAGES_POLICIES = (
     ),
 )
 for _policy in BUILTIN_STAGES_POLICIES:
-    stages_policies.add(_policy.name, _policy)
+    stages_policies.add(_policy.name, replace(_policy, times=DECISION_TIMES[_policy.name]))
 
 HANDLING_ERRORS = "PSEH_"
 """What the names of managers begin with that plan by corrected estimates."""
+
+
+def can_search(name: str) -> bool:
+    """Whether the resource manager of a name has a solver. Raises UnknownNameError as below."""
+    return issubclass(stages_policy(name).manager, SearchingManager)
 
 
 def stages_policy(name: str) -> StagesPolicy:
@@ -156,4 +166,5 @@ def stages_policy(name: str) -> StagesPolicy:
         f"{found.title}, errors handled",
         f"{found.description}; by estimates that are corrected by the errors so far",
         handling_errors(found.manager),
+        found.times,
     )

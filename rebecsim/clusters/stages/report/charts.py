@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_DOTS = 4000
+"""Of jobs in time."""
+
 _MANY = 500
 """Jobs from which on dots are small, and those at either end left out."""
 
@@ -56,13 +58,19 @@ def lateness_figure(shown: Sequence[StoredStages], heading: str = "") -> Figure:
 def laxity_figure(shown: Sequence[StoredStages], heading: str = "") -> Figure:
     """Draw for each job how late it was over what its deadline had left it.
 
-    A panel for each manager; on the slanted line are jobs that never waited.
+    A panel for each manager; on the slanted line are jobs that never waited. Of many jobs some that
+    were in time are left out, late ones never.
     """
     figure = new_figure(9, 1.0 + 2.5 * len(shown), heading)
     panels = figure.subplots(len(shown), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     styles = line_styles(tuple(each.manager for each in shown))
     low, high = _range([each.lateness for each in shown])
     least, most = _range([each.laxity for each in shown])
+    for each in shown:
+        late = each.lateness > 0
+        high = float(each.lateness[late].max(initial=high))
+        least = float(each.laxity[late].min(initial=least))
+        most = float(each.laxity[late].max(initial=most))
     unit, name = time_axis(max(high - low, most - least))
     for axes, each in zip(panels, shown, strict=True):
         _dots(axes, each, styles[each.manager].colour, unit)
@@ -77,11 +85,14 @@ def laxity_figure(shown: Sequence[StoredStages], heading: str = "") -> Figure:
 
 
 def _dots(axes: Axes, each: StoredStages, colour: str, unit: int) -> None:
-    step = -(-len(each.laxity) // _MOST_DOTS)
+    in_time = np.flatnonzero(each.lateness <= 0)
+    late = np.flatnonzero(each.lateness > 0)
+    some = in_time[:: max(1, -(-len(in_time) // _MOST_DOTS))]
+    shown = np.sort(np.concatenate([some, late]))
     many = len(each.laxity) > _MANY
     axes.scatter(
-        each.laxity[::step] / unit,
-        each.lateness[::step] / unit,
+        each.laxity[shown] / unit,
+        each.lateness[shown] / unit,
         s=7 if many else 24,
         color=colour,
         alpha=0.5,

@@ -14,7 +14,7 @@ from rebecsim.clusters.stages.cluster import FinishedStages
 from rebecsim.clusters.stages.job import SECOND
 from rebecsim.clusters.stages.report.stored import StoredStages, TaskColumns
 from rebecsim.report.charts.figures import BLUE, ORANGE, new_figure, time_axis
-from rebecsim.report.charts.styles import COLOURS
+from rebecsim.report.charts.styles import line_colours
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +43,7 @@ def workflow_gantt(runs: Mapping[str, FinishedStages], name: str) -> Figure:
     """Draw a workflow under each manager, in colours of names of tasks, with its deadline."""
     columns = {manager: _tasks_of(run) for manager, run in runs.items()}
     names = list(dict.fromkeys(str(each) for one in columns.values() for each in one.name))
-    colour_of = {each: COLOURS[place % len(COLOURS)] for place, each in enumerate(names)}
+    colour_of = dict(zip(names, line_colours(len(names)), strict=True))
     panels = [
         _Bars(
             manager,

@@ -1,4 +1,4 @@
-"""Pictures of workflows: which task waits for which, as SVG."""
+"""Pictures of workflows: which task waits for which, as SVG or PNG."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from rebecsim.clusters.stages.workloads.shape import WorkflowShape
 from rebecsim.errors import UserError
 from rebecsim.files import write_text
 from rebecsim.report.charts.dark import INK, dark_colour
-from rebecsim.report.charts.styles import COLOURS
+from rebecsim.report.charts.figures import require_picture_name, write_figure
+from rebecsim.report.charts.painted import painted
+from rebecsim.report.charts.styles import COLOURS, line_colours
 from rebecsim.report.diagrams.svg import document, element, shortened, text
 
 MOST_DRAWN_TASKS = 2000
@@ -33,6 +35,7 @@ _STYLE = (
 _DARK = "".join(
     f'[{kind}="{colour}"]{{{kind}:{dark_colour(colour)}}}'
     for colour in (*COLOURS, "#ffffff", _RED)
+    if dark_colour(colour) != colour.lower()
     for kind in ("fill", "stroke")
 )
 _STYLE += (
@@ -51,8 +54,7 @@ Point = tuple[float, float]
 
 def require_drawing(shape: WorkflowShape, name: str, file: Path) -> None:
     """Raise UserError unless a workflow can be drawn under this name of a file."""
-    if file.suffix != ".svg":
-        raise UserError(f"{file}: must end in .svg")
+    require_picture_name(file)
     if len(shape.tasks) > MOST_DRAWN_TASKS:
         raise UserError(
             f"{name}: workflows of up to {MOST_DRAWN_TASKS:,} tasks are drawn, "
@@ -61,9 +63,13 @@ def require_drawing(shape: WorkflowShape, name: str, file: Path) -> None:
 
 
 def draw_workflow(shape: WorkflowShape, name: str, file: Path) -> None:
-    """Draw a workflow as .svg. Raises UserError as `require_drawing`, OSError."""
+    """Draw a workflow as .svg or .png. Raises UserError as `require_drawing`, OSError."""
     require_drawing(shape, name, file)
-    write_text(file, workflow_svg(shape, name))
+    drawing = workflow_svg(shape, name)
+    if file.suffix == ".svg":
+        write_text(file, drawing)
+    else:
+        write_figure(file, lambda: painted(drawing))
 
 
 def workflow_svg(shape: WorkflowShape, name: str) -> str:
@@ -187,7 +193,7 @@ def _box(middle: Point, **attributes: object) -> str:
 
 
 def _colours(shape: WorkflowShape) -> dict[str, str]:
-    return {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(shape.groups)}
+    return dict(zip(shape.groups, line_colours(len(shape.groups)), strict=True))
 
 
 def _legend(shape: WorkflowShape, colours: Mapping[str, str], top: float) -> list[str]:

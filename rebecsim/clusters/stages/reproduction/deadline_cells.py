@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
+
+from rebecsim.clusters.stages.reproduction.distances import relative_distance
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,12 +18,15 @@ class DeadlineCell:
         published: as the thesis has it, in words or figures.
         ours: likewise.
         holds: whether ours is within the bounds of its part.
+        distance: of a figure, which one it is and how far ours is from the published one, in parts
+            of that; None where that is 0, or it is no figure.
     """
 
     what: str
     published: str
     ours: str
     holds: bool
+    distance: tuple[str, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,5 +49,31 @@ def trend_cell(what: str, direction: str, first: float, last: float) -> Deadline
     if direction == "flat":
         holds = abs(last - first) <= 0.1 * first
     else:
-        holds = last >= first if direction == "up" else last <= first
+        holds = last > first if direction == "up" else last < first
     return DeadlineCell(what, direction, f"{first:.2f} to {last:.2f}", holds)
+
+
+def distance_of(figure: str, ours: float, published: float) -> tuple[str, float] | None:
+    """Give how far a figure is from the published one, with what it is."""
+    found = relative_distance(ours, published)
+    return None if found is None else (figure, found)
+
+
+def average_cell(
+    what: str, published: str, percent: float, pairs: Sequence[tuple[float, float]]
+) -> DeadlineCell | None:
+    """Compare by how much the first of two figures is lower on average, which is published.
+
+    Half of that is enough. None where there is no pair whose second figure is not 0.
+    """
+    shares = [1 - mine / other for mine, other in pairs if other]
+    if not shares:
+        return None
+    lower = 100 * fmean(shares)
+    ours = f"{abs(lower):.0f} % {'lower' if lower > 0 else 'higher'}"
+    return DeadlineCell(f"{what} on average", published, ours, lower >= percent / 2)
+
+
+def half_as_much_less(mine: float, other: float, percent: float) -> bool:
+    """Whether a figure is less than another one by half of a published percentage or more."""
+    return mine < other and mine <= other * (1 - percent / 200)

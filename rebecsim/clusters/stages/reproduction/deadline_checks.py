@@ -6,6 +6,7 @@ shape: where bounds are wide, they say so.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,9 @@ from typing import Any
 from rebecsim.clusters.stages.reproduction.deadline_cells import (
     DeadlineCell,
     DeadlinePart,
+    average_cell,
+    distance_of,
+    half_as_much_less,
     trend_cell,
 )
 from rebecsim.clusters.stages.reproduction.deadline_runs import (
@@ -47,23 +51,27 @@ def deadline_parts(found: FoundDeadlines) -> tuple[DeadlinePart, ...]:
         DeadlinePart(
             "MRCP-RM, one factor at a time (sections 4.5, 4.6, Figures 4.5 to 4.16)",
             f"P within {_POINT:g} point or a half of what is printed; trends from the first to the "
-            "last level, where as much counts, and flat is within 10 %; O by T as published, by "
-            "the wall clock of another machine",
+            "last level, where as much does not count, and flat is within 10 %; O by T as "
+            "published, by the wall clock of another machine",
             tuple(_sweeps(found)),
         ),
         DeadlinePart(
             "MRCP-RM and MinEDF-WC, jobs like those at Facebook (section 4.5)",
-            "P less with MRCP-RM; T within 10 % of each other",
+            "P less with MRCP-RM, and by half as much as published on average; T within 10 % of "
+            "each other",
             tuple(_facebook(found)),
         ),
         DeadlinePart(
             "MRCP-RM and WFBB-RM (section 7.6, appendix D.IV)",
-            "which of the two is less or as much; T within 10 % of each other",
+            "which of the two is less; O by half as much as published on average; T within 10 % of "
+            "each other",
             tuple(_budgets(found)),
         ),
         DeadlinePart(
             "HCP-RM and EDF on Hadoop (sections 5.6, 5.8, Figures 5.5 to 5.12)",
-            "less or more with HCP-RM, as published; trends from the first to the last level",
+            "less or more with HCP-RM, as published, and by half as much as published on average; "
+            "trends from the first to the last level, where as much does not count, and flat is "
+            "within 10 %",
             tuple(_earliest(found)),
         ),
         DeadlinePart(
@@ -74,19 +82,21 @@ def deadline_parts(found: FoundDeadlines) -> tuple[DeadlinePart, ...]:
         ),
         DeadlinePart(
             "What these tables and section 6.3 say by shape",
-            "as it is said; as much counts as less, and P within 2 points",
+            "as it is said: as much does not count as less, half as much less is enough, and P as "
+            "with H is within 2 points",
             tuple(_shapes(found)),
         ),
         DeadlinePart(
             "Errors of estimates by charts (Figures 5.13 to 5.15 and 6.1 to 6.3)",
-            "trends of HCP-RM from the first to the last error, where as much counts; less with "
-            "PSEH on average",
+            "trends of HCP-RM from the first to the last error, where as much does not count; less "
+            "with PSEH by half as much as published on average",
             tuple(_charts(found)),
         ),
         decision_time_part(found),
         DeadlinePart(
             "Closed problems: constraint programming and integer programme (section 3.7)",
-            "as many late jobs; the other figures greater or less, as published",
+            "as many late jobs; the other figures greater or less, as published; where it is said "
+            "by how much, half to twice that, and more than 100 times is more than 100 times",
             tuple(_batches(found)),
         ),
     )
@@ -116,7 +126,8 @@ def _sweeps(found: FoundDeadlines) -> Iterator[DeadlineCell]:
                 yield DeadlineCell(what, f"< {others}", f"{ours:.2f}", ours <= others + _POINT)
             else:
                 near = _near(ours, printed, _POINT)
-                yield DeadlineCell(what, f"{printed}", f"{ours:.2f}", near)
+                far = distance_of("P", ours, printed)
+                yield DeadlineCell(what, f"{printed}", f"{ours:.2f}", near, far)
         ends = [found[sweep_name(factor, level)][CONSTRAINTS] for level in ran]
         if len(ends) > 1:
             first, last = ends[0], ends[-1]
@@ -127,20 +138,30 @@ def _sweeps(found: FoundDeadlines) -> Iterator[DeadlineCell]:
             shares = [100 * each.processing / each.turnaround for each in ends]
             most, printed = max(shares), sweep["overhead"]
             words = f"{most:.3f}"
-            yield DeadlineCell(f"{title}: most O/T %", f"< {printed}", words, most <= printed)
+            yield DeadlineCell(f"{title}: most O/T %", f"< {printed}", words, most < printed)
 
 
 def _facebook(found: FoundDeadlines) -> Iterator[DeadlineCell]:
+    pairs: list[tuple[float, float]] = []
     for rate in FACEBOOK_RATES:
         if facebook_name(rate) not in found:
             continue
         mine, theirs = (found[facebook_name(rate)][each] for each in (CONSTRAINTS, MINIMUM))
         ours = f"{mine.late:.1f}, MinEDF-WC {theirs.late:.1f}"
-        words = "82 % lower on average"
-        yield DeadlineCell(f"rate {rate:g}: {_LATE}", words, ours, mine.late < theirs.late)
+        pairs.append((mine.late, theirs.late))
+        yield DeadlineCell(f"rate {rate:g}: {_LATE}", "lower", ours, mine.late < theirs.late)
         ours = f"{mine.turnaround:.0f}, MinEDF-WC {theirs.turnaround:.0f}"
         near = _alike(mine.turnaround, theirs.turnaround)
         yield DeadlineCell(f"rate {rate:g}: {_TURNAROUND}", "similar", ours, near)
+    yield from _averages(_LATE, "82 % lower", 82, pairs)
+
+
+def _averages(
+    what: str, published: str, percent: float, pairs: Sequence[tuple[float, float]]
+) -> Iterator[DeadlineCell]:
+    cell = average_cell(what, published, percent, pairs)
+    if cell is not None:
+        yield cell
 
 
 def _alike(mine: float, theirs: float) -> bool:
@@ -166,6 +187,7 @@ def _budgets(found: FoundDeadlines) -> Iterator[DeadlineCell]:
         for level in each["levels"]
     ]
     seen = set()
+    times_of: list[tuple[float, float]] = []
     for factor, title, level in points:
         name = compared_name(factor, level)
         if name not in found or name in seen:
@@ -177,14 +199,16 @@ def _budgets(found: FoundDeadlines) -> Iterator[DeadlineCell]:
         pair = searched.late, budgets.late
         least, other = pair if lower == CONSTRAINTS else pair[::-1]
         ours = f"{searched.late:.2f}, WFBB-RM {budgets.late:.2f}"
-        yield DeadlineCell(f"{what}: {_LATE}", words, ours, least <= other)
+        yield DeadlineCell(f"{what}: {_LATE}", words, ours, least < other)
         times = searched.turnaround, budgets.turnaround
         ours = f"{times[0]:.0f}, WFBB-RM {times[1]:.0f}"
         near = _alike(*times)
         yield DeadlineCell(f"{what}: {_TURNAROUND}", "similar", ours, near)
         ours = f"{searched.processing:.4f}, WFBB-RM {budgets.processing:.4f}"
         less = budgets.processing < searched.processing
-        yield DeadlineCell(f"{what}: {_PROCESSING}", "77 to 85 % lower with WFBB-RM", ours, less)
+        times_of.append((budgets.processing, searched.processing))
+        yield DeadlineCell(f"{what}: {_PROCESSING}", "lower with WFBB-RM", ours, less)
+    yield from _averages(f"{_PROCESSING} with WFBB-RM", "77 to 85 % lower", 77, times_of)
 
 
 def _earliest(found: FoundDeadlines) -> Iterator[DeadlineCell]:
@@ -196,12 +220,30 @@ def _earliest(found: FoundDeadlines) -> Iterator[DeadlineCell]:
             if name not in seen:
                 yield from _against_earliest(found, factor, level, name)
             seen.add(name)
+        yield from _earliest_averages(found, factor, list(ran.values()))
         if len(ran) > 1:
             yield from _earliest_trends(found, factor, list(ran.values()))
-    for interval in WORD_COUNT_INTERVALS:
-        if word_count_name(interval) in found:
-            factor = {"title": "WordCount, a job in s", "late": 72, "turnaround": 52}
-            yield from _against_earliest(found, factor, interval, word_count_name(interval))
+    words = {"title": "WordCount, a job in s", "late": 72, "turnaround": 52}
+    ran = {each: word_count_name(each) for each in WORD_COUNT_INTERVALS}
+    ran = {each: name for each, name in ran.items() if name in found}
+    for interval, name in ran.items():
+        yield from _against_earliest(found, words, interval, name)
+    yield from _earliest_averages(found, words, list(ran.values()))
+
+
+def _late_of(each: Figures) -> float:
+    return each.late
+
+
+def _turnaround_of(each: Figures) -> float:
+    return each.turnaround
+
+
+_COMPARED: Mapping[str, tuple[str, Callable[[Figures], float]]] = {
+    "late": (_LATE, _late_of),
+    "turnaround": (_TURNAROUND, _turnaround_of),
+}
+"""What is compared with EDF, and with and without PSEH: how it is called in `deadlines.toml`."""
 
 
 def _against_earliest(
@@ -209,20 +251,27 @@ def _against_earliest(
 ) -> Iterator[DeadlineCell]:
     """Compare HCP-RM with EDF at one level of a factor."""
     mine, theirs = found[name][PRODUCT], found[name][EARLIEST]
-    what = f"{factor['title']} {level:g}"
-    pairs = {
-        "late": (f"{what}: {_LATE}", mine.late, theirs.late),
-        "turnaround": (f"{what}: {_TURNAROUND}", mine.turnaround, theirs.turnaround),
-    }
     worse = factor.get("worse", {}).get(f"{level:g}")
-    for figure, (heading, ours, other) in pairs.items():
-        shown = f"{ours:.1f}, EDF {other:.1f}"
+    for figure, (heading, of) in _COMPARED.items():
+        what = f"{factor['title']} {level:g}: {heading}"
+        ours = f"{of(mine):.1f}, EDF {of(theirs):.1f}"
         if worse is None:
-            said = factor.get(figure)
-            words = "lower" if said is None else f"{said} % lower on average"
-            yield DeadlineCell(heading, words, shown, ours < other)
+            yield DeadlineCell(what, "lower", ours, of(mine) < of(theirs))
         elif figure == "late":
-            yield DeadlineCell(heading, f"{worse[0]}, EDF {worse[1]}", shown, ours > other)
+            far = distance_of("P", mine.late, worse[0])
+            said = f"{worse[0]}, EDF {worse[1]}"
+            yield DeadlineCell(what, said, ours, mine.late > theirs.late, far)
+
+
+def _earliest_averages(
+    found: FoundDeadlines, factor: Mapping[str, Any], names: Sequence[str]
+) -> Iterator[DeadlineCell]:
+    """Compare by how much HCP-RM has less than EDF on average, where that is published."""
+    for figure, (heading, of) in _COMPARED.items():
+        if figure in factor:
+            percent, what = factor[figure], f"{factor['title']}: {heading}"
+            pairs = [(of(found[name][PRODUCT]), of(found[name][EARLIEST])) for name in names]
+            yield from _averages(what, f"{percent} % lower", percent, pairs)
 
 
 def _earliest_trends(
@@ -255,10 +304,11 @@ def _tables(found: FoundDeadlines) -> Iterator[DeadlineCell]:
                 what = f"1/{interval} {short}, f = {error:g}"
                 printed = tables["late"][column][place]
                 near = _near(ours.late, printed, _POINTS)
-                yield DeadlineCell(f"{what}: {_LATE}", f"{printed}", f"{ours.late:.1f}", near)
+                far = distance_of("P", ours.late, printed)
+                yield DeadlineCell(f"{what}: {_LATE}", f"{printed}", f"{ours.late:.1f}", near, far)
+                times = tables["turnaround"][column]
                 if place == base:
                     continue
-                times = tables["turnaround"][column]
                 printed = times[place] / times[base]
                 right = found[hadoop_name(interval, 0.0)][manager].turnaround
                 ratio = ours.turnaround / right
@@ -268,6 +318,7 @@ def _tables(found: FoundDeadlines) -> Iterator[DeadlineCell]:
                     f"{printed:.2f} of {times[base]} s",
                     f"{ratio:.2f} of {right:.0f} s",
                     near,
+                    distance_of("T", ours.turnaround, times[place]),
                 )
 
 
@@ -284,7 +335,12 @@ def _shapes(found: FoundDeadlines) -> Iterator[DeadlineCell]:
         for error, plain, handled in zip(errors, *columns.values(), strict=True):
             ours = f"{handled.late:.1f}, H {plain.late:.1f}"
             what = f"1/{interval}, f = {error:g}: {_LATE} of EH"
-            yield DeadlineCell(what, "less than H", ours, handled.late <= plain.late + _LESS)
+            place = tables["errors"].index(error)
+            printed = [tables["late"][f"{interval} {short}"][place] for short in _MANAGERS]
+            if printed[0] == printed[1]:
+                yield DeadlineCell(what, "as with H", ours, _same_late(handled.late, plain.late))
+            else:
+                yield DeadlineCell(what, "less than H", ours, handled.late < plain.late)
         plain, handled = columns["H"], columns["EH"]
         yield trend_cell(f"1/{interval} H by f: {_LATE}", "down", plain[0].late, plain[-1].late)
         spread = [each.turnaround for each in handled]
@@ -292,6 +348,10 @@ def _shapes(found: FoundDeadlines) -> Iterator[DeadlineCell]:
         words = f"{min(spread):.0f} to {max(spread):.0f}"
         yield DeadlineCell(f"1/{interval} EH by f: {_TURNAROUND}", "flat", words, share <= 0.2)
         yield from _models(found, interval)
+
+
+def _same_late(mine: float, other: float) -> bool:
+    return abs(mine - other) <= _SAME
 
 
 def _charts(found: FoundDeadlines) -> Iterator[DeadlineCell]:
@@ -317,10 +377,10 @@ def _charts(found: FoundDeadlines) -> Iterator[DeadlineCell]:
         times = ends[0].turnaround, ends[1].turnaround
         yield trend_cell(f"{what}: {_TURNAROUND}", said["trends"]["turnaround"], *times)
     handled = [line for interval in said["handled"] for line in lines[interval]]
-    if handled:
-        yield _less_on_average(handled, f"EH by H: {_LATE}", said["less"]["late"], _late)
-        percent = said["less"]["turnaround"]
-        yield _less_on_average(handled, f"EH by H: {_TURNAROUND}", percent, _turnaround)
+    for figure, percent in said["less"].items():
+        heading, of = _COMPARED[figure]
+        pairs = [(of(each[HANDLING]), of(each[PRODUCT])) for each in handled]
+        yield from _averages(f"EH by H: {heading}", f"{percent} % lower", percent, pairs)
     for interval in said["handled"][:-1]:
         name = error_name(interval, errors[-1])
         if name in found:
@@ -329,28 +389,13 @@ def _charts(found: FoundDeadlines) -> Iterator[DeadlineCell]:
             yield DeadlineCell(what, "0", f"{late:.1f}", late < _LESS)
 
 
-def _less_on_average(
-    runs: Sequence[Mapping[str, Figures]], what: str, percent: int, of: Callable[[Figures], float]
-) -> DeadlineCell:
-    """Compare by how much a figure is less with PSEH, on average over the runs where it is any."""
-    pairs = [(of(each[PRODUCT]), of(each[HANDLING])) for each in runs]
-    less = [100 * (1 - mine / other) for other, mine in pairs if other]
-    mean = sum(less) / len(less) if less else 0.0
-    return DeadlineCell(what, f"{percent} % less on average", f"{mean:.0f} %", mean > 0)
-
-
-def _late(each: Figures) -> float:
-    return each.late
-
-
-def _turnaround(each: Figures) -> float:
-    return each.turnaround
-
-
 def _models(found: FoundDeadlines, interval: int) -> Iterator[DeadlineCell]:
     said: dict[str, tuple[str, Callable[[float, float], bool]]] = {
-        "feitelson": ("as with H", lambda mine, other: abs(mine - other) <= _SAME),
-        "variable": ("54 % less than H on average", lambda mine, other: mine <= other + _LESS),
+        "feitelson": ("as with H", _same_late),
+        "variable": (
+            "54 % less than H on average",
+            lambda mine, other: half_as_much_less(mine, other, 54),
+        ),
     }
     for model, (words, holds) in said.items():
         pair = found.get(hadoop_name(interval, model))
@@ -362,12 +407,21 @@ def _models(found: FoundDeadlines, interval: int) -> Iterator[DeadlineCell]:
         yield DeadlineCell(what, words, ours, holds(mine.late, other.late))
 
 
+_FAR_MORE = 100
+_Times = tuple[str, float, float]
+"""What is published, and between what MILP has it so many times."""
+
+
 def _batches(found: FoundDeadlines) -> Iterator[DeadlineCell]:
-    said = {
-        "small_1": ((">100 times with LINGO", True), None),
-        "small_2": ((">100 times with LINGO", True), ("81 % more with CP", True)),
-        "medium": (("375 % more with LINGO", True), ("13 % more with CP", True)),
-        "large_1": (("more with LINGO", True), ("3 times with LINGO", False)),
+    much = ">100 times with LINGO", _FAR_MORE, math.inf
+    said: dict[str, tuple[_Times, _Times | None]] = {
+        "small_1": (much, None),
+        "small_2": (much, ("81 % more with CP", 1 / 2.62, 1 / 1.405)),
+        "medium": (
+            ("375 % more with LINGO", 2.875, 8.5),
+            ("13 % more with CP", 1 / 1.26, 1 / 1.065),
+        ),
+        "large_1": (("more with LINGO", 1, math.inf), ("3 times with LINGO", 2, 5)),
     }
     for name, (time, completion) in said.items():
         if f"batch_{name}" not in found:
@@ -378,17 +432,22 @@ def _batches(found: FoundDeadlines) -> Iterator[DeadlineCell]:
         same = abs(searched.late - programmed.late) < _LESS
         yield DeadlineCell(f"{name}: {_LATE}", "as many", ours, same)
         ours = f"{searched.batch:.2f}, MILP {programmed.batch:.2f}"
-        longer = programmed.batch > searched.batch
-        yield DeadlineCell(f"{name}: PO s", time[0], ours, longer)
+        yield _times_cell(f"{name}: PO s", time, ours, programmed.batch / searched.batch)
         if completion is not None:
-            words, more_with_search = completion
             ours = f"{searched.completion:.0f}, MILP {programmed.completion:.0f}"
-            more = searched.completion >= programmed.completion
-            yield DeadlineCell(f"{name}: C s", words, ours, more is more_with_search)
+            ratio = programmed.completion / searched.completion
+            yield _times_cell(f"{name}: C s", completion, ours, ratio)
     if "batch_large_2" in found:
         limited = found["batch_large_2"][SEARCHED].limited
         what, words = "large_2: CP ends at its limit", "never, and not with LINGO at all"
         yield DeadlineCell(what, words, f"{limited:g} a job", limited == 0)
+
+
+def _times_cell(what: str, said: _Times, ours: str, ratio: float) -> DeadlineCell:
+    """Compare how many times as much MILP has as the search, between two bounds of their own."""
+    published, least, most = said
+    holds = least < ratio < math.inf if most == math.inf else least <= ratio <= most
+    return DeadlineCell(what, published, ours, holds)
 
 
 def _near(ours: float, printed: float, points: float) -> bool:

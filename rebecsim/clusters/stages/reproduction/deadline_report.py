@@ -18,20 +18,37 @@ from rebecsim.clusters.stages.reproduction.deadline_runs import (
     DeadlineExtent,
     FoundDeadlines,
 )
+from rebecsim.clusters.stages.reproduction.distances import distance_words, few_runs_notes
 from rebecsim.clusters.stages.reproduction.report import markdown_table
 from rebecsim.counted import counted
 
 _HEADINGS = ("", "Published", "Ours", "")
 
 
-def deadlines_view(found: FoundDeadlines) -> Group:
+def deadlines_view(found: FoundDeadlines, extent: DeadlineExtent) -> Group:
     """Show all parts, and at the end how many cells are within the bounds."""
     parts: list[RenderableType] = []
     every = deadline_parts(found)
     for part in every:
         parts += [Text(part.title, style="bold"), Text(part.bounds, style="dim")]
-        parts += [_block(part), Text()]
-    return Group(*parts, Text(counts(every)))
+        parts += [_block(part), *map(Text, distance_notes(part)), Text()]
+    return Group(*parts, *map(Text, (counts(every), *few_runs_notes(extent.runs))))
+
+
+def distance_notes(part: DeadlinePart) -> tuple[str, ...]:
+    """Say how far the figures of a part are from the published ones, in parts of these."""
+    found: dict[str, list[float]] = {}
+    for cell in part.cells:
+        if cell.distance is not None:
+            figure, distance = cell.distance
+            found.setdefault(figure, []).append(distance)
+    if not found:
+        return ()
+    words = []
+    for figure, distances in found.items():
+        median, most = distance_words(distances)
+        words.append(f"{figure} {median} and {most} ({counted(len(distances), 'cell')})")
+    return (f"Distance from what is published, median and 90th percentile: {', '.join(words)}.",)
 
 
 def _block(part: DeadlinePart) -> Table:
@@ -73,10 +90,11 @@ def deadlines_markdown(found: FoundDeadlines, extent: DeadlineExtent) -> str:
         "nothing, and why some figures differ, is said in "
         "[MapReduce with deadlines, again](background/deadlines.md).",
         counts(every),
+        *few_runs_notes(extent.runs),
     ]
     for part in every:
         within, of = within_count([part])
         lines = [(cell.what, cell.published, cell.ours, _said(cell.holds)) for cell in part.cells]
         texts += [f"## {part.title}", f"{within} of {of}. Bounds: {part.bounds}."]
-        texts.append(markdown_table(_HEADINGS, lines))
+        texts += [*distance_notes(part), markdown_table(_HEADINGS, lines)]
     return "\n\n".join(texts) + "\n"

@@ -12,6 +12,7 @@ from typing import Any
 
 from rebecsim.close_names import suggestion
 from rebecsim.clusters.stages.measures import STAGES_MEASURES
+from rebecsim.clusters.stages.reproduction.distances import ENOUGH_RUNS
 from rebecsim.clusters.stages.reproduction.running import kept_run
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.clusters.stages.workloads.closed import CLOSED_WORKLOADS
@@ -34,7 +35,7 @@ PRODUCT, HANDLING, EARLIEST = "HCP_RM", "PSEH_HCP_RM", "EDF"
 MINIMUM = "MINEDF_WC"
 SEARCHED, PROGRAMMED = "MRCP_RM_MATCHING_AHEAD", "MILP"
 
-_REPLICATIONS, _QUICK_REPLICATIONS = 2, 1
+_QUICK_REPLICATIONS = 1
 _BATCHES = ("small_1", "small_2", "medium", "large_1", "large_2")
 _COARSE = {"large_1": 25}
 """The steps of the times of the integer programme (s), where that is not one."""
@@ -57,7 +58,7 @@ class DeadlineExtent:
 
     Attributes:
         quick: the ends of sweeps and three errors, once each, instead of all.
-        replications: of each experiment; None: two, or one if it is quick.
+        replications: of each experiment; None: five, or one if it is quick.
         parts: of the experiments, by name; empty: all.
     """
 
@@ -80,7 +81,7 @@ class DeadlineExtent:
     @property
     def runs(self) -> int:
         """How many replications there are."""
-        return self.replications or (_QUICK_REPLICATIONS if self.quick else _REPLICATIONS)
+        return self.replications or (_QUICK_REPLICATIONS if self.quick else ENOUGH_RUNS)
 
     def some(self, levels: Iterable[Any]) -> list[Any]:
         """Give levels of a factor: if it is quick the first and the last one."""
@@ -389,7 +390,7 @@ def run_deadlines(directory: Path, runner: StudyRunner, extent: DeadlineExtent) 
             **values,
             "name": full,
             "replications": extent.runs,
-            "decisions": {"measured": True},
+            "decisions": {"charged_by": "rate", "measured": True},
         }
         runs[name] = kept_run(validated(StagesScenario, full, given, {}), directory)
     runner.run(list(runs.values()))

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from rebecsim.clusters.stages.reproduction.deadline_cells import (
     DeadlineCell,
     DeadlinePart,
+    half_as_much_less,
     trend_cell,
 )
 from rebecsim.clusters.stages.reproduction.deadline_runs import (
@@ -35,7 +36,8 @@ def decision_time_part(found: FoundDeadlines) -> DeadlinePart:
     return DeadlinePart(
         "Time of decisions under errors of estimates (Table 6.3, section 6.3)",
         f"by that of f = 0 of its column within a factor of {_WITHIN:g}; EH more or less than H as "
-        f"published; nearly flat is up to {_FLAT:g} times, as in the published columns",
+        "published, and where it is said by how much, by half of that; nearly flat is up to "
+        f"{_FLAT:g} times, as in the published columns",
         tuple(_cells(found)),
     )
 
@@ -81,7 +83,7 @@ def _columns(found: FoundDeadlines, interval: int, places: list[int]) -> Iterato
             f"1/{interval}, f = {errors[place]:g}: O s of EH",
             "more than H" if is_more else "less than H",
             f"{handled:.3f}, H {plain:.3f}",
-            (handled > plain) is is_more,
+            handled > plain if is_more else handled < plain,
         )
     first, last = (ours[PRODUCT][place] for place in (places[0], places[-1]))
     yield trend_cell(f"1/{interval} H by f: O s", "up", first, last)
@@ -111,5 +113,5 @@ def _models(found: FoundDeadlines, interval: int) -> Iterator[DeadlineCell]:
             f"1/{interval} {model}: O s of EH",
             f"{percent} % less than H on average",
             f"{handled:.3f}, H {plain:.3f}",
-            handled < plain,
+            half_as_much_less(handled, plain, percent),
         )

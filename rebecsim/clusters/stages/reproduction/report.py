@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from rebecsim.clusters.stages.reproduction.batches import BATCHES
+from rebecsim.clusters.stages.reproduction.distances import distance_words, few_runs_notes
 from rebecsim.clusters.stages.reproduction.published import COLUMNS, COMPARED
 from rebecsim.clusters.stages.reproduction.running import (
     ComparedCell,
@@ -21,6 +22,7 @@ from rebecsim.counted import counted
 from rebecsim.report.numbers import DASH
 
 _SHORT = {"late": "P %", "turnaround": "T s", "processing": "O s"}
+_DISTANCES = "Distance from the published figures"
 _DECIMALS = {"late": 3, "turnaround": 1, "processing": 4}
 _HEADINGS = tuple(each.replace("_", "-") for each in COLUMNS)
 
@@ -69,7 +71,24 @@ def within_counts(tables: Sequence[FoundTable]) -> str:
     )
 
 
-def workflows_view(tables: Sequence[FoundTable]) -> Group:
+_DISTANCE_HEADINGS = ("", "P, median", "P, 90 %", "T, median", "T, 90 %", "Cells left out")
+
+
+def distance_lines(tables: Sequence[FoundTable]) -> Iterator[tuple[str, ...]]:
+    """Give how far cells of P and T are from the published ones: by table, and of all together."""
+    groups = [(f"Table {each.table.number}", [each]) for each in tables]
+    for name, some in [*groups, ("All", list(tables))]:
+        words: list[str] = []
+        left_out = 0
+        for figure in COMPARED:
+            cells = [cell.distance for each in some for cell in each.cells(figure)]
+            known = [each for each in cells if each is not None]
+            left_out += len(cells) - len(known)
+            words += distance_words(known)
+        yield (name, *words, str(left_out))
+
+
+def workflows_view(tables: Sequence[FoundTable], extent: WorkflowExtent) -> Group:
     """Show all tables, what else the thesis says, and at the end how many cells agree."""
     parts: list[RenderableType] = []
     for each in tables:
@@ -78,7 +97,19 @@ def workflows_view(tables: Sequence[FoundTable]) -> Group:
         Text(f"{'holds ' if each.holds else 'missed'} {each.says}: {each.figure}")
         for each in statements(tables)
     ]
-    return Group(*parts, *said, Text(within_counts(tables)))
+    distances = _block_of(_DISTANCE_HEADINGS, distance_lines(tables))
+    ends = map(Text, (within_counts(tables), *few_runs_notes(extent.runs)))
+    return Group(*parts, *said, Text(), Text(_DISTANCES, style="bold"), distances, *ends)
+
+
+def _block_of(headings: Sequence[str], lines: Iterable[tuple[str, ...]]) -> Table:
+    block = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    block.add_column(headings[0], no_wrap=True)
+    for heading in headings[1:]:
+        block.add_column(heading, justify="right")
+    for line in lines:
+        block.add_row(*map(Text, line))
+    return block
 
 
 def _block(found: FoundTable) -> Table:
@@ -107,6 +138,12 @@ def workflows_markdown(tables: Sequence[FoundTable], extent: WorkflowExtent) -> 
         "decided where the thesis says nothing, and why some figures differ, is said in "
         "[Workflows with deadlines, again](background/workflows.md).",
         within_counts(tables),
+        *few_runs_notes(extent.runs),
+        f"## {_DISTANCES}",
+        "How far ours are from the published figures, in parts of these: the median of the cells "
+        "of a table, and what 90 % of them do not exceed. Cells whose published figure is 0 are "
+        "left out.",
+        markdown_table(_DISTANCE_HEADINGS, distance_lines(tables)),
         "## What the thesis says beside figures",
         markdown_table(
             ("", "", "Ours"),

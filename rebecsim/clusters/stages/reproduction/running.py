@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rebecsim.clusters.stages.measures import STAGES_MEASURES
 from rebecsim.clusters.stages.reproduction.batches import batch_errors, spread_errors
+from rebecsim.clusters.stages.reproduction.distances import ENOUGH_RUNS, relative_distance
 from rebecsim.clusters.stages.reproduction.published import (
     COMPARED,
     FIGURES,
@@ -40,7 +41,7 @@ of tables D.1, D.3 and D.4, which 2,500 and 4,000 miss; no other table had a say
 QUICK = ("D.1", "D.9", "D.17")
 """A table of each family."""
 
-_REPLICATIONS, _QUICK_REPLICATIONS = 5, 2
+_QUICK_REPLICATIONS = 2
 _MOST_ERRORS, _MOST_SHARE = 3.0, 0.05
 _ROUNDED = {"late": 0.0005, "turnaround": 0.005, "processing": 0.0005}
 """Half of the last printed digit."""
@@ -75,12 +76,12 @@ class WorkflowExtent:
     @property
     def runs(self) -> int:
         """How many replications there are."""
-        return self.replications or (_QUICK_REPLICATIONS if self.quick else _REPLICATIONS)
+        return self.replications or (_QUICK_REPLICATIONS if self.quick else ENOUGH_RUNS)
 
     @property
     def is_small(self) -> bool:
         """Whether there are too few replications to tell from them how runs differ."""
-        return self.runs < _REPLICATIONS
+        return self.runs < ENOUGH_RUNS
 
     @property
     def chosen(self) -> list[BudgetTable]:
@@ -119,6 +120,12 @@ class ComparedCell:
         return abs(self.errors) <= _MOST_ERRORS or (
             abs(self._apart) <= _MOST_SHARE * self.printed.value
         )
+
+    @property
+    def distance(self) -> float | None:
+        """How far ours is from the published figure, in parts of that; None where that is 0."""
+        assert self.printed is not None
+        return relative_distance(self.ours.value, self.printed.value)
 
     @property
     def _apart(self) -> float:
@@ -178,7 +185,7 @@ def scenario_of(table: BudgetTable, point: Point, replications: int) -> StagesSc
             "announced": False,
         },
         "resources": {"count": point.count, "slots": 2},
-        "decisions": {"measured": True},
+        "decisions": {"charged_by": "rate", "measured": True},
     }
     return validated(StagesScenario, name, values, {})
 
@@ -230,7 +237,7 @@ def _other_errors(run: PlannedRun, *, spread: bool) -> dict[str, list[Mapping[st
         jobs = run.results.table("jobs", each)
         if spread and scenario.replications > 1:
             errors.append(spread_errors(jobs, place))
-        if scenario.replications < _REPLICATIONS:
+        if scenario.replications < ENOUGH_RUNS:
             errors.append(batch_errors(jobs))
     return found
 

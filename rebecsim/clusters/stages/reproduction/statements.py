@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import fmean
 
 from rebecsim.clusters.stages.reproduction.published import COMPARED, default_point
 from rebecsim.clusters.stages.reproduction.running import ComparedCell, FoundTable
@@ -35,7 +36,51 @@ def title_of(found: FoundTable) -> str:
 
 def statements(tables: Sequence[FoundTable]) -> list[Statement]:
     """Hold against our figures what the thesis says beside them, as far as it was run."""
-    return [each for table in tables for each in _of_table(table)]
+    return [*(each for table in tables for each in _of_table(table)), *_across(tables)]
+
+
+def _across(tables: Sequence[FoundTable]) -> Iterator[Statement]:
+    """Section 7.5: late jobs of CyberShake by the best of ED beside those by the best of PD."""
+    mine = {(t.table.rule, t.table.varied): t for t in tables if t.table.family == "cybershake"}
+    for varied in dict.fromkeys(each for _, each in mine):
+        if ("PD", varied) in mine and ("ED", varied) in mine:
+            proportional, even = mine["PD", varied], mine["ED", varied]
+            title = f"CyberShake, PD and ED ({proportional.table.number}, {even.table.number})"
+            yield _by_even(title, proportional, even)
+
+
+def _by_even(title: str, proportional: FoundTable, even: FoundTable) -> Statement:
+    """On average over s_max; of other factors at the level where most jobs are late."""
+    pairs = [
+        (one["late"][0], other["late"][2])
+        for one, other in zip(proportional.rows, even.rows, strict=True)
+    ]
+    if proportional.table.varied == "reserved_ahead":
+        theirs = _average_less([(_value(one), _value(other)) for one, other in pairs])
+        ours = _average_less([(_ours(one), _ours(other)) for one, other in pairs])
+        says = f"{title}: ED-SL-TSP2 has {theirs:.0%} fewer late jobs than PD-SL-TSP1 on average"
+        words = "fewer" if ours > 0 else "more"
+        return Statement(_spaced(says), ours >= theirs / 2, _spaced(f"{abs(ours):.0%} {words}"))
+    place = max(range(len(pairs)), key=lambda each: _value(pairs[each][0]))
+    one, other = pairs[place]
+    is_less = _value(other) < _value(one)
+    table = proportional.table
+    says = (
+        f"{title}: with {table.factor} {table.rows[place].label} ED-SL-TSP2 has "
+        f"{'fewer' if is_less else 'more'} late jobs than PD-SL-TSP1"
+    )
+    apart = _ours(one) - _ours(other)
+    figure = f"{_ours(other):.3f} and {_ours(one):.3f} %"
+    return Statement(says, (apart > 0) == is_less and apart != 0, figure)
+
+
+def _average_less(pairs: Sequence[tuple[float, float]]) -> float:
+    """Give by which part the second figures are less than the first ones, which are not 0."""
+    return fmean(1 - other / one for one, other in pairs if one)
+
+
+def _spaced(words: str) -> str:
+    return words.replace("%", " %")
 
 
 def _of_table(found: FoundTable) -> Iterator[Statement]:

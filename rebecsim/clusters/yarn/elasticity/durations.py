@@ -78,7 +78,8 @@ class Errors:
     def __init__(self, configuration: YarnConfiguration, elastic: bool, largest: int) -> None:
         self._elasticity = configuration.elasticity
         self._elastic = elastic
-        self._largest = largest
+        most = configuration.elasticity.most_needed
+        self._largest = largest if most is None else most
         self._erring = bool(self._elasticity.duration_error)
         self._adds_twice = configuration.quirks.errors_twice
         self._draws: Draws = draws_of(configuration)
@@ -125,7 +126,7 @@ class Errors:
         return self._whole(self._elasticity.duration_error, container.duration, draws)
 
     def _whole(self, error: InjectedError, value: int, draws: Random) -> int:
-        most = value * error.percent // 100
+        most = value * (error.percent or 0) // 100
         if error.mode == "CONSTANT":
             return most if error.sign == "POSITIVE" else -most
         return whole_between(draws, error.lowest * most, error.highest * most)
@@ -145,7 +146,7 @@ class Errors:
         if penalty is None or not penalty.has_bump:
             return 0.0
         error = self._elasticity.bump_error
-        most = penalty.bump * error.percent / 100
+        most = penalty.bump * (error.percent or 0) / 100
         if error.mode == "CONSTANT":
             drawn = most if error.sign == "POSITIVE" else -most
         else:

@@ -59,7 +59,8 @@ class CopiedCluster:
         for own in booked.values():
             own.lengthened = 0
             copy.booked[own] = None
-        copy.done = [self._container(each) for each in then.done]
+        running = self._applications.keys()  # what has left is none of the copy's business
+        copy.done = [self._container(each) for each in then.done if each.application in running]
         if kept is not None:
             whose = self._applications.get(kept.application, kept.application)
             copy.reservation = Reservation(whose, kept.task, kept.start)
@@ -156,6 +157,7 @@ class CopiedCluster:
         scheduler = self.manager.scheduler
         assert isinstance(scheduler, Regular)
         scheduler.give(own, self._nodes[node], memory)
+        self.manager.wake_node(self._nodes[node], self._now)
 
 
 def _known_of(original: YarnConfiguration, gaps: bool) -> YarnConfiguration:

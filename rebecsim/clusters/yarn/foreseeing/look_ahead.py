@@ -41,7 +41,8 @@ def play_out(
     What it knows is as in `look_ahead`. Gives the applications by the numbers of their jobs. Raises
     StuckError when they never end.
     """
-    gaps = manager.configuration.gaps
+    configuration = manager.configuration
+    gaps = configuration.gaps and not configuration.quirks.no_gaps_foreseen
     copy = CopiedCluster(Snapshot(manager), now, scheduler, gaps=gaps, closes=False)
     copy.take_messages(math.inf)
     serve(copy.system, copy.manager)

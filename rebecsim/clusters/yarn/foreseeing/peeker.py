@@ -60,6 +60,7 @@ class Peeker(Rebec, queue_size=2**31 - 1):
         if self._next == self._now:
             self._wait()
         self._look()
+        self.manager.changed = self.manager.configuration.quirks.looks_again
 
     def _wait(self) -> None:
         self._turn += 1

@@ -15,6 +15,8 @@ from rebecsim.workloads.safe_xml import read_xml
 
 QueueSettings = CapacitySettings | FairSettings
 
+_HADOOP_1 = "mapred.capacity-scheduler."
+
 
 def read_queues(path: Path, yarn_site: Path | None = None) -> QueueSettings:
     """Read a capacity-scheduler.xml or a fair-scheduler.xml, which its outermost element says.
@@ -40,4 +42,12 @@ def _read(
             "neither a capacity-scheduler.xml, which is a <configuration>, nor a "
             f"fair-scheduler.xml, which has <allocations>, but <{root.tag}>"
         )
-    return read_capacity_settings(properties_of(root), of_site)
+    own = properties_of(root)
+    of_hadoop_1 = next((each for each in own.unused() if each.name.startswith(_HADOOP_1)), None)
+    if of_hadoop_1 is not None:
+        raise own.wrong(
+            of_hadoop_1.name,
+            "this is a key of Hadoop 1, whose clusters have slots and no containers; run the file "
+            f"with: rebecsim mapreduce --scheduler CAPACITY={name}",
+        )
+    return read_capacity_settings(own, of_site)

@@ -143,9 +143,10 @@ def write_dss_files(
 ) -> list[Path]:
     """Write the files of a run into a folder, and give their paths.
 
-    `occupancy` is where its samples go, from the folder; nothing is written if there are none.
-    Raises OSError; a file is whole or not there.
+    The folder is made if it is not there. `occupancy` is where its samples go, from the folder;
+    nothing is written if there are none. Raises OSError; a file is whole or not there.
     """
+    folder.mkdir(parents=True, exist_ok=True)
     elastic = yarn_scheduler(run.configuration.scheduler).scheduler.elastic
     texts = {folder / name: text for name, text in dss_files(run, elastic, seconds).items()}
     if occupancy is not None and run.occupancy:

@@ -77,7 +77,7 @@ def figures_table(found: Mapping[str, Mapping[str, QueueFigures]]) -> Table:
 def write_tables(runs: Mapping[str, MeasuredRun], folder: Path) -> None:
     """Write all tables of some runs, each a CSV file with the scheduler in the first column.
 
-    Raises UserError for a folder that is not there, OSError when a file cannot be written.
+    Raises OSError when one cannot be written.
     """
     tables = {name: tables_of(run.run, run.containers) for name, run in runs.items()}
     if _has_queues(runs):

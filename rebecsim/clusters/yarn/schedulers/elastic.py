@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import lru_cache
@@ -23,7 +24,9 @@ class Elastic(Regular):
     ) -> None:
         super().__init__(configuration, nodes, grants)
         percent = configuration.elasticity.elastic_percent
-        self._last_elastic = len(nodes) if percent is None else len(nodes) * percent // 100
+        races = configuration.scheduler == "RACE_LOCKSTEP"
+        everywhere = percent is None or (races and configuration.quirks.elastic_everywhere)
+        self._last_elastic = math.inf if everywhere else len(nodes) * (percent or 0) // 100
         self._assumed = configuration.elasticity.assumed_overestimate
 
     def offer(self, node: ClusterNode, application: Application, now: int) -> Offer | None:

@@ -40,9 +40,9 @@ def release_time(
             break
         emptier.memory += container.memory
         emptier.cores += container.task.cores
-        if memory_first and (emptier.memory, emptier.cores) >= (task.memory, task.cores):
-            break
         if scheduler.could_offer(emptier, application, now):
+            break
+        if memory_first and (emptier.memory, emptier.cores) >= (task.memory, task.cores):
             break
     return None if latest == GONE else latest
 

@@ -7,6 +7,7 @@ from itertools import accumulate
 
 from rebecsim.clusters.yarn.application import Application
 from rebecsim.clusters.yarn.configuration import YarnConfiguration
+from rebecsim.clusters.yarn.container import Container
 from rebecsim.clusters.yarn.foreseeing.foresight import Foresight
 from rebecsim.clusters.yarn.node import ClusterNode
 from rebecsim.clusters.yarn.schedulers.elastic import SmartGreedy
@@ -69,8 +70,14 @@ class Peek(SmartGreedy):
         return self._agreed(self._agrees, node, application, now)
 
     def could_offer(self, node: ClusterNode, application: Application, now: int) -> bool:
-        """As in `offer`, but no look ahead is taken with a container on a node that is none."""
-        agrees = self._agrees if self._agrees != self._delays_nothing else self._always
+        """As in `offer`, but no look ahead is taken with a container on a node that is none.
+
+        As DSS has it one is taken, in a cluster in which the real node has what this one has, and
+        its containers, too.
+        """
+        agrees = self._agrees
+        if agrees == self._delays_nothing:
+            agrees = self._on_itself if self.configuration.quirks.gaps_weighed else self._always
         return self._agreed(agrees, node, application, now) is not None
 
     def _agreed(
@@ -111,20 +118,18 @@ class Peek(SmartGreedy):
         foreseen, task = self.foresight.ended(application), application.head
         if foreseen is None or task is None:
             return True
-        steps: list[tuple[int, int, int]] = []
-        for each in foreseen.containers:
-            if each.node.size is node.size and now <= each.scheduled < now + offer.duration:
-                assert each.finished is not None
-                steps.append((each.scheduled, each.memory, each.task.cores))
-                steps.append((each.finished, -each.memory, -each.task.cores))
-        steps.sort()
-        used = list(accumulate(((m, c) for _, m, c in steps), _sum, initial=(0, 0)))
-        most = max(used)
-        if not self.configuration.quirks.memory_first:
-            most = max(memory for memory, _ in used), max(cores for _, cores in used)
-            if most[1] + task.cores > node.size.cores:
-                return False
-        return _sum(most, (offer.memory, task.cores)) <= (node.size.memory, node.size.cores)
+        there = [
+            each
+            for each in foreseen.containers
+            if each.node.size is node.size
+            and not each.is_elastic
+            and now <= each.scheduled < now + offer.duration
+        ]
+        quirks = self.configuration.quirks
+        used = _last_used(there) if quirks.last_timeline else _most_used(there)
+        if not quirks.memory_first and used[1] + task.cores > node.size.cores:
+            return False
+        return _sum(used, (offer.memory, task.cores)) <= (node.size.memory, node.size.cores)
 
     def _delays_nothing(
         self, node: ClusterNode, application: Application, offer: Offer, now: int
@@ -134,9 +139,41 @@ class Peek(SmartGreedy):
         limit = self.foresight.last_finish(application)
         if limit is None:
             return True
+        self.considered.update(each.number for each in self.queue)
         return self.look_ahead(application, node, offer.memory).finishes_before(
             application, limit + 1
         )
+
+    def _on_itself(
+        self, emptier: ClusterNode, application: Application, offer: Offer, now: int
+    ) -> bool:
+        """As `_delays_nothing`, on the node that another one is like, with what that one has."""
+        node = next(each for each in self.nodes if each.size is emptier.size)
+        had = node.memory, node.cores
+        node.memory, node.cores = emptier.memory, emptier.cores
+        try:
+            return self._delays_nothing(node, application, offer, now)
+        finally:
+            node.memory, node.cores = had
+
+
+def _most_used(containers: Sequence[Container]) -> tuple[int, int]:
+    """Give the most MB, and the most cores, that containers have at a time."""
+    steps: list[tuple[int, int, int]] = []
+    for each in containers:
+        assert each.finished is not None
+        steps.append((each.scheduled, each.memory, each.task.cores))
+        steps.append((each.finished, -each.memory, -each.task.cores))
+    steps.sort()
+    used = list(accumulate(((m, c) for _, m, c in steps), _sum, initial=(0, 0)))
+    return max(memory for memory, _ in used), max(cores for _, cores in used)
+
+
+def _last_used(containers: Sequence[Container]) -> tuple[int, int]:
+    """Give the MB and the cores that containers have when the last of them is scheduled."""
+    last = max((each.scheduled for each in containers), default=0)
+    alive = [each for each in containers if each.finished is not None and each.finished >= last]
+    return sum(each.memory for each in alive), sum(each.task.cores for each in alive)
 
 
 def _sum(first: tuple[int, int], second: tuple[int, int]) -> tuple[int, int]:

@@ -197,11 +197,7 @@ class Regular(ContainerScheduler):
         return False
 
     def _accept(self, node: ClusterNode, application: Application, memory: int) -> None:
-        task, decisions = application.head, application.decisions
-        assert task is not None
-        decisions.accepted += 1
-        if memory != task.memory:
-            decisions.elastic += 1
+        application.decisions.accepted += 1
         self.give(application, node, memory)
 
     def give(self, application: Application, node: ClusterNode, memory: int) -> None:

@@ -94,9 +94,12 @@ def usable(tree: Tree) -> list[str]:
 def _run(queues: QueueSettings, jobs: list[ContainerJob]) -> Finished:
     """Run jobs, if they can end: in a small queue AppMasters may leave no room for any task."""
     try:
-        return run_cluster(jobs, nodes(NODES, MEMORY), YarnConfiguration(queues=queues))
+        run = run_cluster(jobs, nodes(NODES, MEMORY), YarnConfiguration(queues=queues))
     except StuckError:
         reject()
+    if run.stuck is not None:
+        reject()
+    return run
 
 
 @FEW

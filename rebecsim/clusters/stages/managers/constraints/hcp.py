@@ -7,7 +7,7 @@ searched in whole seconds, rounded up; all others are ms.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from rebecsim.clusters.stages.job import SECOND, StageTask, TaskKey, TaskKind
@@ -27,6 +27,7 @@ from rebecsim.clusters.stages.managers.constraints.solver import (
     SolverSettings,
     cp_model,
     solved,
+    work_of,
 )
 from rebecsim.clusters.stages.resources import StageResource, pool_of, slot_count
 from rebecsim.clusters.stages.schedule import Assignment
@@ -37,10 +38,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """When tasks start (ms), and on which resource."""
+    """When tasks start (ms), on which resource, and how these were found, as in `Found`."""
 
     starts: Mapping[TaskKey, int]
     resources: Mapping[TaskKey, int]
+    limited: bool = False
+    work: float = 0.0
 
 
 class TurnaroundManager(SearchingManager):
@@ -64,15 +67,16 @@ class TurnaroundManager(SearchingManager):
 
     def search(self, problem: PlanningProblem, known: PlacedTasks | None) -> Found:
         """Search from a list schedule."""
-        plan, limited = self._planned(problem)
-        return Found(plan.starts, limited)
+        plan = self._planned(problem)
+        return Found(plan.starts, plan.limited, plan.work)
 
     def placed(
         self, problem: PlanningProblem, scheduled: Mapping[TaskKey, Assignment]
     ) -> Iterator[Assignment]:
         """Place all tasks; where data lie somewhere, who runs a task is kept as it was searched."""
-        plan, limited = self._planned(problem)
-        self.limits_reached += limited
+        plan = self._planned(problem)
+        self.limits_reached += plan.limited
+        self.searched += plan.work
         if self.locality is None:
             return matched(problem, in_order_of(problem, plan.starts).starts)
         return self._as_searched(problem, plan, self.locality)
@@ -91,12 +95,12 @@ class TurnaroundManager(SearchingManager):
                 start = plan.starts[key]
                 yield Assignment(key, resource, start, start + task.expected + longer)
 
-    def _planned(self, problem: PlanningProblem) -> tuple[_Plan, bool]:
+    def _planned(self, problem: PlanningProblem) -> _Plan:
         listed = _listed(problem, self.locality)
         if not problem.jobs:
-            return listed, False
+            return listed
         if problem.tasks > self.settings.most_tasks:
-            return listed, True
+            return replace(listed, limited=True)
         model = _Product(problem, self.locality, listed)
         return model.result(self.settings)
 
@@ -161,16 +165,15 @@ class _Product:
         self._model.add_multiplication_equality(product, [factor, longest])
         self._model.minimize(product)
 
-    def result(self, settings: SolverSettings) -> tuple[_Plan, bool]:
+    def result(self, settings: SolverSettings) -> _Plan:
         """Search; the list schedule is the result if nothing better is found before the limit.
 
         Where nothing is better, jobs that do not matter for the product begin early there.
         """
         solver, ending = solved(self._model, settings)
-        if ending is SearchEnd.NOTHING_FOUND:
-            return self._known, True
-        if solver.objective_value >= self._product_of_known():
-            return self._known, ending is SearchEnd.LIMITED
+        limited, work = ending is not SearchEnd.PROVEN, work_of(solver)
+        if ending is SearchEnd.NOTHING_FOUND or solver.objective_value >= self._product_of_known():
+            return replace(self._known, limited=limited, work=work)
         now = self._problem.now
         starts = {key: now + SECOND * solver.value(each) for key, each in self._starts.items()}
         resources = {
@@ -180,7 +183,7 @@ class _Product:
         free = {**self._known.resources, **resources}
         if self._locality is not None:
             free.update(self._reduces_matched(starts))
-        return _Plan(starts, free), ending is SearchEnd.LIMITED
+        return _Plan(starts, free, limited, work)
 
     def _product_of_known(self) -> int:
         late, longest, now = 1, 0, self._problem.now

@@ -39,16 +39,16 @@ class IntegerProgramme(SearchingManager):
 
     def search(self, problem: PlanningProblem, known: PlacedTasks | None) -> Found:
         """Search from nothing: HiGHS takes no schedule to start from."""
-        found = fewest_late_by_milp(problem, self.settings)
-        if found is None:
-            return Found({} if known is None else known.in_time, limited=True)
-        return found
+        return fewest_late_by_milp(problem, known, self.settings)
 
 
-def fewest_late_by_milp(problem: PlanningProblem, settings: SolverSettings) -> Found | None:
-    """Search a schedule in which the fewest jobs are late; None: there was no time to find one.
+def fewest_late_by_milp(
+    problem: PlanningProblem, known: PlacedTasks | None, settings: SolverSettings
+) -> Found:
+    """Search a schedule in which the fewest jobs are late.
 
-    Raises UserError where there are too many variables.
+    What is known is the result where there was no time to find one. Raises UserError where there
+    are too many variables.
     """
     from scipy.optimize import Bounds, milp  # not at each start of the program
 
@@ -62,9 +62,10 @@ def fewest_late_by_milp(problem: PlanningProblem, settings: SolverSettings) -> F
         constraints=programme.constraints,
         options={"time_limit": settings.seconds},
     )
+    work = len(programme.costs) / 1e6
     if solution.x is None:
-        return None
-    return Found(programme.starts(solution.x), limited=solution.status != 0)
+        return Found({} if known is None else known.in_time, limited=True, work=work)
+    return Found(programme.starts(solution.x), limited=solution.status != 0, work=work)
 
 
 class _Programme:

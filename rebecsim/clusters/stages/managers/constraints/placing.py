@@ -6,7 +6,7 @@ are alike. All times are ms.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rebecsim.clusters.stages.job import TaskKey, TaskKind
@@ -15,8 +15,9 @@ from rebecsim.clusters.stages.managers.constraints.problem import (
     OpenJob,
     PlanningProblem,
     keys,
+    planning_problem,
 )
-from rebecsim.clusters.stages.resources import StageResource, slot_count
+from rebecsim.clusters.stages.resources import StageResource, slot_count, smallest_job
 from rebecsim.clusters.stages.timelines import Timelines
 
 _ALL = 0
@@ -34,6 +35,12 @@ class PlacedTasks:
     def in_time(self) -> dict[TaskKey, int]:
         """When the tasks of jobs that are not late start."""
         return {key: start for key, start in self.starts.items() if key.job not in self.late}
+
+
+def warm_up(resources: Sequence[StageResource]) -> None:
+    """Place a task on resources without a trace, so that all that is compiled is loaded."""
+    job = smallest_job(resources)
+    by_deadlines(planning_problem(0, {job.number: job}, {job.number: [0]}, (), resources))
 
 
 def by_deadlines(problem: PlanningProblem) -> PlacedTasks:

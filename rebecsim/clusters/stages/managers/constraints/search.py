@@ -23,6 +23,7 @@ from rebecsim.clusters.stages.managers.constraints.solver import (
     SolverSettings,
     cp_model,
     solved,
+    work_of,
 )
 from rebecsim.clusters.stages.resources import slot_count
 
@@ -116,13 +117,13 @@ class _Search:
         """Search; what was known is the result if nothing is found before the limit."""
         solver, ending = solved(self._model, settings)
         if ending is SearchEnd.NOTHING_FOUND:
-            return Found(self._hints, limited=True)
+            return Found(self._hints, limited=True, work=work_of(solver))
         now = self._problem.now
         kept = {number for number, each in self._in_time.items() if solver.boolean_value(each)}
         starts = {
             key: now + solver.value(each) for key, each in self._starts.items() if key.job in kept
         }
-        return Found(starts, limited=ending is SearchEnd.LIMITED)
+        return Found(starts, limited=ending is SearchEnd.LIMITED, work=work_of(solver))
 
     def _add(self, opened: OpenJob, known: PlacedTasks | None) -> None:
         """Add whether a job is in time, when its tasks start, and in which order."""

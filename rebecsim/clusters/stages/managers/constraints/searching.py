@@ -12,6 +12,7 @@ from rebecsim.clusters.stages.managers.constraints.placing import (
     PlacedTasks,
     by_deadlines,
     in_order_of,
+    warm_up,
 )
 from rebecsim.clusters.stages.managers.constraints.problem import (
     PlanningProblem,
@@ -38,6 +39,7 @@ class SearchingManager(StageManager):
         self, resources: Sequence[StageResource], settings: SolverSettings | None = None
     ) -> None:
         super().__init__(resources)
+        warm_up(resources)  # what it takes to load what places tasks is no time of a decision
         self.settings = settings or SolverSettings()
         self._jobs: dict[int, StageJob] = {}
         self._deferred: dict[int, StageJob] = {}
@@ -90,6 +92,7 @@ class SearchingManager(StageManager):
         if known is None or len(known.late) > problem.lost:
             found = self.search(problem, known)
             self.limits_reached += found.limited
+            self.searched += found.work
             known = in_order_of(problem, found.starts)
         return matched(problem, known.starts)
 

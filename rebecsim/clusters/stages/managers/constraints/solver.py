@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
 from rebecsim.clusters.stages.job import TaskKey
-from rebecsim.errors import UserError
+from rebecsim.extras import require
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import CpModel, CpSolver
@@ -57,21 +57,19 @@ class Found:
     Attributes:
         starts: when the tasks of jobs that are in time start.
         limited: whether it ended at its limit, and there may be something better.
+        work: how much the solver has worked, in the unit of `StageManager.searched`.
     """
 
     starts: Mapping[TaskKey, int]
     limited: bool = False
+    work: float = 0.0
 
 
 def cp_model() -> ModuleType:
-    """Give CP-SAT. Raises UserError, which says how to install it, where it is not."""
-    try:
-        from ortools.sat.python import cp_model
-    except ImportError:
-        raise UserError(
-            "this resource manager plans by constraint programming, which OR-Tools do: "
-            "pip install 'rebecsim[optimise]'"
-        ) from None
+    """Give CP-SAT. Raises MissingPackagesError where OR-Tools are not installed."""
+    require("this resource manager", "ortools")
+    from ortools.sat.python import cp_model
+
     return cast("ModuleType", cp_model)
 
 
@@ -96,3 +94,8 @@ def solved(model: CpModel, settings: SolverSettings) -> tuple[CpSolver, SearchEn
     status = solver.solve(model)
     assert status in endings, f"a model of CP-SAT without a solution: {status}"
     return solver, endings[status]
+
+
+def work_of(solver: CpSolver) -> float:
+    """Give how much CP-SAT has worked in its last search, in deterministic seconds."""
+    return float(solver.response_proto.deterministic_time)

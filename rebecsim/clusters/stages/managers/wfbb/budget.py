@@ -34,14 +34,17 @@ class Budget:
     ranks: tuple[int, ...]
 
 
-def budget_of(job: StageJob, sample: SampleRun, rule: BudgetRule) -> Budget:
+def budget_of(
+    job: StageJob, sample: SampleRun, rule: BudgetRule, *, by_letter: bool = False
+) -> Budget:
     """Divide the laxity of a job by its sample run.
 
     Proportionally, a task gets as much as its completion is far in the sample run; evenly, all
     phases get as much. Parents for which nothing else waits get until the sub-deadline
     of the last one. Ranks are sub-deadlines as they would be if all parents of a dummy got its own,
     as algorithm 7.3 has it: so the tasks of a phase of CyberShake have one rank, and how laxity is
-    divided makes no difference to tasks that begin as early as they can (tables D.1 to D.8).
+    divided makes no difference to tasks that begin as early as they can (tables D.1 to D.8). With
+    `by_letter` sub-deadlines are those of that algorithm, too.
     """
     time = sample.duration
     laxity = job.deadline - job.start - time
@@ -53,8 +56,13 @@ def budget_of(job: StageJob, sample: SampleRun, rule: BudgetRule) -> Budget:
     ranks = list(deadlines)
     for number in job.order:
         if len(job.tasks[number].parents) > 1:
-            _raise_parents(job, number, deadlines)
+            if by_letter:
+                _raise_by_letter(job, number, deadlines)
+            else:
+                _raise_parents(job, number, deadlines)
             _raise_parents(job, number, ranks, all_of_dummies=True)
+    if by_letter:
+        ranks = deadlines
     return Budget(laxity, tuple(deadlines), tuple(ranks))
 
 
@@ -87,3 +95,31 @@ def _raise_parents(
     for parent in task.parents:
         if len(job.children[parent]) == 1 or (all_of_dummies and task.is_dummy):
             deadlines[parent] = latest
+
+
+def _raise_by_letter(job: StageJob, number: int, deadlines: list[int]) -> None:
+    """Do what algorithm 7.3 prints: all parents of a dummy get its sub-deadline; those of a task
+    the latest of theirs, unless a longer path, too, leads from them to the task.
+    """
+    task = job.tasks[number]
+    if task.is_dummy:
+        for parent in task.parents:
+            deadlines[parent] = deadlines[number]
+        return
+    latest = max(deadlines[parent] for parent in task.parents)
+    before = _ancestors(job, task.parents)
+    for parent in task.parents:
+        if parent not in before:
+            deadlines[parent] = latest
+
+
+def _ancestors(job: StageJob, numbers: tuple[int, ...]) -> set[int]:
+    """Give the tasks that some tasks wait for, directly or not."""
+    found: set[int] = set()
+    left = [parent for number in numbers for parent in job.tasks[number].parents]
+    while left:
+        number = left.pop()
+        if number not in found:
+            found.add(number)
+            left.extend(job.tasks[number].parents)
+    return found

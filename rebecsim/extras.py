@@ -1,0 +1,66 @@
+"""What may be installed beside the core, and what to say where it is missing.
+
+The names are those of `pip install 'rebecsim[...]'`, see `setup.cfg`.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import NamedTuple
+
+from rebecsim.errors import UserError
+
+
+class Extra(NamedTuple):
+    """What a group of packages is for, and the modules that they bring."""
+
+    purpose: str
+    modules: tuple[str, ...]
+
+
+EXTRAS = {
+    "native": Extra("compiled code", ("numba",)),
+    "studies": Extra(
+        "statistics, stored results and charts",
+        ("scipy", "pyarrow", "duckdb", "matplotlib", "plotly"),
+    ),
+    "web": Extra("pages in the browser", ("fastapi", "uvicorn")),
+    "optimise": Extra("constraint programming", ("ortools",)),
+    "distributed": Extra("workers on several machines", ("distributed",)),
+    "lsp": Extra("answers for editors", ("pygls",)),
+}
+
+REPORTS = ("scipy", "pyarrow", "matplotlib", "plotly")
+"""What a study takes to run, to be stored and to be reported."""
+
+
+class MissingPackagesError(UserError):
+    """Something was asked for whose packages are not installed."""
+
+    def __init__(self, what: str, modules: list[str]) -> None:
+        needed = {name: each for name, each in EXTRAS.items() if {*modules} & {*each.modules}}
+        purposes = " and ".join(each.purpose for each in needed.values())
+        them = "which is" if len(modules) == 1 else "which are"
+        super().__init__(
+            f"{what} needs {', '.join(modules)} for {purposes}, {them} not installed; "
+            f"try: pip install 'rebecsim[{','.join(needed)}]'"
+        )
+
+
+def is_installed(module: str) -> bool:
+    """Tell whether a module is there, without importing it."""
+    return find_spec(module) is not None
+
+
+def require(what: str, *modules: str) -> None:
+    """Raise MissingPackagesError if modules are missing that `what`, a command or so, needs."""
+    missing = [each for each in modules if not is_installed(each)]
+    if missing:
+        raise MissingPackagesError(what, missing)
+
+
+def missing_package(what: str, error: ModuleNotFoundError) -> MissingPackagesError | None:
+    """Say what to install where a module was not found; None if it is that of no extra."""
+    module = (error.name or "").partition(".")[0]
+    known = any(module in each.modules for each in EXTRAS.values())
+    return MissingPackagesError(what, [module]) if known else None

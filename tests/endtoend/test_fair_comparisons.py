@@ -1,0 +1,70 @@
+"""Comparisons that are fair, or say that they are not, as a user runs them."""
+
+import csv
+
+import pytest
+
+from tests.endtoend.test_cli import SCENARIO
+
+SAME = (
+    SCENARIO.replace('["EDF", "FIFO"]', '["EDF", "PRIORITY"]')
+    + "\n[high_priority]\nprobability = 30\nlength = 1\n"
+)
+AS_PUBLISHED = SAME.replace("policies =", 'workload = "as-published"\npolicies =')
+
+
+@pytest.fixture
+def compared(run, tmp_path):
+    def compare(text):
+        (tmp_path / "given.toml").write_text(text)
+        return run("compare", "given.toml", "--out", "out", "--no-orders", cwd=tmp_path)
+
+    return compare
+
+
+@pytest.mark.usefixtures("without_charts")
+def test_the_answer_says_first_that_policies_saw_different_jobs(compared, tmp_path):
+    done = compared(AS_PUBLISHED)
+    assert done.stdout.startswith("The policies saw different jobs"), done.stderr
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert '<p class="answer">The policies saw different jobs' in page
+
+
+@pytest.mark.usefixtures("without_charts")
+def test_nothing_is_said_of_policies_that_saw_the_same_jobs(compared):
+    assert "different jobs" not in compared(SAME).stdout
+
+
+@pytest.mark.usefixtures("without_charts")
+def test_eviction_has_no_other_workload(compared):
+    done = compared(
+        AS_PUBLISHED.replace('["EDF", "PRIORITY"]', '["MDF", "MLF"]') + "\n[eviction]\n"
+    )
+    assert done.returncode == 2
+    assert "is for scenarios without [eviction]" in done.stderr
+
+
+@pytest.mark.usefixtures("without_charts")
+def test_patterns_are_told_apart(compared, tmp_path):
+    more = '\n[[lengths]]\npattern = "uniform"\nlength = 2\n'
+    assert compared(SCENARIO + more).returncode == 0
+    with (tmp_path / "out" / "table.csv").open() as file:
+        assert len({row["lengths"] for row in csv.DictReader(file)}) == 2
+    assert (tmp_path / "out" / "charts" / "deadline_misses_2.png").exists()
+
+
+@pytest.mark.usefixtures("without_charts")
+def test_the_level_of_intervals_is_a_key(compared):
+    done = compared(SCENARIO.replace("policies =", "confidence = 99\npolicies ="))
+    assert "99 % interval" in done.stdout, done.stderr
+    assert "95 % interval" not in done.stdout
+
+
+def test_a_percentage_of_high_priority_need_not_be_a_multiple_of_ten(run, tmp_path):
+    (tmp_path / "given.toml").write_text(SAME.replace("probability = 30", "probability = 15"))
+    done = run("generate", "given.toml", "--out", "models", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    texts = [path.read_text() for path in (tmp_path / "models").iterdir()]
+    assert all("?(5, 10, 15, 20," in text for text in texts)
+    checked = run("check", "--strict", *(tmp_path / "models").iterdir())
+    assert checked.returncode == 0, checked.stderr
