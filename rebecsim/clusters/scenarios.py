@@ -24,6 +24,7 @@ from rebecsim.studies.storage.record import FORMAT, described, recorded_scenario
 from rebecsim.studies.storage.results_error import ResultsError
 from rebecsim.studies.storage.run_directory import RECORD
 from rebecsim.studies.study import Study
+from rebecsim.studies.swept import SweptStudy
 
 if TYPE_CHECKING:  # storing takes packages that models alone do not need
     from rebecsim.studies.storage.store import StoredRun
@@ -142,7 +143,7 @@ def kind_of(text: ScenarioText) -> Study:
 def _missing_files(
     study: Study, scenario: StudyScenario, folder: Path, text: ScenarioText
 ) -> Iterator[ScenarioProblem]:
-    for path, name in study.files(scenario).items():
+    for path, name in SweptStudy(study, scenario).files().items():
         if not (folder / name).is_file():
             field = ".".join(map(str, path))
             yield ScenarioProblem(

@@ -20,6 +20,7 @@ from rebecsim.lang import CheckedModel
 from rebecsim.lang.reading.parser import read_source
 from rebecsim.studies.scenarios.scenario import validated
 from rebecsim.studies.scenarios.scenario_errors import FieldError, ScenarioError
+from rebecsim.studies.scenarios.sweeps import read_sweep
 from rebecsim.studies.scenarios.toml_lines import FieldPath
 
 _KEY = re.compile(r"(value|served|waits|misses|first|outcome)=(?!=)(.*)", re.S)
@@ -94,7 +95,7 @@ def single_variant(
 
     Raises UserError for values that do not fit, RebecaError or LoadError for the model.
     """
-    swept = swept_values(env)
+    swept = read_sweep(env, "--env", numbers_only=True)
     for name, values in swept.items():
         if len(values) > 1:
             raise UserError(f"--env {name}: one run has one value; give --runs for several")
@@ -127,27 +128,3 @@ def observation(text: str, every: int | None = None) -> dict[str, object]:
     what, said = (found[1], found[2].strip()) if found else ("value", text)
     followed = {} if every is None or what != "value" else {"every": every}
     return {what: said, **followed}
-
-
-def swept_values(given: Sequence[str]) -> Mapping[str, list[Swept]]:
-    """Read constants with their values, as in `FRESH=4,5,6`. Raises UserError."""
-    found: dict[str, list[Swept]] = {}
-    for text in given:
-        name, equals, values = text.partition("=")
-        if not equals or not name.strip() or not values.strip():
-            raise UserError(f"--env {text}: write it as NAME=VALUE, or NAME=VALUE,VALUE,...")
-        if name.strip() in found:
-            raise UserError(f"--env {text}: {name.strip()} was given before; list all its values")
-        found[name.strip()] = [_value(text, each.strip()) for each in values.split(",")]
-    return found
-
-
-def _value(text: str, written: str) -> Swept:
-    if written in ("true", "false"):
-        return written == "true"
-    for kind in (int, float):
-        try:
-            return kind(written)
-        except ValueError:
-            continue
-    raise UserError(f"--env {text}: {written!r} is no number, true or false")

@@ -40,7 +40,7 @@ def dask_with_plugins(
     from rebecsim.studies.running.dask_executor import Luggage, dask_executor
 
     plugins = [Path(file) for file in loaded_plugin_files()]
-    named = [plan.folder / file for file in plan.study.files(plan.scenario).values()]
+    named = [plan.folder / file for file in plan.files().values()]
     prepare = partial(have_plugins, plugins, loaded_plugins())
     return dask_executor(address, workers, Luggage.with_files([*plugins, *named], prepare), tell)
 

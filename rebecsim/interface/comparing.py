@@ -25,7 +25,7 @@ from rebecsim.studies.plan import Plan
 from rebecsim.studies.running.comparing import Bar, StudyRunner
 from rebecsim.studies.running.executors import Executor
 from rebecsim.studies.running.runner import PlannedRun
-from rebecsim.studies.scenarios.scenario_files import ScenarioText
+from rebecsim.studies.scenarios.scenario_files import ScenarioText, read_scenario_text
 from rebecsim.studies.statistics.differences import PairDifference
 from rebecsim.studies.statistics.summary import Summary
 from rebecsim.studies.storage.results import Results
@@ -117,6 +117,7 @@ def compare(
     replications: int | None = None,
     seed: int | None = None,
     precision: str | None = None,
+    sweep: Mapping[str, object] | None = None,
     orders: bool | Literal["exact"] = True,
     resume: bool = False,
     trace: bool = False,
@@ -133,6 +134,8 @@ def compare(
         replications: runs of each cell, instead of the scenario's.
         seed: instead of the scenario's.
         precision: run until the first measure is known so well, for example "1%".
+        sweep: keys of the scenario, such as "workload.rate", with the values that they take in
+            turn; every combination is run.
         orders: whether to run other orders of messages too, where the scenario has such. "exact":
             find what all orders come to as well, as `rebecsim compare --exact`.
         resume: whether to go on with the run in `out`.
@@ -152,7 +155,7 @@ def compare(
     changes = {"replications": replications, "seed": seed, "precision": precision}
     exact = orders == "exact"
     how = Running(out, bool(orders), resume, trace, workers, engine, progress, dask, exact)
-    return compare_loaded(_loaded(scenario), how, Comparison, **changes)
+    return compare_loaded(_loaded(scenario, sweep or {}), how, Comparison, **changes)
 
 
 C = TypeVar("C", bound=Comparison)
@@ -176,7 +179,7 @@ class Running:
 def compare_loaded(loaded: LoadedScenario, how: Running, result: type[C], **changes: object) -> C:
     """Run a scenario that has been read, with some of its fields changed; else as `compare`."""
     plan = loaded.plan(**changes)
-    plan.study.prepare(plan, How(how.engine, how.trace), _warn)
+    plan.prepare(How(how.engine, how.trace), _warn)
     if how.exact:
         plan.study.require_exact(plan)
     showing = partial(_bar, is_wanted=how.progress)
@@ -221,10 +224,12 @@ def _warn(text: str) -> None:
     warnings.warn(text, stacklevel=3)
 
 
-def _loaded(scenario: AnyScenario) -> LoadedScenario:
+def _loaded(scenario: AnyScenario, sweep: Mapping[str, object]) -> LoadedScenario:
     if isinstance(scenario, Mapping):
-        return load(ScenarioText("the scenario", dict(scenario), {}, Path()))
-    return load(scenario)
+        text = ScenarioText("the scenario", dict(scenario), {}, Path())
+    else:
+        text = read_scenario_text(scenario)
+    return load(text.with_sweep(sweep))
 
 
 @contextmanager

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from rebecsim.report.along import along_sections, of_first_setting
 from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.running.comparing import StudyRunner, compare, stored_companions
 from rebecsim.studies.running.runner import PlannedRun
+from rebecsim.studies.sections import Section
 from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.storage.paired_results import paired_moments
 from rebecsim.studies.storage.results import Results
@@ -59,7 +61,7 @@ def report_input(
     orders = {name: run.moments(other) for name, (other, run) in others}
     pairs = paired_moments(results, plan.cells, counters)
     order_pairs = {name: paired_moments(run, o.cells, counters) for name, (o, run) in others}
-    order = getattr(scenario, "order", None)
+    order = _unless_swept(scenario, "order")
     record = results.record()
     return ReportInput(
         title=scenario.heading,
@@ -69,12 +71,13 @@ def report_input(
         versions=record["versions"],
         moments=moments,
         metrics=metrics,
-        choice_law=getattr(scenario, "choice_law", None),
+        choice_law=_unless_swept(scenario, "choice_law"),
         engines=tuple(record["engines"]),
         inputs=_inputs(record),
         charted=study.charted(scenario),
-        axis=study.axis(scenario),
-        apart=study.told_apart(scenario),
+        axis=plan.axis,
+        apart=plan.apart,
+        swept=tuple(each.coordinate for each in plan.swept.axes),
         baseline=study.baseline(scenario),
         level=scenario.level,
         pairs=pairs,
@@ -84,11 +87,25 @@ def report_input(
         precisions=plan.precisions,
         normal_outcomes=study.normal_outcomes,
         earned_by=study.earned_by,
-        sections=study.sections(plan, results, moments),
+        sections=_sections(plan, results, moments),
         compared=study.compared,
         order_notes=study.order_notes,
-        caution=study.caution(scenario),
+        caution=plan.caution,
     )
+
+
+def _unless_swept(scenario: Any, key: str) -> Any:
+    """Give the value of a key that some kinds have, where it is the same in all cells."""
+    return None if key in scenario.swept else getattr(scenario, key, None)
+
+
+def _sections(plan: Plan, results: Results, moments: Sequence[CellMoments]) -> Sequence[Section]:
+    """Give what the kind adds, at the first of the swept values, after what these change."""
+    _, first = plan.settings[0]
+    found = plan.study.sections(first, results, moments[: len(first.cells)])
+    if not plan.scenario.swept:
+        return found
+    return (*along_sections(plan, results, moments), *of_first_setting(plan, found))
 
 
 def _settings(plan: Plan, moments: Sequence[CellMoments]) -> dict[str, Any]:
@@ -97,6 +114,8 @@ def _settings(plan: Plan, moments: Sequence[CellMoments]) -> dict[str, Any]:
     settings: dict[str, Any] = scenario.model_dump(
         mode="json", exclude_none=True, exclude=set(scenario.unlisted)
     )
+    if not scenario.sweep:
+        del settings["sweep"]
     if scenario.precision is not None:
         done = min(each.replications for each in moments)
         settings["replications"] = f"{done} (at most {scenario.replications})"

@@ -20,7 +20,7 @@ from rebecsim.studies.statistics.order_sensitivity import (
 )
 from rebecsim.studies.statistics.pair_moments import PairedMoments
 from rebecsim.studies.statistics.precision import Precision, Reached, reached_by
-from rebecsim.studies.statistics.summary import Summary, apart, place_of, summarise
+from rebecsim.studies.statistics.summary import Summary, apart, as_lines, place_of, summarise
 from rebecsim.studies.study import Axis
 
 
@@ -45,6 +45,7 @@ class ReportInput:
         charted: what to show along the axis; empty for the same as `metrics`.
         axis: what charts go by; None: there are none.
         apart: coordinates whose values are compared apart.
+        swept: the coordinates of swept keys that have several values.
         baseline: the policy that all others are compared with; None: every two are.
         level: confidence level of the intervals, in (0, 1).
         pairs: the same runs in pairs, one entry per condition; empty when policies are not to be
@@ -75,6 +76,7 @@ class ReportInput:
     charted: tuple[Metric, ...] = ()
     axis: Axis | None = None
     apart: tuple[str, ...] = ()
+    swept: tuple[str, ...] = ()
     baseline: str | None = None
     level: float = 0.95
     pairs: Sequence[PairedMoments] = ()
@@ -118,19 +120,24 @@ class ReportInput:
     def by_axis(self) -> dict[Condition, Summary]:
         """The results along the axis, for each condition that is compared apart.
 
-        The conditions are named by what they differ in. Empty without an axis; raises as
-        `summarise` does.
+        The conditions are named by what they differ in; the values of other swept keys are named
+        with the policies. Empty without an axis; raises as `summarise` does.
         """
         if self.axis is None:
             return {}
+        kept = (self.axis.coordinate, *self.swept)
         others = [
             name
             for name in self.apart
-            if name != self.axis.coordinate and len({m.cell[name] for m in self.moments}) > 1
+            if name not in kept and len(apart(self.moments, (name,))) > 1
         ]
+        lines = [name for name in self.swept if name != self.axis.coordinate]
         metrics = self.charted or self.metrics
         groups = apart(self.moments, others)
-        return {condition: self._summary(group, metrics) for condition, group in groups.items()}
+        return {
+            condition: self._summary(as_lines(group, lines), metrics)
+            for condition, group in groups.items()
+        }
 
     def _summary(self, moments: Sequence[CellMoments], metrics: Sequence[Metric]) -> Summary:
         return summarise(

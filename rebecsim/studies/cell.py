@@ -48,6 +48,11 @@ class Condition:
     def __str__(self) -> str:
         return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in self.coordinates)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the coordinates."""
+        return tuple(name for name, _ in self.coordinates)
+
     def only(self, names: Iterable[str]) -> Condition:
         """Leave the coordinates of these names."""
         kept = set(names)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,12 @@ from typing import Any
 from rebecsim.files import digest_of
 from rebecsim.metrics import Metric
 from rebecsim.studies.plugin_record import PluginRecord
+from rebecsim.studies.scenarios.sweeps import Changes
 from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.size import Size
 from rebecsim.studies.statistics.precision import Precision, parse_precisions
-from rebecsim.studies.study import PlannedCell, Study
+from rebecsim.studies.study import Axis, How, PlannedCell, Study
+from rebecsim.studies.swept import SweptStudy
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,56 @@ class Plan:
     def metrics(self) -> tuple[Metric, ...]:
         """The figures that policies are compared by, the most important one first."""
         return self.study.measures(self.scenario)
+
+    @cached_property
+    def swept(self) -> SweptStudy:
+        """What the values of the sweep come to."""
+        return SweptStudy(self.study, self.scenario)
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """The coordinates whose values are compared apart."""
+        return self.swept.apart
+
+    @property
+    def axis(self) -> Axis | None:
+        """What charts go by."""
+        return self.swept.axis
+
+    @property
+    def caution(self) -> str:
+        """What must be known before the answer is read, of any of the swept values."""
+        found = (self.study.caution(each.scenario) for each in self.swept.settings)
+        return " ".join(dict.fromkeys(filter(None, found)))
+
+    @cached_property
+    def settings(self) -> tuple[tuple[Changes, Plan], ...]:
+        """Give the values that are swept, and a plan with each combination of them alone."""
+        found = self.swept.settings
+        size = len(self.cells) // len(found)
+        return tuple(
+            (
+                each.changes,
+                replace(
+                    self,
+                    scenario=each.scenario,
+                    cells=self.cells[place * size : (place + 1) * size],
+                ),
+            )
+            for place, each in enumerate(found)
+        )
+
+    def prepare(self, how: How, tell: Callable[[str], None]) -> None:
+        """Raise now what would go wrong later; tell once what a user should know."""
+        told: dict[str, None] = {}
+        for _, plan in self.settings:
+            self.study.prepare(plan, how, told.setdefault)
+        for line in told:
+            tell(line)
+
+    def files(self) -> Mapping[FieldPath, str]:
+        """Give the files that are named: the key that does -> the path from the folder."""
+        return self.swept.files()
 
     @cached_property
     def columns(self) -> Mapping[str, str]:
@@ -73,7 +125,7 @@ class Plan:
         """
         return {
             f"{_called(path)}_blake2b": digest_of(self.folder / name)
-            for path, name in self.study.files(self.scenario).items()
+            for path, name in self.files().items()
         }
 
     def beside(self, replications: int) -> dict[str, Plan]:
@@ -97,7 +149,8 @@ def plan_study(
     plugins: tuple[PluginRecord, ...] = (),
 ) -> Plan:
     """Lay out the cells of a scenario."""
-    return Plan(study, scenario, tuple(study.cells(scenario, folder)), folder, plugins)
+    cells = tuple(SweptStudy(study, scenario).cells(folder))
+    return Plan(study, scenario, cells, folder, plugins)
 
 
 def plan_size(plans: Iterable[Plan], workers: int) -> Size | None:

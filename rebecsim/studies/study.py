@@ -46,6 +46,7 @@ class Axis:
         title: what stands at the axis, as in "Cluster size (number of AppMasters)".
         by: how headings name it, as in "number of AppMasters".
         unit: what a value counts, as in "AppMasters".
+        words: the values in their order, where they are no numbers; charts group by them.
     """
 
     coordinate: str
@@ -53,6 +54,7 @@ class Axis:
     title: str
     by: str
     unit: str = ""
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

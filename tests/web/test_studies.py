@@ -105,6 +105,33 @@ def test_built_in_scenarios_can_be_started_as_they_are(app: Any, tmp_path: Path,
     assert found["said"]
 
 
+def test_a_sweep_is_a_field_and_what_is_wrong_with_it_is_said_there(
+    app: Any, tmp_path: Path
+) -> None:
+    swept = f"{SMALL}\n[sweep]\nqueue_size = [2, 4]\n"
+    found = check(app(tmp_path), swept)
+    assert (found["general"], found["problems"]) == ([], {})
+    page = send_form(app(tmp_path), "/studies/form", toml=swept).text
+    assert 'name="f:sweep"' in page
+    assert "queue_size = [2, 4]" in unescape(page)
+    wrong = check(app(tmp_path), swept.replace("[2, 4]", "[2, 0]"))
+    assert "must be at least 1, found 0" in str(wrong["problems"]["sweep"])
+    wrong = check(app(tmp_path), swept.replace("queue_size = [2", "queue_sise = [2"))
+    assert "did you mean queue_size?" in str(wrong["problems"]["sweep"])
+
+
+def test_files_of_swept_keys_are_those_below_the_directory(app: Any, tmp_path: Path) -> None:
+    text = (
+        'kind = "batch"\nname = "x"\npolicies = ["FCFS"]\nworkload = { log = "a.swf" }\n'
+        'sweep = { "workload.log" = ["a.swf", "../b.swf"] }\n'
+    )
+    (tmp_path / "root").mkdir()
+    for name in ("root/a.swf", "b.swf"):
+        (tmp_path / name).write_text("1 0 0 5 1 -1 -1 1 9 -1 1 1 -1 -1 -1 -1 -1 -1\n")
+    found = check(app(tmp_path / "root"), text)
+    assert "must name a file below the directory of the server" in str(found)
+
+
 def test_a_changed_field_changes_the_text_and_no_other_line(app: Any, tmp_path: Path) -> None:
     text = SMALL.replace("seed = 7", "# a remark\nseed = 7")
     found = check(app(tmp_path), text, field="ticks", value="20")

@@ -140,12 +140,13 @@ def simulate(
     if many.runs is not None:
         _refuse_with_runs(single)
         from rebecsim.cli.studies.many_runs import run_many
-        from rebecsim.clusters.short import short_scenario, swept_values
+        from rebecsim.clusters.short import short_scenario
+        from rebecsim.studies.scenarios.sweeps import read_sweep
 
         loaded = short_scenario(
             model,
             many.observe or (),
-            sweep=swept_values(env or ()),
+            sweep=read_sweep(env or (), "--env", numbers_only=True),
             every=many.every,
             until=until,
             steps=steps,

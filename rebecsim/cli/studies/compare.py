@@ -88,6 +88,13 @@ class Changes:
 
     replications: Replications = None
     seed: Annotated[int | None, typer.Option(min=0, help="Instead of the scenario's.")] = None
+    sweep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUES",
+            help="Values that a key takes in turn, as in workload.rate=0.01,0.02; repeatable.",
+        ),
+    ] = None
     law: Annotated[Law | None, typer.Option(help="Instead of the scenario's.")] = None
     order: Annotated[
         Literal["random", "updates-first", "ticks-first", "fifo"] | None,
@@ -193,6 +200,7 @@ def compare(
         start_server,
     )
     from rebecsim.studies.scenarios.scenario_files import read_scenario_text
+    from rebecsim.studies.scenarios.sweeps import read_sweep
 
     if out is None and not making.dry_run:
         raise typer.BadParameter("say where results go", param_hint="--out")
@@ -203,6 +211,7 @@ def compare(
         _require_cluster(dask, workers)
     count = workers or available_workers()
     text = files.scenario(scenario) or read_scenario_text(scenario)
+    text = text.with_sweep(read_sweep(changes.sweep or ()))
     if dask is None and text.values.get("kind") == "dispatch" and not making.dry_run:
         # While this process imports other things.
         start_server(count, (*simulation_modules(engine), *DRAWING_MODULES))
@@ -243,7 +252,7 @@ def compare(
     later = DRAWING_MODULES[-1] if count == 1 else "scipy.special"
     with sized(how_large, making, plan.total) as watch:
         # What is wrong shows before anything is written.
-        plan.study.prepare(plan, How(engine, trace), complain)
+        plan.prepare(How(engine, trace), complain)
         if most_states is not None:
             plan.study.require_exact(plan)
         assert out is not None, "it was asked for"

@@ -40,7 +40,7 @@ def run_many(loaded: LoadedScenario, out: Path | None, workers: int | None, engi
         kept_or_temporary(out) as directory,
         executor_with_plugins(count, modules) as executor,
     ):
-        plan.study.prepare(plan, How(engine), complain)
+        plan.prepare(How(engine), complain)
         run = PlannedRun(plan, Results.create(directory, plan))
         showing = partial(showing_runs, str(directory), watch=watch)
         report = compared(run, StudyRunner(executor, engine, showing, complain), False)

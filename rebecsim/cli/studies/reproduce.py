@@ -62,6 +62,13 @@ def reproduce(
             metavar="NUMBERS", help="These tables only; capacity: such as 5.2, workflows: D.1,D.5."
         ),
     ] = None,
+    parts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="deadlines: these parts only, of factors,facebook,wfbb,edf,errors,closed.",
+        ),
+    ] = None,
 ) -> None:
     """Run the published scenarios and put the figures beside the published ones.
 
@@ -76,8 +83,10 @@ def reproduce(
         raise typer.BadParameter(f"is for {names} only", param_hint="--tables")
     if tables is not None and quick:
         raise typer.BadParameter("cannot be given with --tables", param_hint="--quick")
+    if parts is not None and name != _DEADLINES:
+        raise typer.BadParameter(f"is for {_DEADLINES} only", param_hint="--parts")
     wanted = _Wanted(out, page, workers)
-    chosen = tuple(each.strip() for each in tables.split(",")) if tables else ()
+    chosen = _listed(tables)
     if name == _CAPACITY:
         _reproduce_capacity(wanted, replications, quick, chosen)
         return
@@ -85,7 +94,7 @@ def reproduce(
         _reproduce_workflows(wanted, replications, quick, chosen)
         return
     if name == _DEADLINES:
-        _reproduce_deadlines(wanted, replications, quick)
+        _reproduce_deadlines(wanted, replications, quick, _listed(parts))
         return
     if quick:
         names = f"{_CAPACITY}, {_WORKFLOWS} and {_DEADLINES}"
@@ -192,7 +201,9 @@ def _reproduce_workflows(
     )
 
 
-def _reproduce_deadlines(wanted: _Wanted, replications: int | None, quick: bool) -> None:
+def _reproduce_deadlines(
+    wanted: _Wanted, replications: int | None, quick: bool, parts: tuple[str, ...]
+) -> None:
     """Run the experiments on MRCP-RM, HCP-RM and closed problems."""
     from rebecsim.clusters.stages.reproduction.deadline_report import (
         deadlines_markdown,
@@ -201,7 +212,7 @@ def _reproduce_deadlines(wanted: _Wanted, replications: int | None, quick: bool)
     from rebecsim.clusters.stages.reproduction.deadline_runs import DeadlineExtent, run_deadlines
     from rebecsim.clusters.stages.study import STUDY
 
-    extent = DeadlineExtent(quick, replications)
+    extent = DeadlineExtent(quick, replications, parts)
     _reproduce_experiments(
         wanted,
         _Experiments(
@@ -234,6 +245,10 @@ def _reproduce_experiments(wanted: _Wanted, experiments: _Experiments[_Found]) -
     if page is not None:
         write_atomically(page, experiments.page(found).encode())
         say(f"page  {page}")
+
+
+def _listed(text: str | None) -> tuple[str, ...]:
+    return tuple(each.strip() for each in text.split(",")) if text else ()
 
 
 def _require_place(page: Path | None) -> None:

@@ -15,7 +15,7 @@ Every key stands below with its meaning. Paths start from the folder of the scen
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -248,6 +248,8 @@ class Gantt(Table):
 
 class BatchScenario(StudyScenario):
     """A comparison of batch policies on a workload, as read from a scenario file."""
+
+    fixed: ClassVar[frozenset[str]] = frozenset({"estimates", "estimate_errors", "gantt"})
 
     kind: Literal["batch"] = Field(default="batch", description="the kind of cluster")
     replications: int = Field(

@@ -77,6 +77,7 @@ class Scenario(StudyScenario):
     another; without, those that choose which waiting job runs next.
     """
 
+    fixed: ClassVar[frozenset[str]] = frozenset({"app_masters", "arrivals", "lengths"})
     precise: ClassVar[Metric | None] = DEADLINE_MISSES
 
     kind: Literal["dispatch"] = Field(default="dispatch", description="the kind of cluster")

@@ -22,7 +22,7 @@ Every key stands below with its meaning. Paths start from the folder of the scen
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -99,6 +99,8 @@ class VariantTable(Table):
 
 class MapReduceScenario(StudyScenario):
     """A comparison of schedulers of a MapReduce cluster, as read from a scenario file."""
+
+    fixed: ClassVar[frozenset[str]] = frozenset({"variants"})
 
     kind: Literal["mapreduce"] = Field(default="mapreduce", description="the kind of cluster")
     replications: int = Field(

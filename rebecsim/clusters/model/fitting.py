@@ -17,7 +17,10 @@ def scenario_faults(scenario: ModelScenario, opened: Opened) -> Iterator[tuple[F
     """Say which keys do not fit the model, and why."""
     if opened.model.core and scenario.steps is None:
         yield ("until",), "a model in Core Rebeca has no time; say how many steps a run has"
-    for name, values in scenario.sweep.items():
+    for name in scenario.swept:
+        if name in opened.checked.env:
+            yield ("sweep", name), "is a key of scenarios too; give the constant another name"
+    for name, values in scenario.varied.items():
         if fault := sweep_fault(opened, name, values):
             yield ("sweep", name), fault
     if scenario.terminal is not None:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -33,14 +33,11 @@ from rebecsim.studies.scenarios.scenario import (
     entry_error,
     without_duplicates,
 )
+from rebecsim.studies.scenarios.sweeps import MAX_COMBINATIONS, SweepField
 from rebecsim.studies.scenarios.units import NO_UNIT, unit
-
-MAX_VARIANTS = 10_000
-"""Most variants of one scenario: each is checked, run and kept."""
 
 _WHAT = ("value", "served", "waits", "misses", "first", "outcome")
 _LONGEST_NAME = 40
-_RANGE = frozenset({"from", "to", "step"})
 
 Swept = int | float | bool
 """What a constant or an argument may be."""
@@ -147,6 +144,9 @@ class ModelScenario(StudyScenario):
     """A model with what is to be observed in its runs, and the values it is run with."""
 
     unlisted: ClassVar[frozenset[str]] = frozenset({"text"})
+    fixed: ClassVar[frozenset[str]] = frozenset(
+        {"model", "text", "core", "observe", "compared_with"}
+    )
 
     kind: Literal["model"] = Field(default="model", description="the kind of study")
     model: str = Field(
@@ -194,16 +194,18 @@ class ModelScenario(StudyScenario):
         description="fair: alternatives of a choice are equally likely; rmc: the last one of k "
         "has probability 2/(k+1), as in the code that RMC generates",
     )
-    sweep: dict[str, Annotated[tuple[Swept, ...], Field(strict=False)]] = Field(
+    sweep: SweepField = Field(
         default={},
+        validate_default=True,
         json_schema_extra=NO_UNIT,
-        description="values that env constants, as in `FRESH`, and constructor arguments, as in "
-        "`east.phase`, take: each a list, or a range such as { from = 1, to = 5, step = 1 }",
+        description="values that env constants, as in `FRESH`, constructor arguments, as in "
+        "`east.phase`, and keys of this file, as in `until`, take in turn: each a list, or a range "
+        "such as { from = 1, to = 5, step = 1 }",
     )
     compared_with: int | None = Field(
         default=None,
         ge=1,
-        le=MAX_VARIANTS,
+        le=MAX_COMBINATIONS,
         json_schema_extra=NO_UNIT,
         description="number of the variant that all others are compared with, from 1; without it "
         "every two are compared, of more than five variants all with the first",
@@ -216,13 +218,6 @@ class ModelScenario(StudyScenario):
         description="the text of the model: rebecsim writes it into the record of a run, so that "
         "nothing else is needed to read it",
     )
-
-    @field_validator("sweep", mode="before")
-    @classmethod
-    def _ranges_are_lists(cls, given: Any) -> Any:
-        if not isinstance(given, Mapping):
-            return given
-        return {name: _values(str(name), value) for name, value in given.items()}
 
     _no_duplicates = field_validator("observe")(without_duplicates)
 
@@ -242,15 +237,20 @@ class ModelScenario(StudyScenario):
             raise ValueError("say when a run ends: by until, the last time, or by steps, or both")
         if self.order not in ("random", "fifo") and self.tick is None:
             raise ValueError(f"the order {self.order} needs a tick: name a message server")
-        variants = math.prod(map(len, self.sweep.values()))
-        if variants > MAX_VARIANTS:
-            raise ValueError(
-                f"the sweep has {variants:,} combinations, at most {MAX_VARIANTS:,} are allowed; "
-                "shorten a list"
-            )
+        variants = math.prod(map(len, self.varied.values()))
         if self.compared_with is not None and self.compared_with > variants:
             raise ValueError(f"compared_with is {self.compared_with} of {variants} variants")
         return self
+
+    @property
+    def swept(self) -> Mapping[str, tuple[Any, ...]]:
+        """The keys of the file that take several values, and these."""
+        return {name: values for name, values in self.sweep.items() if _is_key(name)}
+
+    @property
+    def varied(self) -> Mapping[str, tuple[Any, ...]]:
+        """The constants and arguments of the model that take several values, and these."""
+        return {name: values for name, values in self.sweep.items() if not _is_key(name)}
 
     @property
     def orders(self) -> tuple[Order, ...]:
@@ -258,39 +258,6 @@ class ModelScenario(StudyScenario):
         return ("random", *(("updates-first", "ticks-first") if self.tick else ()), "fifo")
 
 
-def _values(name: str, given: Any) -> Any:
-    """Give the values of a list or a range."""
-    if isinstance(given, Mapping):
-        given = list(_range(name, given))
-    if not isinstance(given, list | tuple) or not given:
-        raise _bad(name, "must be a list of values, or { from = 1, to = 5, step = 1 }")
-    for place, value in enumerate(given):
-        if not isinstance(value, int | float) or not math.isfinite(value):
-            raise _bad(name, f"must hold numbers, true or false, found {value!r}")
-        if any(value == other and type(value) is type(other) for other in given[:place]):
-            raise _bad(name, f"{value!r} stands there twice; remove one")
-    return tuple(given)
-
-
-def _range(name: str, given: Mapping[str, Any]) -> Iterator[int | float]:
-    """Count from the first value to the last one, which is the last if the steps meet it."""
-    for key in given:
-        if key not in _RANGE:
-            raise _bad(name, f"a range has from, to and step, not {key}")
-    missing = [key for key in ("from", "to") if key not in given]
-    if missing:
-        raise _bad(name, f"the range has no {missing[0]}; add it")
-    first, last, step = given["from"], given["to"], given.get("step", 1)
-    numbers = (first, last, step)
-    if any(isinstance(each, bool) or not isinstance(each, int | float) for each in numbers):
-        raise _bad(name, "from, to and step are numbers")
-    if not all(map(math.isfinite, numbers)) or step <= 0 or last < first:
-        raise _bad(name, "a range goes up from `from` to `to`, by a step above 0")
-    count = math.floor((last - first) / step * (1 + 1e-12)) + 1
-    if count > MAX_VARIANTS:
-        raise _bad(name, f"the range has {count:,} values, at most {MAX_VARIANTS:,} are allowed")
-    return (first + place * step for place in range(count))
-
-
-def _bad(name: str, text: str) -> Exception:
-    return entry_error("sweep", name, text)
+def _is_key(name: str) -> bool:
+    """Whether a key of a sweep is one of the file; any other is about the model."""
+    return re.split(r"[.\[]", name, maxsplit=1)[0] in ModelScenario.model_fields

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,16 +16,8 @@ from rebecsim.clusters.model.expressions import Expression
 from rebecsim.clusters.model.fitting import scenario_faults
 from rebecsim.clusters.model.measures import measures_of
 from rebecsim.clusters.model.run import FINISHED, ModelTask, python_only, run_rows
-from rebecsim.clusters.model.scenario import ModelScenario, Swept
-from rebecsim.clusters.model.variants import (
-    MODEL_SUFFIXES,
-    Changes,
-    ModelText,
-    combinations,
-    label_of,
-    open_text,
-    shown_value,
-)
+from rebecsim.clusters.model.scenario import ModelScenario
+from rebecsim.clusters.model.variants import MODEL_SUFFIXES, ModelText, open_text
 from rebecsim.errors import UserError
 from rebecsim.lang import RebecaError
 from rebecsim.lang.reading.parser import read_source
@@ -37,18 +28,26 @@ from rebecsim.simulation import Order, Tracer, simulate
 from rebecsim.simulation.again import require_repeatable
 from rebecsim.simulation.engine import EngineError
 from rebecsim.simulation.order import scheduler_for
-from rebecsim.studies.cell import Cell, Compared, Value
+from rebecsim.studies.cell import Cell, Compared
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.rows import Rows
 from rebecsim.studies.running.simulated import TRACE_COLUMNS, TRACES
 from rebecsim.studies.running.simulated_study import SimulatedStudy
 from rebecsim.studies.scenarios.scenario import StudyScenario
 from rebecsim.studies.scenarios.scenario_errors import FieldError
+from rebecsim.studies.scenarios.sweeps import (
+    column_names,
+    combinations,
+    coordinate,
+    file_names,
+    label_of,
+)
 from rebecsim.studies.scenarios.toml_lines import FieldPath
 from rebecsim.studies.sections import Section
 from rebecsim.studies.size import RunSize
 from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.study import How, PlannedCell
+from rebecsim.studies.swept import VIEW_COLUMNS
 
 if TYPE_CHECKING:
     from rebecsim.studies.storage.results import Results
@@ -61,7 +60,6 @@ _SECONDS_A_MESSAGE = 1e-5
 """Measured with the sensor network, which serves about one message a time unit."""
 _REPEATED = 1_000
 """Messages of a run of a model in Python that are served again."""
-_VIEW_COLUMNS = ("run", "cell", "policy", "finished", "replications", "replication", "bytes")
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,7 @@ class ModelStudy(SimulatedStudy):
         opened = open_text(source)
         if faults := list(scenario_faults(scenario, opened)):
             raise FieldError(faults)
-        for changes in combinations(scenario.sweep) if scenario.sweep else ():
+        for changes in combinations(scenario.varied) if scenario.varied else ():
             try:
                 open_text(source.with_changes(changes))
             except RebecaError as error:
@@ -119,8 +117,8 @@ class ModelStudy(SimulatedStudy):
         source = ModelText(str(folder / scenario.model), scenario.text, scenario.core)
         columns = columns_of(scenario, _whole(scenario, source))
         plain = scenario.model_copy(update={"text": None})
-        found = list(combinations(scenario.sweep))
-        names = _file_names(found, scenario.name)
+        found = list(combinations(scenario.varied))
+        names = file_names(found, _LONGEST_NAME, "variant") if scenario.varied else [scenario.name]
         parameters = _sql_names(scenario)
         for changes, name in zip(found, names, strict=True):
             yield PlannedCell(
@@ -129,7 +127,7 @@ class ModelStudy(SimulatedStudy):
                 columns=columns,
                 setup=ModelSetup(source.with_changes(changes), plain),
                 key=key_of(scenario.seed),
-                parameters={parameters[what]: _plain(value) for what, value in changes},
+                parameters={parameters[what]: coordinate(value) for what, value in changes},
             )
 
     def measures(self, scenario: ModelScenario) -> tuple[Metric, ...]:
@@ -138,7 +136,7 @@ class ModelStudy(SimulatedStudy):
 
     def baseline(self, scenario: ModelScenario) -> str | None:
         """Give the variant that the others are compared with, where there are many."""
-        labels = [label_of(changes) for changes in combinations(scenario.sweep)]
+        labels = [label_of(changes) for changes in combinations(scenario.varied)]
         if scenario.compared_with is not None:
             return labels[scenario.compared_with - 1]
         return labels[0] if len(labels) > _MOST_PAIRED else None
@@ -258,35 +256,13 @@ def _require_repeatable(setup: ModelSetup, key: tuple[int, ...]) -> None:
 # --- names ---------------------------------------------------------------------------------------
 
 
-def _plain(value: Swept) -> Value:
-    return shown_value(value) if isinstance(value, bool) else value
-
-
-def _file_names(variants: Sequence[Changes], otherwise: str) -> list[str]:
-    """Name the files of variants; where values do not tell them apart or are long, by numbers."""
-    if variants == [()]:
-        return [otherwise]
-    names = [re.sub(r"[^a-z0-9.-]+", "_", label_of(each).lower()) for each in variants]
-    if len(set(names)) == len(names) and max(map(len, names)) <= _LONGEST_NAME:
-        return names
-    return [f"variant_{number}" for number in range(1, len(variants) + 1)]
-
-
 def _sql_names(scenario: ModelScenario) -> dict[str, str]:
     """Name the columns of what is swept, so that no view has two of one name."""
-    taken = {*_VIEW_COLUMNS, *columns_of(scenario, frozenset())}
+    taken = {*VIEW_COLUMNS, *columns_of(scenario, frozenset())}
     taken.update(name for columns in tables_of(scenario).values() for name in columns)
     for metric in measures_of(scenario):
         taken.update(metric.name + end for end in ("", "_low", "_high"))
-    taken = {name.casefold() for name in taken}
-    found = {}
-    for what in scenario.sweep:
-        name = re.sub(r"\W", "_", what)
-        while name.casefold() in taken:
-            name += "_"
-        taken.add(name.casefold())
-        found[what] = name
-    return found
+    return column_names(list(scenario.varied), taken)
 
 
 def _whole(scenario: ModelScenario, source: ModelText) -> frozenset[str]:

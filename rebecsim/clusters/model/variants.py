@@ -7,11 +7,11 @@ arguments when its rebecs are made. No text is ever put together from values.
 from __future__ import annotations
 
 import inspect
-import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from rebecsim.actors import Instance, Model
 from rebecsim.close_names import suggestion
@@ -24,12 +24,10 @@ from rebecsim.lang import CheckedModel, Dialect, check_source, parse_model, prin
 from rebecsim.lang.checking.constants import NotConstantError, convert
 from rebecsim.lang.literals import INT_MAX
 from rebecsim.lang.types import BOOLEAN, PRIMITIVES, REAL, TIMER, PrimitiveType
+from rebecsim.studies.scenarios.sweeps import Changes
 
 MODEL_SUFFIXES = (".rebeca", ".py")
 """How the names of models end."""
-
-Changes = tuple[tuple[str, Swept], ...]
-"""What is swept, and its value in one variant."""
 
 _LITERALS: Mapping[type, Callable[[Swept], syntax.Expression]] = {
     bool: lambda value: syntax.BoolLiteral(bool(value)),
@@ -105,26 +103,10 @@ def open_text(source: ModelText) -> Opened:
     return Opened(build_model(checked, Path(source.file).name), checked, False)
 
 
-def combinations(sweep: Mapping[str, tuple[Swept, ...]]) -> Iterator[Changes]:
-    """Give every combination of the values, the last name changing fastest."""
-    for values in itertools.product(*sweep.values()):
-        yield tuple(zip(sweep, values, strict=True))
-
-
-def label_of(changes: Changes) -> str:
-    """Name a variant, for people."""
-    return ", ".join(f"{name}={shown_value(value)}" for name, value in changes)
-
-
-def shown_value(value: Swept) -> str:
-    """Write a value, for people."""
-    return str(value).lower() if isinstance(value, bool) else f"{value:g}"
-
-
 # --- what can be swept -------------------------------------------------------------------------
 
 
-def sweep_fault(opened: Opened, name: str, values: tuple[Swept, ...]) -> str | None:
+def sweep_fault(opened: Opened, name: str, values: tuple[Any, ...]) -> str | None:
     """Say why a constant or an argument cannot have these values; None if it can."""
     rebec, point, parameter = name.partition(".")
     try:
@@ -187,7 +169,9 @@ def _arguments(opened: Opened) -> Iterator[str]:
             yield f"{instance.name}.{each.name}"
 
 
-def _fits(value: Swept, kind: PrimitiveType) -> bool:
+def _fits(value: object, kind: PrimitiveType) -> bool:
+    if not isinstance(value, int | float):
+        return False
     if kind == BOOLEAN or isinstance(value, bool):
         return kind == BOOLEAN and isinstance(value, bool)
     if kind == TIMER:

@@ -1,7 +1,8 @@
-"""Charts for print: one metric along an axis, a line and a band per policy."""
+"""Charts for print: one metric along an axis, a line and a band per policy, or groups of them."""
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ _SIZE_INCHES = (6.4, 4.8)
 _WRAP_TITLE = 62
 _WRAP_CAPTION = 92
 _MOST_COLUMNS = 4
+_GROUP = 0.6
+"""The width of the policies at one word, of the distance between words."""
 
 
 def chart_figure(chart: ChartData, heading: str = "") -> Figure:
@@ -30,7 +33,7 @@ def chart_figure(chart: ChartData, heading: str = "") -> Figure:
     figure = new_figure(*_SIZE_INCHES)
     axes = figure.add_subplot()
     styles = line_styles(tuple(line.policy for line in chart.series))
-    _draw_lines(axes, chart, styles)
+    (_draw_groups if chart.axis.words else _draw_lines)(axes, chart, styles)
     _dress_axes(axes, chart)
     title = "\n".join(textwrap.wrap(heading, _WRAP_TITLE))
     axes.set_title(f"{title}\n{chart.title}" if title else chart.title, parse_math=False)
@@ -94,6 +97,35 @@ def _draw_lines(axes: Axes, chart: ChartData, styles: dict[str, LineStyle]) -> N
         )
 
 
+def _draw_groups(axes: Axes, chart: ChartData, styles: dict[str, LineStyle]) -> None:
+    """Draw a marker with its interval for each policy, side by side at each of the words."""
+    width = _GROUP / max(len(chart.series), 1)
+    for order, line in enumerate(chart.series):
+        style = styles[line.policy]
+        shift = (order + 0.5) * width - _GROUP / 2
+        ends = [
+            [
+                0.0 if math.isnan(end) else abs(value - end)
+                for value, end in zip(line.values, side, strict=True)
+            ]
+            for side in (line.low, line.high)
+        ]
+        axes.errorbar(
+            [place + shift for place in chart.places],
+            line.values,
+            yerr=ends,
+            label=line.policy,
+            color=style.colour,
+            linestyle="none",
+            marker=style.marker,
+            markersize=7,
+            markerfacecolor="white",
+            markeredgewidth=1.4,
+            capsize=3,
+            zorder=3 + order,
+        )
+
+
 def _are_whole(places: Sequence[float]) -> bool:
     return all(float(place).is_integer() for place in places)
 
@@ -108,6 +140,9 @@ def _dress_axes(axes: Axes, chart: ChartData) -> None:
         FixedLocator(chart.places) if few else MaxNLocator(integer=_are_whole(chart.places))
     )
     margin = 0.04 * (chart.places[-1] - chart.places[0]) or 0.5
+    if chart.axis.words:
+        axes.set_xticks(chart.places, chart.axis.words)
+        margin = 0.5
     axes.set_xlim(chart.places[0] - margin, chart.places[-1] + margin)
     axes.set_ylim(*chart.y_range)
     axes.grid(axis="y", color="#d0d0d0", linewidth=0.6)

@@ -116,7 +116,7 @@ def chart_data(
         axis=axis,
         places=summary.places,
         series=series,
-        caption=_caption(series, y_range, summary.level),
+        caption=_caption(series, y_range, summary.level, grouped=bool(axis.words)),
     )
 
 
@@ -146,9 +146,11 @@ def _range_with_zero(series: Sequence[Series]) -> tuple[float, float]:
 
 
 def _caption(
-    series: Sequence[Series], y_range: tuple[float, float], level: float
+    series: Sequence[Series], y_range: tuple[float, float], level: float, grouped: bool
 ) -> tuple[str, ...]:
     parts = []
+    if grouped:
+        return (f"Bars: {level_text(level)} intervals.",)
     if any(line.has_band for line in series):
         parts.append(
             f"Bands: {level_text(level)} intervals; where none shows, it is narrower than the line."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -12,8 +13,23 @@ from pydantic_core import PydanticCustomError
 from rebecsim.close_names import suggestion
 from rebecsim.errors import UserError
 from rebecsim.metrics import Metric
-from rebecsim.studies.scenarios.scenario_errors import ScenarioError, problems_of
-from rebecsim.studies.scenarios.toml_lines import FieldPath
+from rebecsim.studies.scenarios.scenario_errors import (
+    ScenarioError,
+    ScenarioProblem,
+    field_name,
+    problems_of,
+)
+from rebecsim.studies.scenarios.sweeps import (
+    Changes,
+    Key,
+    SweepError,
+    SweepField,
+    combinations,
+    find_key,
+    label_of,
+    set_value,
+)
+from rebecsim.studies.scenarios.toml_lines import FieldPath, line_of
 from rebecsim.studies.scenarios.units import NO_UNIT, unit, with_unit
 from rebecsim.studies.statistics.precision import read_amount, read_targets
 
@@ -36,6 +52,9 @@ class StudyScenario(Table):
 
     unlisted: ClassVar[frozenset[str]] = frozenset()
     """Keys that are no settings for people to read."""
+
+    fixed: ClassVar[frozenset[str]] = frozenset()
+    """Keys of the kind that cannot be swept: what is compared, and how that is shown."""
 
     precise: ClassVar[Metric | None] = None
     """The figure that a precision is about, where the kind knows it beforehand."""
@@ -65,6 +84,13 @@ class StudyScenario(Table):
         json_schema_extra=NO_UNIT,
         description="where the random numbers start",
     )
+    sweep: SweepField = Field(
+        default={},
+        validate_default=True,
+        json_schema_extra=NO_UNIT,
+        description="other keys of this file with the values that they take in turn: each a list, "
+        "or a range such as { from = 1, to = 5, step = 1 }",
+    )
 
     @property
     def level(self) -> float:
@@ -86,6 +112,11 @@ class StudyScenario(Table):
             except UserError as error:
                 raise ValueError(str(error)) from error
         return text
+
+    @property
+    def swept(self) -> Mapping[str, tuple[Any, ...]]:
+        """The keys of the file that take several values, and these."""
+        return self.sweep
 
     @classmethod
     def tables_of(cls, values: Mapping[str, object]) -> Mapping[FieldPath, type[BaseModel]]:
@@ -113,11 +144,99 @@ def validated(
     Raises ScenarioError, which names everything that is wrong.
     """
     try:
-        return model.model_validate(dict(values))
+        scenario = model.model_validate(dict(values))
     except ValidationError as error:
         tables = {**dict(_tables(model, values)), **model.tables_of(values)}
         fields = {path: _descriptions(table) for path, table in tables.items()}
         raise ScenarioError(origin, problems_of(error, lines, fields)) from error
+    problems = [
+        ScenarioProblem(each.reason, field_name(path), line_of(path, lines))
+        for each in sweep_errors(scenario)
+        for path in [("sweep", *([each.key] if each.key else ()))]
+    ]
+    if problems:
+        raise ScenarioError(origin, problems)
+    return scenario
+
+
+# --- sweeps --------------------------------------------------------------------------------------
+
+_FIXED = frozenset(
+    {"kind", "name", "title", "description", "replications", "precision", "seed", "sweep"}
+    | {"policies", "schedulers", "baseline", "metrics", "load_factors", "error_percents"}
+)
+"""Keys that no scenario can sweep; those of lists are compared already."""
+
+_MOST_SAID = 10
+"""Combinations of which it is said what is wrong with them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One combination of the values that are swept: these, and the scenario that has them."""
+
+    changes: Changes
+    scenario: Any
+
+
+def settings_of(scenario: Some) -> tuple[Setting, ...]:
+    """Give each combination of the values that keys of a scenario take; itself if none does.
+
+    Raises SweepError for keys that there are not, and for values that they cannot have.
+    """
+    if not scenario.swept:
+        return (Setting((), scenario),)
+    paths = {name: key.path for name, key in find_swept(scenario).items()}
+    return tuple(
+        Setting(changes, _changed(scenario, changes, paths))
+        for changes in combinations(scenario.swept)
+    )
+
+
+def find_swept(scenario: StudyScenario) -> dict[str, Key]:
+    """Find the keys that are swept. Raises SweepError."""
+    fixed = _FIXED | scenario.fixed
+    return {name: find_key(scenario, name, fixed) for name in scenario.swept}
+
+
+def sweep_errors(scenario: StudyScenario) -> Iterator[SweepError]:
+    """Say what is wrong with a sweep: its keys, or else the values that they cannot have."""
+    fixed, paths = _FIXED | scenario.fixed, {}
+    for name in scenario.swept:
+        try:
+            paths[name] = find_key(scenario, name, fixed).path
+        except SweepError as error:
+            yield error
+    if not paths or len(paths) < len(scenario.swept):
+        return
+    said: set[str] = set()
+    for changes in combinations(scenario.swept):
+        try:
+            _changed(scenario, changes, paths)
+        except SweepError as error:
+            if str(error) not in said:
+                yield error
+            said.add(str(error))
+            if len(said) >= _MOST_SAID:
+                return
+
+
+def _changed(scenario: Some, changes: Changes, paths: Mapping[str, FieldPath]) -> Some:
+    """Give a scenario other values at some paths. Raises SweepError."""
+    rest = {name: values for name, values in scenario.sweep.items() if name not in paths}
+    values = {**scenario.model_dump(), "sweep": rest}
+    for name, value in changes:
+        set_value(values, paths[name], value)
+    try:
+        return type(scenario).model_validate(values)
+    except ValidationError as error:
+        first = problems_of(error, {}, {})[0]
+        own = next((name for name, path in paths.items() if field_name(path) == first.field), None)
+        if own is not None:
+            raise SweepError(own, first.message) from error
+        key = changes[0][0] if len(changes) == 1 else ""
+        said = ": ".join(filter(None, (first.field, first.message)))
+        raise SweepError(key, f"with {label_of(changes)}: {said}") from error
 
 
 def entry_error(kind: str, place: int | str, text: str) -> PydanticCustomError:

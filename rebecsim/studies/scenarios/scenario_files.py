@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Any
 
 from rebecsim.close_names import closest_name
 from rebecsim.studies.scenarios.scenario_errors import ScenarioError, ScenarioProblem
+from rebecsim.studies.scenarios.sweeps import with_sweep
 from rebecsim.studies.scenarios.toml_lines import FieldPath, key_lines
 
 
@@ -30,6 +32,10 @@ class ScenarioText:
     values: Mapping[str, object]
     lines: Mapping[FieldPath, int]
     folder: Path
+
+    def with_sweep(self, more: Mapping[str, Any]) -> ScenarioText:
+        """Give the scenario with further keys swept, or with other values of them."""
+        return replace(self, values=with_sweep(self.values, more)) if more else self
 
 
 def builtin_scenarios() -> tuple[str, ...]:

@@ -84,10 +84,17 @@ def entries_of(text: str) -> Iterator[Entry]:
 
 
 def line_of(path: FieldPath, lines: Mapping[FieldPath, int]) -> int | None:
-    """Return the line of the value at `path`, or of the nearest one around it; None without any."""
+    """Return the line of the value at `path`, or of the nearest one around it; None without any.
+
+    A key with dots may stand there in quotes, or as a key in tables.
+    """
+    apart = (step.split(".") if isinstance(step, str) else [step] for step in path)
+    dotted: FieldPath = tuple(part for parts in apart for part in parts)
     while path and path not in lines:
         path = path[:-1]
-    return lines.get(path)
+    while len(dotted) > len(path) and dotted not in lines:
+        dotted = dotted[:-1]
+    return lines.get(max(path, dotted, key=len))
 
 
 def _statements(text: str) -> Iterator[list[_Token]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from rebecsim.metrics import Metric
@@ -145,6 +145,16 @@ def summarise(
     names = () if axis is None else (axis,)
     workloads = tuple(dict.fromkeys(m.cell.condition.without(names) for m in moments))
     return Summary(tuple(metrics), level, rows, points, workloads)
+
+
+def as_lines(moments: Sequence[CellMoments], coordinates: Sequence[str]) -> list[CellMoments]:
+    """Make the values of coordinates parts of the names of policies, for lines of charts."""
+    return [
+        replace(each, subject=Cell(f"{cell.policy}, {named}", cell.condition.without(coordinates)))
+        if (named := (cell := each.cell).condition.only(coordinates)).coordinates
+        else each
+        for each in moments
+    ]
 
 
 def place_of(cell: Cell, axis: str) -> float:

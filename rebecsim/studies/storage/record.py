@@ -67,13 +67,13 @@ def new_record(plan: Plan) -> dict[str, Any]:
 
 def described(plan: Plan) -> dict[str, Any]:
     """Describe the results of a plan, for readers that do not have its kind."""
-    axis = plan.study.axis(plan.scenario)
+    axis = plan.axis
     return {
-        "apart": list(plan.study.told_apart(plan.scenario)),
+        "apart": list(plan.apart),
         "axis": axis and axis.coordinate,
         "baseline": plan.study.baseline(plan.scenario),
         "level": plan.scenario.level,
-        "caution": plan.study.caution(plan.scenario),
+        "caution": plan.caution,
         "measures": [each.described for each in plan.study.kept(plan.scenario)],
         "columns": dict(plan.columns),
         "tables": {name: dict(columns) for name, columns in plan.tables(trace=True).items()},

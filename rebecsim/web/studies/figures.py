@@ -31,6 +31,7 @@ from rebecsim.studies.storage.results_error import ResultsError
 from rebecsim.studies.storage.run_directory import RECORD
 from rebecsim.studies.storage.store import StoredRun
 from rebecsim.studies.study import Axis, PlannedCell, Study
+from rebecsim.studies.swept import SweptStudy
 
 _MOST_SUMS = 20_000  # of cells, a kilobyte each
 _MOST_PICTURES = 100
@@ -183,6 +184,7 @@ def _report(run: StoredRun, sums: dict[PlannedCell, CellMoments]) -> tuple[Repor
     kind = _kind_of(run)
     measures = run.contents.measures
     study, scenario = kind or (None, None)
+    swept = None if study is None else SweptStudy(study, scenario)
     report = ReportInput(
         title=str(run.scenario.get("title") or run.scenario.get("name") or run.name),
         description="",
@@ -192,8 +194,9 @@ def _report(run: StoredRun, sums: dict[PlannedCell, CellMoments]) -> tuple[Repor
         moments=[sums[cell] for cell in cells],
         metrics=measures if study is None else study.measures(scenario),
         charted=() if study is None else study.charted(scenario),
-        axis=_plain_axis(run) if study is None else study.axis(scenario),
+        axis=_plain_axis(run) if swept is None else swept.axis,
         apart=run.contents.apart,
+        swept=() if swept is None else tuple(each.coordinate for each in swept.axes),
         baseline=run.contents.baseline,
         level=run.contents.level,
         normal_outcomes=frozenset() if study is None else study.normal_outcomes,

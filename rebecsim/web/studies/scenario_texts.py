@@ -17,6 +17,7 @@ from rebecsim.studies.scenarios.scenario_files import (
     scenario_text,
 )
 from rebecsim.studies.scenarios.toml_lines import line_of
+from rebecsim.studies.swept import SweptStudy
 from rebecsim.web.own_files import read_small_file
 
 ORIGIN = "the scenario"
@@ -41,7 +42,7 @@ def checked(text: str, builtin: bool, root: Path) -> LoadedScenario:
             ".".join(map(str, path)),
             line_of(path, read.lines),
         )
-        for path, name in study.files(scenario).items()
+        for path, name in SweptStudy(study, scenario).files().items()
         if not _may_be_read(folder, name, around)
     ]
     if problems:

@@ -70,7 +70,7 @@ def _run(out: Path, request: Request) -> None:
 
     _say(f"{request.name}: {request.workers} worker{'s' if request.workers > 1 else ''}")
     plan = checked(request.text, request.builtin, out.parent).plan()
-    plan.study.prepare(plan, How(), _say)
+    plan.prepare(How(), _say)
     _say(f"{len(plan.cells)} cells, {plan.total} {plan.study.counted}")
     with executor_with_plugins(request.workers, plan.study.modules("auto")) as executor:
         run = PlannedRun(plan, Results.open(out, plan, resume=True))

@@ -213,7 +213,7 @@ def test_a_run_that_is_not_complete_has_no_report(tmp_path):
 
 
 def fitting(plan):
-    plan.study.prepare(plan, How(), lambda line: None)
+    plan.prepare(How(), lambda line: None)
 
 
 def test_jobs_that_do_not_fit_and_users_that_are_unknown_are_named(tmp_path):

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 
 from rebecsim.actors import RandomScheduler, Streams
 from rebecsim.clusters.model.study import STUDY
-from rebecsim.clusters.model.variants import combinations, open_text
+from rebecsim.clusters.model.variants import open_text
 from rebecsim.clusters.scenarios import open_run, plan_of_run
 from rebecsim.errors import UserError
 from rebecsim.exploration.orders.quantities import quantities_of
@@ -26,6 +26,7 @@ from rebecsim.simulation import simulate
 from rebecsim.simulation.engine import EngineError
 from rebecsim.simulation.saved import make_scheduler
 from rebecsim.studies import Results, ResultsError
+from rebecsim.studies.scenarios.sweeps import combinations
 from rebecsim.studies.statistics.estimates import estimate
 from rebecsim.studies.study import How
 from tests.clusters.model.models import SCENARIO, plan_of, run_of, written

@@ -23,6 +23,9 @@ from rebecsim.clusters.stages.reproduction.deadline_runs import (
     DeadlineExtent,
     Figures,
     FoundDeadlines,
+    compared_name,
+    earliest_name,
+    error_name,
     experiments,
     facebook_name,
     hadoop_name,
@@ -30,6 +33,7 @@ from rebecsim.clusters.stages.reproduction.deadline_runs import (
     sweep_name,
 )
 from rebecsim.clusters.stages.scenario import StagesScenario
+from rebecsim.errors import UserError
 from rebecsim.studies.scenarios.scenario import validated
 from tests.conftest import Run
 
@@ -38,7 +42,7 @@ _DEFAULTS = ("generic", "generic_reserved")
 
 BETTER: Mapping[str, Figures] = {
     "HCP_RM": replace(SOME, turnaround=40.0),
-    "EDF": replace(SOME, late=9.0),
+    "EDF": replace(SOME, late=9.0, processing=0.0),
     "PSEH_HCP_RM": SOME,
     "MRCP_RM": SOME,
     "WFBB_PD_SL_TSP1": replace(SOME, late=0.5, processing=0.01),
@@ -66,7 +70,23 @@ def as_published() -> FoundDeadlines:
             late = found[name]["MRCP_RM"].late
             if f"{sweep['levels'][place]:g}" not in sweep["late"]:
                 late = 0.3 + 0.1 * late_step * after
-            found[name] = {"MRCP_RM": replace(SOME, late=late, turnaround=100.0 + step * after)}
+            taken = {"up": place + 1, "down": 9 - place}[sweep["trends"]["processing"]] / 1e5
+            figures = replace(SOME, late=late, turnaround=100.0 + step * after, processing=taken)
+            found[name] = {"MRCP_RM": figures}
+    for factor in published_deadlines()["earliest"]:
+        for place, level in enumerate(factor["levels"]):
+            taken = {"up": place + 1, "down": 9 - place}[factor["trends"]["processing"]] / 1e2
+            found[earliest_name(factor["factor"], level)]["HCP_RM"] = replace(
+                BETTER["HCP_RM"], late=2.0 - 0.1 * place, processing=taken
+            )
+    worse = earliest_name("longest_map", 15)
+    found[worse]["HCP_RM"] = replace(found[worse]["HCP_RM"], late=4.4)
+    found[worse]["EDF"] = replace(BETTER["EDF"], late=4.0)
+    for place, error in enumerate(published_deadlines()["tables"]["errors"]):
+        for interval in (60, 30):
+            found[error_name(interval, error)]["HCP_RM"] = replace(
+                SOME, late=9.0 - place, turnaround=200.0 - error, processing=0.1 + 0.01 * place
+            )
     found["budgets_rate_0p025"]["MRCP_RM"] = replace(SOME, late=2.0)
     tables = published_deadlines()["tables"]
     for interval in tables["intervals"]:
@@ -95,8 +115,8 @@ def parts() -> tuple[DeadlinePart, ...]:
 def test_what_is_published_holds(parts: tuple[DeadlinePart, ...]) -> None:
     missed = [cell for part in parts for cell in part.cells if not cell.holds]
     assert missed == []
-    assert [len(part.cells) for part in parts] == [27, 5, 19, 14, 52, 22, 46, 12]
-    assert within_count(parts) == (197, 197)
+    assert [len(part.cells) for part in parts] == [39, 5, 43, 28, 52, 22, 12, 46, 12]
+    assert within_count(parts) == (259, 259)
 
 
 def test_what_is_not_as_published_is_missed() -> None:
@@ -112,9 +132,9 @@ def test_what_is_not_as_published_is_missed() -> None:
     found[hadoop_name(25, "variable")]["HCP_RM"] = SOME
     missed = [cell.what for part in deadline_parts(found) for cell in part.cells if not cell.holds]
     assert missed == [
-        *("resources 25: P %", "resources: T s"),
+        *("resources 25: P %", "resources: T s", "resources: most O/T %"),
         *("rate 0.001: P %", "rate 0.001: T s", "rate 0.025: P %"),
-        *("synthetic, 1/30: P %", "synthetic, 1/30: T s"),
+        *("synthetic, a job in s 30: P %", "synthetic, a job in s 30: T s"),
         "1/25 variable: P % of EH",
         "1/45 H, f = -0.9: O by that of f = 0",
         *("1/45, f = -0.9: O s of EH", "1/45 H by f: O s", "1/25 variable: O s of EH"),
@@ -129,12 +149,23 @@ def test_as_much_is_neither_less_nor_more_and_ten_times_are_not_a_hundred() -> N
     )
     low, high = (sweep_name("reserved", each) for each in (0.1, 0.9))
     found[low] = found[high]
+    pair = found[earliest_name("longest_map", 15)]
+    pair["EDF"] = replace(pair["EDF"], late=pair["HCP_RM"].late)
+    found[earliest_name("longest_map", 25)] = {
+        **found[earliest_name("longest_map", 25)],
+        "HCP_RM": replace(BETTER["HCP_RM"], processing=pair["HCP_RM"].processing),
+        "EDF": replace(BETTER["EDF"], late=BETTER["HCP_RM"].late),
+    }
+    found[error_name(60, 2.0)] = found[error_name(60, -0.9)]
     found["batch_small_1"]["MILP"] = replace(BETTER["MILP"], batch=10.0)
     found["batch_small_2"]["MILP"] = replace(BETTER["MILP"], completion=10.0)
     missed = [cell.what for part in deadline_parts(found) for cell in part.cells if not cell.holds]
     assert missed == [
-        *("reserved, probability: P %", "reserved, probability: T s"),
+        *(f"reserved, probability: {each}" for each in ("P %", "T s", "O s")),
         "rate 0.01: P %",
+        *("synthetic, longest map, s 15: P %", "synthetic, longest map, s 25: P %"),
+        "synthetic, longest map, s: O s",
+        *("1/60 H by f: P %", "1/60 H by f: O s", "1/60 H by f: T s"),
         *("small_1: PO s", "small_2: C s"),
     ]
 
@@ -150,7 +181,27 @@ def test_distances_are_those_of_all_figures_of_a_part() -> None:
         "Distance from what is published, median and 90th percentile: P 0.0 % and 0.0 % (27 "
         "cells), T 0.0 % and 50.0 % (24 cells).",
     )
-    assert distance_notes(deadline_parts(found)[3]) == ()
+    _, _, budgets, earliest, *_ = deadline_parts(found)
+    assert distance_notes(budgets) == ()
+    assert distance_notes(earliest)[0].endswith("P 0.0 % and 0.0 % (1 cell).")
+
+
+def test_half_as_much_less_as_published_on_average_is_enough_and_less_is_not() -> None:
+    found = {name: dict(each) for name, each in as_published().items()}
+    for name, each in found.items():
+        if name.startswith("budgets_"):
+            each["WFBB_PD_SL_TSP1"] = replace(each["WFBB_PD_SL_TSP1"], processing=0.09)
+        if name.startswith("hadoop_multiplier_"):
+            each["EDF"] = replace(each["EDF"], turnaround=41.0)
+        if "HCP_RM" in each and "PSEH_HCP_RM" in each:
+            each["PSEH_HCP_RM"] = replace(each["PSEH_HCP_RM"], late=0.9 * each["HCP_RM"].late)
+    missed = [cell for part in deadline_parts(found) for cell in part.cells if not cell.holds]
+    shown = {cell.what: cell.published for cell in missed if cell.what.endswith("on average")}
+    assert shown == {
+        "O s with WFBB-RM on average": "77 to 85 % lower",
+        "synthetic, em_max: T s on average": "65 % lower",
+        "EH by H: P % on average": "29 % lower",
+    }
 
 
 def test_the_page_says_where_cells_could_not_fail() -> None:
@@ -162,12 +213,48 @@ def test_the_page_says_where_cells_could_not_fail() -> None:
 
 def test_every_experiment_is_a_scenario() -> None:
     every = experiments(DeadlineExtent())
-    assert len(every) == 51
+    assert len(every) == 77
     for name, values in every.items():
         validated(StagesScenario, name, {**values, "name": f"deadlines_{name}"}, {})
     quick = experiments(DeadlineExtent(quick=True))
     assert quick.items() <= every.items()
-    assert len(quick) == 32
+    assert len(quick) == 49
+
+
+def test_each_part_can_be_run_by_itself() -> None:
+    every = experiments(DeadlineExtent())
+    by_part = {name: experiments(DeadlineExtent(parts=(name,))) for name in deadline_runs.PARTS}
+    assert set().union(*by_part.values()) == set(every)
+    published = as_published()
+    for name, some in by_part.items():
+        shown = deadline_parts({each: published[each] for each in some})
+        assert shown, name
+        assert len(shown) < 9
+        assert all(cell.holds for part in shown for cell in part.cells)
+    both = DeadlineExtent(quick=True, parts=("edf", "closed"))
+    assert both.command == "rebecsim reproduce deadlines --quick --parts edf,closed"
+    assert set(experiments(both)) <= set(by_part["edf"]) | set(by_part["closed"])
+    with pytest.raises(UserError, match=r"there is no part fctors; did you mean factors\?"):
+        experiments(DeadlineExtent(parts=("fctors",)))
+
+
+def test_each_factor_is_varied_alone() -> None:
+    """What a figure of the thesis is about is the only thing that differs between its levels."""
+    every = experiments(DeadlineExtent())
+    for factor, name in (("longest_map", earliest_name), ("multiplier", earliest_name)):
+        levels = next(
+            each["levels"] for each in published_deadlines()["earliest"] if each["factor"] == factor
+        )
+        found = [every[name(factor, level)] for level in levels]
+        differing = {
+            key
+            for each in found
+            for key, value in each["workload"].items()
+            if value != found[0]["workload"][key]
+        }
+        assert differing == {"map_reduce" if factor == "longest_map" else factor}
+    counts = [every[compared_name("count", level)]["resources"]["count"] for level in (25, 50, 100)]
+    assert counts == [25, 50, 100]
 
 
 def test_the_output_fits_a_terminal_and_ends_with_the_count() -> None:
@@ -176,7 +263,7 @@ def test_the_output_fits_a_terminal_and_ends_with_the_count() -> None:
         deadlines_view(as_published(), DeadlineExtent(replications=5))
     )
     lines = file.getvalue().rstrip().split("\n")
-    assert lines[-1] == "197 of 197 cells (100 %) are within the bounds of their parts."
+    assert lines[-1] == "259 of 259 cells (100 %) are within the bounds of their parts."
     assert max(len(line.rstrip()) for line in lines) <= 80
 
 
@@ -198,10 +285,15 @@ def test_the_command_shows_what_was_run_and_writes_a_page(
         return as_published()
 
     monkeypatch.setattr(deadline_runs, "run_deadlines", ran)
+    refused = run("reproduce", "capacity", "--parts", "edf")
+    assert refused.returncode == 2
+    assert "is for deadlines only" in refused.stderr
+    run("reproduce", "deadlines", "--parts", "edf, closed", "--workers", 1)
+    assert asked.pop() == DeadlineExtent(parts=("edf", "closed"))
     page = tmp_path / "page.md"
     done = run("reproduce", "deadlines", "--replications", 3, "--workers", 1, "--page", page)
     assert done.returncode == 0, done.stderr
-    assert "197 of 197 cells (100 %) are within the bounds" in done.stdout
+    assert "259 of 259 cells (100 %) are within the bounds" in done.stdout
     assert asked == [DeadlineExtent(replications=3)]
     assert "3 replications of each experiment" in page.read_text("utf-8")
 

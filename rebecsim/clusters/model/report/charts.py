@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_LINES = 7
-"""Variants that a picture shows; more could not be told apart."""
-
 _COLUMNS = 2
 _BARS = 30
 _MOST_WHOLE = 40

@@ -11,7 +11,6 @@ from rich.text import Text
 
 from rebecsim.clusters.model.report.along import along_section
 from rebecsim.clusters.model.report.charts import (
-    MOST_LINES,
     curve_band,
     curves_figure,
     histogram_figure,
@@ -28,6 +27,7 @@ from rebecsim.clusters.model.report.reading import (
 )
 from rebecsim.clusters.model.run import STAYS
 from rebecsim.clusters.model.scenario import ModelScenario, Observe
+from rebecsim.report.along import MOST_LINES
 from rebecsim.report.csv import text_of
 from rebecsim.report.tables import text_table
 from rebecsim.studies.plan import Plan

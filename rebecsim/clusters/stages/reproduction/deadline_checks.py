@@ -7,7 +7,9 @@ shape: where bounds are wide, they say so.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from rebecsim.clusters.stages.reproduction.deadline_cells import (
     DeadlineCell,
@@ -28,11 +30,12 @@ from rebecsim.clusters.stages.reproduction.deadline_runs import (
     PRODUCT,
     PROGRAMMED,
     SEARCHED,
-    SYNTHETIC_INTERVALS,
     WORD_COUNT_INTERVALS,
     Figures,
     FoundDeadlines,
     compared_name,
+    earliest_name,
+    error_name,
     facebook_name,
     hadoop_name,
     published_deadlines,
@@ -43,12 +46,13 @@ from rebecsim.clusters.stages.reproduction.decision_time_checks import decision_
 
 
 def deadline_parts(found: FoundDeadlines) -> tuple[DeadlinePart, ...]:
-    """Compare all that has been run."""
-    return (
+    """Compare all that has been run; parts of which nothing was run are left out."""
+    every = (
         DeadlinePart(
-            "MRCP-RM, one factor at a time (sections 4.5, 4.6)",
+            "MRCP-RM, one factor at a time (sections 4.5, 4.6, Figures 4.5 to 4.16)",
             f"P within {_POINT:g} point or a half of what is printed; trends from the first to the "
-            "last level, where as much does not count, and flat is within 10 %",
+            "last level, where as much does not count, and flat is within 10 %; O by T as "
+            "published, by the wall clock of another machine",
             tuple(_sweeps(found)),
         ),
         DeadlinePart(
@@ -58,14 +62,16 @@ def deadline_parts(found: FoundDeadlines) -> tuple[DeadlinePart, ...]:
             tuple(_facebook(found)),
         ),
         DeadlinePart(
-            "MRCP-RM and WFBB-RM (section 7.6)",
+            "MRCP-RM and WFBB-RM (section 7.6, appendix D.IV)",
             "which of the two is less; O by half as much as published on average; T within 10 % of "
             "each other",
             tuple(_budgets(found)),
         ),
         DeadlinePart(
-            "HCP-RM and EDF on Hadoop (sections 5.6, 5.8)",
-            "less with HCP-RM, and by half as much as published on average",
+            "HCP-RM and EDF on Hadoop (sections 5.6, 5.8, Figures 5.5 to 5.12)",
+            "less or more with HCP-RM, as published, and by half as much as published on average; "
+            "trends from the first to the last level, where as much does not count, and flat is "
+            "within 10 %",
             tuple(_earliest(found)),
         ),
         DeadlinePart(
@@ -80,6 +86,12 @@ def deadline_parts(found: FoundDeadlines) -> tuple[DeadlinePart, ...]:
             "with H is within 2 points",
             tuple(_shapes(found)),
         ),
+        DeadlinePart(
+            "Errors of estimates by charts (Figures 5.13 to 5.15 and 6.1 to 6.3)",
+            "trends of HCP-RM from the first to the last error, where as much does not count; less "
+            "with PSEH by half as much as published on average",
+            tuple(_charts(found)),
+        ),
         decision_time_part(found),
         DeadlinePart(
             "Closed problems: constraint programming and integer programme (section 3.7)",
@@ -88,10 +100,11 @@ def deadline_parts(found: FoundDeadlines) -> tuple[DeadlinePart, ...]:
             tuple(_batches(found)),
         ),
     )
+    return tuple(each for each in every if each.cells)
 
 
 _POINT, _POINTS, _SAME = 1.0, 5.0, 2.0
-_LATE, _TURNAROUND = "P %", "T s"
+_LATE, _TURNAROUND, _PROCESSING = "P %", "T s", "O s"
 _LESS = 0.005  # of a ratio, to be less by rounding
 
 
@@ -121,6 +134,11 @@ def _sweeps(found: FoundDeadlines) -> Iterator[DeadlineCell]:
             yield trend_cell(f"{title}: {_LATE}", sweep["trends"]["late"], first.late, last.late)
             times = first.turnaround, last.turnaround
             yield trend_cell(f"{title}: {_TURNAROUND}", sweep["trends"]["turnaround"], *times)
+            yield _time_trend(f"{title}: {_PROCESSING}", sweep["trends"]["processing"], ends)
+            shares = [100 * each.processing / each.turnaround for each in ends]
+            most, printed = max(shares), sweep["overhead"]
+            words = f"{most:.3f}"
+            yield DeadlineCell(f"{title}: most O/T %", f"< {printed}", words, most < printed)
 
 
 def _facebook(found: FoundDeadlines) -> Iterator[DeadlineCell]:
@@ -150,53 +168,67 @@ def _alike(mine: float, theirs: float) -> bool:
     return abs(mine - theirs) <= 0.1 * theirs
 
 
+def _time_trend(what: str, direction: str, ends: Sequence[Figures]) -> DeadlineCell:
+    """Compare what decisions take at the first and the last level, to a tenth of a millisecond."""
+    first, last = (each.processing for each in (ends[0], ends[-1]))
+    cell = trend_cell(what, direction, first, last)
+    return replace(cell, ours=f"{first:.4f} to {last:.4f}")
+
+
 def _budgets(found: FoundDeadlines) -> Iterator[DeadlineCell]:
-    said = {0.025: (BUDGETS, "37 % lower with WFBB-RM")}
-    names = {f"rate {rate:g}": (compared_name(rate), rate) for rate in COMPARED_RATES}
-    names["25 resources"] = "budgets_count_25", 0.0
+    said = {
+        ("rate", 0.025): (BUDGETS, "37 % lower with WFBB-RM"),
+        ("count", 25): (CONSTRAINTS, "29 % lower with MRCP-RM"),
+    }
+    points = [("rate", "rate", rate) for rate in COMPARED_RATES]
+    points += [
+        (each["factor"], each["title"], level)
+        for each in published_deadlines()["budgets"]
+        for level in each["levels"]
+    ]
+    seen = set()
     times_of: list[tuple[float, float]] = []
-    for title, (name, rate) in names.items():
-        if name not in found:
+    for factor, title, level in points:
+        name = compared_name(factor, level)
+        if name not in found or name in seen:
             continue
+        seen.add(name)
+        what = f"{title} {level:g}"
         searched, budgets = found[name][CONSTRAINTS], found[name][BUDGETS]
-        lower, words = said.get(rate, (CONSTRAINTS, "lower with MRCP-RM"))
-        if name == "budgets_count_25":
-            words = "29 % lower with MRCP-RM"
+        lower, words = said.get((factor, level), (CONSTRAINTS, "lower with MRCP-RM"))
         pair = searched.late, budgets.late
         least, other = pair if lower == CONSTRAINTS else pair[::-1]
         ours = f"{searched.late:.2f}, WFBB-RM {budgets.late:.2f}"
-        yield DeadlineCell(f"{title}: {_LATE}", words, ours, least < other)
+        yield DeadlineCell(f"{what}: {_LATE}", words, ours, least < other)
         times = searched.turnaround, budgets.turnaround
         ours = f"{times[0]:.0f}, WFBB-RM {times[1]:.0f}"
         near = _alike(*times)
-        yield DeadlineCell(f"{title}: {_TURNAROUND}", "similar", ours, near)
+        yield DeadlineCell(f"{what}: {_TURNAROUND}", "similar", ours, near)
         ours = f"{searched.processing:.4f}, WFBB-RM {budgets.processing:.4f}"
         less = budgets.processing < searched.processing
         times_of.append((budgets.processing, searched.processing))
-        yield DeadlineCell(f"{title}: O s", "lower with WFBB-RM", ours, less)
-    yield from _averages("O s with WFBB-RM", "77 to 85 % lower", 77, times_of)
+        yield DeadlineCell(f"{what}: {_PROCESSING}", "lower with WFBB-RM", ours, less)
+    yield from _averages(f"{_PROCESSING} with WFBB-RM", "77 to 85 % lower", 77, times_of)
 
 
 def _earliest(found: FoundDeadlines) -> Iterator[DeadlineCell]:
-    synthetic = [(f"synthetic, 1/{each:g}", hadoop_name(each)) for each in SYNTHETIC_INTERVALS]
-    words = [(f"WordCount, 1/{each}", word_count_name(each)) for each in WORD_COUNT_INTERVALS]
-    for what, names, late, turnaround in (
-        ("synthetic", synthetic, 77, 65),
-        ("WordCount", words, 72, 52),
-    ):
-        for figure, percent, of in (
-            (_LATE, late, _late_of),
-            (_TURNAROUND, turnaround, _turnaround_of),
-        ):
-            pairs = []
-            for title, name in names:
-                if name not in found:
-                    continue
-                mine, theirs = of(found[name][PRODUCT]), of(found[name][EARLIEST])
-                pairs.append((mine, theirs))
-                ours = f"{mine:.1f}, EDF {theirs:.1f}"
-                yield DeadlineCell(f"{title}: {figure}", "lower", ours, mine < theirs)
-            yield from _averages(f"{what}: {figure}", f"{percent} % lower", percent, pairs)
+    seen: set[str] = set()
+    for factor in published_deadlines()["earliest"]:
+        names = {level: earliest_name(factor["factor"], level) for level in factor["levels"]}
+        ran = {level: name for level, name in names.items() if name in found}
+        for level, name in ran.items():
+            if name not in seen:
+                yield from _against_earliest(found, factor, level, name)
+            seen.add(name)
+        yield from _earliest_averages(found, factor, list(ran.values()))
+        if len(ran) > 1:
+            yield from _earliest_trends(found, factor, list(ran.values()))
+    words = {"title": "WordCount, a job in s", "late": 72, "turnaround": 52}
+    ran = {each: word_count_name(each) for each in WORD_COUNT_INTERVALS}
+    ran = {each: name for each, name in ran.items() if name in found}
+    for interval, name in ran.items():
+        yield from _against_earliest(found, words, interval, name)
+    yield from _earliest_averages(found, words, list(ran.values()))
 
 
 def _late_of(each: Figures) -> float:
@@ -205,6 +237,55 @@ def _late_of(each: Figures) -> float:
 
 def _turnaround_of(each: Figures) -> float:
     return each.turnaround
+
+
+_COMPARED: Mapping[str, tuple[str, Callable[[Figures], float]]] = {
+    "late": (_LATE, _late_of),
+    "turnaround": (_TURNAROUND, _turnaround_of),
+}
+"""What is compared with EDF, and with and without PSEH: how it is called in `deadlines.toml`."""
+
+
+def _against_earliest(
+    found: FoundDeadlines, factor: Mapping[str, Any], level: float, name: str
+) -> Iterator[DeadlineCell]:
+    """Compare HCP-RM with EDF at one level of a factor."""
+    mine, theirs = found[name][PRODUCT], found[name][EARLIEST]
+    worse = factor.get("worse", {}).get(f"{level:g}")
+    for figure, (heading, of) in _COMPARED.items():
+        what = f"{factor['title']} {level:g}: {heading}"
+        ours = f"{of(mine):.1f}, EDF {of(theirs):.1f}"
+        if worse is None:
+            yield DeadlineCell(what, "lower", ours, of(mine) < of(theirs))
+        elif figure == "late":
+            far = distance_of("P", mine.late, worse[0])
+            said = f"{worse[0]}, EDF {worse[1]}"
+            yield DeadlineCell(what, said, ours, mine.late > theirs.late, far)
+
+
+def _earliest_averages(
+    found: FoundDeadlines, factor: Mapping[str, Any], names: Sequence[str]
+) -> Iterator[DeadlineCell]:
+    """Compare by how much HCP-RM has less than EDF on average, where that is published."""
+    for figure, (heading, of) in _COMPARED.items():
+        if figure in factor:
+            percent, what = factor[figure], f"{factor['title']}: {heading}"
+            pairs = [(of(found[name][PRODUCT]), of(found[name][EARLIEST])) for name in names]
+            yield from _averages(what, f"{percent} % lower", percent, pairs)
+
+
+def _earliest_trends(
+    found: FoundDeadlines, factor: Mapping[str, Any], names: Sequence[str]
+) -> Iterator[DeadlineCell]:
+    """Compare the trends of HCP-RM along a factor; what EDF takes is not measured on Hadoop."""
+    ends = [found[name][PRODUCT] for name in names]
+    title, trends = factor["title"], factor["trends"]
+    if "late" in trends:
+        yield trend_cell(f"{title}: {_LATE}", trends["late"], ends[0].late, ends[-1].late)
+    if "turnaround" in trends:
+        times = ends[0].turnaround, ends[-1].turnaround
+        yield trend_cell(f"{title}: {_TURNAROUND}", trends["turnaround"], *times)
+    yield _time_trend(f"{title}: {_PROCESSING}", trends["processing"], ends)
 
 
 _MANAGERS = {"H": PRODUCT, "EH": HANDLING}
@@ -271,6 +352,41 @@ def _shapes(found: FoundDeadlines) -> Iterator[DeadlineCell]:
 
 def _same_late(mine: float, other: float) -> bool:
     return abs(mine - other) <= _SAME
+
+
+def _charts(found: FoundDeadlines) -> Iterator[DeadlineCell]:
+    """Compare what charts show at every rate, of two of which there are tables too."""
+    said, errors = published_deadlines()["errors"], published_deadlines()["tables"]["errors"]
+    lines = {
+        interval: [
+            found[error_name(interval, each)]
+            for each in errors
+            if error_name(interval, each) in found
+        ]
+        for interval in said["intervals"]
+    }
+    for interval, line in lines.items():
+        if len(line) < 2:
+            continue
+        ends = [each[PRODUCT] for each in (line[0], line[-1])]
+        what = f"1/{interval} H by f"
+        if interval not in published_deadlines()["tables"]["intervals"]:
+            shares = ends[0].late, ends[1].late
+            yield trend_cell(f"{what}: {_LATE}", said["trends"]["late"], *shares)
+            yield _time_trend(f"{what}: {_PROCESSING}", said["trends"]["processing"], ends)
+        times = ends[0].turnaround, ends[1].turnaround
+        yield trend_cell(f"{what}: {_TURNAROUND}", said["trends"]["turnaround"], *times)
+    handled = [line for interval in said["handled"] for line in lines[interval]]
+    for figure, percent in said["less"].items():
+        heading, of = _COMPARED[figure]
+        pairs = [(of(each[HANDLING]), of(each[PRODUCT])) for each in handled]
+        yield from _averages(f"EH by H: {heading}", f"{percent} % lower", percent, pairs)
+    for interval in said["handled"][:-1]:
+        name = error_name(interval, errors[-1])
+        if name in found:
+            late = found[name][HANDLING].late
+            what = f"1/{interval}, f = {errors[-1]:g}: {_LATE} of EH"
+            yield DeadlineCell(what, "0", f"{late:.1f}", late < _LESS)
 
 
 def _models(found: FoundDeadlines, interval: int) -> Iterator[DeadlineCell]:

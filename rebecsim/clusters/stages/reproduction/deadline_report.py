@@ -47,7 +47,7 @@ def distance_notes(part: DeadlinePart) -> tuple[str, ...]:
     words = []
     for figure, distances in found.items():
         median, most = distance_words(distances)
-        words.append(f"{figure} {median} and {most} ({len(distances)} cells)")
+        words.append(f"{figure} {median} and {most} ({counted(len(distances), 'cell')})")
     return (f"Distance from what is published, median and 90th percentile: {', '.join(words)}.",)
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from rebecsim.close_names import suggestion
 from rebecsim.clusters.stages.measures import STAGES_MEASURES
 from rebecsim.clusters.stages.reproduction.distances import ENOUGH_RUNS
 from rebecsim.clusters.stages.reproduction.running import kept_run
 from rebecsim.clusters.stages.scenario import StagesScenario
 from rebecsim.clusters.stages.workloads.closed import CLOSED_WORKLOADS
+from rebecsim.errors import UserError
 from rebecsim.studies.running.comparing import StudyRunner
 from rebecsim.studies.scenarios.scenario import validated
 from rebecsim.studies.statistics.estimates import estimate
@@ -46,9 +48,8 @@ FACEBOOK_RATES = (0.0005, 0.001)
 are busy for a third and for three fifths of a run.
 """
 
-SYNTHETIC_INTERVALS = (32.5, 30, 27.5)
 WORD_COUNT_INTERVALS = (150, 125)
-"""A job arrives in so many seconds on average, where HCP-RM is compared with EDF."""
+"""A job arrives in so many seconds on average, where HCP-RM is compared with EDF on WordCount."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +59,12 @@ class DeadlineExtent:
     Attributes:
         quick: the ends of sweeps and three errors, once each, instead of all.
         replications: of each experiment; None: five, or one if it is quick.
+        parts: of the experiments, by name; empty: all.
     """
 
     quick: bool = False
     replications: int | None = None
+    parts: tuple[str, ...] = ()
 
     @property
     def command(self) -> str:
@@ -69,6 +72,8 @@ class DeadlineExtent:
         words = ["rebecsim reproduce deadlines"]
         if self.quick:
             words.append("--quick")
+        if self.parts:
+            words.append(f"--parts {','.join(self.parts)}")
         if self.replications is not None:
             words.append(f"--replications {self.replications}")
         return " ".join(words)
@@ -143,9 +148,11 @@ def sweep_name(factor: str, level: float) -> str:
     return base if _GENERIC[factor] == level else _named(base, factor, level)
 
 
-def compared_name(rate: float) -> str:
-    """Give what the runs of MRCP-RM and WFBB-RM at some rate are called."""
-    return _named("budgets", "rate", rate)
+def compared_name(factor: str, level: float) -> str:
+    """Give what the runs of MRCP-RM and WFBB-RM are called where one factor has a level."""
+    if factor not in _RESERVING and _GENERIC[factor] == level:
+        factor, level = "rate", _GENERIC["rate"]
+    return _named("budgets", factor, level)
 
 
 def facebook_name(rate: float) -> str:
@@ -156,6 +163,20 @@ def facebook_name(rate: float) -> str:
 def hadoop_name(interval: float, error: float | str = 0.0) -> str:
     """Give what the runs on Hadoop are called, by an error or by a model of errors."""
     return _named("hadoop", f"{interval:g}", error)
+
+
+def earliest_name(factor: str, level: float) -> str:
+    """Give what the runs of HCP-RM and EDF are called where one factor has a level."""
+    if factor == "interval" or _ON_DEFAULT[factor] == level:
+        return hadoop_name(level if factor == "interval" else _ON_DEFAULT["interval"])
+    return _named("hadoop", factor, level)
+
+
+def error_name(interval: float, error: float) -> str:
+    """Give what the runs under an error of all estimates are called."""
+    if interval in published_deadlines()["tables"]["intervals"]:
+        return hadoop_name(interval, error)
+    return _named("errors", f"{interval:g}", error)
 
 
 def word_count_name(interval: float) -> str:
@@ -178,6 +199,9 @@ _GENERIC: Mapping[str, float] = {
 }
 """Table 4.2: what sweeps vary one of."""
 
+_ON_DEFAULT: Mapping[str, float] = {"interval": 30, "longest_map": 20, "multiplier": 25}
+"""Table 5.1: what is varied one at a time on Hadoop."""
+
 _RESERVING = ("reserved_ahead", "reserved")
 """The factors of jobs that may not start when they arrive. In all other experiments they may: these
 managers plan a job when it may start, and in the long run starts are a Poisson process of the same
@@ -185,31 +209,81 @@ rate. In runs as short as these most of such jobs would come when the others hav
 
 
 def experiments(extent: DeadlineExtent) -> dict[str, dict[str, Any]]:
-    """Give all experiments as values of scenarios, by name."""
+    """Give the experiments of the parts that are wanted as values of scenarios, by name.
+
+    Raises UserError for a part that there is not.
+    """
     found: dict[str, dict[str, Any]] = {}
-    for sweep in published_deadlines()["sweeps"]:
-        for level in extent.some(sweep["levels"]):
-            name = sweep_name(sweep["factor"], level)
-            found[name] = _generic({sweep["factor"]: level}, (CONSTRAINTS,))
-    for rate in extent.some(COMPARED_RATES):
-        found[compared_name(rate)] = _generic({"rate": rate}, (CONSTRAINTS, BUDGETS))
-    for rate in FACEBOOK_RATES[:1] if extent.quick else FACEBOOK_RATES:
-        found[facebook_name(rate)] = _facebook(rate)
-    found["budgets_count_25"] = _generic({"count": 25}, (CONSTRAINTS, BUDGETS))
-    for interval in extent.some(SYNTHETIC_INTERVALS):
-        found[hadoop_name(interval)] = _hadoop(interval, (PRODUCT, EARLIEST))
+    for name in extent.parts or PARTS:
+        if name not in PARTS:
+            raise UserError(f"--parts: there is no part {name}; {suggestion(name, PARTS)}")
+        found |= PARTS[name](extent)
+    return found
+
+
+def _factors(extent: DeadlineExtent) -> dict[str, dict[str, Any]]:
+    return {
+        sweep_name(sweep["factor"], level): _generic({sweep["factor"]: level}, (CONSTRAINTS,))
+        for sweep in published_deadlines()["sweeps"]
+        for level in extent.some(sweep["levels"])
+    }
+
+
+def _like_facebook(extent: DeadlineExtent) -> dict[str, dict[str, Any]]:
+    rates = FACEBOOK_RATES[:1] if extent.quick else FACEBOOK_RATES
+    return {facebook_name(rate): _facebook(rate) for rate in rates}
+
+
+def _budgets(extent: DeadlineExtent) -> dict[str, dict[str, Any]]:
+    found = {}
+    levels = {"rate": list(COMPARED_RATES)}
+    levels |= {each["factor"]: each["levels"] for each in published_deadlines()["budgets"]}
+    for factor, several in levels.items():
+        for level in extent.some(several):
+            values = _generic({factor: level}, (CONSTRAINTS, BUDGETS))
+            found[compared_name(factor, level)] = values
+    return found
+
+
+def _earliest(extent: DeadlineExtent) -> dict[str, dict[str, Any]]:
+    found = {
+        earliest_name(each["factor"], level): _hadoop({each["factor"]: level}, (PRODUCT, EARLIEST))
+        for each in published_deadlines()["earliest"]
+        for level in extent.some(each["levels"])
+    }
     for interval in extent.some(WORD_COUNT_INTERVALS):
         found[word_count_name(interval)] = _word_count(interval)
-    for interval in published_deadlines()["tables"]["intervals"]:
+    return found
+
+
+def _errors(extent: DeadlineExtent) -> dict[str, dict[str, Any]]:
+    said, found = published_deadlines()["errors"], {}
+    for interval in said["intervals"]:
+        policies = (PRODUCT, HANDLING) if interval in said["handled"] else (PRODUCT,)
         for error in extent.errors:
             model = {"model": "constant", "error": error}
-            found[hadoop_name(interval, error)] = _hadoop(interval, (PRODUCT, HANDLING), model)
+            found[error_name(interval, error)] = _hadoop({"interval": interval}, policies, model)
+    for interval in published_deadlines()["tables"]["intervals"]:
         for name in ("feitelson", "variable"):
             found[hadoop_name(interval, name)] = _hadoop(
-                interval, (PRODUCT, HANDLING), {"model": name}
+                {"interval": interval}, (PRODUCT, HANDLING), {"model": name}
             )
-    found.update({f"batch_{name}": _batch(name) for name in extent.batches})
     return found
+
+
+def _closed(extent: DeadlineExtent) -> dict[str, dict[str, Any]]:
+    return {f"batch_{name}": _batch(name) for name in extent.batches}
+
+
+PARTS: Mapping[str, Callable[[DeadlineExtent], dict[str, dict[str, Any]]]] = {
+    "factors": _factors,
+    "facebook": _like_facebook,
+    "wfbb": _budgets,
+    "edf": _earliest,
+    "errors": _errors,
+    "closed": _closed,
+}
+"""The parts by name: which experiments each has."""
 
 
 def _generic(changed: Mapping[str, float], policies: Iterable[str]) -> dict[str, Any]:
@@ -248,15 +322,18 @@ def _facebook(rate: float) -> dict[str, Any]:
 
 
 def _hadoop(
-    interval: float, policies: Iterable[str], estimates: Mapping[str, Any] | None = None
+    changed: Mapping[str, float],
+    policies: Iterable[str],
+    estimates: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Section 5.5.3, Table 5.1: ten TaskTrackers with a slot of each sort."""
+    point = {**_ON_DEFAULT, **changed}
     workload: dict[str, Any] = {
         "jobs": HADOOP_JOBS,
-        "rate": 1 / interval,
-        "map_reduce": {"maps": 10, "longest_map": 20},
+        "rate": 1 / point["interval"],
+        "map_reduce": {"maps": 10, "longest_map": int(point["longest_map"])},
         "reserved": 0.0,
-        "multiplier": 25.0,
+        "multiplier": float(point["multiplier"]),
     }
     if estimates is not None:
         workload["estimates"] = dict(estimates)
