@@ -20,7 +20,7 @@ from rebecsim.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from rebecsim.actors import Model
-    from rebecsim.lang import Dialect
+    from rebecsim.lang import CheckedModel, Dialect
 
 _INTERVAL = 0.5
 """Seconds between two looks at the files that are watched."""
@@ -79,7 +79,7 @@ def _check_all(files: Sequence[Path], dialect: Dialect, as_json: bool, strict: b
     problems: list[dict[str, Any]] = []
     fine = True
     for file in files:
-        checked = _checked(file, dialect)
+        checked = _checked(file, dialect, strict)
         if strict and checked.model is not None:
             checked = _tried(file, checked, checked.model)
         fine &= checked.fine
@@ -96,8 +96,7 @@ def _check_all(files: Sequence[Path], dialect: Dialect, as_json: bool, strict: b
     return fine
 
 
-def _checked(file: Path, dialect: Dialect) -> _Checked:
-    from rebecsim.generate import build_model
+def _checked(file: Path, dialect: Dialect, strict: bool) -> _Checked:
     from rebecsim.lang import RebecaError, check_file
 
     try:
@@ -117,8 +116,14 @@ def _checked(file: Path, dialect: Dialect) -> _Checked:
         _first(model.warnings),
         len(model.classes),
         len(model.instances),
-        model=build_model(model, file.name),
+        model=_built(model, file.name) if strict else None,
     )
+
+
+def _built(model: CheckedModel, name: str) -> Model:
+    from rebecsim.generate import build_model
+
+    return build_model(model, name)
 
 
 def _checked_python(file: Path) -> _Checked:

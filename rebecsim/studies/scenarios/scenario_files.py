@@ -13,7 +13,6 @@ from typing import Any
 
 from rebecsim.close_names import closest_name
 from rebecsim.studies.scenarios.scenario_errors import ScenarioError, ScenarioProblem
-from rebecsim.studies.scenarios.sweeps import with_sweep
 from rebecsim.studies.scenarios.toml_lines import FieldPath, key_lines
 
 
@@ -35,7 +34,11 @@ class ScenarioText:
 
     def with_sweep(self, more: Mapping[str, Any]) -> ScenarioText:
         """Give the scenario with further keys swept, or with other values of them."""
-        return replace(self, values=with_sweep(self.values, more)) if more else self
+        if not more:
+            return self
+        from rebecsim.studies.scenarios.sweeps import with_sweep
+
+        return replace(self, values=with_sweep(self.values, more))
 
 
 def builtin_scenarios() -> tuple[str, ...]:

@@ -284,7 +284,7 @@ def test_evenly_spread_runs_are_as_sure_as_neighbours_agree(
     ("words", "said"),
     [
         (("workflows", "--tables", "D.77"), "there is no table 'D.77'"),
-        (("capacity", "--tables", "D.1"), "is for workflows only"),
+        (("capacity", "--tables", "D.1"), "there is no table 'D.1'"),
         (("workflows", "--tables", "D.1", "--quick"), "cannot be given with --tables"),
         (("for_edf", "--quick"), "is for capacity, workflows and deadlines only"),
     ],
