@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar, Unpack
 
 from rebecsim.clusters.dispatch.orders.worth import MOST_STATES
 from rebecsim.clusters.scenarios import LoadedScenario, load, open_run
@@ -110,14 +110,27 @@ class Comparison(Shown, Tabular):
         return f"<Comparison {self.report.title}: {', '.join(self.summary.policies)}>"
 
 
+class Changes(TypedDict, total=False):
+    """What a scenario has otherwise for one comparison; None leaves it as it is.
+
+    Attributes:
+        replications: runs of each cell.
+        seed: where the random numbers start.
+        precision: run until the first measure is known so well, for example "1%".
+        sweep: keys of the scenario, such as "workload.rate", with the values that they take in
+            turn; every combination is run.
+    """
+
+    replications: int | None
+    seed: int | None
+    precision: str | None
+    sweep: Mapping[str, object] | None
+
+
 def compare(
     scenario: AnyScenario,
     out: str | Path | None = None,
     *,
-    replications: int | None = None,
-    seed: int | None = None,
-    precision: str | None = None,
-    sweep: Mapping[str, object] | None = None,
     orders: bool | Literal["exact"] = True,
     resume: bool = False,
     trace: bool = False,
@@ -125,17 +138,13 @@ def compare(
     dask: str | None = None,
     engine: Engine = "auto",
     progress: bool = True,
+    **changes: Unpack[Changes],
 ) -> Comparison:
     """Run a scenario, and compare what it compares.
 
     Args:
         scenario: the name of a built-in one, the path of a file, or a mapping of its fields.
         out: a directory for the results, which are thrown away unless it is given.
-        replications: runs of each cell, instead of the scenario's.
-        seed: instead of the scenario's.
-        precision: run until the first measure is known so well, for example "1%".
-        sweep: keys of the scenario, such as "workload.rate", with the values that they take in
-            turn; every combination is run.
         orders: whether to run other orders of messages too, where the scenario has such. "exact":
             find what all orders come to as well, as `rebecsim compare --exact`.
         resume: whether to go on with the run in `out`.
@@ -146,16 +155,17 @@ def compare(
             for so many `workers` on this machine, for which the same holds.
         engine: "python", "native", or "auto" for what is faster.
         progress: whether to show how far it is, in a terminal or a notebook.
+        changes: `replications`, `seed`, `precision` and `sweep`, instead of the scenario's.
 
     Results do not depend on `workers`, `dask`, `engine` and `resume`. Raises UserError for a
     scenario that is wrong, or a directory that holds other results, and
     `concurrent.futures.BrokenExecutor` when workers or their scheduler are killed, after which
     `resume` goes on. What a user should know and need not act on is a warning.
     """
-    changes = {"replications": replications, "seed": seed, "precision": precision}
+    loaded = _loaded(scenario, changes.pop("sweep", None) or {})
     exact = orders == "exact"
     how = Running(out, bool(orders), resume, trace, workers, engine, progress, dask, exact)
-    return compare_loaded(_loaded(scenario, sweep or {}), how, Comparison, **changes)
+    return compare_loaded(loaded, how, Comparison, **changes)
 
 
 C = TypeVar("C", bound=Comparison)

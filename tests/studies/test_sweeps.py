@@ -342,3 +342,24 @@ def test_values_of_the_command_line_are_numbers_words_and_lists() -> None:
             read_sweep([wrong])
     with pytest.raises(UserError, match="was given before"):
         read_sweep(["a=1", "a=2"])
+
+
+def test_patterns_are_told_apart_beside_a_swept_key(tmp_path: Path) -> None:
+    lengths = [{"pattern": "nondet", "minimum": 1, "maximum": each} for each in (3, 6)]
+    found = ran(scenario("dispatch", lengths=lengths), tmp_path).report
+    assert found.apart == ("lengths", "queue_size")
+    along = found.by_axis
+    assert [condition.names for condition in along] == [("lengths",)] * 2
+    assert all(each.policies == ("EDF", "FIFO") for each in along.values())
+    assert all(each.places == (2, 4) for each in along.values())
+
+
+def test_a_comparison_that_one_of_the_values_makes_unfair_says_so(tmp_path: Path) -> None:
+    values = scenario(
+        "dispatch", policies=["EDF", "PRIORITY"], high_priority={"probability": 30, "length": 2}
+    )
+    values["sweep"] = {"workload": ["same", "as-published"]}
+    assert "so this is no fair comparison" in ran(values, tmp_path).report.caution
+    values["workload"] = "as-published"
+    values["sweep"] = {"workload": ["same"]}
+    assert ran(values, tmp_path, "fair").report.caution == ""
