@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "rebecsim"
 FILES = sorted(PACKAGE.rglob("*.py"))
-MOST_LINES, MOST_PARAMETERS = 500, 13
+MOST_LINES, MOST_PARAMETERS = 500, 12
 
 
 def test_files_are_short() -> None:
