@@ -20,11 +20,14 @@ from rebecsim.clusters.dispatch.report.exact import exact_sections
 from rebecsim.clusters.dispatch.report.hardware import (
     HARDWARE_NOTES,
     app_master_table,
+    energy_charts,
     overview,
     size_tables,
 )
 from rebecsim.clusters.dispatch.report.utilisation import utilisation_charts, utilisation_figure
 from rebecsim.clusters.dispatch.traced import UtilisationOverTime, utilisation_over_time
+from rebecsim.report.charts.printed import chart_figure
+from rebecsim.report.charts.series import ChartData
 from rebecsim.report.csv import ESTIMATE_FIELDS, estimate_fields, table_csv, text_of
 from rebecsim.report.numbers import format_estimates, level_text
 from rebecsim.report.report_input import ReportInput
@@ -33,8 +36,9 @@ from rebecsim.studies.cell import Condition
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.sections import Picture, Section, TextTable
 from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.statistics.summary import Summary, summarise
+from rebecsim.studies.statistics.summary import Summary, apart, summarise
 from rebecsim.studies.storage.results import Results
+from rebecsim.studies.study import Axis
 
 _DOTS_PER_INCH = 200
 
@@ -50,7 +54,14 @@ def dispatch_sections(
     return (
         *exact_sections(plan, results, moments),
         *_breakdown(plan, moments),
-        *hardware_sections(scenario.heading, moments, hardware, over_time),
+        *hardware_sections(
+            scenario.heading,
+            moments,
+            hardware,
+            over_time,
+            plan.study.axis(scenario),
+            plan.study.told_apart(scenario),
+        ),
     )
 
 
@@ -95,13 +106,15 @@ def hardware_sections(
     moments: Sequence[CellMoments],
     hardware: Hardware | None,
     over_time: Sequence[UtilisationOverTime],
+    axis: Axis | None,
+    told_apart: Sequence[str] = (),
 ) -> Iterator[Section]:
     """Show utilisation and energy where busy times were counted, pictures where there are traces.
 
-    `heading` is that of pictures.
+    `heading` is that of pictures; energy is drawn along the `axis`, for each combination of the
+    values of the coordinates `told_apart`.
     """
-    charts = utilisation_charts(over_time, hardware)
-    pictures = tuple(
+    over_time_pictures = tuple(
         Picture(
             chart.name,
             "",
@@ -110,23 +123,42 @@ def hardware_sections(
             _DOTS_PER_INCH,
             is_wide=False,
         )
-        for chart in charts
+        for chart in utilisation_charts(over_time, hardware)
     )
     if hardware is None:
-        if pictures:
-            yield Section("hardware", "Hardware", pictures=pictures)
+        if over_time_pictures:
+            yield Section("hardware", "Hardware", pictures=over_time_pictures)
         return
     used = by_policy_and_size(moments, hardware)
     has_energy = any(each.cluster.energy for each in used)
+    by_condition = {
+        condition: by_policy_and_size(cells, hardware)
+        for condition, cells in apart(moments, told_apart).items()
+    }
+    charts = energy_charts(by_condition, hardware.level, axis) if axis else []
     notes = (Text(note, style="dim") for note in HARDWARE_NOTES[:1])
     yield Section(
         name="hardware",
         title="Hardware",
         tables=(*size_tables(used), app_master_table(used, hardware)),
-        pictures=pictures,
+        pictures=(
+            *(_energy_picture(chart, heading) for chart in charts),
+            *over_time_pictures,
+        ),
         notes=HARDWARE_NOTES if has_energy else HARDWARE_NOTES[:1],
         files={"energy.csv": energy_csv(by_workload(moments, hardware))},
         terminal=Group(text_table(overview(used)), *notes),
+    )
+
+
+def _energy_picture(chart: ChartData, heading: str) -> Picture:
+    return Picture(
+        chart.name,
+        chart.title,
+        " ".join(chart.caption),
+        partial(chart_figure, chart, heading),
+        _DOTS_PER_INCH,
+        is_wide=False,
     )
 
 
