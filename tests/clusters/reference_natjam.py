@@ -37,6 +37,7 @@ class Outcome:
     checkpoints: int = 0
     margin: int = 0
     drops: int = 0
+    production_drops: int = 0
     arrived: int = 0
 
     @property
@@ -315,6 +316,7 @@ class _Run:
                 self.incoming[self.incoming.index(None)] = job
             else:
                 self.outcome.drops += 1
+                self.outcome.production_drops += self.cluster.is_high(job)
         # Those of which a mistake of the published models has taken it.
         for job in self.incoming:
             if job and job.priority is None:

@@ -29,8 +29,8 @@ from rebecsim.lang import check_source
 from rebecsim.simulation import ORDERS, simulate
 from rebecsim.simulation.order import scheduler_for
 
-UNCOUNTED = {"arrived", "checkpoints", "margin"}
-"""Columns that are no ends of jobs."""
+UNCOUNTED = {"arrived", "checkpoints", "margin", "production_drops"}
+"""Columns that are no ends of jobs, or ends that are counted with others."""
 
 _EACH = 250
 """Scenarios with eviction, and as many without: 500 of the kind."""

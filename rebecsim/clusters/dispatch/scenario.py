@@ -42,6 +42,7 @@ from rebecsim.clusters.dispatch.configuration import (
     HighPriority,
     QueueSize,
     Workload,
+    counts_priorities,
 )
 from rebecsim.clusters.dispatch.eviction import eviction_policy
 from rebecsim.clusters.dispatch.hardware import Power, Speeds
@@ -220,6 +221,11 @@ class Scenario(StudyScenario):
         if self.workload == "same" or not self.high_priority.decides_lengths:
             return False
         return len({dispatch_policy(each).uses_priority for each in self.policies}) > 1
+
+    @property
+    def counts_priorities(self) -> bool:
+        """Whether models without eviction count jobs of high priority; those with it always do."""
+        return counts_priorities(self.high_priority, self.workload)
 
     @property
     def measures_busy_time(self) -> bool:

@@ -33,6 +33,16 @@ BUSY_TIME = "m_busy_time"
 horizon it was busy. They are counted when a job begins; those of a job that ends after the horizon
 only as far as the horizon."""
 
+HIGH_PRIORITY_COUNTERS: Mapping[str, str] = MappingProxyType(
+    {
+        "high_queue_misses": "m_high_queue_misses",
+        "high_update_misses": "m_high_update_misses",
+        "high_completions": "m_high_jobs_complete",
+        "high_drops": "m_high_dropped_jobs",
+    }
+)
+"""Those of `COUNTERS` that are of jobs of high priority, in models that count priorities."""
+
 _PUBLISHED_QUEUE_LENGTH = 20
 _EXECUTING_AND_NEXT_TICK = 2
 
@@ -46,7 +56,8 @@ def rebeca_source(configuration: Configuration, *, asserting: bool = True) -> st
     """Return the Timed Rebeca text of the model of `configuration`.
 
     With `asserting` it asserts at each tick that no job got lost. An assertion reads the counters,
-    so they cannot be forgotten where it stands.
+    so they cannot be forgotten where it stands. Without it nothing is counted by priority either:
+    a priority that is kept to be counted would make states differ. The choices are the same.
 
     The choices of checkQueue stand in the order arrivals, lengths, priorities, so models that
     differ in policy alone have the same first choice sites.
@@ -62,6 +73,7 @@ def rebeca_source(configuration: Configuration, *, asserting: bool = True) -> st
         speeds=[speed_ratio(speed) for speed in _speeds(configuration)],
         manager_queue=_manager_queue(configuration.app_masters),
         asserting=asserting,
+        counts_priorities=asserting and configuration.counts_priorities,
     )
 
 

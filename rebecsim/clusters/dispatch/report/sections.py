@@ -15,7 +15,7 @@ from rebecsim.clusters.dispatch.energy import (
     by_workload,
 )
 from rebecsim.clusters.dispatch.eviction_measures import NATJAM_FATES
-from rebecsim.clusters.dispatch.measures import DISPATCH_FATES
+from rebecsim.clusters.dispatch.measures import DISPATCH_FATES, FATES_BY_PRIORITY
 from rebecsim.clusters.dispatch.report.exact import exact_sections
 from rebecsim.clusters.dispatch.report.hardware import (
     HARDWARE_NOTES,
@@ -25,7 +25,9 @@ from rebecsim.clusters.dispatch.report.hardware import (
     size_tables,
 )
 from rebecsim.clusters.dispatch.report.utilisation import utilisation_charts, utilisation_figure
+from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.clusters.dispatch.traced import UtilisationOverTime, utilisation_over_time
+from rebecsim.metrics import Metric
 from rebecsim.report.charts.printed import chart_figure
 from rebecsim.report.charts.series import ChartData
 from rebecsim.report.csv import ESTIMATE_FIELDS, estimate_fields, table_csv, text_of
@@ -67,8 +69,9 @@ def dispatch_sections(
 
 def _breakdown(plan: Plan, moments: Sequence[CellMoments]) -> Iterator[Section]:
     evicts = plan.scenario.eviction is not None
-    level = plan.scenario.level
-    parts = summarise(moments, NATJAM_FATES if evicts else DISPATCH_FATES, level)
+    by_priority = evicts or plan.scenario.counts_priorities
+    metrics = _fates(plan.scenario)
+    parts = summarise(moments, metrics, plan.scenario.level)
     yield Section(
         name="breakdown",
         title="Breakdown",
@@ -78,12 +81,18 @@ def _breakdown(plan: Plan, moments: Sequence[CellMoments]) -> Iterator[Section]:
                 parts,
             ),
         ),
-        notes=tuple(f"{metric.title}: {metric.note}" for metric in parts.metrics),
-        files={"breakdown.csv": _summary_csv(plan, moments)} if evicts else {},
+        notes=tuple(f"{metric.title}: {metric.note}" for metric in metrics),
+        files={"breakdown.csv": _summary_csv(plan, moments, metrics)} if by_priority else {},
         terminal=text_table(_parts_table("What became of the jobs (jobs per run)", parts))
         if evicts
         else None,
     )
+
+
+def _fates(scenario: Scenario) -> tuple[Metric, ...]:
+    if scenario.eviction is not None:
+        return NATJAM_FATES
+    return FATES_BY_PRIORITY if scenario.counts_priorities else DISPATCH_FATES
 
 
 def _parts_table(title: str, parts: Summary) -> TextTable:
@@ -95,9 +104,9 @@ def _parts_table(title: str, parts: Summary) -> TextTable:
     return TextTable(title, ("", *parts.policies), tuple(rows))
 
 
-def _summary_csv(plan: Plan, moments: Sequence[CellMoments]) -> str:
+def _summary_csv(plan: Plan, moments: Sequence[CellMoments], metrics: tuple[Metric, ...]) -> str:
     scenario = plan.scenario
-    parts = ReportInput("", "", {}, scenario.seed, {}, moments, NATJAM_FATES, level=scenario.level)
+    parts = ReportInput("", "", {}, scenario.seed, {}, moments, metrics, level=scenario.level)
     return table_csv({Condition(): parts})
 
 
