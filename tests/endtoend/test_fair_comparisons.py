@@ -114,3 +114,20 @@ def test_dropped_jobs_are_told_by_priority_with_eviction(compared, tmp_path):
     found = fates(tmp_path, "MDF")
     assert found["production_drops"] > 0
     assert found["research_drops"] > 0
+
+
+@pytest.mark.usefixtures("without_charts")
+def test_eviction_has_speeds_and_power(compared, tmp_path):
+    hardware = "\n[eviction]\n\n[power]\nidle = [10.0]\nbusy = [20.0]\n"
+    text = SCENARIO.replace('["EDF", "FIFO"]', '["MDF", "MLF"]\nspeeds = [1.0, 0.5]')
+    done = compared(text + hardware)
+    assert "Energy (" in done.stdout, done.stderr
+    with (tmp_path / "out" / "energy.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if not row["app_master"]]
+    assert len(rows) == 4
+    for row in rows:
+        # Of 30 seconds at 10 watts, and 10 more while it is busy.
+        machines = int(row["app_masters"])
+        energy = machines * 30 * 10 * (1 + float(row["utilisation"]))
+        assert float(row["energy"]) == pytest.approx(energy)
+    assert (tmp_path / "out" / "charts" / "energy.svg").exists()

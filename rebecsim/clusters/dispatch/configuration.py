@@ -115,6 +115,13 @@ class ClusterConfiguration(BaseModel):
     queue_size: QueueSize
     epsilon: Epsilon
     high_priority: HighPriority = HighPriority()
+    speeds: Speeds = ()
+    horizon: int | None = Field(
+        default=None,
+        ge=1,
+        description="the model counts the time units before this one in which each AppMaster is "
+        "busy; without it, it counts none",
+    )
 
     @property
     def file_stem(self) -> str:
@@ -133,13 +140,6 @@ class Configuration(ClusterConfiguration):
     """One dispatch policy, one workload and one cluster size: what one model is generated from."""
 
     policy: PolicyName = Field(description="name of the dispatch policy")
-    speeds: Speeds = ()
-    horizon: int | None = Field(
-        default=None,
-        ge=1,
-        description="the model counts the time units before this one in which each AppMaster is "
-        "busy; without it, it counts none",
-    )
     workload: Workload = "same"
 
     @property

@@ -181,12 +181,6 @@ class Scenario(StudyScenario):
         return lengths
 
     @model_validator(mode="after")
-    def _hardware_is_for_dispatch(self) -> Self:
-        if self.eviction is not None and self.measures_busy_time:
-            raise ValueError("speeds and power are for scenarios without [eviction]; remove either")
-        return self
-
-    @model_validator(mode="after")
     def _eviction_has_one_workload(self) -> Self:
         if self.eviction is not None and self.workload != "same":
             raise ValueError(
@@ -245,6 +239,8 @@ class Scenario(StudyScenario):
                 queue_size=self.queue_size,
                 epsilon=self.epsilon,
                 high_priority=self.high_priority,
+                speeds=self.speeds,
+                horizon=self.ticks if self.measures_busy_time else None,
             )
             for policy, arrivals, lengths, app_masters in itertools.product(
                 self.policies, self.arrivals, self.lengths, self.app_masters
@@ -254,8 +250,7 @@ class Scenario(StudyScenario):
     def _configuration(self, **common: Any) -> ClusterConfiguration:
         if self.eviction is not None:
             return NatjamConfiguration(**common, eviction=self.eviction)
-        horizon = self.ticks if self.measures_busy_time else None
-        return Configuration(**common, speeds=self.speeds, horizon=horizon, workload=self.workload)
+        return Configuration(**common, workload=self.workload)
 
     @classmethod
     def tables_of(cls, values: Mapping[str, object]) -> Mapping[FieldPath, type[BaseModel]]:

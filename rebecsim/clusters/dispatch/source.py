@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from rebecsim.clusters.dispatch.configuration import Configuration
-from rebecsim.clusters.dispatch.hardware import cycled, speed_ratio
 from rebecsim.clusters.dispatch.policies import dispatch_policies
 from rebecsim.clusters.dispatch.rendering import render_model
 
@@ -70,16 +69,10 @@ def rebeca_source(configuration: Configuration, *, asserting: bool = True) -> st
         dispatch_policies.suspects(configuration.policy),
         policy=configuration.dispatch_policy,
         high_priority=configuration.high_priority,
-        speeds=[speed_ratio(speed) for speed in _speeds(configuration)],
         manager_queue=_manager_queue(configuration.app_masters),
         asserting=asserting,
         counts_priorities=asserting and configuration.counts_priorities,
     )
-
-
-def _speeds(configuration: Configuration) -> tuple[float, ...]:
-    speeds = configuration.speeds
-    return cycled(speeds, configuration.app_masters) if speeds else ()
 
 
 def _manager_queue(app_masters: int) -> int:

@@ -86,14 +86,15 @@ class ClusterModel:
         Columns `busy_am1`, ... are the time units in which each AppMaster was busy, in models
         that count them.
         """
-        if isinstance(self.configuration, NatjamConfiguration):
-            return NATJAM_COUNTERS
-        assert isinstance(self.configuration, Configuration)
-        is_busy_counted = self.configuration.horizon is not None
-        variables = busy_time_variables(self.configuration.app_masters) if is_busy_counted else ()
+        of_jobs = dict(NATJAM_COUNTERS)
+        if isinstance(self.configuration, Configuration):
+            high = HIGH_PRIORITY_COUNTERS if self.configuration.counts_priorities else {}
+            of_jobs = {**COUNTERS, **high}
+        if self.configuration.horizon is None:
+            return of_jobs
+        variables = busy_time_variables(self.configuration.app_masters)
         busy = {f"busy_am{number}": name for number, name in enumerate(variables, start=1)}
-        high = HIGH_PRIORITY_COUNTERS if self.configuration.counts_priorities else {}
-        return {**COUNTERS, **high, **busy}
+        return {**of_jobs, **busy}
 
     @property
     def observation(self) -> Observation:
