@@ -84,7 +84,7 @@ def test_one_job_at_a_time_is_always_in_time_and_never_evicted(law):
     generator = random.Random(1)
     cluster = Cluster("MLF", 1, arrivals, lambda time, draw: 5)
     # Jobs arrive at 0, 10, .., 90, run for 5 of the 10 time units they have from the next one on.
-    expected = Outcome(research_completions=10, margin=50)
+    expected = Outcome(research_completions=10, margin=50, arrived=10)
     assert simulate(cluster, law(generator), generator) == expected
 
 

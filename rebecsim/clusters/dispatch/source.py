@@ -29,8 +29,8 @@ the end of a run."""
 
 BUSY_TIME = "m_busy_time"
 """State variable of each AppMaster, in models with a horizon: in how many time units before the
-horizon it was busy. They are counted when a job begins; those of a job that ends after the horizon
-only as far as the horizon."""
+horizon it was busy. They are counted when a job begins, those of a job that ends after the horizon
+only as far as the horizon; with eviction, each when it begins."""
 
 HIGH_PRIORITY_COUNTERS: Mapping[str, str] = MappingProxyType(
     {
