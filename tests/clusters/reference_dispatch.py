@@ -32,12 +32,19 @@ class Outcome:
     completions: int = 0
     dropped: int = 0
     arrived: int = field(default=0, compare=False)
+    high: dict[str, int] = field(default_factory=dict, compare=False)
+    """How many of a counter are jobs of high priority, where priorities are drawn."""
     busy: dict[int, int] = field(default_factory=dict, compare=False)
     """Time units before the end in which each AppMaster was busy, from 0."""
 
     @property
     def misses(self) -> int:
         return self.queue_misses + self.update_misses
+
+    def count(self, counter: str, is_high: bool) -> None:
+        setattr(self, counter, getattr(self, counter) + 1)
+        if is_high:
+            self.high[counter] = self.high.get(counter, 0) + 1
 
 
 @dataclass(eq=False, slots=True)
@@ -60,7 +67,10 @@ class Cluster:
     ticks: int = 99
     speeds: tuple[str, ...] = ("1",)
     same_jobs: bool = False
-    """Whether priorities decide lengths under all policies; in the original, under PRIORITY."""
+    """Whether jobs have priorities under all policies; in the original, under PRIORITY."""
+
+    def is_high(self, job: Job) -> bool:
+        return job.priority is not None and job.priority <= self.high_probability
 
 
 def fair(generator: random.Random) -> Draw:
@@ -91,20 +101,17 @@ def simulate(cluster: Cluster, draw: Draw, generator: random.Random) -> Outcome:
     outcome = Outcome()
     queue: list[Job | None] = [None] * cluster.queue_size
     free = [True] * cluster.app_masters
-    due: dict[int, list[tuple[int, bool]]] = {}
+    due: dict[int, list[tuple[int, bool, bool]]] = {}
     for time in range(cluster.ticks):
-        happening: list[tuple[int, bool] | None] = [None, *due.pop(time, ())]
+        happening: list[tuple[int, bool, bool] | None] = [None, *due.pop(time, ())]
         generator.shuffle(happening)
         for update in happening:
             if update is None:
                 _tick(cluster, time, queue, free, due, outcome, draw)
                 continue
-            app_master, missed = update
+            app_master, missed, is_high = update
             free[app_master] = True
-            if missed:
-                outcome.update_misses += 1
-            else:
-                outcome.completions += 1
+            outcome.count("update_misses" if missed else "completions", is_high)
     return outcome
 
 
@@ -120,14 +127,14 @@ def _tick(cluster, time, queue, free, due, outcome, draw) -> None:
                 end = time + min(needed, job.time_left)
                 before = outcome.busy.get(app_master, 0)
                 outcome.busy[app_master] = before + min(end, cluster.ticks) - time
-                due.setdefault(end, []).append((app_master, missed))
+                due.setdefault(end, []).append((app_master, missed, cluster.is_high(job)))
     for _ in range(cluster.arrivals(time, draw)):
         outcome.arrived += 1
         job = _drawn_job(cluster, time, draw)
         if None in queue:
             queue[queue.index(None)] = job
         else:
-            outcome.dropped += 1
+            outcome.count("dropped", cluster.is_high(job))
 
 
 @cache
@@ -141,7 +148,7 @@ def _age(cluster, queue, outcome) -> None:
         if job is not None:
             job.time_left -= 1
             if job.time_left <= 0:
-                outcome.queue_misses += 1
+                outcome.count("queue_misses", cluster.is_high(job))
                 queue[index] = None
     if cluster.policy == "FIFO":  # the others move up
         waiting = [job for job in queue if job is not None]
@@ -178,7 +185,7 @@ _RANKS = {
 
 def _drawn_job(cluster, time, draw) -> Job:
     length, priority = cluster.lengths(time, draw), None
-    if cluster.policy == "PRIORITY" or (cluster.same_jobs and cluster.high_length > 0):
+    if cluster.policy == "PRIORITY" or cluster.same_jobs:
         priority = 10 * (draw(10) + 1)
         if cluster.high_length > 0 and priority <= cluster.high_probability:
             length = cluster.high_length

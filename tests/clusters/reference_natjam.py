@@ -7,9 +7,11 @@ among those that have a message, and then one of its messages.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from fractions import Fraction
 
 import numpy as np
 
@@ -37,6 +39,7 @@ class Outcome:
     checkpoints: int = 0
     margin: int = 0
     drops: int = 0
+    production_drops: int = 0
     arrived: int = 0
 
     @property
@@ -67,6 +70,15 @@ class Job:
     deadline: int
     priority: int | None = None
     kind: str = RESEARCH
+    part: Fraction = Fraction(0)
+    """Of a unit of work: what is done already of the one that is not done."""
+
+    def work(self, speed: Fraction) -> None:
+        """Take what a time unit does off the work left, which is counted in whole units."""
+        done = self.part + speed
+        self.time -= math.floor(done)
+        self.part = done - math.floor(done)
+        self.deadline -= 1
 
 
 @dataclass
@@ -94,6 +106,10 @@ class Cluster:
     high_probability: int = 0
     high_length: int = 0
     ticks: int = 99
+    speeds: tuple[str, ...] = ("1",)
+
+    def speed(self, worker: int) -> Fraction:
+        return Fraction(self.speeds[worker % len(self.speeds)])
 
     def key(self, job: Job) -> int:
         """Small: to be run; large: to be evicted."""
@@ -170,8 +186,9 @@ class _Run:
 
     def process(self, worker: int) -> None:
         job = self.running[worker]
-        job.time -= 1
-        job.deadline -= 1
+        job.work(self.cluster.speed(worker))
+        if self.cluster.speeds != ("1",):
+            job.time = max(job.time, 0)
         if job.time <= 0 or job.deadline <= 0:
             self.running[worker] = None
             self.now[0].append(lambda: self.update(worker, job))
@@ -224,10 +241,9 @@ class _Run:
                 if job.deadline <= 0:
                     self.outcome.checkpoint_queue_misses += 1
                     self.saved[slot] = None
-        for mirror in self.mirrors:
+        for worker, mirror in enumerate(self.mirrors):
             if mirror.job and (mirror.job.time > 0 or mirror.job.deadline > 0):
-                mirror.job.time -= 1
-                mirror.job.deadline -= 1
+                mirror.job.work(self.cluster.speed(worker))
 
     def give(self, worker: int, queue: list[Job | None], slot: int, kind: str) -> None:
         job, queue[slot] = queue[slot], None
@@ -246,7 +262,7 @@ class _Run:
             if not mirror.locked
             and mirror.job
             and mirror.job.kind == RESEARCH
-            and mirror.job.time > 1
+            and mirror.job.time > mirror.job.part + self.cluster.speed(worker)
             and mirror.job.deadline >= least_deadline
         ]
         return max(able, key=lambda w: (self.cluster.key(self.mirrors[w].job), -w), default=None)
@@ -315,6 +331,7 @@ class _Run:
                 self.incoming[self.incoming.index(None)] = job
             else:
                 self.outcome.drops += 1
+                self.outcome.production_drops += self.cluster.is_high(job)
         # Those of which a mistake of the published models has taken it.
         for job in self.incoming:
             if job and job.priority is None:

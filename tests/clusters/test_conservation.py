@@ -29,8 +29,8 @@ from rebecsim.lang import check_source
 from rebecsim.simulation import ORDERS, simulate
 from rebecsim.simulation.order import scheduler_for
 
-UNCOUNTED = {"arrived", "checkpoints", "margin"}
-"""Columns that are no ends of jobs."""
+UNCOUNTED = {"arrived", "checkpoints", "margin", "production_drops"}
+"""Columns that are no ends of jobs, or ends that are counted with others."""
 
 _EACH = 250
 """Scenarios with eviction, and as many without: 500 of the kind."""
@@ -55,6 +55,7 @@ COMMON = {
     "high_priority": st.builds(
         HighPriority, probability=PROBABILITIES, length=st.sampled_from([0, 0, 1, 9])
     ),
+    "speeds": st.sampled_from([(), (), (0.5, 2.0), (3.0,), (0.3, 1.1)]),
 }
 
 dispatch = partial(st.builds, Configuration, policy=st.sampled_from(sorted(DISPATCH_POLICIES)))
@@ -72,7 +73,7 @@ def ended(manager: Rebec, counters: Mapping[str, str]) -> int:
 
 @settings(max_examples=_EACH, phases=[Phase.generate])
 @given(
-    configuration=dispatch(**COMMON, speeds=st.sampled_from([(), (0.5, 2.0)])),
+    configuration=dispatch(**COMMON),
     order=st.sampled_from(ORDERS),
     ticks=st.integers(1, 150),
 )
@@ -115,10 +116,12 @@ ONE_PRODUCTION_JOB_OF_TWO = NatjamConfiguration(
 )
 
 
-def outcome_of(source: str) -> str:
+def outcome_of(source: str, replication: int = 0) -> str:
     model = build_model(check_source(source, "model.rebeca"), "model.rebeca")
     run = simulate(
-        model, scheduler_for("random", "checkQueue", Streams((1, 2), 0), "fair"), until=1999
+        model,
+        scheduler_for("random", "checkQueue", Streams((1, 2), replication), "fair"),
+        until=1999,
     )
     return run.outcome
 
@@ -132,3 +135,25 @@ def test_a_model_that_evicts_a_job_at_its_deadline_fails_its_assertion():
     bare = guarded.replace("&& m_am_deadline[a] > 1", "")
     assert bare != guarded
     assert outcome_of(bare) == "assertion failed"
+
+
+def test_a_model_that_evicts_a_job_that_a_fast_app_master_ends_fails_its_assertion():
+    fast = NatjamConfiguration(
+        policy="MDF",
+        arrivals=UniformArrivals(count=2),
+        lengths=Nondet(minimum=1, maximum=8),
+        app_masters=3,
+        queue_size=6,
+        epsilon=2.0,
+        high_priority=HighPriority(probability=20),
+        speeds=(2.0,),
+    )
+    guarded = model_source(fast)
+    bare = guarded.replace("m_am_time[a] > nextWork(a)", "m_am_time[a] > 1")
+    assert bare != guarded
+    assert outcome_of(guarded, _UNLUCKY) == "time limit"
+    assert outcome_of(bare, _UNLUCKY) == "assertion failed"
+
+
+_UNLUCKY = 8
+"""A run of 40 in which a job is evicted that has just ended."""

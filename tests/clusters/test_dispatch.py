@@ -21,6 +21,7 @@ from rebecsim.clusters import (
     Wave,
     rebeca_source,
 )
+from rebecsim.clusters.dispatch.source import HIGH_PRIORITY_COUNTERS
 from rebecsim.lang import check_source
 
 ARRIVALS = (
@@ -158,7 +159,6 @@ def test_only_models_that_need_the_time_count_it():
     ("workload", "high"),
     [
         ("as-published", HighPriority(probability=30, length=9)),
-        ("same", HighPriority(probability=30)),  # priorities decide no lengths
         ("same", HighPriority(probability=0, length=9)),  # there are none
     ],
 )
@@ -173,10 +173,18 @@ def test_priorities_that_decide_nothing_are_in_the_priority_model_only(workload,
 def test_all_policies_give_jobs_of_high_priority_their_length():
     high = HighPriority(probability=30, length=9)
     source = rebeca_source(configuration(policy="EDF", high_priority=high))
-    assert "m_priority" not in source
-    assert "env int HIGH_PRIORITY = 30;" in source
     assert "env int HIGH_PRIORITY = 30;" in source
     assert "env int HIGH_PRIORITY_LENGTH = 9;" in source
+
+
+def test_jobs_of_high_priority_are_counted_in_all_models_but_those_for_exact_orders():
+    config = configuration(policy="EDF", high_priority=HighPriority(probability=30))
+    source = rebeca_source(config)
+    assert set(HIGH_PRIORITY_COUNTERS.values()) <= set(re.findall(r"int (m_high_\w+);", source))
+    bare = rebeca_source(config, asserting=False)
+    assert "m_priority" not in bare
+    assert "m_high" not in bare
+    assert choices(bare) == choices(source)
 
 
 def test_a_high_priority_length_of_zero_keeps_the_length_of_the_job():

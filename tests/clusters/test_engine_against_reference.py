@@ -109,6 +109,34 @@ def test_means_agree(policy, workload, law):
     )
 
 
+@pytest.mark.parametrize("policy", ["FIFO", "SJF"])
+def test_priorities_are_counted_under_policies_that_do_not_use_them(policy):
+    """Also where they decide no lengths."""
+    compare(
+        Configuration(
+            policy=policy,
+            arrivals=UniformArrivals(count=2),
+            lengths=Nondet(minimum=1, maximum=6),
+            app_masters=2,
+            queue_size=4,
+            epsilon=0.5,
+            high_priority={"probability": 30},
+        ),
+        Cluster(
+            policy,
+            2,
+            lambda time, draw: 2,
+            drawn_between(1, 6),
+            0.5,
+            queue_size=4,
+            high_probability=30,
+            ticks=60,
+            same_jobs=True,
+        ),
+        "fair",
+    )
+
+
 @pytest.mark.parametrize("policy", ["EDF", "FIFO", "SJF"])
 @pytest.mark.parametrize("speeds", [(1.0,), (2.0, 0.5), (1.5, 0.75, 1.1)])
 def test_means_agree_on_app_masters_of_different_speeds(policy, speeds):
@@ -137,13 +165,23 @@ def test_means_agree_on_app_masters_of_different_speeds(policy, speeds):
     )
 
 
+HIGH = {
+    "m_high_queue_misses": "queue_misses",
+    "m_high_update_misses": "update_misses",
+    "m_high_jobs_complete": "completions",
+    "m_high_dropped_jobs": "dropped",
+}
+"""What the reference calls what is counted of jobs of high priority."""
+
+
 def compare(configuration: Configuration, cluster: Cluster, law: str) -> None:
     """Assert that the means of all counters differ by no more than chance explains."""
     model = build_model(check_source(rebeca_source(configuration), "test.rebeca"))
     busy = busy_time_variables(cluster.app_masters) if configuration.horizon else ()
+    high = HIGH if configuration.counts_priorities else {}
     batch = run_batch(
         model,
-        Observation("rm", (*COUNTERS.values(), *busy)),
+        Observation("rm", (*COUNTERS.values(), *high, *busy)),
         key=(1, 2),
         replications=range(RUNS),
         until=cluster.ticks - 1,
@@ -158,6 +196,10 @@ def compare(configuration: Configuration, cluster: Cluster, law: str) -> None:
         "m_jobs_complete": [outcome.completions for outcome in outcomes],
         "m_dropped_jobs": [outcome.dropped for outcome in outcomes],
         "m_arrived_jobs": [outcome.arrived for outcome in outcomes],
+        **{
+            variable: [outcome.high.get(name, 0) for outcome in outcomes]
+            for variable, name in high.items()
+        },
         **{
             name: [outcome.busy.get(number, 0) for outcome in outcomes]
             for number, name in enumerate(busy)

@@ -26,9 +26,10 @@ from rebecsim.clusters.dispatch.patterns.steps import (
     UniformArrivals,
     UniformLengths,
 )
+from rebecsim.clusters.dispatch.source import busy_time_variables
 from rebecsim.generate import build_model
 from rebecsim.lang import check_source
-from rebecsim.simulation import Observation, run_batch
+from rebecsim.simulation import Event, Observation, run_batch
 from tests.clusters import reference_natjam as reference
 from tests.examples import dear
 
@@ -312,6 +313,7 @@ def reference_run(config: NatjamConfiguration, replication: int, law: str, ticks
         config.high_priority.probability,
         config.high_priority.length,
         ticks,
+        tuple(map(str, config.speeds)) or ("1",),
     )
     return vars(reference.simulate(cluster, draw, Order(streams[ORDER_STREAM]), redraw))
 
@@ -371,11 +373,68 @@ def test_published_scenarios_run_as_in_the_reference(
         ),
         overhead=st.integers(0, 3),
         as_published=st.booleans(),
+        speeds=st.sampled_from([(), (2.0,), (1.0, 0.5), (0.75, 1.1, 3.0)]),
     ),
     law=st.sampled_from(["fair", "rmc"]),
 )
 def test_any_configuration_runs_as_in_the_reference(config, law):
     assert_runs_are_the_same(config, 2, law, 60)
+
+
+def test_a_speed_of_one_changes_no_run():
+    config = {"arrivals": UP_TO_THREE, "app_masters": 3, "overhead": 1}
+    plain = model_runs(configuration(**config), 20, "fair", 99)
+    assert model_runs(configuration(**config, speeds=(1.0,)), 20, "fair", 99) == plain
+
+
+def busy_times(config: NatjamConfiguration, ticks: int) -> tuple[list[int], list[Event]]:
+    """The busy times of the AppMasters in one run, and its messages."""
+    names = busy_time_variables(config.app_masters)
+    batch = run_batch(
+        model_of(config),
+        Observation("rm", names),
+        key=KEY,
+        replications=range(1),
+        until=ticks - 1,
+        trace=True,
+    )
+    return [int(batch.columns[name][0]) for name in names], batch.events[0]
+
+
+@pytest.mark.parametrize(
+    ("speed", "units"), [(3.0, 2), (2.5, 2), (2.0, 3), (1.0, 5), (0.76, 7), (0.75, 7), (0.7, 8)]
+)
+def test_a_job_occupies_an_app_master_as_long_as_its_speed_says(speed, units):
+    # A job of 5 each 10 time units, ten of them; each has 10 time units.
+    config = configuration(
+        app_masters=1,
+        arrivals=Bursty(size=1, interval=10),
+        lengths=UniformLengths(length=5),
+        speeds=(speed,),
+        horizon=100,
+    )
+    assert busy_times(config, 100)[0] == [9 * units + min(units, 9)]
+    (run,) = model_runs(config, 1, "fair", 100)
+    done = run["research_completions"]
+    assert done == 10
+    assert run["margin"] == done * (10 - units)
+
+
+@pytest.mark.parametrize("speeds", [(), (1.0, 0.5)])
+def test_busy_times_are_those_of_the_units_worked_up_to_the_horizon(speeds):
+    config = configuration(
+        arrivals=UP_TO_THREE,
+        app_masters=3,
+        speeds=speeds,
+        horizon=40,
+        high_priority=HighPriority(probability=30),
+    )
+    times, events = busy_times(config, 60)
+    assert any(event.server == "checkPoint" for event in events)
+    # What is done in a time unit is noted at its end.
+    worked = [event.rebec for event in events if event.server == "process" and event.time <= 40]
+    assert times == [worked.count(name) for name in ("am1", "am2", "am3")]
+    assert busy_times(config, 40)[0] == times
 
 
 def test_every_counter_is_met_by_such_runs():

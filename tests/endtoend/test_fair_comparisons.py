@@ -1,6 +1,7 @@
 """Comparisons that are fair, or say that they are not, as a user runs them."""
 
 import csv
+import re
 
 import pytest
 
@@ -68,3 +69,65 @@ def test_a_percentage_of_high_priority_need_not_be_a_multiple_of_ten(run, tmp_pa
     assert all("?(5, 10, 15, 20," in text for text in texts)
     checked = run("check", "--strict", *(tmp_path / "models").iterdir())
     assert checked.returncode == 0, checked.stderr
+
+
+def fates(tmp_path, policy):
+    with (tmp_path / "out" / "breakdown.csv").open() as file:
+        rows = {row["policy"]: row for row in csv.DictReader(file)}
+    return {name: float(text) for name, text in rows[policy].items() if name != "policy" and text}
+
+
+@pytest.mark.usefixtures("without_charts")
+def test_what_became_of_jobs_is_told_by_priority_under_every_policy(compared, tmp_path):
+    done = compared(SAME)
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "out" / "report.html").read_text()
+    for title in ("Missed, queue", "Missed, AppMaster", "Completed", "Dropped"):
+        assert f"{title}, high priority" in page
+        assert f"{title}, low priority" in page
+    with (tmp_path / "out" / "table.csv").open() as file:
+        misses = {row["policy"]: float(row["deadline_misses"]) for row in csv.DictReader(file)}
+    for policy in ("EDF", "PRIORITY"):
+        found = fates(tmp_path, policy)
+        parts = [found[f"{p}_{w}_misses"] for p in ("high", "low") for w in ("queue", "update")]
+        assert sum(parts) == pytest.approx(misses[policy])
+        assert found["high_completions"] > 0
+    assert (
+        fates(tmp_path, "PRIORITY")["high_queue_misses"]
+        < fates(tmp_path, "EDF")["high_queue_misses"]
+    )
+
+
+@pytest.mark.usefixtures("without_charts")
+@pytest.mark.parametrize("text", [SCENARIO, AS_PUBLISHED])
+def test_priorities_that_not_all_jobs_have_are_not_counted(compared, tmp_path, text):
+    assert compared(text).returncode == 0
+    assert "high priority</th>" not in (tmp_path / "out" / "report.html").read_text()
+    assert not (tmp_path / "out" / "breakdown.csv").exists()
+
+
+@pytest.mark.usefixtures("without_charts")
+def test_dropped_jobs_are_told_by_priority_with_eviction(compared, tmp_path):
+    text = SAME.replace('["EDF", "PRIORITY"]', '["MDF", "MLF"]') + "\n[eviction]\n"
+    done = compared(re.sub(r"queue_size = \d+", "queue_size = 1", text))
+    assert "Dropped, production" in done.stdout, done.stderr
+    found = fates(tmp_path, "MDF")
+    assert found["production_drops"] > 0
+    assert found["research_drops"] > 0
+
+
+@pytest.mark.usefixtures("without_charts")
+def test_eviction_has_speeds_and_power(compared, tmp_path):
+    hardware = "\n[eviction]\n\n[power]\nidle = [10.0]\nbusy = [20.0]\n"
+    text = SCENARIO.replace('["EDF", "FIFO"]', '["MDF", "MLF"]\nspeeds = [1.0, 0.5]')
+    done = compared(text + hardware)
+    assert "Energy (" in done.stdout, done.stderr
+    with (tmp_path / "out" / "energy.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if not row["app_master"]]
+    assert len(rows) == 4
+    for row in rows:
+        # Of 30 seconds at 10 watts, and 10 more while it is busy.
+        machines = int(row["app_masters"])
+        energy = machines * 30 * 10 * (1 + float(row["utilisation"]))
+        assert float(row["energy"]) == pytest.approx(energy)
+    assert (tmp_path / "out" / "charts" / "energy.svg").exists()

@@ -8,7 +8,12 @@ from rich.console import Console
 
 from rebecsim.clusters import Power
 from rebecsim.clusters.dispatch.energy import Hardware, by_policy_and_size, by_workload
-from rebecsim.clusters.dispatch.report.hardware import app_master_table, overview, size_tables
+from rebecsim.clusters.dispatch.report.hardware import (
+    app_master_table,
+    energy_charts,
+    overview,
+    size_tables,
+)
 from rebecsim.clusters.dispatch.report.sections import energy_csv, hardware_sections
 from rebecsim.clusters.dispatch.report.utilisation import (
     utilisation_charts,
@@ -18,8 +23,9 @@ from rebecsim.clusters.dispatch.report.utilisation import (
 from rebecsim.clusters.dispatch.traced import UtilisationOverTime
 from rebecsim.report import report_view, write_report
 from rebecsim.report.charts.figures import FORMS, render_figure
-from rebecsim.studies.cell import Cell
+from rebecsim.studies.cell import Cell, Condition
 from rebecsim.studies.statistics.moments import CellMoments
+from tests.report.conftest import AXIS
 
 HARDWARE = Hardware(100, (1.0, 0.5), Power(idle=[90.0, 20.0], busy=[200.0, 60.0], time_unit=60.0))
 
@@ -38,8 +44,8 @@ def over_time(app_masters=3, ticks=100, replications=20):
     return [UtilisationOverTime(policy, shares, replications) for policy in ("EDF", "SJF")]
 
 
-def sections(cells, hardware=None, utilisation=()):
-    return tuple(hardware_sections("Against EDF", cells, hardware, utilisation))
+def sections(cells, hardware=None, utilisation=(), told_apart=()):
+    return tuple(hardware_sections("Against EDF", cells, hardware, utilisation, AXIS, told_apart))
 
 
 @pytest.fixture
@@ -63,6 +69,31 @@ def test_tables_are_by_policy_and_cluster_size(report):
     assert shown == pytest.approx(figures[3].cluster.energy.value / 1e6, abs=0.006)
     shown = utilisation.rows[0][1][0]
     assert shown.startswith(f"{100 * figures[0].cluster.utilisation.value:.1f} % ± ")
+
+
+def test_energy_is_drawn_along_the_cluster_size_with_its_intervals(report):
+    figures = by_policy_and_size(report.moments, HARDWARE)
+    (chart,) = energy_charts({Condition(): figures}, 0.95, AXIS)
+    assert (chart.name, chart.y_label, chart.places) == ("energy", "Energy (MJ per run)", (1, 3))
+    assert [line.policy for line in chart.series] == ["EDF", "SJF"]
+    shown = [
+        line for each in chart.series for line in zip(each.low, each.values, each.high, strict=True)
+    ]
+    for (low, value, high), each in zip(shown, figures, strict=True):
+        energy = each.cluster.energy
+        wanted = (energy.low / 1e6, energy.value / 1e6, energy.high / 1e6)
+        assert (low, value, high) == pytest.approx(wanted)
+
+
+def test_energy_of_patterns_that_are_told_apart_is_drawn_apart(report):
+    (section,) = sections(report.moments, HARDWARE, told_apart=["arrivals"])
+    assert [picture.title for picture in section.pictures] == [
+        "Energy, arrivals uniform 1",
+        "Energy, arrivals uniform 2",
+    ]
+    assert [picture.name for picture in section.pictures] == ["energy", "energy_2"]
+    (section,) = sections(report.moments, Hardware(100, (1.0, 0.5)))
+    assert section.pictures == ()
 
 
 def test_each_app_master_of_the_largest_cluster_has_a_row(report):
@@ -129,10 +160,11 @@ def test_the_report_has_the_section_the_file_and_the_pictures(report, make_repor
     written = write_report(report, tmp_path)
     page = written.html.read_text("utf-8")
     assert '<h2 id="hardware">Hardware</h2>' in page
-    assert page.count('<img class="picture" src="data:image/svg+xml;base64,') == 2
+    assert page.count('<img class="picture" src="data:image/svg+xml;base64,') == 3
     assert "Utilisation of each AppMaster over time under SJF" in page
     assert tmp_path / "energy.csv" in written.data
-    pictures = {f"utilisation_{p}.{form}" for p in ("edf", "sjf") for form in ("png", "svg")}
+    names = ("energy", "utilisation_edf", "utilisation_sjf")
+    pictures = {f"{name}.{form}" for name in names for form in ("png", "svg")}
     assert pictures <= {path.name for path in written.charts}
     assert all(path.exists() for path in (*written.charts, *written.data))
 

@@ -96,6 +96,11 @@ class HighPriority(BaseModel):
 Workload = Literal["same", "as-published"]
 
 
+def counts_priorities(high_priority: HighPriority, workload: Workload) -> bool:
+    """Whether jobs of high priority are counted: there are some, and under all policies."""
+    return high_priority.probability > 0 and workload == "same"
+
+
 class ClusterConfiguration(BaseModel):
     """What every generated model has: a policy, a workload and a cluster."""
 
@@ -110,6 +115,13 @@ class ClusterConfiguration(BaseModel):
     queue_size: QueueSize
     epsilon: Epsilon
     high_priority: HighPriority = HighPriority()
+    speeds: Speeds = ()
+    horizon: int | None = Field(
+        default=None,
+        ge=1,
+        description="the model counts the time units before this one in which each AppMaster is "
+        "busy; without it, it counts none",
+    )
 
     @property
     def file_stem(self) -> str:
@@ -128,13 +140,6 @@ class Configuration(ClusterConfiguration):
     """One dispatch policy, one workload and one cluster size: what one model is generated from."""
 
     policy: PolicyName = Field(description="name of the dispatch policy")
-    speeds: Speeds = ()
-    horizon: int | None = Field(
-        default=None,
-        ge=1,
-        description="the model counts the time units before this one in which each AppMaster is "
-        "busy; without it, it counts none",
-    )
     workload: Workload = "same"
 
     @property
@@ -143,7 +148,11 @@ class Configuration(ClusterConfiguration):
         return dispatch_policy(self.policy)
 
     @property
+    def counts_priorities(self) -> bool:
+        """Whether jobs of high priority are counted; see `counts_priorities`."""
+        return counts_priorities(self.high_priority, self.workload)
+
+    @property
     def draws_priorities(self) -> bool:
-        """Whether jobs draw a priority: if the policy uses it, or if it decides their lengths."""
-        decides = self.high_priority.decides_lengths and self.workload == "same"
-        return decides or self.dispatch_policy.uses_priority
+        """Whether jobs draw a priority: if it is counted, or if the policy uses it."""
+        return self.counts_priorities or self.dispatch_policy.uses_priority

@@ -10,7 +10,9 @@ the tables do, so there are two rates of request success.
 
 from __future__ import annotations
 
-from rebecsim.clusters.dispatch.measures import DROPS, deadline_metrics, fate
+from dataclasses import replace
+
+from rebecsim.clusters.dispatch.measures import deadline_metrics, fate
 from rebecsim.metrics.metric import Metric, Weights
 
 _COMPLETIONS: Weights = {"production_completions": 1, "research_completions": 1}
@@ -118,6 +120,14 @@ NATJAM_FATES: tuple[Metric, ...] = (
         "Jobs of low priority done in time",
         better="higher",
     ),
-    DROPS,
+    fate(
+        "production_drops", "Dropped, production", "Jobs of high priority that found the queue full"
+    ),
+    replace(
+        fate(
+            "research_drops", "Dropped, research", "Jobs of low priority that found the queue full"
+        ),
+        numerator={"drops": 1, "production_drops": -1},
+    ),
 )
 """What becomes of jobs, by place and priority."""

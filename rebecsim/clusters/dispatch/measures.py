@@ -8,6 +8,7 @@ chapter 4, tables 4.2 to 4.13, where the rates are ratios of sums pooled over al
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from rebecsim.metrics.metric import Metric, Weights
@@ -19,7 +20,10 @@ _LEFT_OUT = (
 
 
 def fate(
-    counter: str, title: str, note: str, better: Literal["lower", "higher"] = "lower"
+    counter: str,
+    title: str,
+    note: str,
+    better: Literal["lower", "higher"] = "lower",
 ) -> Metric:
     """Give how many jobs a counter has, mean per run."""
     return Metric(
@@ -30,6 +34,24 @@ def fate(
         numerator={counter: 1},
         note=f"{note}, mean per run.",
     )
+
+
+def _by_priority(metric: Metric) -> tuple[Metric, Metric]:
+    """Give a fate for jobs of high and of low priority; `high_` and its name is counted."""
+    high, low = (
+        replace(
+            metric,
+            name=f"{priority}_{metric.name}",
+            title=f"{metric.title}, {priority} priority",
+            note=metric.note.replace("Jobs", f"Jobs of {priority} priority", 1),
+            numerator=numerator,
+        )
+        for priority, numerator in (
+            ("high", {f"high_{metric.name}": 1}),
+            ("low", {metric.name: 1, f"high_{metric.name}": -1}),
+        )
+    )
+    return high, low
 
 
 DROPS = fate("drops", "Dropped", "Jobs that found the queue full")
@@ -100,3 +122,8 @@ DISPATCH_FATES: tuple[Metric, ...] = (
     DROPS,
 )
 """What becomes of jobs, by place."""
+
+FATES_BY_PRIORITY: tuple[Metric, ...] = tuple(
+    part for metric in DISPATCH_FATES for part in _by_priority(metric)
+)
+"""What becomes of jobs, by place and priority, where priorities are counted."""

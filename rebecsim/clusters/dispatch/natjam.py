@@ -29,6 +29,7 @@ NATJAM_COUNTERS: Mapping[str, str] = MappingProxyType(
         "production_completions": "m_production_jobs_complete",
         "research_completions": "m_research_jobs_complete",
         "drops": "m_dropped_jobs",
+        "production_drops": "m_production_dropped_jobs",
         "arrived": "m_arrived_jobs",
         "margin": "m_margin",
     }
@@ -36,9 +37,10 @@ NATJAM_COUNTERS: Mapping[str, str] = MappingProxyType(
 """Columns of the results, and the state variables of the ResourceManager `rm` they are read from.
 
 Deadlines passed before the job ran, on an AppMaster and after an eviction; evicted jobs that the
-full checkpoint queue lost, and those it kept; completions; arrivals at a full queue; all jobs that
-arrived, which are more than the others by those that wait or run at the end of a run; and the sum
-of time left minus work left over all jobs that ended on an AppMaster, which can be negative."""
+full checkpoint queue lost, and those it kept; completions; arrivals at a full queue, and those of
+them that were production jobs; all jobs that arrived, which are more than the others by those that
+wait or run at the end of a run; and the sum of time left minus work left over all jobs that ended
+on an AppMaster, which can be negative."""
 
 _PUBLISHED_QUEUE_LENGTH = 20
 _MESSAGES_OF_AN_APP_MASTER = 2

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from fractions import Fraction
 
 from rebecsim.clusters.common.plugin_errors import PluginSuspect, blaming
 from rebecsim.clusters.dispatch.configuration import ClusterConfiguration
+from rebecsim.clusters.dispatch.hardware import cycled, speed_ratio
 from rebecsim.clusters.dispatch.patterns import kinds
 from rebecsim.clusters.dispatch.patterns.base import WorkloadPattern
 from rebecsim.generate.environment import template_environment
@@ -46,12 +48,20 @@ def render_model(
             arrivals=arrivals,
             lengths=lengths,
             epsilon=epsilon,
+            speeds=_speed_ratios(configuration),
             priorities=", ".join(map(str, configuration.high_priority.values)),
             **values,
         )
         if suspects:
             check_source(text, "model.rebeca")
     return text
+
+
+def _speed_ratios(configuration: ClusterConfiguration) -> list[Fraction]:
+    """Return the speed of each AppMaster; none where no speeds are given."""
+    speeds = configuration.speeds
+    cycle = cycled(speeds, configuration.app_masters) if speeds else ()
+    return [speed_ratio(speed) for speed in cycle]
 
 
 def _float_literal(value: float) -> str:

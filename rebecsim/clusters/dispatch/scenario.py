@@ -42,6 +42,7 @@ from rebecsim.clusters.dispatch.configuration import (
     HighPriority,
     QueueSize,
     Workload,
+    counts_priorities,
 )
 from rebecsim.clusters.dispatch.eviction import eviction_policy
 from rebecsim.clusters.dispatch.hardware import Power, Speeds
@@ -181,12 +182,6 @@ class Scenario(StudyScenario):
         return lengths
 
     @model_validator(mode="after")
-    def _hardware_is_for_dispatch(self) -> Self:
-        if self.eviction is not None and self.measures_busy_time:
-            raise ValueError("speeds and power are for scenarios without [eviction]; remove either")
-        return self
-
-    @model_validator(mode="after")
     def _eviction_has_one_workload(self) -> Self:
         if self.eviction is not None and self.workload != "same":
             raise ValueError(
@@ -223,6 +218,11 @@ class Scenario(StudyScenario):
         return len({dispatch_policy(each).uses_priority for each in self.policies}) > 1
 
     @property
+    def counts_priorities(self) -> bool:
+        """Whether models without eviction count jobs of high priority; those with it always do."""
+        return counts_priorities(self.high_priority, self.workload)
+
+    @property
     def measures_busy_time(self) -> bool:
         """Whether the models count how long each AppMaster is busy."""
         return bool(self.speeds) or self.power.is_given
@@ -240,6 +240,8 @@ class Scenario(StudyScenario):
                 queue_size=self.queue_size,
                 epsilon=self.epsilon,
                 high_priority=self.high_priority,
+                speeds=self.speeds,
+                horizon=self.ticks if self.measures_busy_time else None,
             )
             for policy, arrivals, lengths, app_masters in itertools.product(
                 self.policies, self.arrivals, self.lengths, self.app_masters
@@ -249,8 +251,7 @@ class Scenario(StudyScenario):
     def _configuration(self, **common: Any) -> ClusterConfiguration:
         if self.eviction is not None:
             return NatjamConfiguration(**common, eviction=self.eviction)
-        horizon = self.ticks if self.measures_busy_time else None
-        return Configuration(**common, speeds=self.speeds, horizon=horizon, workload=self.workload)
+        return Configuration(**common, workload=self.workload)
 
     @classmethod
     def tables_of(cls, values: Mapping[str, object]) -> Mapping[FieldPath, type[BaseModel]]:

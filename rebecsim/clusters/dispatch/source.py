@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from rebecsim.clusters.dispatch.configuration import Configuration
-from rebecsim.clusters.dispatch.hardware import cycled, speed_ratio
 from rebecsim.clusters.dispatch.policies import dispatch_policies
 from rebecsim.clusters.dispatch.rendering import render_model
 
@@ -30,8 +29,18 @@ the end of a run."""
 
 BUSY_TIME = "m_busy_time"
 """State variable of each AppMaster, in models with a horizon: in how many time units before the
-horizon it was busy. They are counted when a job begins; those of a job that ends after the horizon
-only as far as the horizon."""
+horizon it was busy. They are counted when a job begins, those of a job that ends after the horizon
+only as far as the horizon; with eviction, each when it begins."""
+
+HIGH_PRIORITY_COUNTERS: Mapping[str, str] = MappingProxyType(
+    {
+        "high_queue_misses": "m_high_queue_misses",
+        "high_update_misses": "m_high_update_misses",
+        "high_completions": "m_high_jobs_complete",
+        "high_drops": "m_high_dropped_jobs",
+    }
+)
+"""Those of `COUNTERS` that are of jobs of high priority, in models that count priorities."""
 
 _PUBLISHED_QUEUE_LENGTH = 20
 _EXECUTING_AND_NEXT_TICK = 2
@@ -46,7 +55,8 @@ def rebeca_source(configuration: Configuration, *, asserting: bool = True) -> st
     """Return the Timed Rebeca text of the model of `configuration`.
 
     With `asserting` it asserts at each tick that no job got lost. An assertion reads the counters,
-    so they cannot be forgotten where it stands.
+    so they cannot be forgotten where it stands. Without it nothing is counted by priority either:
+    a priority that is kept to be counted would make states differ. The choices are the same.
 
     The choices of checkQueue stand in the order arrivals, lengths, priorities, so models that
     differ in policy alone have the same first choice sites.
@@ -59,15 +69,10 @@ def rebeca_source(configuration: Configuration, *, asserting: bool = True) -> st
         dispatch_policies.suspects(configuration.policy),
         policy=configuration.dispatch_policy,
         high_priority=configuration.high_priority,
-        speeds=[speed_ratio(speed) for speed in _speeds(configuration)],
         manager_queue=_manager_queue(configuration.app_masters),
         asserting=asserting,
+        counts_priorities=asserting and configuration.counts_priorities,
     )
-
-
-def _speeds(configuration: Configuration) -> tuple[float, ...]:
-    speeds = configuration.speeds
-    return cycled(speeds, configuration.app_masters) if speeds else ()
 
 
 def _manager_queue(app_masters: int) -> int:

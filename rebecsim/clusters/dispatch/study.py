@@ -18,7 +18,12 @@ from rebecsim.clusters.dispatch.measures import DISPATCH_METRICS
 from rebecsim.clusters.dispatch.natjam import NATJAM_COUNTERS, NatjamConfiguration, natjam_source
 from rebecsim.clusters.dispatch.policies import dispatch_policy
 from rebecsim.clusters.dispatch.scenario import Scenario
-from rebecsim.clusters.dispatch.source import COUNTERS, busy_time_variables, rebeca_source
+from rebecsim.clusters.dispatch.source import (
+    COUNTERS,
+    HIGH_PRIORITY_COUNTERS,
+    busy_time_variables,
+    rebeca_source,
+)
 from rebecsim.metrics import Metric
 from rebecsim.native import thresholds
 from rebecsim.simulation import ORDERS, Observation, Order
@@ -77,17 +82,19 @@ class ClusterModel:
     def counters(self) -> Mapping[str, str]:
         """What is counted in each run: column of the results -> state variable it is read from.
 
+        Columns `high_...` are of the jobs of high priority, in models that count priorities.
         Columns `busy_am1`, ... are the time units in which each AppMaster was busy, in models
         that count them.
         """
-        match self.configuration:
-            case NatjamConfiguration():
-                return NATJAM_COUNTERS
-            case Configuration(horizon=None):
-                return COUNTERS
+        of_jobs = dict(NATJAM_COUNTERS)
+        if isinstance(self.configuration, Configuration):
+            high = HIGH_PRIORITY_COUNTERS if self.configuration.counts_priorities else {}
+            of_jobs = {**COUNTERS, **high}
+        if self.configuration.horizon is None:
+            return of_jobs
         variables = busy_time_variables(self.configuration.app_masters)
         busy = {f"busy_am{number}": name for number, name in enumerate(variables, start=1)}
-        return {**COUNTERS, **busy}
+        return {**of_jobs, **busy}
 
     @property
     def observation(self) -> Observation:

@@ -166,7 +166,9 @@ class _ExtremeOrder:
         }
         epsilon = self._configuration.epsilon
         threshold = self._configuration.high_priority.probability
-        priorities = getattr(manager, "m_priority", [threshold + 1] * len(manager.m_deadline))
+        priorities = [threshold + 1] * len(manager.m_deadline)
+        if self._configuration.dispatch_policy.uses_priority:
+            priorities = manager.m_priority
         jobs = zip(manager.m_deadline, manager.m_length, priorities, strict=True)
         return [
             left * len(kinds) + kinds[length, priority <= threshold]

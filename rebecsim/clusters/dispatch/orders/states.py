@@ -253,9 +253,10 @@ def _drawn(alternatives: Sequence[int], law: ChoiceLaw) -> dict[int, float]:
 def _jobs_at(configuration: Configuration, time: int, law: ChoiceLaw) -> dict[_Job, float]:
     """Give how likely a job that comes then is which."""
     lengths = _drawn(configuration.lengths.alternatives(time), law)
-    if not configuration.draws_priorities:
-        return {_Job(length, False): chance for length, chance in lengths.items()}
     high = configuration.high_priority
+    matters = configuration.dispatch_policy.uses_priority or high.decides_lengths
+    if not (configuration.draws_priorities and matters):
+        return {_Job(length, False): chance for length, chance in lengths.items()}
     found: dict[_Job, float] = {}
     for length, chance in lengths.items():
         for value, weight in _drawn(high.values, law).items():

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rebecsim.clusters.dispatch.energy import Hardware, HardwareFigures
 from rebecsim.clusters.dispatch.hardware import cycled
 from rebecsim.metrics import Metric
+from rebecsim.report.charts.series import ChartData, chart_data
 from rebecsim.report.numbers import format_estimates
+from rebecsim.studies.cell import Condition
 from rebecsim.studies.sections import TextTable
 from rebecsim.studies.statistics.estimates import Estimate
+from rebecsim.studies.statistics.summary import Point, Summary, SummaryRow
+from rebecsim.studies.study import Axis
 
 HARDWARE_NOTES = (
     "Utilisation is the time in which an AppMaster has a job, as a share of the run; that of a "
@@ -64,6 +68,40 @@ def size_tables(figures: Sequence[HardwareFigures]) -> tuple[TextTable, ...]:
         title = f"Energy by number of AppMasters ({unit} per run)"
         tables.insert(0, TextTable(title, headings, _by_policy(figures, texts)))
     return tuple(tables)
+
+
+def energy_charts(
+    by_condition: Mapping[Condition, Sequence[HardwareFigures]], level: float, axis: Axis
+) -> list[ChartData]:
+    """Energy of the cluster along the cluster size, a chart for each condition.
+
+    All have one unit. None where the power draw is not given.
+    """
+    together = [each for figures in by_condition.values() for each in figures]
+    unit, scale = energy_scale([each.cluster.energy for each in together if each.cluster.energy])
+    metric = _energy_metric(unit)
+    summaries = {
+        condition: Summary((metric,), level, _rows(points), points, ())
+        for condition, figures in by_condition.items()
+        if (points := _points(figures, scale))
+    }
+    return [
+        chart_data(summary, 0, axis, condition, place)
+        for place, (condition, summary) in enumerate(summaries.items(), start=1)
+    ]
+
+
+def _points(figures: Sequence[HardwareFigures], scale: float) -> tuple[Point, ...]:
+    return tuple(
+        Point(each.policy, each.app_masters, each.replications, (_scaled(energy, scale),))
+        for each in figures
+        if (energy := each.cluster.energy)
+    )
+
+
+def _rows(points: Sequence[Point]) -> tuple[SummaryRow, ...]:
+    """Name the policies; a chart shows nothing that is pooled over cluster sizes."""
+    return tuple(SummaryRow(each, 0, (), {}) for each in dict.fromkeys(p.policy for p in points))
 
 
 def app_master_table(figures: Sequence[HardwareFigures], hardware: Hardware) -> TextTable:
@@ -139,12 +177,24 @@ def _shares(estimates: Sequence[Estimate]) -> list[str]:
 def _joules(estimates: Sequence[Estimate]) -> tuple[str, list[str]]:
     """The unit and the energies in it."""
     unit, scale = energy_scale(estimates)
-    metric = Metric("energy", "Energy", f"{unit} per run", "lower", {"joules": 1})
-    return unit, format_estimates(metric, [_scaled(each, scale) for each in estimates])
+    scaled = [_scaled(each, scale) for each in estimates]
+    return unit, format_estimates(_energy_metric(unit), scaled)
+
+
+def _energy_metric(unit: str) -> Metric:
+    return Metric("energy", "Energy", f"{unit} per run", "lower", {"joules": 1})
 
 
 def _scaled(estimate: Estimate, scale: float) -> Estimate:
-    """Give what texts are made from, the value and its error, in another unit."""
-    error = estimate.standard_error
-    shown = None if error is None else error / scale
-    return replace(estimate, value=estimate.value / scale, standard_error=shown)
+    """Give an estimate in another unit."""
+
+    def shown(part: float | None) -> float | None:
+        return None if part is None else part / scale
+
+    return replace(
+        estimate,
+        value=estimate.value / scale,
+        standard_error=shown(estimate.standard_error),
+        low=shown(estimate.low),
+        high=shown(estimate.high),
+    )

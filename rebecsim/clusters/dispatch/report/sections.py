@@ -15,16 +15,21 @@ from rebecsim.clusters.dispatch.energy import (
     by_workload,
 )
 from rebecsim.clusters.dispatch.eviction_measures import NATJAM_FATES
-from rebecsim.clusters.dispatch.measures import DISPATCH_FATES
+from rebecsim.clusters.dispatch.measures import DISPATCH_FATES, FATES_BY_PRIORITY
 from rebecsim.clusters.dispatch.report.exact import exact_sections
 from rebecsim.clusters.dispatch.report.hardware import (
     HARDWARE_NOTES,
     app_master_table,
+    energy_charts,
     overview,
     size_tables,
 )
 from rebecsim.clusters.dispatch.report.utilisation import utilisation_charts, utilisation_figure
+from rebecsim.clusters.dispatch.scenario import Scenario
 from rebecsim.clusters.dispatch.traced import UtilisationOverTime, utilisation_over_time
+from rebecsim.metrics import Metric
+from rebecsim.report.charts.printed import chart_figure
+from rebecsim.report.charts.series import ChartData
 from rebecsim.report.csv import ESTIMATE_FIELDS, estimate_fields, table_csv, text_of
 from rebecsim.report.numbers import format_estimates, level_text
 from rebecsim.report.report_input import ReportInput
@@ -33,8 +38,9 @@ from rebecsim.studies.cell import Condition
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.sections import Picture, Section, TextTable
 from rebecsim.studies.statistics.moments import CellMoments
-from rebecsim.studies.statistics.summary import Summary, summarise
+from rebecsim.studies.statistics.summary import Summary, apart, summarise
 from rebecsim.studies.storage.results import Results
+from rebecsim.studies.study import Axis
 
 _DOTS_PER_INCH = 200
 
@@ -50,14 +56,22 @@ def dispatch_sections(
     return (
         *exact_sections(plan, results, moments),
         *_breakdown(plan, moments),
-        *hardware_sections(scenario.heading, moments, hardware, over_time),
+        *hardware_sections(
+            scenario.heading,
+            moments,
+            hardware,
+            over_time,
+            plan.study.axis(scenario),
+            plan.study.told_apart(scenario),
+        ),
     )
 
 
 def _breakdown(plan: Plan, moments: Sequence[CellMoments]) -> Iterator[Section]:
     evicts = plan.scenario.eviction is not None
-    level = plan.scenario.level
-    parts = summarise(moments, NATJAM_FATES if evicts else DISPATCH_FATES, level)
+    by_priority = evicts or plan.scenario.counts_priorities
+    metrics = _fates(plan.scenario)
+    parts = summarise(moments, metrics, plan.scenario.level)
     yield Section(
         name="breakdown",
         title="Breakdown",
@@ -67,12 +81,18 @@ def _breakdown(plan: Plan, moments: Sequence[CellMoments]) -> Iterator[Section]:
                 parts,
             ),
         ),
-        notes=tuple(f"{metric.title}: {metric.note}" for metric in parts.metrics),
-        files={"breakdown.csv": _summary_csv(plan, moments)} if evicts else {},
+        notes=tuple(f"{metric.title}: {metric.note}" for metric in metrics),
+        files={"breakdown.csv": _summary_csv(plan, moments, metrics)} if by_priority else {},
         terminal=text_table(_parts_table("What became of the jobs (jobs per run)", parts))
         if evicts
         else None,
     )
+
+
+def _fates(scenario: Scenario) -> tuple[Metric, ...]:
+    if scenario.eviction is not None:
+        return NATJAM_FATES
+    return FATES_BY_PRIORITY if scenario.counts_priorities else DISPATCH_FATES
 
 
 def _parts_table(title: str, parts: Summary) -> TextTable:
@@ -84,9 +104,9 @@ def _parts_table(title: str, parts: Summary) -> TextTable:
     return TextTable(title, ("", *parts.policies), tuple(rows))
 
 
-def _summary_csv(plan: Plan, moments: Sequence[CellMoments]) -> str:
+def _summary_csv(plan: Plan, moments: Sequence[CellMoments], metrics: tuple[Metric, ...]) -> str:
     scenario = plan.scenario
-    parts = ReportInput("", "", {}, scenario.seed, {}, moments, NATJAM_FATES, level=scenario.level)
+    parts = ReportInput("", "", {}, scenario.seed, {}, moments, metrics, level=scenario.level)
     return table_csv({Condition(): parts})
 
 
@@ -95,13 +115,15 @@ def hardware_sections(
     moments: Sequence[CellMoments],
     hardware: Hardware | None,
     over_time: Sequence[UtilisationOverTime],
+    axis: Axis | None,
+    told_apart: Sequence[str] = (),
 ) -> Iterator[Section]:
     """Show utilisation and energy where busy times were counted, pictures where there are traces.
 
-    `heading` is that of pictures.
+    `heading` is that of pictures; energy is drawn along the `axis`, for each combination of the
+    values of the coordinates `told_apart`.
     """
-    charts = utilisation_charts(over_time, hardware)
-    pictures = tuple(
+    over_time_pictures = tuple(
         Picture(
             chart.name,
             "",
@@ -110,23 +132,42 @@ def hardware_sections(
             _DOTS_PER_INCH,
             is_wide=False,
         )
-        for chart in charts
+        for chart in utilisation_charts(over_time, hardware)
     )
     if hardware is None:
-        if pictures:
-            yield Section("hardware", "Hardware", pictures=pictures)
+        if over_time_pictures:
+            yield Section("hardware", "Hardware", pictures=over_time_pictures)
         return
     used = by_policy_and_size(moments, hardware)
     has_energy = any(each.cluster.energy for each in used)
+    by_condition = {
+        condition: by_policy_and_size(cells, hardware)
+        for condition, cells in apart(moments, told_apart).items()
+    }
+    charts = energy_charts(by_condition, hardware.level, axis) if axis else []
     notes = (Text(note, style="dim") for note in HARDWARE_NOTES[:1])
     yield Section(
         name="hardware",
         title="Hardware",
         tables=(*size_tables(used), app_master_table(used, hardware)),
-        pictures=pictures,
+        pictures=(
+            *(_energy_picture(chart, heading) for chart in charts),
+            *over_time_pictures,
+        ),
         notes=HARDWARE_NOTES if has_energy else HARDWARE_NOTES[:1],
         files={"energy.csv": energy_csv(by_workload(moments, hardware))},
         terminal=Group(text_table(overview(used)), *notes),
+    )
+
+
+def _energy_picture(chart: ChartData, heading: str) -> Picture:
+    return Picture(
+        chart.name,
+        chart.title,
+        " ".join(chart.caption),
+        partial(chart_figure, chart, heading),
+        _DOTS_PER_INCH,
+        is_wide=False,
     )
 
 
