@@ -26,8 +26,8 @@ _FIRST, _UNANNOUNCED = 1.5, 10.0
 """Seconds until the first line of progress, of runs that were announced and of others."""
 _NEXT = (10.0, 30.0)
 _MINUTE = 60.0
-_LOOK = 0.1
-"""Seconds between two looks at the memory."""
+_LOOK, _AGAIN = 0.1, 3.0
+"""Seconds between two looks at the memory, and two interrupts."""
 
 _MEGABYTE = 1_000_000
 
@@ -52,8 +52,7 @@ ANY_SIZE = SizeOptions()
 class Watch:
     """Says on standard error how far runs are, and interrupts them at a limit of memory.
 
-    `shown` is whether something else shows how far they are. `is_over` is whether the limit has
-    been reached. It counts as a bar does.
+    `shown` is whether something else shows how far they are. It counts as a bar does.
     """
 
     def __init__(self, first: float, most: int | None = None) -> None:
@@ -64,7 +63,13 @@ class Watch:
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._total = self._finished = 0
         self.shown = False
-        self.is_over = False
+        self._is_over = False
+        self._heeded = threading.Event()
+
+    def heeds(self) -> bool:
+        """Tell whether the limit was reached, which an interrupt is for then; there is no other."""
+        self._heeded.set()
+        return self._is_over
 
     def start(self, total: int) -> None:
         """Begin to count anew with a total."""
@@ -98,10 +103,17 @@ class Watch:
             if self._ended.wait(left if self._most is None else min(left, _LOOK)):
                 return False
             if self._most is not None and _memory() > self._most:
-                self.is_over = True
-                _interrupt()
+                self._interrupt()
                 return False
         return True
+
+    def _interrupt(self) -> None:
+        """Interrupt until that is heeded: Python drops what is raised while it frees an object."""
+        self._is_over = True
+        while not self._heeded.is_set():
+            _interrupt()
+            if self._ended.wait(_AGAIN):
+                return
 
     def _progress(self) -> str:
         from rebecsim.studies.size import duration
@@ -134,7 +146,7 @@ def sized(size: Size | None, options: SizeOptions = ANY_SIZE, runs: int = 1) -> 
     """Say how large runs are if they are large, and show how far they are while the block works.
 
     Exits before that with `--dry-run`, and after it with exit code 3 if the limit of memory ended
-    it; a block that has something to show then catches KeyboardInterrupt while `is_over`. `size`
+    it; a block that has something to show then catches KeyboardInterrupt and asks `heeds`. `size`
     None is not known.
     """
     if options.dry_run:
@@ -148,7 +160,7 @@ def sized(size: Size | None, options: SizeOptions = ANY_SIZE, runs: int = 1) -> 
         try:
             yield watch
         except KeyboardInterrupt:
-            if not watch.is_over:
+            if not watch.heeds():
                 raise
             complain(over(options))
             raise typer.Exit(ExitCode.UNDECIDED) from None

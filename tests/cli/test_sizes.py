@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
 from rebecsim.cli import sizes
 from rebecsim.cli.sizes import SizeOptions, Watch, sized
@@ -151,6 +152,7 @@ def test_a_limit_of_memory_ends_a_run(
     assert "the limit of memory was reached (--max-memory 1)" in done.stderr
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # sent again then
 def test_what_was_found_until_then_is_shown(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,4 +175,25 @@ def test_what_was_found_until_then_is_shown(
 def test_without_a_limit_nothing_is_ended() -> None:
     with sized(None, SizeOptions()) as watch:
         time.sleep(0.01)
-    assert not watch.is_over
+    assert not watch.heeds()
+
+
+def test_an_interrupt_that_is_lost_is_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sizes, "_memory", lambda: 10**12)
+    monkeypatch.setattr(sizes, "_AGAIN", 0.05)
+    lost = []
+
+    def endless() -> None:
+        while len(lost) < 3:
+            try:
+                time.sleep(60)
+            except KeyboardInterrupt:
+                lost.append(1)
+        raise KeyboardInterrupt
+
+    def limited() -> None:
+        with sized(None, SizeOptions(max_memory=1)):
+            endless()
+
+    with pytest.raises(typer.Exit):
+        limited()

@@ -278,7 +278,7 @@ def _showing_what_was_found(run: PlannedRun, watch: Watch) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        if watch.is_over:
+        if watch.heeds():
             from rebecsim.report import report_view
             from rebecsim.report.comparison import report_of_finished
 
@@ -373,7 +373,7 @@ def showing_runs(
             with sized(None) as own:
                 yield own
     except KeyboardInterrupt:
-        if watch is not None and watch.is_over:
+        if watch is not None and watch.heeds():
             raise
         complain(f"interrupted; finished cells are in {advice}")
         raise typer.Exit(ExitCode.INTERRUPTED) from None
