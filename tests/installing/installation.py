@@ -285,9 +285,9 @@ def search(address: str) -> None:
 def study(address: str) -> None:
     """Have a study run."""
     sent = urlencode({"toml": STUDY, "name": "small", "workers": "2"}).encode("ascii")
-    read(f"{address}/studies/start", sent)
+    place, _ = answer(f"{address}/studies/start", sent)  # which leads to its page
     ended = re.compile("Done|Failed|Killed").search
-    until(lambda page: bool(ended(page)), f"{address}/studies/small", "The study")
+    until(lambda page: bool(ended(page)), place, "The study")
 
 
 def until(is_done: Callable[[str], bool], address: str, what: str) -> None:
@@ -302,13 +302,17 @@ def until(is_done: Callable[[str], bool], address: str, what: str) -> None:
     print(f"             {what} in the browser ended", flush=True)
 
 
-def read(address: str, sent: bytes | None = None) -> str:
-    """Ask for a page, or send a form."""
+def read(address: str) -> str:
+    """Give a page."""
+    return answer(address)[1]
+
+
+def answer(address: str, sent: bytes | None = None) -> tuple[str, str]:
+    """Ask for a page, or send a form; give the address of the page that comes, and the page."""
     origin = "/".join(address.split("/")[:3])
     headers = {"origin": origin, "sec-fetch-site": "same-origin"} if sent else {}
-    with urlopen(Request(address, sent, headers), timeout=WITHIN) as answer:
-        text: str = answer.read().decode("utf-8")
-    return text
+    with urlopen(Request(address, sent, headers), timeout=WITHIN) as page:
+        return page.geturl(), page.read().decode("utf-8")
 
 
 if __name__ == "__main__":
