@@ -25,7 +25,6 @@ from rebecsim.studies import Plan, Results, Rows
 from rebecsim.studies.rows import Coded
 
 BATCH = 1_000  # as many as a task of a comparison
-BYTES_PER_ROW = 8 + 4 * 4 + 1
 
 
 def write_run(directory: Path, replications: int, seed: int = 1) -> Plan:
@@ -48,6 +47,11 @@ def _rows(plan: Plan, replications: int, seed: int) -> Iterator[Rows]:
             if name != "outcome"
         }
         yield Rows({**columns, "outcome": Coded(np.zeros(count, np.uint8), tuple(OUTCOMES))})
+
+
+def bytes_per_row(plan: Plan) -> int:
+    """Give how many bytes a replication takes in memory: its number, four a counter, one a word."""
+    return 8 + sum(4 if kind == "int32" else 1 for kind in plan.columns.values())
 
 
 def peak_memory() -> int:
@@ -81,7 +85,7 @@ def main() -> None:
         plan = write_run(directory, options.replications)
         part = Results(directory).part(plan.cells[0])
         print(f"{options.replications:,} replications, {part.stat().st_size / 1e6:.0f} MB on disk,")
-        print(f"{options.replications * BYTES_PER_ROW / 1e6:.0f} MB as a table in memory")
+        print(f"{options.replications * bytes_per_row(plan) / 1e6:.0f} MB as a table in memory")
         print(f"writing: {time.perf_counter() - start:.1f} s")
         # In a process of its own, whose memory is that of summing up alone.
         subprocess.run([sys.executable, __file__, "--run", directory], check=True)
