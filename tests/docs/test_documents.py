@@ -28,7 +28,7 @@ SLOW = {
     "docs/tutorial/which-policy.md",
 }
 
-OWN_CHARTS = {"docs/guides/extend.md"}
+OWN_CHARTS = {"docs/guides/new-kind.md"}
 """Documents whose programs bring charts of their own, which only they draw."""
 
 
