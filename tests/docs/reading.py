@@ -15,13 +15,11 @@ from pathlib import Path
 from tests.docs.markdown import DOCUMENTS, ROOT, Document, read_document
 
 README = ROOT / "README.md"
-TABLES = ROOT / "docs"
-"""Pages of published figures, `reproduction*.md`, are there; they are no part of the manual."""
 
 _WORD = re.compile(r"[A-Za-z]+(?:['’][a-z]+)?")
 _NAME = re.compile(r"\w*(?:[A-Z]\w*[A-Z0-9]|\d)\w*")
 _INLINE = re.compile(r"``[^`]+``|`[^`]+`")
-_LINK = re.compile(r"!?\[(?P<text>[^\]]*)\]\([^)]*\)")
+_LINK = re.compile(r"\[(?P<text>[^\]]*)\]\([^)]*\)")
 _IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
 _ITEM = re.compile(r"^\s*(?:[-*]|\d+\.) ")
 _END = re.compile(r"(?<=[.!?])[)*\"]*\s+(?=[*(\"A-Z0-9])|\n\n+")
@@ -38,7 +36,7 @@ def words_outside_blocks(path: Path) -> int:
 
 
 def manual() -> list[Path]:
-    """Give the pages of the manual: all in docs/ but those of published tables."""
+    """Give the pages of the manual: all in docs/ but those of published figures."""
     return [
         path
         for path in DOCUMENTS
@@ -46,10 +44,10 @@ def manual() -> list[Path]:
     ]
 
 
-def pages_to_read() -> list[Path]:
-    """Give the pages that have to be easy to read: README, tutorials and guides."""
+def guides_and_tutorials() -> list[Path]:
+    """Give the pages that are read from top to bottom."""
     folders = (ROOT / "docs/tutorial", ROOT / "docs/guides")
-    return [README, *(path for path in DOCUMENTS if path.parent in folders)]
+    return [path for path in DOCUMENTS if path.parent in folders]
 
 
 def reading_ease(text: str) -> float:
@@ -69,8 +67,8 @@ def _words(sentence: str) -> list[str]:
     return [word for word in (first, *(each for each in others if not each[0].isupper())) if word]
 
 
-def running_text(document: Document) -> str:
-    """Give what is read aloud of a page; items of lists and paragraphs are set apart."""
+def running_text(document: Document, *, links: bool = False) -> str:
+    """Give what is read aloud of a page, paragraphs and items set apart; with `links` as such."""
     lines = []
     for line in document.prose.values():
         if line.startswith(("|", "#")):
@@ -78,9 +76,10 @@ def running_text(document: Document) -> str:
             continue
         if _ITEM.match(line):
             lines.append("\n")
-        text = _LINK.sub(lambda link: link["text"], _IMAGE.sub("", line))
-        lines.append(_INLINE.sub("", _ITEM.sub("", text)).strip() or "\n")
-    return "\n".join(lines)
+        text = _ITEM.sub("", _INLINE.sub("", _IMAGE.sub("", line)))
+        lines.append(text.strip() or "\n")
+    text = "\n".join(lines)
+    return text if links else _LINK.sub(lambda link: link["text"], text)
 
 
 _SILENT = re.compile(r"(?:[^laeiouy]es|[^aeiou]e|[^aeioudt]ed)$")
