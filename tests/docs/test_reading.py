@@ -33,6 +33,14 @@ def test_the_front_page_is_short():
     assert words_outside_blocks(README) <= 700
 
 
+def test_the_front_page_shows_first_what_readers_look_for():
+    page = read_document(README)
+    assert any("pip install" in line for line in README.read_text("utf-8").splitlines()[:40])
+    assert [line <= 40 for line, _ in page.images] == [True]
+    first_python = next(block.line for block in page.blocks if block.language == "python")
+    assert first_python <= len(README.read_text("utf-8").splitlines()) / 2
+
+
 def test_tutorials_guides_and_index_are_short():
     pages = [ROOT / "docs/README.md", *guides_and_tutorials()]
     assert sum(map(words_of, pages)) <= MANUAL - OTHER_PAGES
