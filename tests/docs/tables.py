@@ -187,7 +187,7 @@ def _default_of(parameter: CommandParameter) -> str:
 def _value_of(parameter: CommandParameter) -> str:
     kinds = [kind for kind in _kinds(parameter.kind) if kind is not NoneType]
     if get_origin(kinds[0]) is Literal:
-        return " or ".join(f"`{value}`" for value in get_args(kinds[0]))
+        return ", ".join(f"`{value}`" for value in get_args(kinds[0]))
     kind = (get_args(kinds[0]) or kinds)[0]
     if kind is bool:
         return ""
@@ -195,10 +195,10 @@ def _value_of(parameter: CommandParameter) -> str:
         least, most = parameter.info.min, parameter.info.max
         number = "integer" if kind is int else "number"
         if most is not None:
-            return f"{number} from {least:g} to {most:g}"
-        return number if least is None else f"{number}, at least {least:g}"
+            return f"{number} {least:g}..{most:g}"
+        return number if least is None else f"{number} ≥ {least:g}"
     if issubclass(kind, StrEnum):
-        return " or ".join(f"`{value}`" for value in kind)
+        return ", ".join(f"`{value}`" for value in kind)
     return {Path: "path", str: "text"}[kind]
 
 
@@ -248,7 +248,7 @@ def _key_rows(model: type[BaseModel]) -> tuple[Row, ...]:
 
 def _default(value: Any) -> str:
     assert value is not PydanticUndefined
-    if isinstance(value, BaseModel) or value in (None, "", [], {}):
+    if isinstance(value, BaseModel) or value in (None, "", (), [], {}):
         return ""
     return f"default `{json.dumps(value)}`"
 
@@ -310,7 +310,7 @@ def written(text: str) -> str:
 
 def _type(schema: dict[str, Any]) -> str:
     if "enum" in schema:
-        return " or ".join(f"`{json.dumps(value)}`" for value in schema["enum"])
+        return ", ".join(f"`{json.dumps(value)}`" for value in schema["enum"])
     if "$ref" in schema or schema.get("allOf"):
         return "table"
     if "anyOf" in schema:  # a value or nothing
@@ -320,8 +320,8 @@ def _type(schema: dict[str, Any]) -> str:
             return f"[{', '.join(map(_type, schema['prefixItems']))}]"
         case "array":
             items = schema["items"]
-            inner = "a table" if "oneOf" in items or "$ref" in items else _type(items)
-            return f"list, each {inner}"
+            inner = "tables" if "oneOf" in items or "$ref" in items else _type(items)
+            return f"list of {inner}"
         case "integer":
             return f"integer{_range(schema)}"
         case "number":
@@ -329,7 +329,7 @@ def _type(schema: dict[str, Any]) -> str:
         case "object":
             return "table"
         case "boolean":
-            return "`true` or `false`"
+            return "boolean"
         case "string":
             pattern = schema.get("pattern")
             return f"text that matches `{pattern}`" if pattern else "text"
@@ -339,7 +339,7 @@ def _type(schema: dict[str, Any]) -> str:
 def _range(schema: dict[str, Any]) -> str:
     steps = f", multiples of {schema['multipleOf']}" if "multipleOf" in schema else ""
     high = schema["maximum"] if "maximum" in schema else schema["exclusiveMaximum"] - 1
-    return f" {_number(schema['minimum'])} .. {_number(high)}{steps}"
+    return f" {_number(schema['minimum'])}..{_number(high)}{steps}"
 
 
 def _number(value: float) -> str:

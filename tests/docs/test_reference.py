@@ -204,7 +204,7 @@ def test_policies_figures_and_tables_of_a_kind_are_there(
 
 def test_every_quirk_of_dss_is_there() -> None:
     text = (ROOT / "docs/background/dss.md").read_text("utf-8")
-    assert re.findall(r"^\| `(\w+)` \|", text, re.M) == [each.name for each in fields(Quirks)]
+    assert re.findall(r"^\|`(\w+)`\|", text, re.M) == [each.name for each in fields(Quirks)]
 
 
 def test_every_metric_of_schedules_is_there() -> None:
@@ -226,7 +226,7 @@ def test_every_policy_is_there() -> None:
 def test_the_values_of_patterns_are_what_the_page_says() -> None:
     """The page shows each pattern as a TOML table and its first values beside it."""
     classes = {name: kind for kind in PATTERNS for name in kind.names()}
-    rows = re.findall(r"^\| `\{ (.*) \}` \| ([\d, ]+), \.\.\. \|$", SCENARIO.read_text(), re.M)
+    rows = re.findall(r"^\|`\{ (.*) \}`\|([\d, ]+), \.\.\.\|$", SCENARIO.read_text(), re.M)
     assert len(rows) >= len(PATTERNS) - 1  # nondet draws
     for toml, values in rows:
         table = tomllib.loads(f"x = {{ {toml} }}")["x"]
