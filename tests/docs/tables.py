@@ -298,14 +298,17 @@ GENERATED: dict[str, Callable[[str], str]] = {
 }
 """What a marker in a page stands for, by the word before its colon."""
 
-_MARKER = re.compile(r"^(?P<marker><!--(?P<kind>[\w-]+):(?P<of>\S+)-->)\n+(?:\|.*\n)*", re.M)
+_MARKER = re.compile(
+    r"^(?P<marker><!--(?P<kind>[\w-]+):(?P<of>\S+)-->)\n+(?:\|.*\n)*\n*", re.MULTILINE
+)
 
 
 def written(text: str) -> str:
     """The text of a page with the tables of its markers as they should be."""
-    return _MARKER.sub(
-        lambda found: f"{found['marker']}\n\n{GENERATED[found['kind']](found['of'])}", text
+    tables = _MARKER.sub(
+        lambda found: f"{found['marker']}\n\n{GENERATED[found['kind']](found['of'])}\n", text
     )
+    return tables.rstrip("\n") + "\n"
 
 
 def _type(schema: dict[str, Any]) -> str:
