@@ -46,18 +46,22 @@ from rebecsim.clusters.yarn import scenario as yarn
 from rebecsim.clusters.yarn.measures import YARN_MEASURES
 from rebecsim.clusters.yarn.quirks import Quirks
 from rebecsim.clusters.yarn.schedulers.registry import BUILTIN_YARN_SCHEDULERS
-from rebecsim.clusters.yarn.tables import TABLES
-from rebecsim.studies.rows import REPLICATION
+from rebecsim.clusters.yarn.tables import TABLES as YARN_TABLES
 from rebecsim.studies.scenarios.scenario import Table
 from tests.conftest import Run
 from tests.docs.markdown import ROOT, read_document
 from tests.docs.tables import (
     COMMANDS,
+    REFERENCE,
     Command,
     keys_table,
+    metrics_table,
     options_table,
     parameters_of,
+    policies_table,
     require_table,
+    views_table,
+    written,
 )
 
 SCENARIO = ROOT / "docs/reference/scenario.md"
@@ -69,11 +73,27 @@ YARN_SCENARIO = ROOT / "docs/reference/yarn-scenario.md"
 PATTERNS = list(dict.fromkeys((*ARRIVAL_PATTERNS.values(), *LENGTH_PATTERNS.values())))
 
 
+@pytest.mark.parametrize("page", sorted(REFERENCE.glob("*.md")), ids=lambda page: page.stem)
+def test_the_tables_of_a_page_are_up_to_date(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert written(text) == text, "write them anew: python -m tests.docs.tables"
+
+
+def test_every_option_stands_where_its_command_says() -> None:
+    elsewhere = re.compile(r"^\|(.*)\|\|(?:as for|see) \[.*\]\(#(.*)\)\|$", re.M)
+    for command in COMMANDS:
+        sections = command.page.read_text("utf-8").lower().split("\n## ")
+        for names, anchor in elsewhere.findall(options_table(command)):
+            (there,) = (each for each in sections if each.startswith(anchor.replace("-", " ")))
+            for name in names.lower().split(", "):
+                assert f"|{name}|" in there, (command, name, anchor)
+
+
 @pytest.mark.parametrize("command", COMMANDS, ids=str)
 def test_every_command_has_a_section_with_its_options(command: Command) -> None:
     assert command.words[-1] in read_document(command.page).anchors
     if parameters_of(command.function):
-        require_table(section_of(command), options_table(command.function), command.page)
+        require_table(section_of(command), options_table(command), command.page)
 
 
 def section_of(command: Command) -> str:
@@ -97,7 +117,7 @@ def test_the_reference_has_no_command_that_is_not_there() -> None:
         names = {command.words[-1] for command in COMMANDS if command.page == page}
         text = page.read_text("utf-8")
         for heading, section in re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", text, re.M | re.S):
-            assert heading in names or "| Argument or option |" not in section, (page, heading)
+            assert heading in names or "|Argument or option|" not in section, (page, heading)
 
 
 @pytest.mark.parametrize("model", [Scenario, HighPriority, Power, Eviction])
@@ -169,45 +189,27 @@ def test_every_key_of_a_stages_scenario_is_there(model: type[BaseModel]) -> None
     [
         (MAPREDUCE_SCENARIO, BUILTIN_SLOT_SCHEDULERS, MAPREDUCE_MEASURES, MAPREDUCE_TABLES),
         (STAGES_SCENARIO, BUILTIN_STAGES_POLICIES, STAGES_MEASURES, STAGES_TABLES),
+        (YARN_SCENARIO, BUILTIN_YARN_SCHEDULERS, YARN_MEASURES, YARN_TABLES),
     ],
-    ids=["mapreduce", "stages"],
+    ids=["mapreduce", "stages", "yarn"],
 )
 def test_policies_figures_and_tables_of_a_kind_are_there(
     page: Path, policies: Any, measures: Any, tables: Any
 ) -> None:
     text = page.read_text("utf-8")
-    for policy in policies:
-        assert f"| `{policy.name}` | {policy.description} |\n" in text
-    for each in measures:
-        metric = each.metric
-        assert f"| `{metric.name}` | {metric.unit or 'none'} | {metric.note} |\n" in text
-    for name, columns in tables.items():
-        listed = ", ".join(f"`{column}`" for column in columns if column != REPLICATION)
-        assert f"| `{name}` | {listed} |" in text
+    require_table(text, policies_table(policies), page)
+    require_table(text, metrics_table(measures), page)
+    require_table(text, views_table(tables), page)
 
 
 def test_every_quirk_of_dss_is_there() -> None:
     text = (ROOT / "docs/background/dss.md").read_text("utf-8")
-    assert re.findall(r"^\| `(\w+)` \|", text, re.M) == [each.name for each in fields(Quirks)]
-
-
-def test_schedulers_figures_and_tables_of_yarn_clusters_are_there() -> None:
-    text = YARN_SCENARIO.read_text("utf-8")
-    for policy in BUILTIN_YARN_SCHEDULERS:
-        assert f"| `{policy.name}` | {policy.description} |\n" in text
-    for each in YARN_MEASURES:
-        metric = each.metric
-        assert f"| `{metric.name}` | {metric.unit or 'none'} | {metric.note} |\n" in text
-    for name, columns in TABLES.items():
-        listed = ", ".join(f"`{column}`" for column in columns if column != REPLICATION)
-        assert f"| `{name}` | {listed} |" in text
+    assert re.findall(r"^\|`(\w+)`\|", text, re.M) == [each.name for each in fields(Quirks)]
 
 
 def test_every_metric_of_schedules_is_there() -> None:
     text = WORKLOAD_SCENARIO.read_text("utf-8")
-    for each in SCHEDULE_METRICS:
-        metric = each.metric
-        assert f"| `{metric.name}` | {metric.unit or 'none'} | {metric.note} |\n" in text
+    require_table(text, metrics_table(SCHEDULE_METRICS), WORKLOAD_SCENARIO)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.__name__)
@@ -218,14 +220,13 @@ def test_every_pattern_is_there(pattern: type[WorkloadPattern]) -> None:
 
 
 def test_every_policy_is_there() -> None:
-    for policy in BUILTIN_DISPATCH_POLICIES:
-        assert f"| `{policy.name}` | {policy.description} |\n" in SCENARIO.read_text("utf-8")
+    require_table(SCENARIO.read_text("utf-8"), policies_table(BUILTIN_DISPATCH_POLICIES), SCENARIO)
 
 
 def test_the_values_of_patterns_are_what_the_page_says() -> None:
     """The page shows each pattern as a TOML table and its first values beside it."""
     classes = {name: kind for kind in PATTERNS for name in kind.names()}
-    rows = re.findall(r"^\| `\{ (.*) \}` \| ([\d, ]+), \.\.\. \|$", SCENARIO.read_text(), re.M)
+    rows = re.findall(r"^\|`\{ (.*) \}`\|([\d, ]+), \.\.\.\|$", SCENARIO.read_text(), re.M)
     assert len(rows) >= len(PATTERNS) - 1  # nondet draws
     for toml, values in rows:
         table = tomllib.loads(f"x = {{ {toml} }}")["x"]

@@ -123,7 +123,7 @@ def batch(
     fair_starts: Annotated[
         bool,
         typer.Option(
-            "--fair-starts", help="Find when jobs would start if nobody came after them, too."
+            "--fair-starts", help="Also find when jobs would start without later submissions."
         ),
     ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the error of estimates.")] = 0,

@@ -34,7 +34,8 @@ class Arguments:
         int, typer.Argument(help="Milliseconds between heartbeats of a node.", show_default=False)
     ]
     master_heartbeat: Annotated[
-        int, typer.Argument(help="The same of an AppMaster.", show_default=False)
+        int,
+        typer.Argument(help="Milliseconds between heartbeats of an AppMaster.", show_default=False),
     ]
     master_memory: Annotated[int, typer.Argument(help="MB of an AppMaster.", show_default=False)]
     master_cores: Annotated[int, typer.Argument(help="Cores of it.", show_default=False)]

@@ -33,12 +33,18 @@ class NodeOptions:
     memory: Annotated[
         int | None, typer.Option(min=1, help="MB of nodes of the topology that say none.")
     ] = None
-    cores: Annotated[int | None, typer.Option(min=1, help="Cores of the same.")] = None
+    cores: Annotated[
+        int | None, typer.Option(min=1, help="Cores of nodes of the topology that say none.")
+    ] = None
     meganode: Annotated[
         bool, typer.Option("--meganode", help="One node for each rack, as large as all of it.")
     ] = False
-    node_heartbeat: Annotated[int, typer.Option(min=1, help="Milliseconds between two.")] = 1000
-    master_heartbeat: Annotated[int, typer.Option(min=1, help="The same of an AppMaster.")] = 1000
+    node_heartbeat: Annotated[
+        int, typer.Option(min=1, help="Milliseconds between heartbeats of a node.")
+    ] = 1000
+    master_heartbeat: Annotated[
+        int, typer.Option(min=1, help="Milliseconds between heartbeats of an AppMaster.")
+    ] = 1000
     master_memory: Annotated[int, typer.Option(min=1, help="MB of an AppMaster.")] = 1000
     master_cores: Annotated[int, typer.Option(min=1, help="Cores of an AppMaster.")] = 1
 

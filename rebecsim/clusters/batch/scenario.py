@@ -306,7 +306,7 @@ class BatchScenario(StudyScenario):
     )
     fair_starts: bool = Field(
         default=False,
-        description="look also for fair starts: when each job would start if nobody came after it; "
+        description="look also for fair starts: when each job would start without later jobs; "
         "takes some ten times as long",
     )
     metrics: Annotated[tuple[str, ...], _List] = Field(

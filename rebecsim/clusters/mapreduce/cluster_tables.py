@@ -102,7 +102,7 @@ class ClusterTable(Table):
         default=1, json_schema_extra=NO_UNIT, description="of a node; a task uses one at a time"
     )
     disk_read: Rate = Field(default=280.0, json_schema_extra=unit("MiB/s"), description="of a disk")
-    disk_write: Rate = Field(default=75.0, json_schema_extra=unit("MiB/s"), description="likewise")
+    disk_write: Rate = Field(default=75.0, json_schema_extra=unit("MiB/s"), description="of a disk")
     link: Rate = Field(
         default=1.0,
         json_schema_extra=unit("Gbit/s"),
@@ -266,7 +266,7 @@ class VariationTable(Table):
     reduce_jitter: Annotated[float, Field(ge=0, le=2)] = Field(
         default=_REDUCE_JITTER,
         json_schema_extra=NO_UNIT,
-        description="likewise, of the processor in reduce functions",
+        description="the same, of the processor in reduce functions",
     )
     slow_nodes: Share = Field(
         default=0.0, json_schema_extra=NO_UNIT, description="the part of the nodes that is slow"

@@ -272,7 +272,9 @@ class ResourcesTable(Table):
         description="instead: that each runs at a time",
     )
     reduce_slots: Annotated[int, Field(ge=1, le=10**4)] | None = Field(
-        default=None, json_schema_extra=unit("reduces"), description="likewise, reduces"
+        default=None,
+        json_schema_extra=unit("reduces"),
+        description="reduces that each runs at a time",
     )
 
     @model_validator(mode="after")

@@ -184,8 +184,10 @@ MAPREDUCE_MEASURES: tuple[MapReduceMeasure, ...] = (
         better="neither",
     ),
     _measure("processors", "Processors used", "%", "Mean over nodes and time.", _use("processor")),
-    _measure("disks", "Disks used", "%", "Likewise.", _use("disk")),
-    _measure("links", "Links used", "%", "Of nodes, both ways; likewise.", _use("link")),
+    _measure("disks", "Disks used", "%", "Mean over nodes and time.", _use("disk")),
+    _measure(
+        "links", "Links used", "%", "Of nodes, both ways; mean over nodes and time.", _use("link")
+    ),
     _measure(
         "backups",
         "Second attempts",
