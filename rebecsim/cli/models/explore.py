@@ -187,7 +187,7 @@ def explore(
     json: Json = False,
     written: ExploreOutputOptions = ExploreOutputOptions(),
 ) -> None:
-    """Try all orders of messages and all choices of a model.
+    """Try all message orders and choices; look for violations.
 
     The verdict says whether runs end. An end is a violation, a deadlock, if `--deadlock` or
     `--terminal` asks for it.
@@ -312,7 +312,7 @@ def replay(
     step: Annotated[bool, typer.Option("--step", help="Wait for Enter after each step.")] = False,
     svg: Annotated[Path | None, typer.Option(help="Draw a sequence diagram.")] = None,
 ) -> None:
-    """Do a saved counterexample again, step by step, and check that it fits the model."""
+    """Replay a saved counterexample and check that it fits."""
     from rebecsim.actors import ReplayError
     from rebecsim.exploration import load_recorded, replay as do_again
     from rebecsim.report.diagrams.sequence import sequence_diagram

@@ -136,7 +136,7 @@ def simulate(
     patience: Patience = 10,
     core: Core = False,
 ) -> None:
-    """Run a model once and show what happens, message by message; with --runs, many times."""
+    """Run a model and show each message; --runs: many runs."""
     if many.runs is not None:
         _refuse_with_runs(single)
         from rebecsim.cli.studies.many_runs import run_many

@@ -57,7 +57,10 @@ _MOST_REPLICATIONS = 10_000
 
 @app.command()
 def scenarios(plugin: Plugins = None) -> None:
-    """List the built-in scenarios; with --plugin, see whether plug-ins can be loaded."""
+    """List the built-in scenarios and policies.
+
+    With `--plugin`, it also says whether the plug-ins can be loaded.
+    """
     from rebecsim.clusters.kinds import kind_names
     from rebecsim.clusters.loading import load_installed_plugins
     from rebecsim.studies.scenarios.scenario_files import builtin_scenarios, read_scenario_text
@@ -189,7 +192,7 @@ def compare(
     making: Making = Making(),
     plugin: Plugins = None,
 ) -> None:
-    """Compare policies: tables, charts, data and a report of a scenario.
+    """Compare policies: tables, charts, data and a report.
 
     With --queues, compare files of Hadoop's schedulers instead: SCENARIO is a trace of jobs then.
     """

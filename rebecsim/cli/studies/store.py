@@ -26,7 +26,7 @@ Run = Annotated[Path, typer.Argument(help="Directory of a run.", show_default=Fa
 
 @app.command()
 def runs(root: Root = Path(), plugin: Plugins = None) -> None:
-    """List all runs below a directory."""
+    """List all runs in a directory."""
     require("rebecsim runs", "pyarrow")
     leave_pandas_alone()
     from rebecsim.report.stored import runs_table
@@ -54,11 +54,11 @@ def query(
     ] = None,
     plugin: Plugins = None,
 ) -> None:
-    """Answer SQL over all runs below a directory; without SQL, list the views.
+    """Query stored runs with SQL.
 
-    The views are `runs`, `cells`, `replications` and `differences`, and the tables of a kind, such
-    as `jobs`. Nothing else can be read, and nothing written. A run that is damaged is named and
-    left out.
+    Without SQL, list the views: `runs`, `cells`, `replications` and `differences`, and the tables
+    of a kind, such as `jobs`. Nothing else can be read, and nothing written. A run that is damaged
+    is named and left out.
     """
     require("rebecsim query", "pyarrow", "duckdb")
     leave_pandas_alone()
@@ -103,7 +103,7 @@ def report(
     ] = None,
     plugin: Plugins = None,
 ) -> None:
-    """Draw the report of a run again, without simulating."""
+    """Draw the report of a stored run again; nothing is simulated."""
     require("rebecsim report", *REPORTS)
     leave_pandas_alone()
     from rebecsim.clusters.scenarios import open_run, plan_of_run
@@ -122,7 +122,7 @@ def report(
 
 @app.command()
 def diff(first: Run, second: Run, plugin: Plugins = None) -> None:
-    """Compare two runs: settings, the figures of every cell, and what else a kind can compare."""
+    """Compare two stored runs: settings and figures."""
     require("rebecsim diff", "scipy", "pyarrow")
     leave_pandas_alone()
     from rebecsim.clusters.common.registry import UnknownNameError
