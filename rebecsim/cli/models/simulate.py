@@ -13,6 +13,7 @@ import typer
 from rebecsim.cli.app import (
     Core,
     EngineName,
+    Explain,
     Law,
     Patience,
     Plugins,
@@ -92,6 +93,7 @@ class ManyRunsOptions:
         Path | None, typer.Option(help="With --runs: directory for results and report.")
     ] = None
     workers: Workers = None
+    explain: Explain = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,7 +158,7 @@ def simulate(
             order=scheduler,
             core=core,
         )
-        run_many(loaded, many.out, many.workers, engine)
+        run_many(loaded, many.out, many.workers, engine, many.explain)
         return
     _require_runs(many)
     replay, save = single.replay, single.save

@@ -19,6 +19,7 @@ from typer.core import TyperCommand
 
 from rebecsim.cli.app import (
     EngineName,
+    Explain,
     Law,
     Plugins,
     Replications,
@@ -190,6 +191,7 @@ def compare(
     files: ComparedFiles = ComparedFiles(),
     trace: Annotated[bool, typer.Option("--trace", help="Keep every message served.")] = False,
     making: Making = Making(),
+    explain: Explain = False,
     plugin: Plugins = None,
 ) -> None:
     """Compare policies: tables, charts, data and a report.
@@ -271,7 +273,7 @@ def compare(
             with _showing_what_was_found(run, watch):
                 report = compared(run, runner, orders.orders, most_states)
             written = write_report(report, out, executor)
-    console().print(report_view(report))
+    console().print(report_view(report, explain))
     show_written(written, run.results.directory / "parts")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
+from rebecsim.cli.app import Explain, Plugins, complain, console, say, use_plugins
 from rebecsim.cli.commands import app
 from rebecsim.cli.studies.compare import show_written
 from rebecsim.errors import UserError
@@ -101,6 +101,7 @@ def report(
         Path | None,
         typer.Option("--out", show_default="that of the run", help="Directory for the report."),
     ] = None,
+    explain: Explain = False,
     plugin: Plugins = None,
 ) -> None:
     """Draw the report of a stored run again; nothing is simulated."""
@@ -116,7 +117,7 @@ def report(
     plan = plan_of_run(stored)
     drawn = report_input(plan, stored.results, stored_companions(plan, stored.results))
     written = write_report(drawn, directory or run)
-    console().print(report_view(drawn))
+    console().print(report_view(drawn, explain))
     show_written(written)
 
 
