@@ -99,21 +99,6 @@ def _marked(shown: ShownFigure) -> Text:
     )
 
 
-def summary_view(
-    summary: Summary,
-    title: str | None = None,
-    has_chance: bool = True,
-    compared: Compared = POLICIES,
-) -> Group:
-    """The table of policies with the notes that a reader needs, ready for `console.print`."""
-    warnings = [Text(f"Warning: {note}", style="yellow") for note in abnormal_notes(summary)]
-    return Group(
-        policy_table(summary, title, compared),
-        *_notes(reading_notes(summary, has_chance)),
-        *warnings,
-    )
-
-
 def _pair_lines(differences: Sequence[PairDifference]) -> list[RenderableType]:
     lines: list[RenderableType] = []
     for metric, pairs in by_metric(differences):

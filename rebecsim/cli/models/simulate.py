@@ -220,7 +220,7 @@ def _refuse_with_runs(single: SingleRunOptions) -> None:
 
 def _require_runs(many: ManyRunsOptions) -> None:
     for name, value in vars(many).items():
-        if value is not None:
+        if value not in (None, False):
             raise typer.BadParameter(
                 "is for many runs; say how many with --runs", param_hint=f"--{name}"
             )
