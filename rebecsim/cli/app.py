@@ -58,6 +58,9 @@ Workers = Annotated[
 Replications = Annotated[
     int | None, typer.Option(min=1, help="Runs per cell, instead of the scenario's.")
 ]
+Explain = Annotated[
+    bool, typer.Option("--explain", help="Show all figures, and how they were computed.")
+]
 
 
 def say(text: str) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def cache(
     clear: Annotated[bool, typer.Option("--clear", help="Delete what is kept.")] = False,
 ) -> None:
-    """Show the compiled code, models and parser tables that are kept between runs."""
+    """Show or clear what is kept between runs."""
     from rebecsim.cache_directory import cache_directory
     from rebecsim.kept_files import distrust
     from rebecsim.native.cache import cache_folders, clear_cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from itertools import groupby
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -11,16 +12,17 @@ from typer.core import TyperCommand, TyperGroup
 
 from rebecsim.cli.inputs import keep_inputs
 
-MODELS = "Models"
-STUDIES = "Studies"
-WORKLOADS = "Clusters and workloads"
+WRITE = "Write and run a model"
+VERIFY = "Verify a model"
+COMPARE = "Compare policies"
+WORKLOADS = "Run a cluster on your own workload"
 PROGRAM = "The program itself"
 
 
 class Listed(NamedTuple):
     """A command before it is imported: the module that registers it, and what its help says.
 
-    `panel` is the part of the list that it is shown in, `example` how it is used.
+    `panel` is the part of the list that shows it; `example` stands first in its own help.
     """
 
     module: str
@@ -33,188 +35,188 @@ COMMANDS = {
     "check": Listed(
         "models.check",
         "Check models: syntax, names and types.",
-        MODELS,
+        WRITE,
         "check models/ticket_service.rebeca",
     ),
     "new": Listed(
         "models.check",
-        "Write a small model to begin with, a property file and a test of both.",
-        MODELS,
+        "Write a small model to start from, with properties and a test.",
+        WRITE,
         "new kiosk",
     ),
     "format": Listed(
         "models.format",
-        "Lay out models as the editor does: comments stay, and files are written in place.",
-        MODELS,
+        "Lay out models as the editor does; comments stay.",
+        WRITE,
         "format models/ticket_service.rebeca --check",
     ),
     "generate": Listed(
         "models.simulate",
         "Generate one model for each configuration of a scenario.",
-        MODELS,
+        WRITE,
         "generate for_edf --out generated",
     ),
     "simulate": Listed(
         "models.simulate",
-        "Run a model once and show what happens, message by message; with --runs, many times.",
-        MODELS,
+        "Run a model and show each message; --runs: many runs.",
+        WRITE,
         "simulate models/ticket_service.rebeca --until 12",
     ),
     "step": Listed(
         "models.step",
-        "Steer a run: see the rebecs, pick the next message, take it back.",
-        MODELS,
+        "Choose each message of a run yourself, and take it back.",
+        WRITE,
         "step models/ticket_service.rebeca",
-    ),
-    "web": Listed(
-        "web",
-        "Explore models in a browser, by clicking; nothing leaves this machine.",
-        MODELS,
-        "web models/",
     ),
     "live": Listed(
         "models.live",
-        "Run a model for real: every rebec is an actor with a thread of its own.",
-        MODELS,
+        "Run a model in real time: each rebec is an actor.",
+        WRITE,
         "live models/ticket_service.rebeca --speed 0 --until 20",
-    ),
-    "explore": Listed(
-        "models.explore",
-        "Try all orders of messages and all choices of a model.",
-        MODELS,
-        "explore models/ticket_service.rebeca",
-    ),
-    "replay": Listed(
-        "models.explore",
-        "Do a saved counterexample again, step by step, and check that it fits the model.",
-        MODELS,
-        "replay found.json models/ticket_service.rebeca",
-    ),
-    "races": Listed(
-        "models.races",
-        "Find steps whose order matters, and say what comes of it.",
-        MODELS,
-        "races models/ticket_service.rebeca",
-    ),
-    "exact": Listed(
-        "models.exact",
-        "Find the least, the mean and the most that all orders of messages can come to.",
-        MODELS,
-        "exact models/ticket_service.rebeca --until 12 --reward office.left",
-    ),
-    "estimate": Listed(
-        "models.estimate",
-        "Estimate probabilities up to a time from random runs, to within an error.",
-        MODELS,
-        "estimate models/ticket_service.rebeca --until 12 --reach 'bob.tickets == 2'",
     ),
     "draw": Listed(
         "models.draw",
         "Draw who knows whom in a model, or its state space.",
-        MODELS,
+        WRITE,
         "draw models/ticket_service.rebeca --out topology.svg",
+    ),
+    "web": Listed(
+        "web",
+        "Explore models and run studies in a browser, on this machine.",
+        WRITE,
+        "web models/",
+    ),
+    "explore": Listed(
+        "models.explore",
+        "Try all message orders and choices; look for violations.",
+        VERIFY,
+        "explore models/ticket_service.rebeca",
+    ),
+    "races": Listed(
+        "models.races",
+        "Find the message orders that matter, and what they change.",
+        VERIFY,
+        "races models/ticket_service.rebeca",
+    ),
+    "exact": Listed(
+        "models.exact",
+        "Compute best case, worst case and mean over all orders.",
+        VERIFY,
+        "exact models/ticket_service.rebeca --until 12 --reward office.left",
+    ),
+    "estimate": Listed(
+        "models.estimate",
+        "Estimate probabilities from random runs, to within an error.",
+        VERIFY,
+        "estimate models/ticket_service.rebeca --until 12 --reach 'bob.tickets == 2'",
+    ),
+    "replay": Listed(
+        "models.explore",
+        "Replay a saved counterexample and check that it fits.",
+        VERIFY,
+        "replay found.json models/ticket_service.rebeca",
     ),
     "conformance": Listed(
         "models.conformance",
-        "Compare verdicts and counts with those of a suite. Exit code 1 if any differ.",
-        MODELS,
+        "Compare verdicts and state counts with those of a suite.",
+        VERIFY,
         "conformance conformance/",
-    ),
-    "scenarios": Listed(
-        "studies.compare",
-        "List the built-in scenarios; with --plugin, see whether plug-ins can be loaded.",
-        STUDIES,
-        "scenarios",
     ),
     "compare": Listed(
         "studies.compare",
-        "Compare policies: tables, charts, data and a report of a scenario.",
-        STUDIES,
+        "Compare policies: tables, charts, data and a report.",
+        COMPARE,
         "compare for_edf --replications 100 --out results",
     ),
-    "reproduce": Listed(
-        "studies.reproduce",
-        "Run the published scenarios and put the figures beside the published ones.",
-        STUDIES,
-        "reproduce against_mdf",
-    ),
-    "runs": Listed(
-        "studies.store",
-        "List all runs below a directory.",
-        STUDIES,
-        "runs results",
-    ),
-    "query": Listed(
-        "studies.store",
-        "Answer SQL over all runs below a directory; without SQL, list the views.",
-        STUDIES,
-        'query "from cells" results',
+    "scenarios": Listed(
+        "studies.compare",
+        "List the built-in scenarios and policies.",
+        COMPARE,
+        "scenarios",
     ),
     "report": Listed(
         "studies.store",
-        "Draw the report of a run again, without simulating.",
-        STUDIES,
+        "Draw the report of a stored run again; nothing is simulated.",
+        COMPARE,
         "report results",
     ),
     "diff": Listed(
         "studies.store",
-        "Compare two runs: settings, the figures of every cell, and what else a kind can compare.",
-        STUDIES,
+        "Compare two stored runs: settings and figures.",
+        COMPARE,
         "diff results/before results/after",
     ),
-    "batch": Listed(
-        "workloads.batch",
-        "Run a log through a batch scheduler and show what became of the jobs.",
-        WORKLOADS,
-        "batch log.swf --policy EASY --out easy.swf",
+    "runs": Listed(
+        "studies.store",
+        "List all runs in a directory.",
+        COMPARE,
+        "runs results",
     ),
-    "validate": Listed(
-        "workloads.batch",
-        "Check that a machine could have run a schedule, ours or another tool's.",
-        WORKLOADS,
-        "validate easy.swf --easy",
+    "query": Listed(
+        "studies.store",
+        "Query stored runs with SQL.",
+        COMPARE,
+        'query "from cells" results',
+    ),
+    "reproduce": Listed(
+        "studies.reproduce",
+        "Run published experiments; compare with the printed figures.",
+        COMPARE,
+        "reproduce against_mdf",
     ),
     "yarn": Listed(
         "workloads.yarn",
-        "Run a trace of containers on a YARN cluster and show what became of the jobs.",
+        "Run container traces on a YARN cluster; compare queue files.",
         WORKLOADS,
         "yarn jobs.json --nodes 8:memory=16000,cores=16 --scheduler REGULAR",
     ),
     "mapreduce": Listed(
         "workloads.mapreduce",
-        "Run jobs on map and reduce slots, as Hadoop 1 has them, and show what became of them.",
+        "Run jobs on the map and reduce slots of Hadoop 1.",
         WORKLOADS,
         "mapreduce --jobs small:count=3,maps=2 --scheduler FAIR",
     ),
+    "batch": Listed(
+        "workloads.batch",
+        "Run a job log through a batch scheduler.",
+        WORKLOADS,
+        "batch log.swf --policy EASY --out easy.swf",
+    ),
+    "validate": Listed(
+        "workloads.batch",
+        "Check that a machine could have run a schedule.",
+        WORKLOADS,
+        "validate easy.swf --easy",
+    ),
+    "workload": Listed(
+        "workloads.workload",
+        "Describe, generate, cut and convert workloads.",
+        WORKLOADS,
+        "workload info log.swf",
+    ),
     "workflow": Listed(
         "workloads.workflow",
-        "Look at a workflow of a file, draw it, and run it with a deadline.",
+        "Describe, draw and run a workflow that has a deadline.",
         WORKLOADS,
         "workflow montage.dax --draw montage.svg --manager EDF --multiplier 2",
     ),
     "dss": Listed(
         "workloads.dss",
-        "Run a trace as the YARN simulator DSS does, and write its files, byte for byte.",
+        "Run a trace as the simulator DSS does, byte for byte.",
         WORKLOADS,
         "dss jobs.json racks.json 16000 16 1000 1000 1000 1",
     ),
-    "workload": Listed(
-        "workloads.workload",
-        "Logs of real machines and synthetic ones: look, make, cut, judge.",
-        WORKLOADS,
-        "workload info log.swf",
+    "cache": Listed(
+        "cache",
+        "Show or clear what is kept between runs.",
+        PROGRAM,
+        "cache",
     ),
     "lsp": Listed(
         "language_server",
-        "Answer an editor in the Language Server Protocol, on standard input and output.",
+        "Serve an editor over the Language Server Protocol.",
         PROGRAM,
         "lsp",
-    ),
-    "cache": Listed(
-        "cache",
-        "Show the compiled code, models and parser tables that are kept between runs.",
-        PROGRAM,
-        "cache",
     ),
 }
 """All commands, in the order of the help."""
@@ -232,6 +234,12 @@ class _Commands(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         return list(COMMANDS)
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        width = max(map(len, COMMANDS))
+        for panel, listed in groupby(COMMANDS.items(), lambda item: item[1].panel):
+            with formatter.section(panel):
+                formatter.write_dl([(name.ljust(width), each.help) for name, each in listed])
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)
         return name, command if name is None else _imported(name), rest
@@ -242,6 +250,7 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
 
 
@@ -262,7 +271,10 @@ def rebecsim(
         ),
     ] = False,
 ) -> None:
-    """A Timed Rebeca workbench: check, generate, simulate and compare actor models."""
+    """Model, simulate and verify actor models; compare cluster schedulers.
+
+    `rebecsim COMMAND --help` shows the options of a command and an example.
+    """
 
 
 @cache
@@ -278,8 +290,8 @@ def _imported(name: str) -> Any:
     group = typer.main.get_command(app)
     assert isinstance(group, _Commands)
     command = group.imported[name]
-    command.epilog = f"Example:  rebecsim {COMMANDS[name].example}"
     _unfold(command)
+    command.help = f"Example: rebecsim {COMMANDS[name].example}\n\n{command.help}"
     keep_inputs(command)
     return command
 

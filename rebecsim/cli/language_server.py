@@ -8,7 +8,7 @@ from rebecsim.extras import require
 
 @app.command()
 def lsp() -> None:
-    """Answer an editor in the Language Server Protocol, on standard input and output."""
+    """Serve an editor over the Language Server Protocol."""
     require("rebecsim lsp", "pygls")
     from rebecsim.language_server.server import server
 

@@ -34,7 +34,7 @@ def web(
     ] = False,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
 ) -> None:
-    """Explore models in a browser, by clicking; nothing leaves this machine."""
+    """Explore models and run studies in a browser, on this machine."""
     require("rebecsim web", "fastapi", "uvicorn")
     from rebecsim.web.serving import prepare
 

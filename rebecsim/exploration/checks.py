@@ -59,6 +59,16 @@ class Checks:
     only: Sequence[str] = ()
     fair: bool = True
 
+    def looked_for(self, mode: Mode) -> tuple[str, ...]:
+        """Name what counts as a violation, beside the given properties."""
+        kinds = {
+            "failed assertions": True,
+            "missed deadlines": self.deadlines and mode != "core",
+            "full queues": self.overflows,
+            "runs that end": self.deadlock or bool(self.terminal),
+        }
+        return tuple(name for name, counts in kinds.items() if counts)
+
     @property
     def asks_for_runs(self) -> bool:
         """Whether there are formulas of LTL or TCTL."""

@@ -67,6 +67,7 @@ def explore(
     if checks is not None and checks.asks_for_runs:
         from rebecsim.exploration.temporal import judging  # noqa: F401 - takes longer than judging
     bounds = limits or Limits()
+    asked_for = checks or Checks()
     meter = Meter(bounds)
     dog = Watchdog(patience=bounds.patience, is_over=lambda: meter.exceeded() is not None)
     posed = partial(
@@ -89,7 +90,7 @@ def explore(
         return replace(result, violations=(Violated(*breach, None, 1),))
     except ServerStopped:
         bound = meter.exceeded() or "seconds"
-        found = Breach("out of bounds", f"{_STOPPED_BY[bound]}; it was stopped in {dog.stopped_in}")
+        found = Breach("undecided", f"{_stopped_by(bound, bounds)}, in {dog.stopped_in}")
         return replace(_without_states(model, mode, meter, abstract, found), bounds=(bound,))
     chosen = strategy or BreadthFirst()
 
@@ -114,7 +115,11 @@ def explore(
     problem.system.runner.finish()
     if progress is not None:
         progress(search.progress())
-    result = _result(problem, search, chosen)
+    result = replace(
+        _result(problem, search, chosen),
+        looked_for=asked_for.looked_for(problem.system.mode),
+        given_properties=len(problem.properties) + len(problem.formulas),
+    )
     if not judges:
         return replace(result, not_evaluated=tuple(_named(each) for each in problem.formulas))
     timed = partial(posed, mode="TTS")
@@ -141,14 +146,14 @@ def _result(problem: Problem, search: Search, strategy: Strategy) -> Result:
     violations = tuple(_violated(search, finding) for finding in search.findings.values())
     ends = None if violations else ends_of(search)
     verdict: Verdict = "satisfied"
-    message, path = "", None
+    message, seen, path = "", "", None
     if ends is not None and not problem.deadlock:
         message = ends.text
     if violations:
         first = violations[0]
         verdict, message, path = first.verdict, first.message, first.path
     elif search.bounds:
-        verdict, message = "out of bounds", _how_far(search)
+        verdict, message, seen = "undecided", _why_stopped(search), _how_far(search)
     return Result(
         model=system.model.name,
         mode=system.mode,
@@ -158,6 +163,7 @@ def _result(problem: Problem, search: Search, strategy: Strategy) -> Result:
         states=len(search.states),
         transitions=search.transitions,
         frontier=search.frontier,
+        seen=seen,
         seconds=seconds,
         peak_memory=peak_bytes() or 0,
         memory_per_state=max(grown, 0) / len(search.states),
@@ -218,28 +224,37 @@ def _without_states(
 
 
 _ENDED_BY: frozenset[Bound] = frozenset({"states", "seconds", "memory", "interrupt"})
-_STOPPED_BY: dict[Bound, str] = {
-    "states": "the limit of states was reached",
-    "seconds": "the time was used up",
-    "memory": "the limit of memory was reached",
-    "interrupt": "the search was interrupted",
-    "horizon": "states beyond the horizon were not followed",
-    "depth": "deeper states were not looked at",
-    "walks": "random walks do not cover everything",
-}
+
+
+def _stopped_by(bound: Bound, limits: Limits) -> str:
+    """Say what kept a search from covering everything."""
+    match bound:
+        case "states":
+            return f"the limit of {limits.states:,} states was reached"
+        case "seconds":
+            return f"the limit of {limits.seconds:,g} s was reached"
+        case "memory":
+            return f"the limit of {limits.memory:,g} MB of memory was reached"
+        case "interrupt":
+            return "the search was interrupted"
+        case "horizon":
+            return f"states later than the horizon, {limits.horizon:,}, were not followed"
+        case "depth":
+            return "deeper states were not looked at"
+        case "walks":
+            return "random walks do not cover everything"
+
+
+def _why_stopped(search: Search) -> str:
+    reasons = " and ".join(_stopped_by(bound, search.limits) for bound in search.bounds)
+    return f"{reasons}, in {search.stopped_in}" if search.stopped_in else reasons
 
 
 def _how_far(search: Search) -> str:
     """Say what an unfinished search has covered."""
-    reasons = " and ".join(_STOPPED_BY[bound] for bound in search.bounds)
     deepest = len(search.way_to(len(search.states) - 1))
     text = (
-        f"{reasons}; nothing wrong so far: {counted(len(search.states), 'state')} found, "
-        f"{counted(search.transitions, 'transition')}, {counted(search.frontier, 'state')} not "
-        f"fully expanded; the last state found is {counted(deepest, 'transition')} from the start"
+        f"{counted(len(search.states), 'state')} and {counted(search.transitions, 'transition')}; "
+        f"{counted(search.frontier, 'state')} left to expand; depth {deepest:,}"
     )
-    if search.system.absolute:
-        text += f", at time {search.states[-1][-1]:,}"
-    if search.stopped_in:
-        text += f"; it was stopped in {search.stopped_in}"
-    return text
+    return f"{text}, time {search.states[-1][-1]:,}" if search.system.absolute else text

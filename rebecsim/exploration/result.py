@@ -40,7 +40,7 @@ class Ends:
     @property
     def text(self) -> str:
         """Say how runs end."""
-        ended = f"{counted(self.states, 'state has', 'states have')} ended, no message is left"
+        ended = f"{counted(self.states, 'state has', 'states have')} no message left"
         return f"{'every run ends' if self.every_run else 'a run may end'}: {ended}"
 
 
@@ -52,7 +52,9 @@ class Result:
     is wall time; `peak_memory` the most memory that the process has ever taken up, before the
     search too, and `memory_per_state` its growth by the search per state, both in bytes.
     `violations` are all that were found, the first one also being verdict, message and path.
-    `bounds` are those that kept the search from covering everything. `abstraction` names the
+    `bounds` are those that kept the search from covering everything, and `seen` says how far it
+    got. `looked_for` names what counts as a violation; a property of the user is among
+    `given_properties`, their number. `abstraction` names the
     variables left out of the state: what the verdict says, it says of the model without them.
     `deciding` are those of them that decide something, so that it may be another one with them.
     `absolute_time` is why states were not compared modulo time (a message server that reads it, or
@@ -81,6 +83,9 @@ class Result:
     transitions: int = 0
     frontier: int = 0
     memory_per_state: float = 0.0
+    looked_for: tuple[str, ...] = ()
+    given_properties: int = 0
+    seen: str = ""
     path: Path | None = None
     violations: tuple[Violated, ...] = ()
     bounds: tuple[Bound, ...] = ()
@@ -106,7 +111,7 @@ class Result:
     @property
     def is_violation(self) -> bool:
         """Whether the model can do what it must not."""
-        return self.verdict not in ("satisfied", "out of bounds")
+        return self.verdict not in ("satisfied", "undecided")
 
     def to_json(self) -> dict[str, Any]:
         """Give the verdict and the figures as plain values."""
@@ -118,6 +123,9 @@ class Result:
             "omission": self.omission,
             "verdict": self.verdict,
             "message": self.message,
+            "looked_for": list(self.looked_for),
+            "given_properties": self.given_properties,
+            "seen": self.seen,
             "states": self.states,
             "transitions": self.transitions,
             "frontier": self.frontier,

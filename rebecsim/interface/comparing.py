@@ -34,7 +34,7 @@ from rebecsim.studies.study import How
 if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
-    from rich.console import Group
+    from rich.console import RenderableType
 
 _log = logging.getLogger(__name__)
 
@@ -100,7 +100,7 @@ class Comparison(Shown, Tabular):
 
         return write_report(self.report, Path(directory)).html
 
-    def __rich__(self) -> Group:
+    def __rich__(self) -> RenderableType:
         """Give what `rebecsim compare` prints."""
         from rebecsim.report.tables import report_view
 

@@ -49,7 +49,7 @@ class Explored(Shown):
 
     @property
     def verdict(self) -> str:
-        """What is said of the model: "satisfied", "out of bounds", or what is violated."""
+        """What is said of the model: "satisfied", "undecided", or what is violated."""
         return self.result.verdict
 
     @property
@@ -121,7 +121,7 @@ class Explored(Shown):
 
         from rebecsim.report.models.counterexample import result_parts
 
-        return grouped_parts(result_parts(self.result))
+        return grouped_parts(result_parts(self.result, verbose=True))
 
     def __repr__(self) -> str:
         return f"<Explored {self.model.name}: {self.verdict}, {self.states:,} states>"

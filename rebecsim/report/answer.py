@@ -68,7 +68,7 @@ def answer_table(answer: Answer, axis: Axis | None = None) -> TextTable:
     columns = policies if are_few else ("Best", column_heading(metric))
     heading = places.noun.capitalize() if places.noun else "Condition"
     title = f"{column_heading(metric)} by {places.noun or 'condition'}"
-    return TextTable(title, (heading, *columns, "Lead shown"), tuple(rows))
+    return TextTable(title, (heading, *columns, "Significantly better than"), tuple(rows))
 
 
 def answer_notes(answer: Answer, compared: Compared = POLICIES) -> list[str]:
@@ -78,9 +78,8 @@ def answer_notes(answer: Answer, compared: Compared = POLICIES) -> list[str]:
         return []
     risk = f"{100 * (1 - tested[0].estimate.level):g} %"
     return [
-        "In the first sentence, differences are tested for each condition by itself, and all "
-        f"{len(tested)} pairs of {compared.many} and conditions together (Holm): the chance that "
-        f"it claims any difference that is not there is at most {risk}."
+        f"The first sentence tests all {len(tested)} pairs of {compared.many} and conditions "
+        f"together (Holm's procedure). The risk of any false claim in it is at most {risk}."
     ]
 
 
@@ -222,7 +221,7 @@ def _shown(answer: Answer, places: _Places, compared: Compared) -> str:
     if not any(each.differences for each in standings):
         return " in these runs, but no difference could be tested"
     if answer.is_certain:
-        return "; nothing is drawn, so differences are exact"
+        return ". Nothing is random in the runs, so the differences are exact"
     are_partly_tested = answer.baseline is not None and any(
         each.differences and each.tested != each.others for each in standings
     )
@@ -232,15 +231,15 @@ def _shown(answer: Answer, places: _Places, compared: Compared) -> str:
     over = "" if are_partly_tested else " over all others"
     if not any(each.behind for each in standings):
         return (
-            f" in these runs, but no difference to another {compared.one} is shown"
+            f" in these runs. No significant difference to another {compared.one} was found"
             f"{places.any_of}{end}"
         )
     shown = [each.condition for each in standings if each.is_shown]
     if len(shown) == len(standings):
-        return f"; the lead{over} is shown each time{end}"
+        return f". Every lead{over} is significant{end}"
     if not shown:
-        return f"; the lead{over} is not shown{places.any_of}{end}"
-    return f"; the lead{over} is shown{places.of(shown)} only{end}"
+        return f". No lead{over} is significant{places.any_of}{end}"
+    return f". The lead{over} is significant{places.of(shown)} only{end}"
 
 
 def _of_rivals(answer: Answer, places: _Places, only: str) -> str:
@@ -256,31 +255,31 @@ def _of_rivals(answer: Answer, places: _Places, only: str) -> str:
         for rival in rivals
     }
     if not any(where.values()):
-        to = f"the difference to {rivals[0]}{only} is not" if len(rivals) == 1 else ""
-        what = to or "no difference to the others is"
-        return f" in these runs, but {what} shown{places.any_of}"
+        to = f"{rivals[0]}{only}" if len(rivals) == 1 else "the others"
+        return f" in these runs. No significant difference to {to} was found{places.any_of}"
     by_place = grouped(rivals, lambda rival: where[rival])
     everywhere = by_place.pop(tuple(each.condition for each in standings), [])
     if not by_place:
         are_one = len(everywhere) == 1
-        what = f"{_differences(everywhere)}{only} is" if are_one else "every difference is"
-        return f"; {what} shown{places.all_of}"
+        what = f"The {_differences(everywhere)}{only} is" if are_one else "Every difference is"
+        return f". {what} significant{places.all_of}"
     nowhere = by_place.pop((), [])
     if len(by_place) > _MOST_RIVALS:
         some = [rival for group in by_place.values() for rival in group]
-        parts = [f"{_differences(some)} are shown at some of them only"]
+        parts = [f"the {_differences(some)} are significant at some of them only"]
     else:
         parts = [
-            f"{_differences(group)}{only} {_are(group)} shown{places.of(conditions)} only"
+            f"the {_differences(group)}{only} {_are(group)} significant{places.of(conditions)} only"
             for conditions, group in by_place.items()
         ]
     if nowhere:
-        parts.append(f"{_differences(nowhere)} {_are(nowhere)} not shown{places.any_of}")
-    return f"; {_listed(parts)}"
+        parts.append(f"the {_differences(nowhere)} {_are(nowhere)} not significant{places.any_of}")
+    text = _listed(parts)
+    return f". {text[0].upper()}{text[1:]}"
 
 
 def _differences(policies: Sequence[str]) -> str:
-    return f"the difference{'' if len(policies) == 1 else 's'} to {_listed(policies)}"
+    return f"difference{'' if len(policies) == 1 else 's'} to {_listed(policies)}"
 
 
 def _are(policies: Sequence[str]) -> str:
@@ -299,15 +298,15 @@ def _figure(metric: Metric, standing: Standing, policy: str, decimals: int) -> s
 
 
 def _lead(standing: Standing) -> str:
-    """What is shown of the lead: over all, over none, or over some."""
+    """Give the policies that the leaders are significantly better than."""
     others, behind = standing.others, standing.behind
     if not standing.tested:
         return DASH
     if behind == others:
-        return "yes"
+        return "all"
     if not behind:
-        return "no"
+        return "none"
     missing = [policy for policy in standing.tested if policy not in behind]
     if standing.tested == others and len(missing) <= len(behind):
-        return f"not over {', '.join(missing)}"
-    return f"over {', '.join(behind)}"
+        return f"all but {', '.join(missing)}"
+    return ", ".join(behind)

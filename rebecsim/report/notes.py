@@ -17,17 +17,16 @@ def reading_notes(summary: Summary, has_chance: bool = True) -> list[str]:
     notes = []
     if len(summary.rows) > 1 and any(each.better != "neither" for each in summary.metrics):
         notes.append(
-            "* marks the best value of a figure. Whether it is better than another one by more "
-            "than chance is said by the differences, run by run, and not by whether intervals "
-            "overlap."
+            "* marks the best value. The differences below say which leads are significant; "
+            "overlapping intervals do not."
             if has_chance
-            else "* marks the best value of a figure."
+            else "* marks the best value."
         )
     notes += [
         f"{row.policy} is not marked: {row.unearned}, 0." for row in summary.rows if row.unearned
     ]
     if not has_chance:
-        notes.append("Nothing is drawn in these models: every run gives the same figures.")
+        notes.append("Nothing is random in these models: every run gives the same figures.")
     elif any(e.half_width is not None for e in estimates):
         notes.append(f"± gives the half-width of the {level_text(summary.level)} interval.")
     if has_chance and any(e.half_width == 0 for e in estimates):

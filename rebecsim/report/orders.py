@@ -59,9 +59,8 @@ def order_notes(envelopes: Sequence[OrderEnvelope], compared: Compared = POLICIE
     """How to read the figures by order."""
     judged = any(each.metric.better != "neither" for each in envelopes)
     best = (
-        f"A {compared.one} may be best under an order unless another one is shown to be better "
-        "there, run by run as under Differences. Each figure is pooled as in the table of "
-        f"{compared.many}."
+        f"A {compared.one} may be best under an order unless another one is significantly better "
+        f"there, run by run. Figures are pooled as in the table of {compared.many}."
     )
     return [*([best] if judged else []), _BY_CHANCE]
 
@@ -89,8 +88,8 @@ def no_orders_note(order: str) -> str | None:
         return None
     return (
         f"Messages of one time unit were served in the order {order} alone, so other orders were "
-        "not run beside it. How far the figures hang on the order is shown by a comparison in "
-        f"{REFERENCE_ORDER} order (--order {REFERENCE_ORDER})."
+        "not tried. To see how much the order matters, compare with "
+        f"`--order {REFERENCE_ORDER}`."
     )
 
 
@@ -134,7 +133,7 @@ def _sentence(
 ) -> str:
     widest = max(group, key=lambda each: each.width)
     width = _amount(metric, widest.width)
-    moved = f"the order of messages moves a {compared.one}'s figure by up to {width}"
+    moved = f"the order of messages changes it by up to {width}"
     named = f" ({widest.policy})" if widest.width > 0 and len(group) > 1 else ""
     values = [each.reference.value for each in group if each.reference.is_defined]
     if len(values) < 2:

@@ -36,11 +36,8 @@ def pair_sentence(pair: PairDifference) -> str:
     if pair.is_shown:
         return _advantage(pair)
     if pair.is_certain:
-        return (
-            f"There is no difference between {pair.first} and {pair.second}: the models have no "
-            "chance in them, and every run gives the same."
-        )
-    nothing = f"No difference can be shown between {pair.first} and {pair.second}"
+        return f"{pair.first} and {pair.second} give the same figure in every run."
+    nothing = f"No significant difference was found between {pair.first} and {pair.second}"
     if estimate.standard_error == 0:
         if pair.is_identical:
             return f"{nothing}: {_all_runs(pair)} gave the same figures."
@@ -63,7 +60,7 @@ def power_sentence(pair: PairDifference) -> str | None:
         return None
     detectable = _amount(pair.metric, pair.power.detectable, _decimals(pair))
     could = (
-        f"{pair.runs} runs per cell show a difference of {detectable} in {_power_text()} of cases"
+        f"{pair.runs} runs per cell detect a difference of {detectable} in {_power_text()} of cases"
     )
     if pair.estimate.value == 0:
         return f"{could}."
@@ -79,20 +76,18 @@ def pair_notes(differences: Sequence[PairDifference], compared: Compared = POLIC
         return []
     pairs = max(pair.compared for pair in differences)
     if all(pair.is_certain for pair in differences):
-        return [
-            "Nothing is drawn in these models, so these differences are exact and need no interval."
-        ]
+        return ["Nothing is random in these runs, so the differences are exact."]
     level = level_text(differences[0].estimate.level)
     notes = [
-        f"{compared.many.capitalize()} are compared run by run, with the same random numbers. "
+        f"Run by run, all {compared.many} use the same random numbers. "
         f"Each {level} interval is for its own pair."
     ]
     if pairs > 1:
         chance = level_text(1 - differences[0].estimate.level)
         notes.append(
-            f"Whether a difference is shown is decided for all {pairs} pairs of a metric "
-            f"together (Holm): the chance of any false claim in a metric is at most {chance}. So "
-            "no difference may be shown although an interval leaves out zero."
+            f"Significance is decided for all {pairs} pairs of a figure together (Holm's "
+            f"procedure): the risk of any false claim is at most {chance}. So a difference may "
+            "not be significant although its own interval leaves out zero."
         )
     if any(pair.power for pair in differences):
         notes.append(
@@ -134,7 +129,7 @@ def _advantage(pair: PairDifference) -> str:
     amount = _amount(pair.metric, abs(estimate.value), decimals)
     sentence = pair.metric.says_advantage(better, worse, amount)
     if pair.is_certain:
-        return f"{sentence}, in every run: the models have no chance in them."
+        return f"{sentence}, in every run."
     if estimate.low is None or estimate.high is None:
         raise ValueError("a difference of models with chance that is shown has an interval")
     if estimate.standard_error == 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -30,7 +30,6 @@ from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.cell import POLICIES, Compared
 from rebecsim.studies.sections import TextTable
 from rebecsim.studies.statistics.differences import PairDifference
-from rebecsim.studies.statistics.order_sensitivity import OrderEnvelope
 from rebecsim.studies.statistics.summary import Summary
 
 _BORDERS = 3  # a column's line and the blanks beside it
@@ -100,23 +99,7 @@ def _marked(shown: ShownFigure) -> Text:
     )
 
 
-def summary_view(
-    summary: Summary,
-    title: str | None = None,
-    has_chance: bool = True,
-    compared: Compared = POLICIES,
-) -> Group:
-    """The table of policies with the notes that a reader needs, ready for `console.print`."""
-    warnings = [Text(f"Warning: {note}", style="yellow") for note in abnormal_notes(summary)]
-    return Group(
-        policy_table(summary, title, compared),
-        *_notes(reading_notes(summary, has_chance)),
-        *warnings,
-    )
-
-
-def pairs_view(differences: Sequence[PairDifference], compared: Compared = POLICIES) -> Group:
-    """A sentence for each pair of policies, under the name of each metric, with notes."""
+def _pair_lines(differences: Sequence[PairDifference]) -> list[RenderableType]:
     lines: list[RenderableType] = []
     for metric, pairs in by_metric(differences):
         lines.append(Text(f"Differences: {metric.title}", style="bold"))
@@ -124,21 +107,7 @@ def pairs_view(differences: Sequence[PairDifference], compared: Compared = POLIC
             lines.append(_hanging(Text(pair_sentence(pair)), 2))
             if power := power_sentence(pair):
                 lines.append(_hanging(Text(power, style="dim"), 4))
-    return Group(*lines, *_notes(pair_notes(differences, compared)))
-
-
-def order_view(
-    envelopes: Sequence[OrderEnvelope],
-    differences: Mapping[str, Sequence[PairDifference]],
-    compared: Compared = POLICIES,
-    notes: Sequence[str] = (),
-) -> Group:
-    """The figures by message order with sentences on what order and policy do; empty for none."""
-    if not envelopes:
-        return Group()
-    tables = map(text_table, extreme_tables(envelopes, compared))
-    sentences = map(Text, order_sentences(envelopes, differences, compared))
-    return Group(*tables, *sentences, *_notes([*notes, *order_notes(envelopes, compared)]))
+    return lines
 
 
 def text_table(shown: TextTable) -> Table:
@@ -152,36 +121,114 @@ def text_table(shown: TextTable) -> Table:
     return table
 
 
-def report_view(report: ReportInput) -> Group:
+def report_view(report: ReportInput, explain: bool = False) -> RenderableType:
     """What a report says in figures, for the terminal; raises as `summarise` does.
 
-    The answer comes first, and who leads under each condition where that differs.
+    The answer comes first, and who leads under each condition where that differs. As much of the
+    rest follows as fits on a screen; with `explain` all of it, and how it was computed.
     Differences and message orders are shown for the most important metric; all are in the page.
     """
     first, answer = report.metrics[0], report.answer
-    parts: list[RenderableType] = [Text(answer_text(report))]
-    if answer.varies:
-        parts += ["", text_table(answer_table(answer, report.axis))]
-    parts += _notes(answer_notes(answer, report.compared))
-    for condition, each in report.comparisons.items():
+    table = [text_table(answer_table(answer, report.axis))] if answer.varies else []
+    parts = [_Part(0, [Text(answer_text(report))])]
+    if table:
+        parts.append(_Part(1, table, answer_notes(answer, report.compared)))
+    else:
+        parts.append(_Part(9, [], answer_notes(answer, report.compared)))
+    for number, (condition, each) in enumerate(report.comparisons.items()):
         title = ": ".join(filter(None, (report.title, str(condition))))
-        parts += ["", _summary_of(each, title)]
-        parts += map(Text, precision_notes(each.reached, each.compared))
+        parts.append(_summary_part(each, title, 5 if number else 2))
         if differences := [pair for pair in each.differences if pair.metric == first]:
-            parts += ["", pairs_view(differences, report.compared)]
+            notes = pair_notes(differences, each.compared)
+            to_best = _pair_lines(_of_the_best(differences, each.summary))
+            parts.append(_Part(6 if number else 3, _pair_lines(differences), notes, to_best))
     if envelopes := [each for each in report.envelopes if each.metric == first]:
         others, compared = report.order_differences, report.compared
-        parts += ["", order_view(envelopes, others, compared, report.order_notes)]
+        sentences = order_sentences(envelopes, others, compared)
+        notes = [*report.order_notes, *order_notes(envelopes, compared)]
+        tables = map(text_table, extreme_tables(envelopes, compared))
+        parts += [_Part(4, list(map(Text, sentences))), _Part(8, list(tables), notes)]
     elif report.order and (note := no_orders_note(report.order)):
-        parts += ["", *_notes([note])]
+        parts.append(_Part(9, [], [note]))
     for section in report.sections:
         if section.terminal is not None:
-            parts += ["", section.terminal]
-    return Group(*parts)
+            parts.append(_Part(7, [section.terminal]))
+    if explain:
+        return Group(*_spaced(parts))
+    return _Brief(tuple(each for each in parts if each.views))
 
 
-def _summary_of(report: ReportInput, title: str) -> Group:
-    return summary_view(report.summary, title, report.has_chance, report.compared)
+@dataclass(frozen=True)
+class _Part:
+    """What is shown together, how much it matters (0: most), and how it was computed."""
+
+    rank: int
+    views: Sequence[RenderableType]
+    notes: Sequence[str] = ()
+    most: Sequence[RenderableType] = ()  # the most important of `views`; empty: all
+
+    @property
+    def brief(self) -> RenderableType:
+        """The part without what explains it."""
+        return Group(*(self.most or self.views))
+
+
+def _of_the_best(differences: Sequence[PairDifference], summary: Summary) -> list[PairDifference]:
+    """Give the differences to the policies that have the best figure; all if there are few."""
+    marked = zip(summary.policies, shown_figures(summary)[0], strict=True)
+    best = {policy for policy, shown in marked if shown.is_best}
+    found = [pair for pair in differences if best.intersection((pair.first, pair.second))]
+    return found if len(differences) > _MOST_PAIRS else list(differences)
+
+
+def _spaced(parts: Sequence[_Part]) -> list[RenderableType]:
+    views: list[RenderableType] = []
+    for each in parts:
+        views += ["", *each.views, *_notes(each.notes)]
+    return views[1:]
+
+
+_MOST_PAIRS = 3
+MOST_LINES = 36
+"""Lines of an answer that is not asked to explain itself; the places of files follow."""
+
+
+@dataclass(frozen=True)
+class _Brief:
+    """The parts that fit on a screen, the most important ones first."""
+
+    parts: tuple[_Part, ...]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Give the parts in their order, and say what is left out."""
+        left, chosen = MOST_LINES, set()
+        for part in sorted(self.parts, key=lambda each: each.rank):
+            height = len(console.render_lines(part.brief, options)) + 1
+            if height <= left or part.rank == 0:
+                chosen.add(id(part))
+                left -= height
+        shown = [each for each in self.parts if id(each) in chosen]
+        for number, each in enumerate(shown):
+            if number:
+                yield ""
+            yield each.brief
+        yield ""
+        more = (
+            "More figures, and how all were computed"
+            if len(shown) < len(self.parts)
+            else ("How this was computed")
+        )
+        yield Text(f"{more}: --explain, or the report.", style="dim")
+
+
+def _summary_part(report: ReportInput, title: str, rank: int) -> _Part:
+    table = policy_table(report.summary, title, report.compared)
+    warnings = [Text(f"Warning: {n}", style="yellow") for n in abnormal_notes(report.summary)]
+    notes = [
+        *reading_notes(report.summary, report.has_chance),
+        *precision_notes(report.reached, report.compared),
+    ]
+    return _Part(rank, [table, *warnings], notes)
 
 
 def _notes(notes: Sequence[str]) -> list[Text]:

@@ -23,7 +23,7 @@ main { A a():(); }
         (["simulate"], 1, "deadline missed"),
         (["simulate", "--engine", "native"], 1, "deadline missed"),
         (["explore", "--engine", "python"], 1, "deadline missed"),
-        (["explore", "--engine", "python", "--no-deadlines"], 0, "every run ends"),
+        (["explore", "--engine", "python", "--no-deadlines"], 0, "Every run ends"),
     ],
 )
 def test_a_warning_is_printed_beside_the_result(

@@ -87,7 +87,7 @@ class Session:
             case "python":
                 self._python(block)
             case "text" if "output" in block.options:
-                _expect(block, self._printed, block.text)
+                self.expect(block, self._printed, block.text)
             case "text" | "sh":
                 pass
             case other:
@@ -99,7 +99,11 @@ class Session:
             done = self._done(command)
             printed = done.stdout + done.stderr
             assert done.returncode == expected_exit, f"{block}: $ {command}\n{printed}"
-            _expect(block, printed, expected)
+            self.expect(block, printed, expected)
+
+    def expect(self, block: Block, printed: str, expected: str) -> None:
+        """Require that what was printed is what stands in the document."""
+        assert matches(printed, expected), f"{block}: printed\n{printed}\ninstead of\n{expected}"
 
     def _done(self, command: str) -> Ended | subprocess.CompletedProcess[str]:
         piped = piped_of(command)
@@ -228,23 +232,20 @@ def _others(stages: list[str], found: list[tuple[str, ...] | None]) -> str:
     return " ".join(stage for stage, words in zip(stages, found, strict=True) if words is None)
 
 
-def _expect(block: Block, printed: str, expected: str) -> None:
-    assert matches(printed, expected), f"{block}: printed\n{printed}\ninstead of\n{expected}"
-
-
 def matches(printed: str, expected: str) -> bool:
     """Whether a text is what is expected; blanks at the ends of lines and of the text are free."""
     pattern = "".join(
-        "(?:.*\n)*" if line == "..." else _line_pattern(line) for line in _lines(expected)
+        "(?:.*\n)*" if line == "..." else _line_pattern(line) for line in shown_lines(expected)
     )
-    return re.fullmatch(pattern, "".join(f"{line}\n" for line in _lines(printed))) is not None
+    return re.fullmatch(pattern, "".join(f"{line}\n" for line in shown_lines(printed))) is not None
 
 
 def _line_pattern(line: str) -> str:
     return ".*".join(map(re.escape, line.split("..."))) + "\n"
 
 
-def _lines(text: str) -> list[str]:
+def shown_lines(text: str) -> list[str]:
+    """Give the lines of a text without blanks at their ends, and without empty ones around it."""
     lines = [line.rstrip() for line in text.splitlines()]
     while lines and not lines[-1]:
         lines.pop()

@@ -106,7 +106,7 @@ def section_of(command: Command) -> str:
 def test_help_shows_the_same_options(run: Run, command: Command) -> None:
     helped = run(*command.words, "--help", columns=160)
     assert helped.returncode == 0
-    _, _, below_the_options = helped.stdout.partition(" Options ")
+    _, _, below_the_options = helped.stdout.partition("\nOptions:\n")
     declared = {item.shown for item in parameters_of(command.function) if item.shown[:2] == "--"}
     shown = set(re.findall(r"--[a-z]+(?:-[a-z]+)*", below_the_options))
     assert {option for option in shown if not option.startswith("--no-")} == declared | {"--help"}

@@ -34,7 +34,7 @@ def test_the_limit_of_states_is_exact() -> None:
     assert explore(MODEL, limits=Limits(states=whole.states)).verdict == "satisfied"
     found = explore(MODEL, limits=Limits(states=whole.states - 1))
     assert (found.verdict, found.bounds, found.states) == (
-        "out of bounds",
+        "undecided",
         ("states",),
         whole.states - 1,
     )
@@ -45,7 +45,7 @@ def test_the_limit_of_states_is_exact() -> None:
 
 def test_time_that_is_used_up() -> None:
     found = explore(model("unbounded_counter.rebeca"), limits=Limits(seconds=0.05))
-    assert (found.verdict, found.bounds) == ("out of bounds", ("seconds",))
+    assert (found.verdict, found.bounds) == ("undecided", ("seconds",))
     assert found.states > 1
 
 
@@ -71,7 +71,7 @@ print(json.dumps({**found.to_json(), "measured": peak}))
         check=True,
     ).stdout
     found = json.loads(output)
-    assert (found["verdict"], found["bounds"]) == ("out of bounds", ["memory"])
+    assert (found["verdict"], found["bounds"]) == ("undecided", ["memory"])
     assert found["states"] > 50_000
     assert "limit of memory" in found["message"]
     assert found["measured"] < 100_000_000
@@ -107,7 +107,7 @@ def test_time_holds_in_a_message_server_with_very_many_choices(engine: Any) -> N
     """3**40 outcomes of one message."""
     checked, built = chain("0; for (int i = 0; i < 40; i++) { t = ?(0, 1, 2); }")
     found = explore(built, checked=checked, engine=engine, limits=Limits(seconds=0.5))
-    assert (found.verdict, found.bounds) == ("out of bounds", ("seconds",))
+    assert (found.verdict, found.bounds) == ("undecided", ("seconds",))
 
 
 def test_auto_stays_in_python_where_compiled_code_would_only_ask(
@@ -176,7 +176,7 @@ def test_when_a_dictionary_grows_is_known() -> None:
 def test_the_horizon_makes_unbounded_counters_finite() -> None:
     found = explore(model("unbounded_counter.rebeca"), limits=Limits(horizon=10))
     assert (found.verdict, found.bounds, found.absolute_time) == (
-        "out of bounds",
+        "undecided",
         ("horizon",),
         "horizon",
     )
@@ -203,7 +203,7 @@ def test_limits_that_make_no_sense() -> None:
 
 def test_depth_bounded_sees_what_is_near() -> None:
     shallow = explore(MODEL, strategy=DepthBounded(3))
-    assert (shallow.verdict, shallow.bounds) == ("out of bounds", ("depth",))
+    assert (shallow.verdict, shallow.bounds) == ("undecided", ("depth",))
     deep = explore(MODEL, strategy=DepthBounded(10_000))
     assert (deep.verdict, deep.states) == ("satisfied", explore(MODEL).states)
     wanted = Checks(invariants=["ann.tickets < 1"])
@@ -220,7 +220,7 @@ def test_random_walks_find_and_prove_nothing_else() -> None:
     assert first.verdict == again.verdict == "property violated"
     assert first.path == again.path
     other = explore(MODEL, strategy=RandomWalks(walks=5, length=100, seed=1))
-    assert (other.verdict, other.bounds) == ("out of bounds", ("walks",))
+    assert (other.verdict, other.bounds) == ("undecided", ("walks",))
     assert other.transitions == 501
 
 

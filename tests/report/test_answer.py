@@ -80,81 +80,87 @@ NONE = {"E": math.nan, "P": math.nan}
         # One condition.
         (once(WAIT, {"E": 2.0}), "E is the only policy, so there is nothing to compare it with."),
         (once(DEADLINE_MISSES, P2, "E-P"),
-         "P misses the fewest deadlines; the difference to E is shown."),
+         "P misses the fewest deadlines. The difference to E is significant."),
         (once(DEADLINE_MISSES, P2),
-         "P misses the fewest deadlines in these runs, but the difference to E is not shown."),
+         "P misses the fewest deadlines in these runs. No significant difference to E was found."),
         (once(DEADLINE_MISSES, P2, tested=False),
          "P misses the fewest deadlines in these runs, but no difference could be tested."),
         (once(DEADLINE_MISSES, P2, certain=True),
-         "P misses the fewest deadlines; nothing is drawn, so differences are exact."),
+         "P misses the fewest deadlines. Nothing is random in the runs, so the differences are "
+         "exact."),
         (once(DEADLINE_MISSES, ALIKE), "Deadline misses: the same for all policies."),
         (once(WAIT, NONE), "Mean wait: undefined for all policies."),
-        (once(WAIT, THREE, "E-P F-P"), "Mean wait: lowest with P; every difference is shown."),
-        (once(WAIT, THREE, "F-P"), "Mean wait: lowest with P; the difference to E is not shown."),
+        (once(WAIT, THREE, "E-P F-P"), "Mean wait: lowest with P. Every difference is "
+                                       "significant."),
+        (once(WAIT, THREE, "F-P"), "Mean wait: lowest with P. The difference to E is not "
+                                   "significant."),
         (once(WAIT, THREE, "E-F"),
-         "Mean wait: lowest with P in these runs, but no difference to the others is shown."),
+         "Mean wait: lowest with P in these runs. No significant difference to the others was "
+         "found."),
         (once(WAIT, {"E": 2.0, "F": 4.0, "P": 2.0}, "E-F F-P"),
-         "Mean wait: lowest with E and P alike; the difference to F is shown."),
+         "Mean wait: lowest with E and P alike. The difference to F is significant."),
         (once(WAIT, {"E": 2.0, "F": 4.0, "P": 2.0}, "E-F"),
-         "Mean wait: lowest with E and P alike in these runs, but the difference to F is not "
-         "shown."),
+         "Mean wait: lowest with E and P alike in these runs. No significant difference to F was "
+         "found."),
         # What is undefined is no rival that anything is shown of.
         (once(WAIT, {"E": math.nan, "F": 4.0, "P": 2.0}, "F-P"),
-         "Mean wait: lowest with P; the difference to E is not shown."),
+         "Mean wait: lowest with P. The difference to E is not significant."),
         # More is better, and neither is.
-        (once(DONE, THREE, "F-P E-F"), "Jobs done: highest with F; every difference is shown."),
-        (once(LEFT, P2, "E-P"), "Tickets left: highest with E; the difference to P is shown."),
+        (once(DONE, THREE, "F-P E-F"), "Jobs done: highest with F. Every difference is "
+                                       "significant."),
+        (once(LEFT, P2, "E-P"), "Tickets left: highest with E. The difference to P is "
+                                "significant."),
         # Only differences to a baseline are tested.
         (once(WAIT, THREE, "E-P", baseline="E"),
-         "Mean wait: lowest with P; the difference to E, the only one tested, is shown."),
+         "Mean wait: lowest with P. The difference to E, the only one tested, is significant."),
         (once(WAIT, THREE, baseline="E"),
-         "Mean wait: lowest with P in these runs, but the difference to E, the only one tested, is "
-         "not shown."),
+         "Mean wait: lowest with P in these runs. No significant difference to E, the only one "
+         "tested, was found."),
         (once(WAIT, THREE, "F-P", baseline="P"),
-         "Mean wait: lowest with P; the difference to E is not shown."),
+         "Mean wait: lowest with P. The difference to E is not significant."),
         (by_size(WAIT, (THREE, "E-P"), ({"E": 1.0, "F": 4.0, "P": 2.0}, "E-P"), baseline="E"),
-         "Mean wait: lowest with P at cluster size 1, with E at cluster size 2; the lead is shown "
-         "at cluster size 1 only, where only differences to E are tested."),
+         "Mean wait: lowest with P at cluster size 1, with E at cluster size 2. The lead is "
+         "significant at cluster size 1 only, where only differences to E are tested."),
         # At a tie with the baseline, the others are tested against that one alone.
         (by_size(WAIT, (THREE, "E-P"), ({"E": 2.0, "F": 4.0, "P": 2.0}, "E-F"), baseline="E"),
-         "Mean wait: lowest with P at every cluster size, together with others at cluster size 2; "
-         "the difference to E, the only one tested, is shown at cluster size 1 only."),
+         "Mean wait: lowest with P at every cluster size, together with others at cluster size 2. "
+         "The difference to E, the only one tested, is significant at cluster size 1 only."),
         # Several conditions, one best policy.
         (by_size(DEADLINE_MISSES, (THREE, "F-P"), (THREE, "E-P F-P"), (THREE, "E-P F-P")),
-         "P misses the fewest deadlines at every cluster size; the difference to E is shown at "
-         "cluster sizes 2 and 3 only."),
+         "P misses the fewest deadlines at every cluster size. The difference to E is significant "
+         "at cluster sizes 2 and 3 only."),
         (by_size(DEADLINE_MISSES, (P2, "E-P"), (P2, "E-P")),
-         "P misses the fewest deadlines at every cluster size; the difference to E is shown at "
-         "every cluster size."),
+         "P misses the fewest deadlines at every cluster size. The difference to E is significant "
+         "at every cluster size."),
         (by_size(DEADLINE_MISSES, (THREE, "E-P F-P"), (THREE, "E-P F-P")),
-         "P misses the fewest deadlines at every cluster size; every difference is shown at every "
-         "cluster size."),
+         "P misses the fewest deadlines at every cluster size. Every difference is significant at "
+         "every cluster size."),
         (by_size(DEADLINE_MISSES, (P2, ""), (P2, "")),
-         "P misses the fewest deadlines at every cluster size in these runs, but the difference "
-         "to E is not shown at any cluster size."),
+         "P misses the fewest deadlines at every cluster size in these runs. No significant "
+         "difference to E was found at any cluster size."),
         (by_size(DEADLINE_MISSES, (THREE, "F-P"), (THREE, ""), (THREE, "F-P")),
-         "P misses the fewest deadlines at every cluster size; the difference to F is shown at "
-         "cluster sizes 1 and 3 only and the difference to E is not shown at any cluster size."),
+         "P misses the fewest deadlines at every cluster size. The difference to F is significant "
+         "at cluster sizes 1 and 3 only and the difference to E is not significant at any cluster "
+         "size."),
         (by_size(DEADLINE_MISSES, (P2, "E-P"), (P2, "E-P"), (P2, "E-P"), (ALIKE, "")),
          "P misses the fewest deadlines at every cluster size, together with others at cluster "
-         "size 4; the difference to E is shown at cluster sizes 1 to 3 only."),
+         "size 4. The difference to E is significant at cluster sizes 1 to 3 only."),
         # The best one depends on the condition.
         (by_size(DEADLINE_MISSES, (P2, "E-P"), (E1, "E-P")),
-         "P misses the fewest deadlines at cluster size 1, E at cluster size 2; the lead over all "
-         "others is shown each time."),
+         "P misses the fewest deadlines at cluster size 1, E at cluster size 2. Every lead over "
+         "all others is significant."),
         (by_size(WAIT, (P2, "E-P"), (E1, ""), (P2, "")),
-         "Mean wait: lowest with P at cluster sizes 1 and 3, with E at cluster size 2; the lead "
-         "over all others is shown at cluster size 1 only."),
+         "Mean wait: lowest with P at cluster sizes 1 and 3, with E at cluster size 2. The lead "
+         "over all others is significant at cluster size 1 only."),
         (by_size(WAIT, (P2, ""), (E1, "")),
-         "Mean wait: lowest with P at cluster size 1, with E at cluster size 2 in these runs, but "
-         "no difference to another policy is shown at any cluster size."),
+         "Mean wait: lowest with P at cluster size 1, with E at cluster size 2 in these runs. No "
+         "significant difference to another policy was found at any cluster size."),
         (by_size(WAIT, (THREE, "F-P"), ({"E": 1.0, "F": 4.0, "P": 2.0}, "")),
-         "Mean wait: lowest with P at cluster size 1, with E at cluster size 2; the lead over all "
-         "others is not shown at any cluster size."),
+         "Mean wait: lowest with P at cluster size 1, with E at cluster size 2. No lead over all "
+         "others is significant at any cluster size."),
         (by_size(WAIT, (P2, "E-P"), (E1, "E-P"), (ALIKE, ""), (NONE, "")),
-         "Mean wait: lowest with P at cluster size 1, with E at cluster size 2, all are "
-         "equal at cluster size 3, undefined at cluster size 4; the lead over all others is shown "
-         "each time."),
+         "Mean wait: lowest with P at cluster size 1, with E at cluster size 2, all are equal at "
+         "cluster size 3, undefined at cluster size 4. Every lead over all others is significant."),
         (by_size(WAIT, (ALIKE, ""), (ALIKE, "")),
          "Mean wait: the same for all policies at every cluster size."),
     ],
@@ -166,7 +172,7 @@ def test_one_sentence_answers(answer, sentence) -> None:
 def test_of_many_that_are_equal_it_gives_the_number() -> None:
     figures = {"A": 1.0, "B": 1.0, "C": 1.0, "D": 1.0, "E": 2.0}
     assert answer_sentence(once(DEADLINE_MISSES, figures, "A-E B-E C-E D-E")) == (
-        "Deadline misses: lowest with 4 policies alike; the difference to E is shown."
+        "Deadline misses: lowest with 4 policies alike. The difference to E is significant."
     )
 
 
@@ -174,7 +180,7 @@ def test_nothing_is_exact_where_something_drawn_was_run_once() -> None:
     exact = standing(P2, metric=WAIT, certain=True, estimates="exact")
     drawn = standing(P2, metric=WAIT, tested=False, estimates="error 4")
     assert answer_sentence(Answer(WAIT, ("E", "P"), (exact, drawn))) == (
-        "Mean wait: lowest with P under every condition; the difference to E is shown with "
+        "Mean wait: lowest with P under every condition. The difference to E is significant with "
         "estimates exact only."
     )
 
@@ -193,16 +199,16 @@ def test_conditions_without_an_axis_are_named_by_their_coordinates() -> None:
         return answer_sentence(Answer(WAIT, ("E", "P"), standings))
 
     assert said(at(1.0, "exact", P2, "E-P"), at(1.25, "exact", E1, "")) == (
-        "Mean wait: lowest with P at load factor 1, with E at load factor 1.25; the lead over all "
-        "others is shown at load factor 1 only."
+        "Mean wait: lowest with P at load factor 1, with E at load factor 1.25. The lead over all "
+        "others is significant at load factor 1 only."
     )
     assert said(at(1.0, "exact", P2, "E-P"), at(1.0, "error 4", E1, "")) == (
-        "Mean wait: lowest with P with estimates exact, with E with estimates error 4; the lead "
-        "over all others is shown with estimates exact only."
+        "Mean wait: lowest with P with estimates exact, with E with estimates error 4. The lead "
+        "over all others is significant with estimates exact only."
     )
     assert said(at(1.0, "exact", P2, "E-P"), at(1.25, "error 4", P2, "")) == (
-        "Mean wait: lowest with P under every condition; the difference to E is shown with load "
-        "factor 1, estimates exact only."
+        "Mean wait: lowest with P under every condition. The difference to E is significant with "
+        "load factor 1, estimates exact only."
     )
 
 
@@ -211,11 +217,11 @@ def test_the_table_has_a_row_for_each_condition() -> None:
     assert answer.varies
     table = answer_table(answer, AXIS)
     assert table.title == "Deadline misses (jobs per run) by cluster size"
-    assert table.headings == ("Cluster size", "E", "F", "P", "Lead shown")
+    assert table.headings == ("Cluster size", "E", "F", "P", "Significantly better than")
     assert table.rows == (
-        ("1", ("3.00  ", "4.00  ", "2.00 *", "not over E")),
-        ("2", ("3.00  ", "4.00  ", "2.00 *", "yes")),
-        ("3", ("3.00  ", "4.00  ", "2.00 *", "no")),
+        ("1", ("3.00  ", "4.00  ", "2.00 *", "all but E")),
+        ("2", ("3.00  ", "4.00  ", "2.00 *", "all")),
+        ("3", ("3.00  ", "4.00  ", "2.00 *", "none")),
     )
     assert "all 9 pairs" in answer_notes(answer)[0]
 
@@ -224,8 +230,8 @@ def test_a_table_of_many_policies_names_the_best() -> None:
     figures = {name: float(place) for place, name in enumerate("ABCDEFG", start=1)}
     answer = by_size(WAIT, (figures, "A-B A-C"), (figures, ""))
     table = answer_table(answer, AXIS)
-    assert table.headings == ("Cluster size", "Best", "Mean wait (s)", "Lead shown")
-    assert table.rows[0] == ("1", ("A", "1.00 *", "over B, C"))
+    assert table.headings == ("Cluster size", "Best", "Mean wait (s)", "Significantly better than")
+    assert table.rows[0] == ("1", ("A", "1.00 *", "B, C"))
 
 
 def test_the_terminal_and_the_page_begin_with_it(make_report, make_pairs) -> None:

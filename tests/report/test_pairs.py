@@ -76,33 +76,36 @@ def pair(
         ),
         (
             pair(value=0.3, p=0.4),
-            "No difference can be shown between EDF and MDF "
+            "No significant difference was found between EDF and MDF "
             "(EDF minus MDF: 0.3, 95 % interval -0.6 to 1.2).",
         ),
         (
             pair(JOB_REQUEST_SUCCESS, -0.003, 0.006, 0.4),
-            "No difference can be shown between EDF and MDF "
+            "No significant difference was found between EDF and MDF "
             "(EDF minus MDF: -0.3 percentage points, 95 % interval -0.9 to 0.3).",
         ),
         # Its own interval leaves out zero, but with the other pairs it may be chance.
         (
             pair(value=1.0, p=0.06),
-            "No difference can be shown between EDF and MDF "
+            "No significant difference was found between EDF and MDF "
             "(EDF minus MDF: 1.0, 95 % interval 0.1 to 1.9).",
         ),
         (
             pair(value=0, half=0, p=1, is_identical=True),
-            "No difference can be shown between EDF and MDF: all 100 runs of each cell gave the "
+            "No significant difference was found between EDF and MDF: all 100 runs of each cell "
+            "gave the "
             "same figures.",
         ),
         (
             pair(value=2, half=0, p=0.5),
-            "No difference can be shown between EDF and MDF: all 100 runs of each cell gave the "
+            "No significant difference was found between EDF and MDF: all 100 runs of each cell "
+            "gave the "
             "same difference (EDF minus MDF: 2.0), but they are too few.",
         ),
         (
             pair(value=0, half=0, p=1),
-            "No difference can be shown between EDF and MDF: in each cell all 100 runs gave the "
+            "No significant difference was found between EDF and MDF: in each cell all 100 runs "
+            "gave the "
             "same difference, and these cancel out.",
         ),
         (
@@ -122,27 +125,29 @@ def test_one_plain_sentence_per_pair(difference, sentence) -> None:
     [
         (
             pair(value=0.3, p=0.4, power=StatisticalPower(1234, 1.31, 0.05)),
-            "100 runs per cell show a difference of 1.3 in 80 % of cases; one as large as the "
+            "100 runs per cell detect a difference of 1.3 in 80 % of cases; one as large as the "
             "observed 0.3 would need about 1,300.",
         ),
         (
             pair(JOB_REQUEST_SUCCESS, -0.003, 0.006, 0.4, StatisticalPower(97, 0.0123, 0.05)),
-            "100 runs per cell show a difference of 1.2 percentage points in 80 % of cases; one as "
+            "100 runs per cell detect a difference of 1.2 percentage points in 80 % of cases; "
+            "one as "
             "large as the observed 0.3 percentage points would need about 97.",
         ),
         (
             pair(value=0.0021, p=1, power=StatisticalPower(10**7 + 1, 1.31, 0.05)),
-            "100 runs per cell show a difference of 1.3 in 80 % of cases; one as large as the "
+            "100 runs per cell detect a difference of 1.3 in 80 % of cases; one as large as the "
             "observed 0.002 would need about 11,000,000.",
         ),
         (
             pair(value=1e-9, p=1, power=StatisticalPower(None, 1.31, 0.05)),
-            "100 runs per cell show a difference of 1.3 in 80 % of cases; for one as small as the "
+            "100 runs per cell detect a difference of 1.3 in 80 % of cases; for one as small as "
+            "the "
             "observed, 1,000,000,000 would not do.",
         ),
         (
             pair(value=0, p=1, power=StatisticalPower(None, 1.31, 0.05)),
-            "100 runs per cell show a difference of 1.3 in 80 % of cases.",
+            "100 runs per cell detect a difference of 1.3 in 80 % of cases.",
         ),
         (pair(), None),
     ],
@@ -154,8 +159,8 @@ def test_an_undecided_pair_has_a_power_note(difference, sentence) -> None:
 def test_notes_say_what_interval_and_verdict_are_for() -> None:
     first, second = pair_notes([pair(), pair()])
     assert "Each 95 % interval is for its own pair." in first
-    assert "decided for all 6 pairs of a metric together (Holm)" in second
-    assert "any false claim in a metric is at most 5 %" in second
+    assert "decided for all 6 pairs of a figure together (Holm's procedure)" in second
+    assert "the risk of any false claim is at most 5 %" in second
     assert len(pair_notes([pair(compared=1)])) == 1
     assert "Numbers of runs are rough" in pair_notes([pair(power=StatisticalPower(9, 1, 0.05))])[-1]
     assert pair_notes([]) == method_notes([]) == []
@@ -174,6 +179,8 @@ def test_every_pair_of_real_runs_has_its_sentence(make_pairs) -> None:
     moments = make_pairs({"EDF": 20, "FIFO": 20, "MDF": 60})
     found = pairwise_differences([DEADLINE_MISSES], moments)
     sentences = [pair_sentence(each) for each in found]
-    assert sentences[0].startswith("No difference can be shown between EDF and FIFO: all 20 runs")
+    assert sentences[0].startswith(
+        "No significant difference was found between EDF and FIFO: all 20 runs"
+    )
     assert sentences[1].startswith("EDF misses ")
     assert "fewer deadlines than MDF per run, 95 % interval" in sentences[1]

@@ -221,7 +221,7 @@ def new(
         Path, typer.Argument(help="Name of the model; with a directory, it is made there.")
     ],
 ) -> None:
-    """Write a small model to begin with, a property file and a test of both."""
+    """Write a small model to start from, with properties and a test."""
     from rebecsim.generate.starting import write_starter
 
     files = write_starter(name)

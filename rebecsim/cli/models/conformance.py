@@ -24,7 +24,7 @@ def conformance(
         typer.Option("--max-states", min=1, help="States after which a model is given up."),
     ] = 1_000_000,
 ) -> None:
-    """Compare verdicts and counts with those of a suite. Exit code 1 if any differ."""
+    """Compare verdicts and state counts with those of a suite."""
     from rebecsim.report.models.conformance import compare_suite
 
     table = Table(box=None, pad_edge=False)

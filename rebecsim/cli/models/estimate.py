@@ -143,7 +143,7 @@ def estimate(
     engine: EngineName = "auto",
     json: Json = False,
 ) -> None:
-    """Estimate probabilities up to a time from random runs, to within an error.
+    """Estimate probabilities from random runs, to within an error.
 
     Exit code 0: estimated. 2: bad input. 3: the most runs were done before the error was as small
     as it was to be, or with --split no run came to the event.

@@ -113,7 +113,7 @@ def exact(
     json: Json = False,
     written: ExtremeOptions = ExtremeOptions(),
 ) -> None:
-    """Find the least, the mean and the most that all orders of messages can come to.
+    """Compute best case, worst case and mean over all orders.
 
     Exit code 0: found. 2: bad input. 3: a limit was reached; the figures are those of a shorter
     time, which is said.

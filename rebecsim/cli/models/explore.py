@@ -185,17 +185,20 @@ def explore(
         typer.Option("--time-advances", help="Time must advance: else the exit code is 5."),
     ] = False,
     json: Json = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Also show time, memory and counts of the search.")
+    ] = False,
     written: ExploreOutputOptions = ExploreOutputOptions(),
 ) -> None:
-    """Try all orders of messages and all choices of a model.
+    """Try all message orders and choices; look for violations.
 
     The verdict says whether runs end. An end is a violation, a deadlock, if `--deadlock` or
     `--terminal` asks for it.
 
-    Exit code 0: satisfied. 1: something is violated. 2: bad input. 3: out of bounds, nothing wrong
-    was found but not everything was seen. 5: satisfied, but a formula was not evaluated or does not
-    hold where time stands still, a variable left out decides something, or time need not advance
-    and `--time-advances` asks for it.
+    Exit code 0: no violation. 1: a violation. 2: bad input. 3: undecided, a limit was reached
+    before everything was seen. 5: no violation, but a formula was not evaluated or fails where
+    time stands still, a variable left out matters, or time need not advance and
+    `--time-advances` asks for it.
     """
     from rebecsim.exploration import explore as look
 
@@ -233,7 +236,7 @@ def explore(
         )
         say(json_format.dumps(plain, ensure_ascii=False))
     else:
-        _show(result)
+        _show(result, verbose)
     _write_counterexample(result, question, model, written)
     if written.web and result.path is not None:
         from rebecsim.cli.web import show_run
@@ -247,7 +250,7 @@ def explore(
         raise typer.Exit(ExitCode.VIOLATED)
     if time_advances and result.standstill is not None:
         raise typer.Exit(ExitCode.RESERVATION)
-    if result.verdict == "out of bounds" or (time_advances and not result.standstill_decided):
+    if result.verdict == "undecided" or (time_advances and not result.standstill_decided):
         raise typer.Exit(ExitCode.UNDECIDED)
     if result.has_reservation:
         raise typer.Exit(ExitCode.RESERVATION)
@@ -256,10 +259,10 @@ def explore(
 # --- results -------------------------------------------------------------------------------------
 
 
-def _show(result: Result) -> None:
+def _show(result: Result, verbose: bool) -> None:
     from rebecsim.report.models.counterexample import result_parts
 
-    say_parts(result_parts(result))
+    say_parts(result_parts(result, verbose))
 
 
 def _write_counterexample(
@@ -312,7 +315,7 @@ def replay(
     step: Annotated[bool, typer.Option("--step", help="Wait for Enter after each step.")] = False,
     svg: Annotated[Path | None, typer.Option(help="Draw a sequence diagram.")] = None,
 ) -> None:
-    """Do a saved counterexample again, step by step, and check that it fits the model."""
+    """Replay a saved counterexample and check that it fits."""
     from rebecsim.actors import ReplayError
     from rebecsim.exploration import load_recorded, replay as do_again
     from rebecsim.report.diagrams.sequence import sequence_diagram

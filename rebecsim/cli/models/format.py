@@ -23,7 +23,7 @@ def format_models(
         bool, typer.Option("--check", help="Write nothing, and say which would be changed.")
     ] = False,
 ) -> None:
-    """Lay out models as the editor does: comments stay, and files are written in place."""
+    """Lay out models as the editor does; comments stay."""
     changed: list[Path] = []
     failed = False
     for file in files:

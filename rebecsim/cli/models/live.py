@@ -56,7 +56,7 @@ def live(
     quiet: Annotated[bool, typer.Option("--quiet", help="Only say how the run ended.")] = False,
     core: Core = False,
 ) -> None:
-    """Run a model for real: every rebec is an actor with a thread of its own.
+    """Run a model in real time: each rebec is an actor.
 
     The run is then checked: every message served was enabled by the semantics. Without --until, a
     run ends after 100 messages.

@@ -77,7 +77,7 @@ def races(
     written: RaceOutputOptions = RaceOutputOptions(),
     json: Json = False,
 ) -> None:
-    """Find steps whose order matters, and say what comes of it.
+    """Find the message orders that matter, and what they change.
 
     A race is harmful if one of its orders leads to a violation. An order that breaks no property
     but changes results matters: whether that is right, you know.

@@ -13,6 +13,7 @@ import typer
 from rebecsim.cli.app import (
     Core,
     EngineName,
+    Explain,
     Law,
     Patience,
     Plugins,
@@ -92,6 +93,7 @@ class ManyRunsOptions:
         Path | None, typer.Option(help="With --runs: directory for results and report.")
     ] = None
     workers: Workers = None
+    explain: Explain = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +138,7 @@ def simulate(
     patience: Patience = 10,
     core: Core = False,
 ) -> None:
-    """Run a model once and show what happens, message by message; with --runs, many times."""
+    """Run a model and show each message; --runs: many runs."""
     if many.runs is not None:
         _refuse_with_runs(single)
         from rebecsim.cli.studies.many_runs import run_many
@@ -156,7 +158,7 @@ def simulate(
             order=scheduler,
             core=core,
         )
-        run_many(loaded, many.out, many.workers, engine)
+        run_many(loaded, many.out, many.workers, engine, many.explain)
         return
     _require_runs(many)
     replay, save = single.replay, single.save
@@ -218,7 +220,7 @@ def _refuse_with_runs(single: SingleRunOptions) -> None:
 
 def _require_runs(many: ManyRunsOptions) -> None:
     for name, value in vars(many).items():
-        if value is not None:
+        if value not in (None, False):
             raise typer.BadParameter(
                 "is for many runs; say how many with --runs", param_hint=f"--{name}"
             )

@@ -56,7 +56,7 @@ def step(
     seed: Annotated[int, typer.Option(min=0, help="Seed of what `run` draws.")] = 0,
     core: Core = False,
 ) -> None:
-    """Steer a run: see the rebecs, pick the next message, take it back.
+    """Choose each message of a run yourself, and take it back.
 
     Reads commands from the terminal, or from a pipe; `help` shows them. A command that cannot be
     done never ends the session; if there was one in a pipe, the exit code is 2.

@@ -19,6 +19,7 @@ from typer.core import TyperCommand
 
 from rebecsim.cli.app import (
     EngineName,
+    Explain,
     Law,
     Plugins,
     Replications,
@@ -57,7 +58,10 @@ _MOST_REPLICATIONS = 10_000
 
 @app.command()
 def scenarios(plugin: Plugins = None) -> None:
-    """List the built-in scenarios; with --plugin, see whether plug-ins can be loaded."""
+    """List the built-in scenarios and policies.
+
+    With `--plugin`, it also says whether the plug-ins can be loaded.
+    """
     from rebecsim.clusters.kinds import kind_names
     from rebecsim.clusters.loading import load_installed_plugins
     from rebecsim.studies.scenarios.scenario_files import builtin_scenarios, read_scenario_text
@@ -187,9 +191,10 @@ def compare(
     files: ComparedFiles = ComparedFiles(),
     trace: Annotated[bool, typer.Option("--trace", help="Keep every message served.")] = False,
     making: Making = Making(),
+    explain: Explain = False,
     plugin: Plugins = None,
 ) -> None:
-    """Compare policies: tables, charts, data and a report of a scenario.
+    """Compare policies: tables, charts, data and a report.
 
     With --queues, compare files of Hadoop's schedulers instead: SCENARIO is a trace of jobs then.
     """
@@ -268,7 +273,7 @@ def compare(
             with _showing_what_was_found(run, watch):
                 report = compared(run, runner, orders.orders, most_states)
             written = write_report(report, out, executor)
-    console().print(report_view(report))
+    console().print(report_view(report, explain))
     show_written(written, run.results.directory / "parts")
 
 

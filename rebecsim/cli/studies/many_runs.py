@@ -18,7 +18,13 @@ from rebecsim.native.engines import Engine
 from rebecsim.studies.storage.arrow import leave_pandas_alone
 
 
-def run_many(loaded: LoadedScenario, out: Path | None, workers: int | None, engine: Engine) -> None:
+def run_many(
+    loaded: LoadedScenario,
+    out: Path | None,
+    workers: int | None,
+    engine: Engine,
+    explain: bool = False,
+) -> None:
     """Run a scenario, print what was observed, and with `out` keep results and report."""
     require("rebecsim simulate --runs", *REPORTS)
     leave_pandas_alone()
@@ -44,6 +50,6 @@ def run_many(loaded: LoadedScenario, out: Path | None, workers: int | None, engi
         run = PlannedRun(plan, Results.create(directory, plan))
         showing = partial(showing_runs, str(directory), watch=watch)
         report = compared(run, StudyRunner(executor, engine, showing, complain), False)
-        console().print(report_view(report))
+        console().print(report_view(report, explain))
         if out is not None:
             show_written(write_report(report, out, executor), directory / "parts")

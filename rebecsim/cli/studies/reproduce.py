@@ -70,7 +70,7 @@ def reproduce(
         ),
     ] = None,
 ) -> None:
-    """Run the published scenarios and put the figures beside the published ones.
+    """Run published experiments; compare with the printed figures.
 
     Ours are under the choice law of the original tool; the fair law stands beside them. capacity
     are the experiments on Hadoop's Capacity Scheduler, workflows those on WFBB-RM, deadlines those

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rebecsim.cli.app import Plugins, complain, console, say, use_plugins
+from rebecsim.cli.app import Explain, Plugins, complain, console, say, use_plugins
 from rebecsim.cli.commands import app
 from rebecsim.cli.studies.compare import show_written
 from rebecsim.errors import UserError
@@ -26,7 +26,7 @@ Run = Annotated[Path, typer.Argument(help="Directory of a run.", show_default=Fa
 
 @app.command()
 def runs(root: Root = Path(), plugin: Plugins = None) -> None:
-    """List all runs below a directory."""
+    """List all runs in a directory."""
     require("rebecsim runs", "pyarrow")
     leave_pandas_alone()
     from rebecsim.report.stored import runs_table
@@ -54,11 +54,11 @@ def query(
     ] = None,
     plugin: Plugins = None,
 ) -> None:
-    """Answer SQL over all runs below a directory; without SQL, list the views.
+    """Query stored runs with SQL.
 
-    The views are `runs`, `cells`, `replications` and `differences`, and the tables of a kind, such
-    as `jobs`. Nothing else can be read, and nothing written. A run that is damaged is named and
-    left out.
+    Without SQL, list the views: `runs`, `cells`, `replications` and `differences`, and the tables
+    of a kind, such as `jobs`. Nothing else can be read, and nothing written. A run that is damaged
+    is named and left out.
     """
     require("rebecsim query", "pyarrow", "duckdb")
     leave_pandas_alone()
@@ -101,9 +101,10 @@ def report(
         Path | None,
         typer.Option("--out", show_default="that of the run", help="Directory for the report."),
     ] = None,
+    explain: Explain = False,
     plugin: Plugins = None,
 ) -> None:
-    """Draw the report of a run again, without simulating."""
+    """Draw the report of a stored run again; nothing is simulated."""
     require("rebecsim report", *REPORTS)
     leave_pandas_alone()
     from rebecsim.clusters.scenarios import open_run, plan_of_run
@@ -116,13 +117,13 @@ def report(
     plan = plan_of_run(stored)
     drawn = report_input(plan, stored.results, stored_companions(plan, stored.results))
     written = write_report(drawn, directory or run)
-    console().print(report_view(drawn))
+    console().print(report_view(drawn, explain))
     show_written(written)
 
 
 @app.command()
 def diff(first: Run, second: Run, plugin: Plugins = None) -> None:
-    """Compare two runs: settings, the figures of every cell, and what else a kind can compare."""
+    """Compare two stored runs: settings and figures."""
     require("rebecsim diff", "scipy", "pyarrow")
     leave_pandas_alone()
     from rebecsim.clusters.common.registry import UnknownNameError

@@ -133,7 +133,7 @@ def batch(
     limits: SizeOptions = ANY_SIZE,
     plugin: Plugins = None,
 ) -> None:
-    """Run a log through a batch scheduler and show what became of the jobs."""
+    """Run a job log through a batch scheduler."""
     from rebecsim.clusters.batch import run_schedule
     from rebecsim.clusters.batch.report.text import batch_table, fairness_table
     from rebecsim.clusters.batch.size import size_of_jobs
@@ -184,7 +184,7 @@ def validate(
         Believed, typer.Option(help="--easy: what reservations were made by.")
     ] = "requested",
 ) -> None:
-    """Check that a machine could have run a schedule, ours or another tool's."""
+    """Check that a machine could have run a schedule."""
     import rebecsim.clusters.batch as rules
 
     read = _read_validated(schedule, processors)

@@ -162,7 +162,7 @@ def dss(
     output: Output = Output(),
     limits: SizeOptions = ANY_SIZE,
 ) -> None:
-    """Run a trace as the YARN simulator DSS does, and write its files, byte for byte."""
+    """Run a trace as the simulator DSS does, byte for byte."""
     from rebecsim.clusters.yarn import run_cluster
     from rebecsim.clusters.yarn.report.dss_files import write_dss_files
     from rebecsim.clusters.yarn.size import size_of_jobs

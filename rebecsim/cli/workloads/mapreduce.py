@@ -101,7 +101,7 @@ def mapreduce(
     limits: SizeOptions = ANY_SIZE,
     plugin: Plugins = None,
 ) -> None:
-    """Run jobs on map and reduce slots, as Hadoop 1 has them, and show what became of them."""
+    """Run jobs on the map and reduce slots of Hadoop 1."""
     from rebecsim.clusters.mapreduce.figures.tables import tables_of
     from rebecsim.clusters.mapreduce.report.text import run_tables
     from rebecsim.clusters.mapreduce.size import run_size

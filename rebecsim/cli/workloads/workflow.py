@@ -66,7 +66,7 @@ def workflow(
     limits: SizeOptions = ANY_SIZE,
     plugin: Plugins = None,
 ) -> None:
-    """Look at a workflow of a file, draw it, and run it with a deadline."""
+    """Describe, draw and run a workflow that has a deadline."""
     from rebecsim.clusters.stages.report.workflow_drawing import draw_workflow, require_drawing
     from rebecsim.clusters.stages.report.workflow_text import groups_table, shape_table
     from rebecsim.clusters.stages.resources import alike

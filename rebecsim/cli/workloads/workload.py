@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from rebecsim.workloads.job import Integers
 
 workload_app = typer.Typer(
-    no_args_is_help=True, help="Logs of real machines and synthetic ones: look, make, cut, judge."
+    no_args_is_help=True, help="Describe, generate, cut and convert workloads."
 )
 app.add_typer(workload_app, name="workload")
 
@@ -170,7 +170,7 @@ def info(
     sort: Sort = False,
     swim: SwimOptions = AS_USUAL,
 ) -> None:
-    """Show what a workload is like: jobs, users, load, distributions."""
+    """Show the jobs, users, load and distributions of a workload."""
     if holds_containers(log):
         refuse(_OF_SWF, chart=chart, processors=processors, sort=sort)
         show_containers(log, swim)
@@ -212,7 +212,10 @@ def generate(
     columns: DrawnColumns = NO_COLUMNS,
     dialect: Dialect = None,
 ) -> None:
-    """Make a synthetic workload: of the model of Lublin and Feitelson, like a log, or for YARN."""
+    """Make a synthetic workload.
+
+    By the model of Lublin and Feitelson, like a given log, or for YARN.
+    """
     if columns.sls:
         refuse(_OF_SWF, processors=processors, users=users, load=load)
         generate_trace(columns, out, dialect or "dss", jobs=jobs, like=like, seed=seed)
@@ -248,7 +251,7 @@ def nodes(
     ],
     racks: Annotated[int, typer.Option(min=1, help="In how many racks they stand.")] = 1,
 ) -> None:
-    """Write the nodes of a YARN cluster as a topology in SLS JSON."""
+    """Write the nodes of a YARN cluster as SLS topology (JSON)."""
     write_nodes(group, racks, out)
 
 
@@ -273,7 +276,7 @@ def slice_(
     size: Size = "requested",
     sort: Sort = False,
 ) -> None:
-    """Cut a workload: a time, some users or queues; and change its load."""
+    """Cut a workload to a time, users or queues; scale its load."""
     from rebecsim.workloads import transform
     from rebecsim.workloads.export import require_form, write_workload
 
@@ -303,7 +306,10 @@ def convert(
     swim: SwimOptions = AS_USUAL,
     dialect: Dialect = None,
 ) -> None:
-    """Clean a log and write it as SWF, or as a table; write a trace of containers as SLS."""
+    """Clean a log and write it in another format.
+
+    Logs become SWF or a table, traces of containers SLS.
+    """
     if holds_containers(log):
         refuse(_OF_SWF, processors=processors, sort=sort)
         convert_trace(log, out, swim, dialect or "dss")
@@ -334,7 +340,7 @@ def metrics(
     ] = None,
     processors: Processors = None,
 ) -> None:
-    """Judge schedules: wait, slowdown, utilisation, and how users fared."""
+    """Measure schedules: wait, slowdown, utilisation, by user."""
     from rebecsim.report.charts.figures import require_picture_name
 
     if not shares.share and (boxes or heatmap or shares != ShareOptions()):

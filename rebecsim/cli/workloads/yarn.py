@@ -112,7 +112,7 @@ def yarn(
     limits: SizeOptions = ANY_SIZE,
     plugin: Plugins = None,
 ) -> None:
-    """Run a trace of containers on a YARN cluster and show what became of the jobs."""
+    """Run container traces on a YARN cluster; compare queue files."""
     from rebecsim.clusters.yarn.report.text import measures_table, queues_table, write_tables
     from rebecsim.clusters.yarn.size import run_size
     from rebecsim.studies.size import Size

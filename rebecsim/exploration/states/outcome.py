@@ -16,7 +16,7 @@ Verdict = Literal[
     "queue overflow",
     "assertion failed",
     "property violated",
-    "out of bounds",
+    "undecided",
 ]
 
 

@@ -58,13 +58,11 @@ def with_formulas(result: Result, problem: Problem, judged: Sequence[PropertyVer
     if violated:
         more = tuple(map(_violation, violated))
         result = replace(result, violations=(*result.violations, *more))
-    if result.verdict in ("satisfied", "out of bounds") and violated:
+    if result.verdict in ("satisfied", "undecided") and violated:
         first = result.violations[0]
         return replace(result, verdict=first.verdict, message=first.message, path=first.path)
     if result.verdict == "satisfied" and unknown:
-        return replace(
-            result, verdict="out of bounds", message=f"{unknown[0].name}: {unknown[0].note}"
-        )
+        return replace(result, verdict="undecided", message=f"{unknown[0].name}: {unknown[0].note}")
     return result
 
 

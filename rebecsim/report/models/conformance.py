@@ -52,7 +52,7 @@ class ConformanceResult:
 def compare_suite(directory: Path, max_states: int) -> Iterator[ConformanceResult]:
     """Explore every model of a suite as its `manifest.json` says, one result after the other.
 
-    A state space of more than `max_states` gives the verdict `out of bounds`. Raises UserError,
+    A state space of more than `max_states` gives the verdict `undecided`. Raises UserError,
     naming the entry, for a manifest that cannot be read.
     """
     manifest = directory / "manifest.json"
@@ -82,7 +82,7 @@ def _compare(
 ) -> ConformanceResult:
     wanted = {**result, **result.get("ideal", {})}
     unbounded = wanted["verdict"] == "unbounded"
-    verdict = "out of bounds" if unbounded else wanted["verdict"]
+    verdict = "undecided" if unbounded else wanted["verdict"]
     counted = (
         not unbounded
         and "formula" not in result

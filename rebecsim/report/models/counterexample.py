@@ -18,21 +18,27 @@ from rebecsim.report.models.message_table import MessageTable
 
 _MOST_NAMES = 5
 _MOST_STEPS = 20
+_RAISED_BY = (("states", "--max-states"), ("seconds", "--max-time"), ("memory", "--max-memory"))
 
 
-def result_parts(result: Result) -> Iterator[str | Table]:
-    """The verdict and the figures, every counterexample as a table, and what to beware of."""
+def result_parts(result: Result, verbose: bool = False) -> Iterator[str | Table]:
+    """The answer, every counterexample as a table, and what to beware of.
+
+    Time, memory and counts of the search come last, if they are wanted.
+    """
     yield from result_lines(result)
-    for violated in result.violations:
-        times = "" if violated.count == 1 else f" ({violated.count:,} times)"
-        message = f": {violated.message}" if violated.message else ""
+    for number, violated in enumerate(result.violations):
         yield ""
-        yield f"{violated.verdict}{message}{times}"
+        if number or violated.count > 1:
+            times = "" if violated.count == 1 else f" ({violated.count:,} times)"
+            yield f"{_what(violated.verdict, violated.message)}{times}"
         if violated.path is not None:
             yield path_table(violated.path) if violated.path.steps else "in the initial state"
             if violated.path.loop is not None:
                 yield violated.path.loop_text
     yield from standstill_lines(result)
+    if verbose:
+        yield _figures(result)
 
 
 def result_to_json(result: Result) -> dict[str, Any]:
@@ -58,39 +64,99 @@ def result_to_json(result: Result) -> dict[str, Any]:
 
 
 def result_lines(result: Result) -> list[str]:
-    """The verdict and the figures, one fact a line."""
-    message = f": {result.message}" if result.message else ""
-    if result.verdict == "satisfied" and result.deciding:
-        message = f" without {', '.join(map(str, result.deciding))}"
-    rate = result.states / result.seconds if result.seconds > 0 else 0.0
-    lines = [
-        f"{result.model} ({result.mode}): {result.verdict}{message}",
-        f"{counted(result.states, 'state')}, {_transitions(result.transitions)} (edges + 1), "
-        f"{result.seconds:.2f} s on the {result.engine} engine, {rate:,.0f} states/s, "
-        f"{result.peak_memory / 1e6:,.0f} MB at most, {result.memory_per_state:,.0f} bytes a state",
-    ]
+    """The answer, and what it rests on, one fact a line."""
+    lines = [f"{result.model}: {_answer(result)}", *_looked_for(result), *_how_runs_end(result)]
     if result.is_violation and result.frontier:
-        left = f"{counted(result.frontier, 'state')} {'was' if result.frontier == 1 else 'were'}"
-        lines.append(f"the search stopped there; {left} not expanded")
-    if result.ends is not None and result.message == result.ends.text:
-        lines += _ends_hint(result.ends)
+        lines.append(
+            f"The search stopped there, after {_effort(result)}; "
+            f"{counted(result.frontier, 'state')} not expanded."
+        )
+    if result.seen:
+        lines.append(f"Seen so far: {result.seen}.")
+    lines += _to_try(result)
     lines += map(_property_line, formulas(result))
     if result.hidden_in_delays and not result.is_violation:
         texts = ", ".join(result.hidden_in_delays)
-        lines.append(f"not looked at during a delay, as `--tts` does: {texts}")
-    lines += [f"not evaluated, so nothing is said of it: {each}" for each in result.not_evaluated]
+        lines.append(f"Not looked at during a delay, as `--tts` does: {texts}")
+    lines += [f"Not evaluated, so undecided: {each}" for each in result.not_evaluated]
     if result.omission:
         lines.append(
-            f"states were told apart by fingerprints: with a probability of at most "
-            f"{result.omission:.1g} some were missed"
+            f"States were compared by fingerprints: with a probability of at most "
+            f"{result.omission:.1g} some were missed."
         )
     if result.abstraction:
-        lines.append(f"left out of the state: {', '.join(result.abstraction)}")
+        lines.append(f"Left out of the state: {', '.join(result.abstraction)}")
     if result.absolute_time is not None:
-        lines.append(f"states of different times are kept apart: {result.absolute_time}")
-    if result.growing:
-        lines.append(_growth(result))
+        lines.append(f"States at different times count as different: {result.absolute_time}")
     return lines
+
+
+def _answer(result: Result) -> str:
+    if result.is_violation:
+        return _what(result.verdict, result.message)
+    if result.verdict == "undecided":
+        return f"undecided: {result.message}{'; no violation so far' if result.states else ''}"
+    without = f" without {', '.join(map(str, result.deciding))}" if result.deciding else ""
+    return f"no violation in any order{without}: {_effort(result)}"
+
+
+def _what(verdict: str, message: str) -> str:
+    return f"{verdict}: {message}" if message else verdict
+
+
+def _effort(result: Result) -> str:
+    return f"{counted(result.states, 'state')}, {result.seconds:.2f} s"
+
+
+def _looked_for(result: Result) -> list[str]:
+    """Say what counted as a violation, and how to add a property if none was given."""
+    if result.is_violation or not result.looked_for:
+        return []
+    kinds = list(result.looked_for)
+    if result.given_properties:
+        kinds.append(counted(result.given_properties, "given property", "given properties"))
+        return [f"Looked for: {', '.join(kinds)}."]
+    return [
+        f"Looked for: {', '.join(kinds)}.",
+        "No property was given. `--invariant CONDITION` or `--property FILE` adds one.",
+    ]
+
+
+def _how_runs_end(result: Result) -> list[str]:
+    ends = result.ends
+    if ends is None or result.message != ends.text:
+        return []
+    text = f"{ends.text[0].upper()}{ends.text[1:]}."
+    return [text, *_ends_hint(ends)]
+
+
+def _to_try(result: Result) -> list[str]:
+    """Say what makes a search grow, and what may bring it to an end."""
+    ways = [f"a larger `{option}`" for bound, option in _RAISED_BY if bound in result.bounds]
+    if not ways:
+        return []
+    lines = []
+    if result.growing:
+        names = result.growing
+        shown = ", ".join(names[:_MOST_NAMES]) + (", ..." if len(names) > _MOST_NAMES else "")
+        lines.append(f"Always new values, so the search may have no end: {shown}")
+        variable = next((name for name in names if " " not in name), None)
+        if variable is not None and result.absolute_time is None:
+            ways.append(f"`--ignore {variable}`")
+        if result.mode != "core" and "horizon" not in result.bounds:
+            ways.append("`--horizon TIME`")
+    else:
+        ways.append("`--strategy depth`")
+    return [*lines, f"Try {', or '.join(ways)}."]
+
+
+def _figures(result: Result) -> str:
+    rate = result.states / result.seconds if result.seconds > 0 else 0.0
+    return (
+        f"{result.mode}: {counted(result.states, 'state')}, {_transitions(result.transitions)} "
+        f"(edges + 1), {result.seconds:.2f} s on the {result.engine} engine, {rate:,.0f} states/s, "
+        f"{result.peak_memory / 1e6:,.0f} MB at most, {result.memory_per_state:,.0f} bytes a state"
+    )
 
 
 def formulas(result: Result) -> list[PropertyVerdict]:
@@ -109,23 +175,9 @@ def _ends_hint(ends: Ends) -> list[str]:
         return []
     length = _transitions(len(ends.path))
     return [
-        f"if no run should end, `--deadlock` shows one that does ({length}); "
-        "`--terminal CONDITION` says how a run may end"
+        f"If no run should end, `--deadlock` shows one that does ({length}).",
+        "`--terminal CONDITION` says how a run may end.",
     ]
-
-
-def _growth(result: Result) -> str:
-    """Say what makes a search grow, and what can be done."""
-    names = result.growing
-    shown = ", ".join(names[:_MOST_NAMES]) + (", ..." if len(names) > _MOST_NAMES else "")
-    text = f"ever new values, with which the search may have no end: {shown}"
-    hints = []
-    variable = next((name for name in names if " " not in name), None)
-    if variable is not None and result.absolute_time is None:
-        hints.append(f"`--ignore {variable}` leaves a variable out of the state")
-    if result.mode != "core" and "horizon" not in result.bounds:
-        hints.append("`--horizon TIME` looks at what happens up to a time")
-    return f"{text}; {', '.join(hints)}" if hints else text
 
 
 def standstill_lines(result: Result) -> list[str]:
@@ -135,13 +187,13 @@ def standstill_lines(result: Result) -> list[str]:
         if result.standstill_decided:
             return []
         why = "fingerprints cannot tell" if result.omission else "a limit was reached before"
-        return [f"whether time always advances is not decided: {why}"]
+        return [f"Whether time always advances is undecided: {why}."]
     before = found.loop or 0
     steps = found.repeated
     who = ", ".join(dict.fromkeys(f"{step.rebec}.{step.server}" for step in steps))
     begins = f"after {_transitions(before)}" if before else "in the initial state"
     return [
-        f"warning: time need not advance: {who} can go on for ever at one time, round a cycle of "
+        f"warning: time need not advance. {who} can repeat for ever at one time, in a cycle of "
         f"{_transitions(len(steps))} that begins {begins}:",
         *(f"  {step}" for step in steps[:_MOST_STEPS]),
         *(["  ..."] if len(steps) > _MOST_STEPS else []),

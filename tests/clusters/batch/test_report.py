@@ -178,7 +178,7 @@ def test_the_table_marks_the_best(small) -> None:
     text = printed(report_view(small.report))
     assert re.search(r"Mean wait \(s\) +│ +9 +│ +6 \* │", text)
     assert re.search(r"Utilisation \(%\) +│ +\d+\.\d +", text)
-    assert "Nothing is drawn in these models" in text
+    assert "Nothing is random in these models" in text
 
 
 def test_replications_have_intervals_and_paired_differences(drawn) -> None:

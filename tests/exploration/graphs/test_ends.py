@@ -37,8 +37,8 @@ def found(text: str, **options: Any) -> Result:
 @pytest.mark.parametrize(
     ("text", "every", "said"),
     [
-        (ENDS, True, "every run ends: 2 states have ended, no message is left"),
-        (MAY_END, False, "a run may end: 1 state has ended, no message is left"),
+        (ENDS, True, "every run ends: 2 states have no message left"),
+        (MAY_END, False, "a run may end: 1 state has no message left"),
         (NEVER, None, ""),
     ],
 )
@@ -58,7 +58,7 @@ def test_an_exploration_in_python_has_the_ends() -> None:
     explored = rs.explore(rs.loads(MAY_END))
     assert explored.ends is not None
     assert (explored.ends.states, explored.ends.every_run) == (1, False)
-    assert "a run may end: 1 state has ended" in str(explored)
+    assert "A run may end: 1 state has no message left" in str(explored)
 
 
 def test_an_end_is_a_deadlock_if_asked_for() -> None:

@@ -241,7 +241,7 @@ def test_exploring_warns_and_has_a_flag_for_ci(zeno: str) -> None:
     shown = CliRunner().invoke(app, ["explore", zeno])
     assert shown.exit_code == ExitCode.FINE
     assert (
-        "warning: time need not advance: a.go can go on for ever at one time, round a cycle of "
+        "warning: time need not advance. a.go can repeat for ever at one time, in a cycle of "
         "2 transitions that begins in the initial state:\n" in shown.output
     )
     assert "a -> a: go(); n = 1" in shown.output
@@ -263,7 +263,7 @@ def test_core_models_are_not_asked_for_what_they_have_not(zeno: str) -> None:
 
 def test_what_is_not_decided_is_undecided_for_ci(zeno: str) -> None:
     shown = CliRunner().invoke(app, ["explore", zeno, "--compact", "--engine", "native"])
-    assert "whether time always advances is not decided: fingerprints cannot tell" in shown.output
+    assert "Whether time always advances is undecided: fingerprints cannot tell" in shown.output
     assert shown.exit_code == ExitCode.FINE
     flagged = CliRunner().invoke(app, ["explore", zeno, "--compact", "--time-advances"])
     assert flagged.exit_code == ExitCode.UNDECIDED

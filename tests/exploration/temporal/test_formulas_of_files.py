@@ -89,7 +89,7 @@ def test_a_state_in_which_nothing_happens_any_more_repeats_itself():
 def test_what_a_limit_has_cut_off_is_unknown():
     found = asked(ROUND, "LTL { A: G(F(two)); } TCTL { B: AF(two); }", limits=Limits(states=2))
     assert verdicts(found) == {"A": "unknown", "B": "unknown"}
-    assert found.verdict == "out of bounds"
+    assert found.verdict == "undecided"
 
 
 def test_a_run_found_within_a_limit_is_a_violation_all_the_same():
