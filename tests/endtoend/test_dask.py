@@ -153,7 +153,7 @@ def content(run: Path) -> dict[str, bytes]:
     [
         ["longest.toml", "--plugin", PLUGIN],
         ["logged.toml"],
-        ["bridge.toml"],
+        ["bridge.toml", "--trust"],
     ],
     ids=["plug-in", "log", "model in Python"],
 )
@@ -174,8 +174,8 @@ def test_python_takes_the_same_address(
     import rebecsim as rs
 
     scenario = place / "bridge.toml"
-    rs.compare(scenario, place / "here", progress=False)
-    rs.compare(scenario, place / "there", dask=cluster.address)
+    rs.compare(scenario, place / "here", progress=False, trust=True)
+    rs.compare(scenario, place / "there", dask=cluster.address, trust=True)
     assert f"dask: {cluster.address}" in capsys.readouterr().out
     assert content(place / "here") == content(place / "there")
 
