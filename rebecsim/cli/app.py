@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -9,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from rebecsim.errors import UserError
 from rebecsim.native.engines import Engine, usable
 from rebecsim.printable import printable
+from rebecsim.trust import Consent, refuse_programs, run_programs
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -48,6 +51,10 @@ Patience = Annotated[
 Plugins = Annotated[
     list[Path] | None,
     typer.Option("--plugin", help="A Python file with policies or patterns; may be repeated."),
+]
+Trust = Annotated[
+    bool,
+    typer.Option("--trust", help="Run the Python files that the input names, without asking."),
 ]
 ScenarioName = Annotated[
     str, typer.Argument(help="A scenario file, or the name of a built-in scenario.")
@@ -121,6 +128,27 @@ def error_console() -> Console:
     from rebecsim.cli.consoles import PlainTextConsole
 
     return PlainTextConsole(stderr=True)
+
+
+def consent_of(trust: bool) -> Consent:
+    """Give what decides about Python files that an input names: `--trust`, or the user's answer.
+
+    Nobody is asked where input or standard error is no terminal.
+    """
+
+    def ask(origin: str, programs: tuple[Path, ...]) -> None:
+        listed = "".join(f"\n  {each}" for each in programs)
+        complain(f"{origin} names Python code. rebecsim would run it with all your rights:{listed}")
+        try:
+            agreed = typer.confirm("Run it?", err=True)
+        except typer.Abort:  # the end of input, or Ctrl-C
+            agreed = False
+        if not agreed:
+            raise UserError(f"{origin}: nothing was run")
+
+    if trust:
+        return run_programs
+    return ask if sys.stdin.isatty() and sys.stderr.isatty() else refuse_programs
 
 
 def use_plugins(files: list[Path] | None) -> None:

@@ -19,12 +19,13 @@ from rebecsim.studies.scenarios.scenario_errors import (
     field_problems,
 )
 from rebecsim.studies.scenarios.scenario_files import ScenarioText, read_scenario_text
-from rebecsim.studies.scenarios.toml_lines import line_of
+from rebecsim.studies.scenarios.toml_lines import FieldPath, line_of
 from rebecsim.studies.storage.record import FORMAT, described, recorded_scenario
 from rebecsim.studies.storage.results_error import ResultsError
 from rebecsim.studies.storage.run_directory import RECORD
 from rebecsim.studies.study import Study
 from rebecsim.studies.swept import SweptStudy
+from rebecsim.trust import Consent, refuse_programs, require_consent
 
 if TYPE_CHECKING:  # storing takes packages that models alone do not need
     from rebecsim.studies.storage.store import StoredRun
@@ -47,23 +48,26 @@ class LoadedScenario:
         return plan_scenario(self.scenario.replace(**changes), self.folder)
 
 
-def load(source: str | Path | ScenarioText) -> LoadedScenario:
+def load(source: str | Path | ScenarioText, consent: Consent = refuse_programs) -> LoadedScenario:
     """Read and validate a scenario of any kind.
 
     `source` is the name of a built-in scenario, or the path of a TOML file (a file that is called
     like a built-in scenario needs a folder in its path, such as `./for_edf`). Its kind, policies
-    and patterns are those of this package, of plug-ins loaded before and of installed plug-ins.
+    and patterns are those of this package, of plug-ins loaded before and of installed plug-ins. A
+    model in Python that it names is executed, for which `consent` is asked first.
 
-    Raises ScenarioError, which names everything that is wrong with the file, and PluginError for a
-    plug-in that cannot be used.
+    Raises ScenarioError, which names everything that is wrong with the file, PluginError for a
+    plug-in that cannot be used, and UntrustedCodeError without consent.
     """
     load_installed_plugins()
     text = source if isinstance(source, ScenarioText) else read_scenario_text(source)
     study = kind_of(text)
     scenario = validated(study.scenario, text.origin, text.values, text.lines)
     folder = text.folder
-    if missing := tuple(_missing_files(study, scenario, folder, text)):
+    named = SweptStudy(study, scenario).files()
+    if missing := tuple(_missing_files(named, folder, text)):
         raise ScenarioError(text.origin, missing)
+    require_consent(consent, text.origin, (folder / each for each in named.values()))
     try:
         return LoadedScenario(study.completed(scenario, folder), folder)
     except FieldError as error:
@@ -141,9 +145,9 @@ def kind_of(text: ScenarioText) -> Study:
 
 
 def _missing_files(
-    study: Study, scenario: StudyScenario, folder: Path, text: ScenarioText
+    named: Mapping[FieldPath, str], folder: Path, text: ScenarioText
 ) -> Iterator[ScenarioProblem]:
-    for path, name in SweptStudy(study, scenario).files().items():
+    for path, name in named.items():
         if not (folder / name).is_file():
             field = ".".join(map(str, path))
             yield ScenarioProblem(

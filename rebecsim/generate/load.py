@@ -1,4 +1,7 @@
-"""Loading a model to run from a file: Rebeca text, or a Python module of Rebec classes."""
+"""Loading a model to run from a file: Rebeca text, or a Python module of Rebec classes.
+
+A Python module is executed: see `rebecsim.trust` for one that another file names.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from rebecsim.errors import UserError
 from rebecsim.generate.module import build_model
 from rebecsim.lang import CheckedModel, Dialect, check_file
 from rebecsim.lang.reading.parser import read_source
+from rebecsim.trust import is_program
 
 
 class LoadError(UserError):
@@ -33,7 +37,7 @@ def load_checked(path: Path, dialect: Dialect = "timed") -> tuple[Model, Checked
 
     Raises as `load_model` does.
     """
-    if path.suffix == ".py":
+    if is_program(path):
         return _from_python(path), None
     if path.suffix != ".rebeca":
         raise LoadError(f"{path}: is no model: their names end in .rebeca or .py")

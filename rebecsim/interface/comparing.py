@@ -30,6 +30,7 @@ from rebecsim.studies.statistics.differences import PairDifference
 from rebecsim.studies.statistics.summary import Summary
 from rebecsim.studies.storage.results import Results
 from rebecsim.studies.study import How
+from rebecsim.trust import refuse_programs, run_programs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -138,6 +139,7 @@ def compare(
     dask: str | None = None,
     engine: Engine = "auto",
     progress: bool = True,
+    trust: bool = False,
     **changes: Unpack[Changes],
 ) -> Comparison:
     """Run a scenario, and compare what it compares.
@@ -155,14 +157,16 @@ def compare(
             for so many `workers` on this machine, for which the same holds.
         engine: "python", "native", or "auto" for what is faster.
         progress: whether to show how far it is, in a terminal or a notebook.
+        trust: whether a model in Python may be run that the file of the scenario names; one that
+            your own mapping names is.
         changes: `replications`, `seed`, `precision` and `sweep`, instead of the scenario's.
 
     Results do not depend on `workers`, `dask`, `engine` and `resume`. Raises UserError for a
-    scenario that is wrong, or a directory that holds other results, and
+    scenario that is wrong, or needs `trust`, or a directory that holds other results, and
     `concurrent.futures.BrokenExecutor` when workers or their scheduler are killed, after which
     `resume` goes on. What a user should know and need not act on is a warning.
     """
-    loaded = _loaded(scenario, changes.pop("sweep", None) or {})
+    loaded = _loaded(scenario, changes.pop("sweep", None) or {}, trust)
     exact = orders == "exact"
     how = Running(out, bool(orders), resume, trace, workers, engine, progress, dask, exact)
     return compare_loaded(loaded, how, Comparison, **changes)
@@ -234,12 +238,12 @@ def _warn(text: str) -> None:
     warnings.warn(text, stacklevel=3)
 
 
-def _loaded(scenario: AnyScenario, sweep: Mapping[str, object]) -> LoadedScenario:
+def _loaded(scenario: AnyScenario, sweep: Mapping[str, object], trust: bool) -> LoadedScenario:
     if isinstance(scenario, Mapping):
-        text = ScenarioText("the scenario", dict(scenario), {}, Path())
-    else:
-        text = read_scenario_text(scenario)
-    return load(text.with_sweep(sweep))
+        own = ScenarioText("the scenario", dict(scenario), {}, Path())
+        return load(own.with_sweep(sweep), run_programs)
+    text = read_scenario_text(scenario).with_sweep(sweep)
+    return load(text, run_programs if trust else refuse_programs)
 
 
 @contextmanager

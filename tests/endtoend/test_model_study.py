@@ -122,7 +122,7 @@ def test_variants_are_generated_and_run_alone(tmp_path, capsys):
     assert "served = 1" in alone
 
 
-def test_a_model_in_python_cannot_be_generated(tmp_path, capsys):
+def test_a_model_in_python_cannot_be_generated_and_is_not_run(tmp_path, capsys):
     scenario = SCENARIO.replace("queue.rebeca", "queue.py").replace("SERVICE", '"desk.service"')
     code, _, err = called(
         capsys, "generate", written(tmp_path, scenario), "--out", tmp_path / "variants"

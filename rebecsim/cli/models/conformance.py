@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from rebecsim.cli.app import console, say
+from rebecsim.cli.app import Trust, consent_of, console, say
 from rebecsim.cli.commands import app
 from rebecsim.exit_codes import ExitCode
 
@@ -23,6 +23,7 @@ def conformance(
         int,
         typer.Option("--max-states", min=1, help="States after which a model is given up."),
     ] = 1_000_000,
+    trust: Trust = False,
 ) -> None:
     """Compare verdicts and state counts with those of a suite."""
     from rebecsim.report.models.conformance import compare_suite
@@ -31,7 +32,7 @@ def conformance(
     for name in ("Model", "Mode", "Expected", "Found", ""):
         table.add_column(name)
     same = differ = beyond = 0
-    for each in compare_suite(directory, max_states):
+    for each in compare_suite(directory, max_states, consent_of(trust)):
         if each.is_beyond:
             beyond += 1
             word = "more"

@@ -27,6 +27,7 @@ from rebecsim.cli.app import (
 )
 from rebecsim.cli.commands import app
 from rebecsim.cli.option_groups import grouped
+from rebecsim.errors import UserError
 from rebecsim.exit_codes import ExitCode
 
 Scheduling = Literal["random", "fifo"]
@@ -59,7 +60,7 @@ def generate(
     from rebecsim.clusters.scenarios import load
 
     use_plugins(plugin)
-    plan = load(scenario).plan()
+    plan = load(scenario, _refuse_programs).plan()
     models = generate_models(plan, form)
     write_models(models, out, replace=force)
     say(f"{len(models)} models in {out}")
@@ -69,6 +70,11 @@ def generate(
             f"order {order!r} is no part of them: a model leaves open which messages of one "
             "time unit are served first, and `rebecsim compare` serves them in that order"
         )
+
+
+def _refuse_programs(origin: str, programs: tuple[Path, ...]) -> None:
+    """Refuse a scenario about a model in Python before the model is run."""
+    raise UserError(f"{origin}: what it runs is no model in Rebeca: {programs[0]}")
 
 
 @dataclass(frozen=True, kw_only=True)

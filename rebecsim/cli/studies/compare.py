@@ -24,8 +24,10 @@ from rebecsim.cli.app import (
     Plugins,
     Replications,
     ScenarioName,
+    Trust,
     Workers,
     complain,
+    consent_of,
     console,
     error_console,
     say,
@@ -165,6 +167,7 @@ class Making(SizeOptions):
     """How runs are made."""
 
     engine: EngineName = "auto"
+    trust: Trust = False
 
 
 @app.command(cls=_OptionalAddress)
@@ -234,7 +237,7 @@ def compare(
     from rebecsim.studies.study import How
 
     use_plugins(plugin)
-    loaded = load(text)
+    loaded = load(text, consent_of(making.trust))
     given = {
         "law": changes.law,
         "order": changes.order,

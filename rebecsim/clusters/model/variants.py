@@ -25,6 +25,7 @@ from rebecsim.lang.checking.constants import NotConstantError, convert
 from rebecsim.lang.literals import INT_MAX
 from rebecsim.lang.types import BOOLEAN, PRIMITIVES, REAL, TIMER, PrimitiveType
 from rebecsim.studies.scenarios.sweeps import Changes
+from rebecsim.trust import is_program
 
 MODEL_SUFFIXES = (".rebeca", ".py")
 """How the names of models end."""
@@ -55,7 +56,7 @@ class ModelText:
     @property
     def is_python(self) -> bool:
         """Whether it is a program in Python."""
-        return Path(self.file).suffix == ".py"
+        return is_program(self.file)
 
     @property
     def dialect(self) -> Dialect:

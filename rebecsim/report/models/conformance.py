@@ -13,6 +13,7 @@ from rebecsim.exploration import Checks, Limits, explore
 from rebecsim.exploration.states.transitions import MODES
 from rebecsim.generate.load import load_checked
 from rebecsim.lang import PropertyFile, RebecaError, parse_property_file
+from rebecsim.trust import Consent, refuse_programs, require_consent
 
 UNBOUNDED = 10_000
 """States after which a model that the manifest calls unbounded is believed to be so."""
@@ -49,17 +50,22 @@ class ConformanceResult:
         return self.refused_there and self.found[0] != "compile error"
 
 
-def compare_suite(directory: Path, max_states: int) -> Iterator[ConformanceResult]:
+def compare_suite(
+    directory: Path, max_states: int, consent: Consent = refuse_programs
+) -> Iterator[ConformanceResult]:
     """Explore every model of a suite as its `manifest.json` says, one result after the other.
 
-    A state space of more than `max_states` gives the verdict `undecided`. Raises UserError,
-    naming the entry, for a manifest that cannot be read.
+    A state space of more than `max_states` gives the verdict `undecided`. Models in Python are
+    executed, for which `consent` is asked first. Raises UserError, naming the entry, for a manifest
+    that cannot be read, and UntrustedCodeError without consent.
     """
     manifest = directory / "manifest.json"
     try:
         entries = json.loads(manifest.read_text("utf-8"))["models"]
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise UserError(f"{manifest}: is no manifest of a suite: {error}") from error
+    named = (each["file"] for each in entries if isinstance(each, dict) and "file" in each)
+    require_consent(consent, str(manifest), (directory / str(each) for each in named))
     for place, entry in enumerate(entries):
         try:
             results = [

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from rebecsim.carried_files import carry
@@ -48,6 +49,11 @@ _AHEAD = 4  # tasks for each worker, as in a pool
 _LEAST_AHEAD = 16  # while there are no workers yet, or few of many
 _COUNT_EVERY = 2.0  # seconds
 _LARGE = "1GiB"  # logs are sent with the tasks; Dask would call 10 MB large
+_NO_PAGES: Mapping[str, list[str]] = MappingProxyType(
+    {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
+)
+"""Settings of Dask for the processes of a local cluster, which always listen for HTTP too."""
+
 _SAME = ("dask", "distributed")
 """Packages that have to be the same for Dask to work at all."""
 
@@ -270,7 +276,7 @@ def dask_executor(
             client = _connected(address)
         stack.callback(client.close)
         _require_same_as_here(client, luggage.versions)
-        tell(_described(client))
+        tell(_described(client, address))
         yield DaskExecutor(client, luggage)
 
 
@@ -334,10 +340,12 @@ def _installed(found: Mapping[str, Any]) -> dict[str, str | None]:
     return {**found["packages"], "python": found["host"]["python"]}
 
 
-def _described(client: Client) -> str:
+def _described(client: Client, address: str) -> str:
     """Say which cluster it is, in a line."""
     count = len(worker_threads(client))
     workers = f"{count} worker{'s' * (count != 1)}" if count else "no workers yet, waiting for them"
+    if address == LOCAL:
+        return f"dask: {workers} on this machine, which only this program can use"
     scheduler = client.get_versions(check=False, packages=["bokeh"])["scheduler"]
     if scheduler["packages"].get("bokeh") is None:
         dashboard = "no dashboard, which needs bokeh beside the scheduler"
@@ -359,20 +367,32 @@ def _local_cluster(workers: int) -> Iterator[LocalCluster]:
 def _started_cluster(workers: int) -> LocalCluster:
     """Start a cluster, again if a process of it was killed meanwhile, which Dask does not mend.
 
+    Its processes listen on loopback, to each other only: see `dask_protocol`.
+
     Raises UserError if it cannot be started.
     """
+    import dask
     from distributed import LocalCluster
+    from distributed.security import Security
+
+    from rebecsim.studies.running import dask_protocol
 
     reason = ""
     for _ in range(_STARTS):
         try:
-            return LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                memory_limit=0,  # as much as there is, like other worker processes
-                dashboard_address="127.0.0.1:0",
-                silence_logs=logging.CRITICAL,
-            )
+            with dask.config.set(_NO_PAGES):
+                return LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    memory_limit=0,  # as much as there is, like other worker processes
+                    host="127.0.0.1",
+                    protocol=dask_protocol.PROTOCOL,
+                    preload=[dask_protocol.__name__],
+                    security=Security(require_encryption=False),
+                    scheduler_kwargs={"dashboard": False},
+                    dashboard_address="127.0.0.1:0",  # of a server without pages: see `_NO_PAGES`
+                    silence_logs=logging.CRITICAL,
+                )
         except RuntimeError as error:
             reason = str(error)
     raise UserError(f"a Dask cluster cannot be started on this machine: {reason}")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rebecsim.clusters.scenarios import load
 from rebecsim.studies import Plan, Results
+from rebecsim.trust import run_programs
 from tests.plans import run_plan
 
 QUEUE = """\
@@ -109,7 +110,7 @@ def written(folder: Path, scenario: str = SCENARIO) -> Path:
 
 def plan_of(folder: Path, scenario: str = SCENARIO, **changes: object) -> Plan:
     """Plan a scenario about the models."""
-    return load(written(folder, scenario)).plan(**changes)
+    return load(written(folder, scenario), run_programs).plan(**changes)
 
 
 def run_of(

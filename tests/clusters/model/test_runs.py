@@ -29,6 +29,7 @@ from rebecsim.studies import Results, ResultsError
 from rebecsim.studies.scenarios.sweeps import combinations
 from rebecsim.studies.statistics.estimates import estimate
 from rebecsim.studies.study import How
+from rebecsim.trust import run_programs
 from tests.clusters.model.models import SCENARIO, plan_of, run_of, written
 from tests.plans import run_plan
 
@@ -475,7 +476,7 @@ def test_a_model_in_python_that_does_something_else_each_time_is_refused(tmp_pat
     )
     from rebecsim.clusters.scenarios import load
 
-    plan = load(tmp_path / "scenario.toml").plan()
+    plan = load(tmp_path / "scenario.toml", run_programs).plan()
     with pytest.raises(UserError, match="served"):
         STUDY.prepare(plan, How(), print)
 

@@ -8,6 +8,7 @@ from rebecsim.clusters.model.scenario import ModelScenario
 from rebecsim.clusters.scenarios import load
 from rebecsim.studies.scenarios.scenario import validated
 from rebecsim.studies.scenarios.scenario_errors import ScenarioError
+from rebecsim.trust import run_programs
 from tests.clusters.model.models import SCENARIO, written
 
 PYTHON = SCENARIO.replace("queue.rebeca", "queue.py").replace("SERVICE", '"desk.service"')
@@ -93,7 +94,7 @@ def test_what_is_wrong_is_said_before_anything_runs(tmp_path, old, new, message)
 )
 def test_arguments_of_models_in_python_are_looked_up(tmp_path, old, new, message):
     with pytest.raises(ScenarioError, match=message.replace("?", r"\?")):
-        load(written(tmp_path, PYTHON.replace(old, new)))
+        load(written(tmp_path, PYTHON.replace(old, new)), run_programs)
 
 
 def test_a_variant_that_is_no_model_is_named(tmp_path):

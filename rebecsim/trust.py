@@ -1,0 +1,53 @@
+"""Consent to run Python files that the user has not named, but a file that the user has named.
+
+A model in Python is executed. Whoever gives its name to a command or a function wants that. A
+scenario or a suite of models may come from somebody else and name a program that lies beside it:
+then the user is asked first, and is told which files would be run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from rebecsim.errors import UserError
+
+Consent = Callable[[str, tuple[Path, ...]], None]
+"""Called before Python files are executed, with the name of the file that names them.
+
+Raises UserError unless they may be executed.
+"""
+
+
+class UntrustedCodeError(UserError):
+    """A file names Python files, and the user has not said that they may be executed."""
+
+    def __init__(self, origin: str, programs: Iterable[Path]) -> None:
+        listed = ", ".join(map(str, programs))
+        super().__init__(
+            f"{origin}: names Python code, which rebecsim would run: {listed}; read it first, then "
+            "add --trust (in Python, trust=True)"
+        )
+
+
+def refuse_programs(origin: str, programs: tuple[Path, ...]) -> None:
+    """Withhold consent. Raises UntrustedCodeError."""
+    raise UntrustedCodeError(origin, programs)
+
+
+def run_programs(origin: str, programs: tuple[Path, ...]) -> None:
+    """Give consent: the user has said that whatever is named may be executed."""
+
+
+def is_program(model: str | Path) -> bool:
+    """Whether a model of this name is a Python program, which is executed."""
+    return Path(model).suffix == ".py"
+
+
+def require_consent(consent: Consent, origin: str, files: Iterable[Path]) -> None:
+    """Ask for consent if there are programs among the files that `origin` names.
+
+    Raises what `consent` raises.
+    """
+    if programs := tuple(dict.fromkeys(filter(is_program, files))):
+        consent(origin, programs)
