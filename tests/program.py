@@ -27,7 +27,15 @@ from rebecsim.clusters.loading import (
     unload_plugin,
 )
 
-__all__ = ["Ended", "fresh_consoles", "in_a_process", "in_this_process", "started", "undrawn"]
+__all__ = [
+    "Ended",
+    "fresh_consoles",
+    "in_a_process",
+    "in_this_process",
+    "started",
+    "undrawn",
+    "without_progress",
+]
 
 COLUMNS = 100
 """How wide a terminal is, unless the test says otherwise."""
@@ -39,6 +47,11 @@ class Ended(NamedTuple):
     returncode: int
     stdout: str
     stderr: str
+
+
+def without_progress(text: str) -> list[str]:
+    """Give the lines of an output but those that say, where it takes long, how far a run is."""
+    return [line for line in text.splitlines() if " runs after " not in line]
 
 
 def in_this_process(

@@ -261,7 +261,7 @@ def test_bad_scenarios(line, scenario, tmp_path, run):
         (["simulate", "broken.py"], ["broken.py", "ZeroDivisionError"]),
         (["simulate", "good.rebeca", "--replay", "file"], ["file", "JSON"]),
         (["simulate", "good.rebeca", "--replay", "missing.json"], ["missing.json"]),
-        (["compare"], ["scenario"]),
+        (["compare"], ["Missing argument"]),
     ],
 )
 def test_bad_input(arguments, parts, tmp_path, run, monkeypatch):

@@ -17,7 +17,7 @@ import pytest
 from tests import held
 from tests.conftest import Run
 from tests.dask_cluster import Cluster
-from tests.program import Ended, undrawn
+from tests.program import Ended, undrawn, without_progress
 from tests.waiting import PATIENCE, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -255,7 +255,7 @@ def test_a_killed_worker_is_replaced(whole: Path, place: Path, seed: int) -> Non
     held.release(place)
     done = finished(process)
     assert done.returncode == 0, done.stderr
-    said = [line for line in done.stderr.splitlines() if " runs after " not in line]
+    said = without_progress(done.stderr)
     counted = f"{workers} worker{'s' * (workers > 1)}"
     assert said == [f"dask: {counted} on this machine, which only this program can use"]
     assert content(place / "held") == content(whole / "held")
@@ -275,7 +275,7 @@ def test_a_killed_scheduler_leaves_a_run_that_resumes(
         done = finished(process)
     if (place / "held/run.json").exists():
         assert done.returncode == 75
-        assert done.stderr.splitlines()[1:] == [
+        assert without_progress(done.stderr)[1:] == [
             f"the Dask scheduler {own.address} does not answer any more; what is finished is "
             "kept: held: go on with --resume"
         ]
@@ -294,7 +294,7 @@ def test_ctrl_c_ends_the_workers_and_leaves_a_run_that_resumes(
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes
     done = finished(process)
     assert done.returncode == 130, done.stderr
-    assert done.stderr.splitlines()[1:] == [
+    assert without_progress(done.stderr)[1:] == [
         "interrupted; finished cells are in held: go on with --resume"
     ]
     wait_for(lambda: have_ended(workers))

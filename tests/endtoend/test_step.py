@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -217,6 +218,14 @@ class Terminal:
         """Press Ctrl-C."""
         self._process.send_signal(signal.SIGINT)
 
+    def interrupt_until_ended(self) -> int:
+        """Press Ctrl-C every half a second until the program ends, and give its exit code."""
+        for _ in range(40):
+            self.interrupt()
+            with suppress(subprocess.TimeoutExpired):
+                return self._process.wait(0.5)
+        return self.ended()
+
     def ended(self) -> int:
         """Wait for the end of the program and give its exit code."""
         return self._process.wait(20)
@@ -237,12 +246,26 @@ def test_at_a_terminal_errors_do_not_count() -> None:
         assert terminal.ended() == 0
 
 
-def test_ctrl_c_stops_a_run_but_not_the_session() -> None:
-    with Terminal(TICKETS) as terminal:
+SLOW = """reactiveclass Slow(2) {
+    statevars { int n; }
+    Slow() { self.go(); }
+    msgsrv go() {
+        for (int i = 0; i < 20000; i++) n = (n + 1) % 7;
+        self.go() after(1);
+    }
+}
+main { Slow a():(); }
+"""
+
+
+def test_ctrl_c_stops_a_run_but_not_the_session(tmp_path: Path) -> None:
+    model = tmp_path / "slow.rebeca"
+    model.write_text(SLOW)  # so slow that the run has not ended before Ctrl-C
+    with Terminal(model) as terminal:
         terminal.expect("> ")
         terminal.type("time 100000000\n")
         terminal.expect("time 100000000")
-        time.sleep(0.3)
+        time.sleep(1)
         terminal.interrupt()
         terminal.expect("stopped by Ctrl-C after ")
         terminal.expect("> ")
@@ -253,6 +276,5 @@ def test_ctrl_c_stops_a_run_but_not_the_session() -> None:
 def test_ctrl_c_at_the_prompt_ends_the_session() -> None:
     with Terminal(TICKETS) as terminal:
         terminal.expect("> ")
-        time.sleep(0.5)  # readline prints the prompt before it listens to signals
-        terminal.interrupt()
-        assert terminal.ended() == 130
+        # readline prints the prompt before it listens to signals
+        assert terminal.interrupt_until_ended() == 130

@@ -111,7 +111,8 @@ class _Programme:
             self._add_order(each)
         self._add_slots()
         rows, columns, values = (np.concatenate(each) for each in zip(*self._entries, strict=True))
-        matrix = coo_array((values, (rows, columns)), (len(self._rows), self._count))
+        places = (rows.astype(np.int32), columns.astype(np.int32))  # older SciPy takes no others
+        matrix = coo_array((values, places), (len(self._rows), self._count))
         low, high = np.array(self._rows).T
         return LinearConstraint(matrix.tocsr(), low, high)
 
