@@ -250,7 +250,7 @@ SLOW = """reactiveclass Slow(2) {
     statevars { int n; }
     Slow() { self.go(); }
     msgsrv go() {
-        for (int i = 0; i < 20000; i++) n = (n + 1) % 7;
+        for (int i = 0; i < 5000; i++) n = (n * 31 + i) % 1000003;
         self.go() after(1);
     }
 }
