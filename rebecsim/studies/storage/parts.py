@@ -6,7 +6,10 @@ Files grow by row groups, so that neither writing nor summing up holds more than
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from rebecsim.files import digest_of, temporary_name
+from rebecsim.files import created, digest_of, temporary_name
 from rebecsim.studies.cell import Cell
 from rebecsim.studies.rows import REPLICATION, Coded, Column, Columns
 from rebecsim.studies.statistics.moments import CellMoments
@@ -74,8 +77,9 @@ class GrowingFile:
         self._pending = pa.Table.from_batches([], schema)  # `empty_table` imports pandas, if any
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            self._writer = pq.ParquetWriter(self._temporary, schema, compression="zstd")
-        except BaseException:  # an interrupt, too
+            self._file = os.fdopen(created(self._temporary), "wb")
+            self._writer = pq.ParquetWriter(self._file, schema, compression="zstd")
+        except BaseException:  # an interrupt, too; a file that nobody has is closed
             self._temporary.unlink(missing_ok=True)
             raise
 
@@ -90,6 +94,7 @@ class GrowingFile:
         if len(self._pending):
             self._flush(len(self._pending))
         self._writer.close()
+        self._file.close()
         return digest_of(self._temporary)
 
     def _flush(self, rows: int) -> None:
@@ -102,7 +107,8 @@ class GrowingFile:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
-            self._writer.close()
+            with closing(self._file):
+                self._writer.close()
             if kind is None:
                 self._temporary.replace(self._path)
         finally:
@@ -169,22 +175,43 @@ def content_digest(path: Path) -> str:
     return whole.hexdigest()
 
 
-def footer_fault(path: Path, schema: pa.Schema | None) -> str | None:
-    """Say what is wrong with the columns of a Parquet file, where they are known; None if nothing
-    is. Raises OSError when it cannot be read.
+@dataclass(frozen=True)
+class ColumnsOfFile:
+    """The columns that a file has: these in this order; if not `all`, the first and some others."""
+
+    schema: pa.Schema
+    all: bool = True
+
+    def fault(self, found: pa.Schema) -> str | None:
+        """Say what is wrong with the columns that a file has; None if nothing is."""
+        names = found.names
+        expected = self.schema
+        if not self.all and expected.names[0] in names and len(set(names)) == len(names):
+            expected = pa.schema([expected.field(each) for each in names if each in expected.names])
+        if found.equals(expected):
+            return None
+        if names == expected.names:
+            return "its columns are not of the types of this version"
+        return f"its columns are {', '.join(names)}, not {', '.join(expected.names)}"
+
+
+def footer_fault(path: Path, columns: ColumnsOfFile | None) -> str | None:
+    """Say what is wrong with the footer of a Parquet file: its columns, where these are known, or
+    that its row groups are larger than any that is written. None if nothing is.
+
+    Raises OSError when it cannot be read.
     """
     try:
         with pq.ParquetFile(path) as parquet:
-            found = parquet.schema_arrow
+            found, about = parquet.schema_arrow, parquet.metadata
+            groups = [about.row_group(number) for number in range(about.num_row_groups)]
     except UnicodeDecodeError:
         return "the names of its columns are no text"
     except pa.ArrowException as error:
         return _sentence(error)
-    if schema is not None and not found.equals(schema):
-        if found.names == schema.names:
-            return "its columns are not of the types of this version"
-        return f"its columns are {', '.join(found.names)}, not {', '.join(schema.names)}"
-    return None
+    if any(group.num_rows > _ROWS_PER_GROUP for group in groups):
+        return f"it has more than {_ROWS_PER_GROUP:,} rows in a row group"
+    return None if columns is None else columns.fault(found)
 
 
 def rows_fault(path: Path) -> str | None:

@@ -115,6 +115,6 @@ def stored_run(directory: Path, record: dict[str, Any], name: str | None = None)
     Raises ResultsError when the record is damaged.
     """
     contents = contents_of(directory / RECORD, record)
-    results = Results(directory)
+    results = Results(directory, contents.columns)
     finished = tuple(cell for cell in contents.cells if results.part(cell).exists())
     return StoredRun(name or str(directory), results, record, contents, finished)
