@@ -146,7 +146,7 @@ def _remove_left(out_dir: Path, listed: Path, files: Mapping[str, bytes]) -> Non
         before = parsed_json(read_plain(listed, _MOST_BYTES))
     known = {path.relative_to(out_dir).as_posix() for path in (out_dir / "charts").glob("*.???")}
     known |= {path.name for path in out_dir.glob("*.csv")}
-    for name in before if isinstance(before, list) else ():
-        if name in known and name not in files:  # so that nothing else is ever removed
+    for name in known - files.keys():  # so that nothing else is ever removed
+        if isinstance(before, list) and name in before:
             (out_dir / name).unlink(missing_ok=True)
     write_atomically(listed, json.dumps(sorted(files)).encode())

@@ -177,16 +177,18 @@ def content_digest(path: Path) -> str:
 
 @dataclass(frozen=True)
 class ColumnsOfFile:
-    """The columns that a file has: these in this order; if not `all`, the first and some others."""
+    """The columns that a file has: these in this order, or if `needed` is given, some of them.
+
+    Of a stored run it is known which columns any of its parts has, and which ones all have.
+    """
 
     schema: pa.Schema
-    all: bool = True
+    needed: frozenset[str] | None = None
 
     def fault(self, found: pa.Schema) -> str | None:
         """Say what is wrong with the columns that a file has; None if nothing is."""
-        names = found.names
-        expected = self.schema
-        if not self.all and expected.names[0] in names and len(set(names)) == len(names):
+        names, expected = found.names, self.schema
+        if self.needed is not None and self.needed <= set(names) and len(set(names)) == len(names):
             expected = pa.schema([expected.field(each) for each in names if each in expected.names])
         if found.equals(expected):
             return None

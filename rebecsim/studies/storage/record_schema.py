@@ -20,6 +20,8 @@ from pydantic import (
     model_validator,
 )
 
+from rebecsim.studies.cell import grouped
+
 _INTEGERS = range(-(2**63), 2**63)
 _LONGEST_VALUE = 1_000
 _RESERVED = frozenset(
@@ -178,6 +180,9 @@ class _Described(_Begun):
             raise ValueError(f"baseline: there is no cell of {self.baseline!r}")
         if len({tuple(each.condition) for each in self.cells}) > 1:
             raise ValueError("cells: their conditions have different coordinates")
+        conditions = grouped(self.cells, lambda each: tuple(each.condition.items()))
+        if len({frozenset(each.policy for each in some) for some in conditions.values()}) > 1:
+            raise ValueError("cells: their conditions have different policies")
         return self
 
     def _unique(self) -> Iterator[tuple[str, list[Any]]]:

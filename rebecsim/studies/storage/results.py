@@ -65,11 +65,11 @@ class Results:
 
     Attributes:
         directory: where it is.
-        columns: what any cell gives, as the record of a stored run says: column -> type.
+        recorded: which columns its parts have, as the record of a stored run says.
     """
 
     directory: Path
-    columns: Mapping[str, str] | None = field(default=None, compare=False)
+    recorded: ColumnsOfFile | None = field(default=None, compare=False)
 
     # --- the directory -------------------------------------------------------------------------
 
@@ -181,10 +181,9 @@ class Results:
         return None
 
     def _part_columns(self, cell: PlannedCell) -> ColumnsOfFile | None:
-        """Say which columns the part of a cell has; of a stored run, which it can have."""
-        if cell.columns is not None:
-            return ColumnsOfFile(part_schema(cell.columns))
-        return None if self.columns is None else ColumnsOfFile(part_schema(self.columns), False)
+        if cell.columns is None:  # a cell of a stored run
+            return self.recorded
+        return ColumnsOfFile(part_schema(cell.columns))
 
     def _fault(self, cell: PlannedCell, path: Path, columns: ColumnsOfFile | None) -> str | None:
         digest = digest_of(path)
@@ -195,8 +194,10 @@ class Results:
         if recorded not in (None, digest):
             # The reason why it cannot be read says more than that it differs.
             return fault or "it is not what was written (checksum)"
-        if fault is None and recorded is None and path == self.part(cell):
-            return rows_fault(path)
+        if fault is None and path == self.part(cell):
+            if not part_rows(path):
+                return "it holds no replications"
+            return rows_fault(path) if recorded is None else None
         return fault
 
     def _relative(self, path: Path) -> str:
