@@ -11,11 +11,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from rebecsim.files import created, digest_of, temporary_name
 from rebecsim.studies.cell import Cell
@@ -25,6 +27,9 @@ from rebecsim.studies.statistics.moments import CellMoments
 _ROWS_PER_GROUP = 2**16
 """Rows per row group. Tasks are much smaller; a row group for each would make the footer of ten
 million replications larger than what is read at a time."""
+
+_LARGEST = 1e60
+"""The largest number of a column."""
 
 WORDS = "words"
 """The type of a column of few words."""
@@ -128,10 +133,17 @@ def part_rows(path: Path) -> int:
         return int(parquet.metadata.num_rows)
 
 
+def require_summable(columns: Mapping[str, NDArray[Any]]) -> None:
+    """Raise ValueError for numbers whose squares might not be added up: none that is counted."""
+    for name, column in columns.items():
+        if column.dtype.kind == "f" and not (np.abs(column) <= _LARGEST).all():
+            raise ValueError(f"column {name} has a number that is not finite, or is too large")
+
+
 def part_moments(path: Path, cell: Cell, first: int | None = None) -> CellMoments | None:
     """Sum up a part, or its `first` rows, a row group at a time; None when it has no rows.
 
-    Raises as `row_groups`.
+    Raises as `row_groups`, and ValueError as `require_summable`.
     """
     total: CellMoments | None = None
     for table in row_groups(path):
@@ -148,6 +160,7 @@ def part_moments(path: Path, cell: Cell, first: int | None = None) -> CellMoment
             for name in table.column_names
             if name not in (REPLICATION, _OUTCOME)
         }
+        require_summable(columns)
         some = CellMoments.from_columns(cell, columns, outcomes)
         total = some if total is None else total.merged(some)
     return total

@@ -24,6 +24,7 @@ from rebecsim.studies.cell import grouped
 
 _INTEGERS = range(-(2**63), 2**63)
 _LONGEST_VALUE = 1_000
+_LARGEST_WEIGHT = 1e30
 _RESERVED = frozenset(
     {"parts", "checksums", "charts", "orders", "runs", "cells", "replications", "differences"}
 )
@@ -73,6 +74,12 @@ def _a_number(value: object) -> object:
     return value
 
 
+def _a_weight(value: object) -> object:
+    if not _is_number(value) or not abs(value) <= _LARGEST_WEIGHT:  # type: ignore[arg-type]
+        raise ValueError("must be a number of some size")
+    return value
+
+
 def _a_value(value: object) -> object:
     if not (_is_number(value) or (isinstance(value, str) and len(value) <= _LONGEST_VALUE)):
         raise ValueError("must be a short text, or a number, of 64 bits if it is whole")
@@ -97,7 +104,8 @@ _ColumnType = Annotated[
 _Coordinate = Annotated[str, StringConstraints(pattern=r"^[\w. -]{1,200}$")]
 _Values = Annotated[dict[_Coordinate, _Value], Field(max_length=100)]
 _Columns = Annotated[dict[_ColumnName, _ColumnType], Field(max_length=10_000)]
-_Weights = Annotated[dict[_ColumnName, _Number], Field(min_length=1, max_length=1_000)]
+_Weight = Annotated[Any, AfterValidator(_a_weight)]
+_Weights = Annotated[dict[_ColumnName, _Weight], Field(min_length=1, max_length=1_000)]
 _Name = Annotated[str, StringConstraints(max_length=1_000)]
 
 

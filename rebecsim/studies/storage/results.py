@@ -271,7 +271,7 @@ class Results:
         self.require(cell)
         try:
             total = part_moments(path, cell.cell, first)
-        except (OSError, pa.ArrowException) as error:
+        except (OSError, ValueError, pa.ArrowException) as error:
             raise ResultsError(f"{path}: cannot be read: {error}; remove it and resume") from error
         if total is None:
             raise ResultsError(f"{path}: holds no replications; remove it and resume")

@@ -222,6 +222,7 @@ FAULTS = {
     "a key of a measure": (("measures", 0, "more"), 1, "measures.0.more: "),
     "a baseline that is not there": (("baseline",), "NONE", "there is no cell of 'NONE'"),
     "a cell twice": (("cells", 1, "name"), "edf_nondet0to2_nondet1to4_am1", "not all different"),
+    "a weight too large": (("measures", 0, "numerator", "queue_misses"), 1e300, "of some size"),
     "a long text": (("caution",), "x" * 10_001, "caution: "),
     "nested": (("plugins",), json.loads("[" * 200 + "]" * 200), "nested more than 100 deep"),
 }
@@ -305,3 +306,29 @@ def test_rows_that_are_not_written_together_are_not_read_together(sent, monkeypa
     monkeypatch.setattr("rebecsim.studies.storage.parts._ROWS_PER_GROUP", 1)
     run = open_run(sent)
     assert "more than 1 rows in a row group" in run.results.damage(run.finished[0])
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -1e308])
+def test_numbers_that_cannot_be_added_up_are_named(number, sent, made):
+    """Of a kind whose counters are no whole numbers."""
+    changed(sent, set_to("columns", "queue_misses", value="float64"))
+    for name in ("edf", "mdf"):
+        for masters in (1, 3):
+            put(
+                sent,
+                f"{name}_nondet0to2_nondet1to4_am{masters}",
+                lambda table: table.set_column(
+                    1,
+                    pa.field("queue_misses", pa.float64(), nullable=False),
+                    pa.array([number, 1.0]),
+                ),
+            )
+    run = open_run(sent)
+    said = "column queue_misses has a number that is not finite, or is too large"
+    for use in (
+        lambda: query("from cells", [run]),
+        lambda: query("from differences", [run]),
+        lambda: compare_runs(run, open_run(made)),
+    ):
+        with pytest.raises(ResultsError, match=said):
+            use()
