@@ -90,7 +90,7 @@ def _opened(directory: Path) -> IO[str]:
 
 def _require_own(path: Path, file: IO[str]) -> None:
     """Raise ResultsError unless a file is for locks, and has no other name."""
-    text = file.read(_LONGEST)
+    text = file.read(_LONGEST).strip("\0")  # which a file may hold after a loss of power
     if os.fstat(file.fileno()).st_nlink > 1 or (text and not _WRITER.fullmatch(text)):
         raise ResultsError(
             f"{path}: is no lock file of rebecsim, and is left as it is; move it elsewhere"
@@ -103,11 +103,15 @@ def _sign(file: IO[str]) -> None:
     since = datetime.now(UTC).isoformat(timespec="seconds")
     file.seek(0)
     file.truncate(0)
-    file.write(
-        f"process {os.getpid()} on {platform.node()}\n"
-        f"command {clipped(command, _LONGEST_COMMAND)}\nsince {since}\n"
-    )
-    file.flush()
+    try:
+        file.write(
+            f"process {os.getpid()} on {platform.node()}\n"
+            f"command {clipped(command, _LONGEST_COMMAND)}\nsince {since}\n"
+        )
+        file.flush()
+    except OSError:  # nothing rather than a part, which would not be known for one of ours
+        file.truncate(0)
+        raise
 
 
 def _said_of(file: IO[str]) -> str:
