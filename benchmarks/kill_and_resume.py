@@ -47,10 +47,10 @@ maximum = 4
 
 SCENARIOS = {
     "dispatch": ("killed.toml", 60),
-    "model": ("fresh_readings", 2_000),
-    "batch": ("backfilling_or_fairshare", 4),
-    "yarn": ("fifo_or_fair", 3),
-    "mapreduce": ("user_limit", 3),
+    "model": ("fresh_readings", 300),
+    "batch": ("backfilling_or_fairshare", 2),
+    "yarn": ("fifo_or_fair", 2),
+    "mapreduce": ("user_limit", 2),
     "stages": ("slots_by_deadlines", 2),
 }
 """Of each kind: a scenario, and how many replications take a second or two."""

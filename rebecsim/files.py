@@ -87,6 +87,9 @@ def _in_place_of(target: Path, permissions: int | None) -> Iterator[BinaryIO]:
             if permissions is None:
                 _permit_the_same(file.fileno(), target)
             yield file
+            if target.exists() and not file.closed:  # a loss of power must not take both
+                file.flush()
+                os.fsync(file.fileno())
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
