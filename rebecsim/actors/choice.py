@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,8 +63,10 @@ def read_record(path: Path, read: Callable[[object], Record]) -> Record:
         return read(parsed_json(path.read_bytes()))
     except OSError as error:
         raise ReplayError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ReplayError(f"{path}: is not JSON: {error}") from error
+    except ValueError as error:
+        raise ReplayError(f"{path}: {error}") from error
     except ReplayError as error:
         raise ReplayError(f"{path}: {error}") from error
 
