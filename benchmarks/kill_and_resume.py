@@ -16,13 +16,24 @@ import json
 import os
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from dataclasses import dataclass
+from functools import cache
+from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rebecsim.cli import main as main_of_program
+from rebecsim.report.charts.figures import DRAWING_MODULES
+from rebecsim.studies.running.executors import simulation_modules
+
+if TYPE_CHECKING:  # Windows has none
+    from multiprocessing.context import ForkServerContext
 
 SCENARIO = """\
 kind = "dispatch"
@@ -63,15 +74,32 @@ class Comparison:
     place: Path
     kind: str = "dispatch"
 
-    def start(self, name: str) -> subprocess.Popen[bytes]:
+    def start(self, name: str) -> BaseProcess:
         """Begin it, or go on with it, in a directory of this name."""
         scenario, replications = SCENARIOS[self.kind]
         resume = ["--resume"] if (self.place / name / "run.json").exists() else []
-        command = [sys.executable, "-m", "rebecsim", "compare", scenario, "--out", name]
-        options = ["--replications", str(replications), "--workers", "2"]
-        return subprocess.Popen(
-            [*command, *options, *resume], cwd=self.place, stdout=subprocess.DEVNULL
+        command = ["compare", scenario, "--out", name, "--replications", str(replications)]
+        workers = "2" if self.kind == "dispatch" else "1"
+        process = _processes().Process(
+            target=_program, args=(self.place, [*command, "--workers", workers, *resume])
         )
+        process.start()
+        return process
+
+
+@cache
+def _processes() -> ForkServerContext:
+    """Give what starts processes in which most of the program is loaded already."""
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["rebecsim.cli", *simulation_modules("auto"), *DRAWING_MODULES])
+    return context
+
+
+def _program(place: Path, arguments: list[str]) -> None:
+    os.chdir(place)
+    sys.argv = ["rebecsim", *arguments]
+    with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
+        main_of_program()
 
 
 class DifferentResultsError(Exception):
@@ -88,7 +116,7 @@ def kill_and_resume(
     """
     (place / "killed.toml").write_text(SCENARIO)
     comparison = Comparison(place, kind)
-    if comparison.start("whole").wait() != 0:
+    if _ended(comparison.start("whole")) != 0:
         raise DifferentResultsError("the undisturbed run failed")
     whole, broken = place / "whole", place / "broken"
     seconds = _seconds_of_work(whole)
@@ -107,7 +135,7 @@ def kill_and_resume(
 
 def _finish(comparison: Comparison, whole: Path, broken: Path) -> None:
     kept = _parts(broken)
-    if comparison.start(broken.name).wait() != 0:
+    if _ended(comparison.start(broken.name)) != 0:
         raise DifferentResultsError("the last resumption failed")
     _require_kept(kept, broken)
     _require_same(whole, broken)
@@ -119,13 +147,20 @@ def _is_killed(comparison: Comparison, run: Path, seconds: float) -> bool:
     False when it ended before; raises DifferentResultsError when it failed.
     """
     process = comparison.start(run.name)
-    while process.poll() is None and not _works(run, process.pid):
+    while process.is_alive() and not _works(run, process.pid):
         time.sleep(0.005)
     time.sleep(seconds)
     process.kill()
-    if (code := process.wait()) > 0:
+    if (code := _ended(process)) > 0:
         raise DifferentResultsError(f"a resumption failed with exit code {code}")
     return code < 0
+
+
+def _ended(process: BaseProcess) -> int:
+    """Wait for a process, and give its exit code, of a killed one less than 0."""
+    process.join()
+    assert process.exitcode is not None
+    return process.exitcode
 
 
 def _seconds_of_work(run: Path) -> float:
@@ -133,7 +168,7 @@ def _seconds_of_work(run: Path) -> float:
     return (max(_parts(run).values()) - (run / ".lock").stat().st_mtime_ns) / 1e9
 
 
-def _works(run: Path, process: int) -> bool:
+def _works(run: Path, process: int | None) -> bool:
     lock = run / ".lock"
     return lock.exists() and lock.read_text().startswith(f"process {process} ")
 
