@@ -131,7 +131,8 @@ def _rendered(what: Picture | partial[Picture]) -> dict[str, bytes]:
 def _require_report(out_dir: Path) -> None:
     """Raise UserError if a directory holds something, and neither a run nor a report."""
     with suppress(FileNotFoundError):
-        names = {path.name for path in out_dir.iterdir() if path.name != ".lock"}
+        found = {path.name for path in out_dir.iterdir()}
+        names = {name for name in found if name == LISTED or not name.startswith(".")}
         if names and not names & {RECORD, LISTED}:
             raise UserError(
                 f"{out_dir}: holds neither a run nor a report, but {named(sorted(names))}; choose "

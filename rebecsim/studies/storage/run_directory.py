@@ -19,8 +19,6 @@ from rebecsim.studies.storage.record import write_record
 from rebecsim.studies.storage.results_error import ResultsError
 
 RECORD = "run.json"
-
-
 _PARTS = "parts"
 LISTED = ".report.json"
 """The names of the files of a report, so that the next one can remove those that it has not."""
@@ -43,9 +41,9 @@ def make_run(directory: Path, record: dict[str, Any]) -> None:
 def require_plain(directory: Path) -> None:
     """Raise ResultsError if a run directory holds anything but files and folders.
 
-    Hidden folders are not searched: nothing in them is of the run.
+    Hidden folders are not searched: nothing in them is of the run. What has no record is no run.
     """
-    folders = [directory]
+    folders = [directory] if os.path.lexists(directory / RECORD) else []
     while folders:
         with suppress(OSError), os.scandir(folders.pop()) as entries:
             for entry in entries:
