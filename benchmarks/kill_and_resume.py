@@ -1,24 +1,39 @@
 """Kill comparisons at random moments, resume them, and see whether the results are the same.
 
-    python benchmarks/kill_and_resume.py               20 kills
-    python benchmarks/kill_and_resume.py --kills 100
+    python benchmarks/kill_and_resume.py               10 kills of each kind
+    python benchmarks/kill_and_resume.py --kills 100 --kind dispatch
 
-A comparison is started, killed (SIGKILL, the program alone: its workers must notice) at a random
-moment of its work and resumed, until it has been killed that often. When it has computed all cells
-its results are compared with those of an undisturbed one, and it is begun anew.
+A comparison of a scenario of each kind is started, killed (SIGKILL, the program alone: its workers
+must notice) at a random moment of its work and resumed, until it has been killed that often. When
+it has computed all cells, its files are compared with those of an undisturbed one, byte for byte,
+and it is begun anew.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from functools import cache
+from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rebecsim.cli import main as main_of_program
+from rebecsim.report.charts.figures import DRAWING_MODULES
+from rebecsim.studies.running.executors import simulation_modules
+
+if TYPE_CHECKING:  # Windows has none
+    from multiprocessing.context import ForkServerContext
 
 SCENARIO = """\
 kind = "dispatch"
@@ -41,63 +56,111 @@ maximum = 4
 """
 
 
+SCENARIOS = {
+    "dispatch": ("killed.toml", 60),
+    "model": ("fresh_readings", 300),
+    "batch": ("backfilling_or_fairshare", 2),
+    "yarn": ("fifo_or_fair", 2),
+    "mapreduce": ("user_limit", 2),
+    "stages": ("slots_by_deadlines", 2),
+}
+"""Of each kind: a scenario, and how many replications take a second or two."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A comparison of some kind of scenario, in directories of a place."""
+
+    place: Path
+    kind: str = "dispatch"
+
+    def start(self, name: str) -> BaseProcess:
+        """Begin it, or go on with it, in a directory of this name."""
+        scenario, replications = SCENARIOS[self.kind]
+        resume = ["--resume"] if (self.place / name / "run.json").exists() else []
+        command = ["compare", scenario, "--out", name, "--replications", str(replications)]
+        workers = "2" if self.kind == "dispatch" else "1"
+        process = _processes().Process(
+            target=_program, args=(self.place, [*command, "--workers", workers, *resume])
+        )
+        process.start()
+        return process
+
+
+@cache
+def _processes() -> ForkServerContext:
+    """Give what starts processes in which most of the program is loaded already."""
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["rebecsim.cli", *simulation_modules("auto"), *DRAWING_MODULES])
+    return context
+
+
+def _program(place: Path, arguments: list[str]) -> None:
+    os.chdir(place)
+    sys.argv = ["rebecsim", *arguments]
+    with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
+        main_of_program()
+
+
 class DifferentResultsError(Exception):
     """A resumed run is not what an undisturbed one is."""
 
 
-def kill_and_resume(place: Path, kills: int, chance: random.Random) -> list[int]:
+def kill_and_resume(
+    place: Path, kills: int, chance: random.Random, kind: str = "dispatch"
+) -> list[int]:
     """Kill and resume comparisons in an empty directory; give the finished cells at each kill.
 
     Raises DifferentResultsError when a resumed run has other results than an undisturbed one, or
     a part that was finished was computed again.
     """
     (place / "killed.toml").write_text(SCENARIO)
-    if _start(place, "whole").wait() != 0:
+    comparison = Comparison(place, kind)
+    if _ended(comparison.start("whole")) != 0:
         raise DifferentResultsError("the undisturbed run failed")
     whole, broken = place / "whole", place / "broken"
     seconds = _seconds_of_work(whole)
     finished: list[int] = []
     while len(finished) < kills:
         kept = _parts(broken)
-        if _is_killed(place, broken, chance.uniform(0, seconds)):
+        if _is_killed(comparison, broken, chance.uniform(0, seconds)):
             _require_kept(kept, broken)
             finished.append(len(_parts(broken)))
         if len(_parts(broken)) == len(_parts(whole)):
-            _finish(place, whole, broken)
+            _finish(comparison, whole, broken)
             shutil.rmtree(broken)
-    _finish(place, whole, broken)
+    _finish(comparison, whole, broken)
     return finished
 
 
-def _finish(place: Path, whole: Path, broken: Path) -> None:
+def _finish(comparison: Comparison, whole: Path, broken: Path) -> None:
     kept = _parts(broken)
-    if _start(place, broken.name).wait() != 0:
+    if _ended(comparison.start(broken.name)) != 0:
         raise DifferentResultsError("the last resumption failed")
     _require_kept(kept, broken)
     _require_same(whole, broken)
 
 
-def _start(place: Path, name: str) -> subprocess.Popen[bytes]:
-    resume = ["--resume"] if (place / name / "run.json").exists() else []
-    command = [sys.executable, "-m", "rebecsim", "compare", "killed.toml", "--out", name]
-    return subprocess.Popen(
-        [*command, "--workers", "2", *resume], cwd=place, stdout=subprocess.DEVNULL
-    )
-
-
-def _is_killed(place: Path, run: Path, seconds: float) -> bool:
+def _is_killed(comparison: Comparison, run: Path, seconds: float) -> bool:
     """Start or resume the run and kill it that long after it has begun to work.
 
     False when it ended before; raises DifferentResultsError when it failed.
     """
-    process = _start(place, run.name)
-    while process.poll() is None and not _works(run, process.pid):
+    process = comparison.start(run.name)
+    while process.is_alive() and not _works(run, process.pid):
         time.sleep(0.005)
     time.sleep(seconds)
     process.kill()
-    if (code := process.wait()) > 0:
+    if (code := _ended(process)) > 0:
         raise DifferentResultsError(f"a resumption failed with exit code {code}")
     return code < 0
+
+
+def _ended(process: BaseProcess) -> int:
+    """Wait for a process, and give its exit code, of a killed one less than 0."""
+    process.join()
+    assert process.exitcode is not None
+    return process.exitcode
 
 
 def _seconds_of_work(run: Path) -> float:
@@ -105,7 +168,7 @@ def _seconds_of_work(run: Path) -> float:
     return (max(_parts(run).values()) - (run / ".lock").stat().st_mtime_ns) / 1e9
 
 
-def _works(run: Path, process: int) -> bool:
+def _works(run: Path, process: int | None) -> bool:
     lock = run / ".lock"
     return lock.exists() and lock.read_text().startswith(f"process {process} ")
 
@@ -123,14 +186,7 @@ def _require_kept(before: dict[str, int], run: Path) -> None:
 
 
 def _require_same(whole: Path, broken: Path) -> None:
-    ours, theirs = (
-        {
-            path.relative_to(run).as_posix(): path.read_bytes()
-            for folder in ("parts", "checksums")
-            for path in (run / folder).iterdir()
-        }
-        for run in (whole, broken)
-    )
+    ours, theirs = (dict(_contents(run)) for run in (whole, broken))
     if ours != theirs:
         names = sorted(n for n in ours.keys() | theirs.keys() if ours.get(n) != theirs.get(n))
         raise DifferentResultsError(f"not as in an undisturbed run: {', '.join(names)}")
@@ -138,16 +194,29 @@ def _require_same(whole: Path, broken: Path) -> None:
         raise DifferentResultsError(f"temporary files are left: {', '.join(left)}")
 
 
+def _contents(run: Path) -> Iterator[tuple[str, bytes]]:
+    """Give every file of a run but the report, and who wrote when."""
+    for path in run.rglob("*"):
+        if path.suffix in (".parquet", ".b2", ".csv"):
+            yield path.relative_to(run).as_posix(), path.read_bytes()
+        elif path.name == "run.json":
+            record = json.loads(path.read_bytes()) | {"started": None}
+            yield path.relative_to(run).as_posix(), json.dumps(record).encode()
+
+
 def main() -> None:
     """Do what the command line asks for, and say at which cells the kills fell."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--kills", type=int, default=10, help="of each kind")
+    parser.add_argument("--kind", choices=SCENARIOS, help="one kind, instead of all")
     parser.add_argument("--seed", type=int, default=os.getpid(), help="of the moments")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as place:
-        finished = kill_and_resume(Path(place), options.kills, random.Random(options.seed))
-    print(f"{len(finished)} kills, with so many of 12 cells finished: {finished}")
-    print("all results as in an undisturbed run")
+    for kind in [options.kind] if options.kind else SCENARIOS:
+        with tempfile.TemporaryDirectory() as place:
+            chance = random.Random(options.seed)
+            finished = kill_and_resume(Path(place), options.kills, chance, kind)
+        print(f"{kind}: {len(finished)} kills, with so many cells finished: {finished}")
+        print("all results as in an undisturbed run", flush=True)
 
 
 if __name__ == "__main__":

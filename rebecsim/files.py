@@ -1,4 +1,8 @@
-"""Files that a command writes: whole or not there, and nothing but files is ever replaced."""
+"""Files: written whole or not at all, and read from strangers without being led elsewhere.
+
+What a user names is written through: a symbolic link stays, and its file is replaced. In a
+directory that somebody else may have made, nothing is followed: see `inside` and `read_plain`.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +23,11 @@ _PERMISSIONS = 0o666
 
 _LONGEST_STEM = 200
 """Bytes of a name in that of its temporary file, so that this is not too long for a directory."""
+
+MOST_NESTED = 100
+"""Lists and objects within one another in a file of JSON; those that are written have a few."""
+
+_TOO_DEEP = f"lists and objects are nested more than {MOST_NESTED} deep"
 
 
 def temporary_name(path: Path) -> Path:
@@ -74,17 +83,23 @@ def replacing(path: Path, permissions: int | None = None) -> Iterator[BinaryIO]:
 def _in_place_of(target: Path, permissions: int | None) -> Iterator[BinaryIO]:
     temporary = temporary_name(target)
     try:
-        with os.fdopen(_created(temporary, permissions), "wb") as file:
+        with os.fdopen(created(temporary, permissions), "wb") as file:
             if permissions is None:
                 _permit_the_same(file.fileno(), target)
             yield file
+            if target.exists() and not file.closed:  # a loss of power must not take both
+                file.flush()
+                os.fsync(file.fileno())
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def _created(temporary: Path, permissions: int | None) -> int:
-    """Create a file that was not there: nobody else's, and no link to something else."""
+def created(temporary: Path, permissions: int | None = None) -> int:
+    """Create a file that was not there: nobody else's, and no link to something else.
+
+    Gives its descriptor. Raises OSError.
+    """
     temporary.unlink(missing_ok=True)  # of a process of this number that was killed
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     return os.open(temporary, flags, _PERMISSIONS if permissions is None else permissions)
@@ -136,6 +151,67 @@ def write_text(path: Path, text: str) -> None:
 def write_json(path: Path, data: Mapping[str, Any], indent: int | None = None) -> None:
     """Write an object as JSON; else as `write_atomically`."""
     write_text(path, json.dumps(data, ensure_ascii=False, indent=indent) + "\n")
+
+
+def inside(directory: Path, name: str) -> Path:
+    """Give the path of a file below a directory, which it is not led out of.
+
+    The directory itself may be a symbolic link. Raises OSError if the file, or a folder that it is
+    in, is one, or if the name leads upwards.
+    """
+    path, real = directory / name, directory.resolve()
+    found = path.resolve()
+    if found != real / name or not found.is_relative_to(real):
+        raise OSError(errno.ELOOP, "it leads elsewhere, by a symbolic link", str(path))
+    return path
+
+
+def open_plain(path: Path, flags: int = os.O_RDONLY) -> int:
+    """Open a file that is no symbolic link, device or FIFO; give its descriptor.
+
+    Raises OSError, also if it is one of these.
+    """
+    safely = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        found = os.open(path, flags | safely | getattr(os, "O_BINARY", 0), _PERMISSIONS)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, "it is a symbolic link", str(path)) from error
+        raise
+    if not stat.S_ISREG(os.fstat(found).st_mode):
+        os.close(found)
+        raise OSError(errno.EINVAL, "it is no file", str(path))
+    return found
+
+
+def read_plain(path: Path, most: int) -> bytes:
+    """Read a file of at most so many bytes that may be a stranger's; else as `open_plain`.
+
+    Raises OSError, and ValueError for a larger file.
+    """
+    with os.fdopen(open_plain(path), "rb") as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise ValueError(f"it is larger than {most:,} bytes")
+    return content
+
+
+def parsed_json(content: bytes) -> Any:
+    """Read JSON in UTF-8 that may be a stranger's.
+
+    Raises ValueError if it is none, or is nested more than `MOST_NESTED` deep.
+    """
+    try:
+        data = json.loads(content.decode("utf-8"))
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    level: list[Any] = [data] if isinstance(data, (dict, list)) else []
+    for _ in range(MOST_NESTED):
+        within = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [each for some in within for each in some if isinstance(each, (dict, list))]
+        if not level:
+            return data
+    raise ValueError(_TOO_DEEP)
 
 
 def digest_of(path: Path) -> str:

@@ -8,7 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from rebecsim.files import replacing, temporary_name, write_atomically, writer_of
+from rebecsim.files import (
+    MOST_NESTED,
+    inside,
+    parsed_json,
+    read_plain,
+    replacing,
+    temporary_name,
+    write_atomically,
+    writer_of,
+)
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_rubbish(
@@ -140,3 +149,63 @@ def test_an_error_names_the_file_and_not_its_temporary_name(tmp_path):
     with pytest.raises(FileNotFoundError) as found:
         write_atomically(missing, b"data")
     assert found.value.filename == str(missing)
+
+
+# --- of strangers ---------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_a_file_inside_a_directory_is_not_led_out_of_it(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    (run / "charts").mkdir(parents=True)
+    (tmp_path / "named").symlink_to(run)
+    assert inside(tmp_path / "named", "charts/one.svg") == tmp_path / "named/charts/one.svg"
+    (run / "link").symlink_to(tmp_path)
+    (run / "table.csv").symlink_to("nowhere")
+    for name in ("../victim", "link/victim", "table.csv", str(tmp_path / "victim"), "a/../../b"):
+        with pytest.raises(OSError, match="leads elsewhere"):
+            inside(run, name)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_only_plain_files_of_some_size_are_read(tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.write_bytes(b"12345")
+    assert read_plain(plain, 5) == b"12345"
+    with pytest.raises(ValueError, match="larger than 4 bytes"):
+        read_plain(plain, 4)
+    (tmp_path / "link").symlink_to(plain)
+    with pytest.raises(OSError, match="it is a symbolic link"):
+        read_plain(tmp_path / "link", 5)
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(OSError, match="it is no file"):
+        read_plain(tmp_path / "fifo", 5)
+
+
+@pytest.mark.parametrize("opened", ["[", '{"a":'])
+def test_nesting_is_bounded(opened: str) -> None:
+    closed = "]" if opened == "[" else "}"
+
+    def nested(depth: int) -> bytes:
+        return (opened * depth + "1" + closed * depth).encode()
+
+    assert parsed_json(nested(MOST_NESTED))
+    for depth in (MOST_NESTED + 1, 900, 1_100, 100_000):
+        with pytest.raises(ValueError, match="nested more than 100 deep"):
+            parsed_json(nested(depth))
+    for text in (b"", b"[", b"\xff", b"[1] 2"):
+        with pytest.raises(ValueError):  # noqa: PT011 - whatever Python says
+            parsed_json(text)
+    assert parsed_json(b"7") == 7
+
+
+def test_what_is_replaced_is_given_up_once_the_new_is_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    before = Path.replace
+    monkeypatch.setattr(os, "fsync", lambda _: done.append("synced"))
+    monkeypatch.setattr(Path, "replace", lambda *paths: [done.append("named"), before(*paths)])
+    write_atomically(tmp_path / "file", b"one")
+    write_atomically(tmp_path / "file", b"two")
+    assert done == ["named", "synced", "named"]

@@ -1,4 +1,4 @@
-"""Rules of the house that no linter knows: long files and folders, long lists of parameters."""
+"""Rules of the house that no linter knows: short files and lists of parameters, whole writes."""
 
 from __future__ import annotations
 
@@ -28,3 +28,40 @@ def long_lists_of(file: Path) -> Iterator[str]:
             taken = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
             if len(taken) > MOST_PARAMETERS:
                 yield f"{file}:{node.lineno}: {node.name}"
+
+
+WRITERS = {
+    "files.py": "this is how files are written",
+    "carried_files.py": "files of a task, in a folder of the worker's own",
+    "interface/running.py": "a model in a folder that nobody else knows",
+    "native/cache.py": "a lock, which stays empty",
+    "cli/endings.py": "the null device",
+}
+"""Modules outside the server that open files to write them in place."""
+
+
+def test_files_are_written_whole_or_not_at_all() -> None:
+    """Whatever writes a file does it by `rebecsim.files`, beside it first."""
+    names = {file: file.relative_to(PACKAGE).as_posix() for file in FILES}
+    found = {
+        name
+        for file, name in names.items()
+        if not name.startswith("web/") and any(writes_in_place(file))
+    }
+    assert found == set(WRITERS)
+
+
+def writes_in_place(file: Path) -> Iterator[int]:
+    """Give the lines of a module that write to a file under its own name."""
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if not isinstance(node, ast.Call):
+            continue
+        called = ast.unparse(node.func)
+        name = called.rpartition(".")[2]
+        given = [*node.args, *(each.value for each in node.keywords)]
+        words = [each.value for each in given if isinstance(each, ast.Constant)]
+        modes = [each for each in words if isinstance(each, str) and set(each) <= set("rwaxbt+")]
+        opens = name == "open" and any(set(mode) & set("wax+") for mode in modes)
+        writes = "." in called and name in ("write_text", "write_bytes")
+        if opens or writes or called == "os.open":
+            yield node.lineno

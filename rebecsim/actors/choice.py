@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from rebecsim.errors import UserError
+from rebecsim.files import parsed_json
 
 Record = TypeVar("Record")
 
@@ -59,11 +60,13 @@ class Run:
 def read_record(path: Path, read: Callable[[object], Record]) -> Record:
     """Read what a file has as JSON. Raises ReplayError, naming the file, as `read` does."""
     try:
-        return read(json.loads(path.read_text(encoding="utf-8")))
+        return read(parsed_json(path.read_bytes()))
     except OSError as error:
         raise ReplayError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ReplayError(f"{path}: is not JSON: {error}") from error
+    except ValueError as error:
+        raise ReplayError(f"{path}: {error}") from error
     except ReplayError as error:
         raise ReplayError(f"{path}: {error}") from error
 

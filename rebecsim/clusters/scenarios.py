@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rebecsim.clusters.common.registry import UnknownNameError
 from rebecsim.clusters.kinds import find_kind, kind_names
 from rebecsim.clusters.loading import load_installed_plugins, loaded_plugins
+from rebecsim.errors import UserError
 from rebecsim.studies.plan import Plan, plan_study
 from rebecsim.studies.scenarios.scenario import StudyScenario, validated
 from rebecsim.studies.scenarios.scenario_errors import (
@@ -20,9 +21,14 @@ from rebecsim.studies.scenarios.scenario_errors import (
 )
 from rebecsim.studies.scenarios.scenario_files import ScenarioText, read_scenario_text
 from rebecsim.studies.scenarios.toml_lines import FieldPath, line_of
-from rebecsim.studies.storage.record import FORMAT, described, recorded_scenario
+from rebecsim.studies.storage.record import (
+    FORMAT,
+    described,
+    recorded_scenario,
+    require_same_results,
+)
 from rebecsim.studies.storage.results_error import ResultsError
-from rebecsim.studies.storage.run_directory import RECORD
+from rebecsim.studies.storage.run_directory import RECORD, require_plain
 from rebecsim.studies.study import Study
 from rebecsim.studies.swept import SweptStudy
 from rebecsim.trust import Consent, refuse_programs, require_consent
@@ -87,11 +93,13 @@ def plan_scenario(scenario: StudyScenario, folder: Path = Path()) -> Plan:
 def open_run(directory: Path, name: str | None = None) -> StoredRun:
     """Open a run to read it; its kind and its plug-ins are not needed.
 
-    Raises ResultsError when there is none, or its record is damaged.
+    Raises ResultsError when there is none, something in it leads elsewhere, or its record is
+    damaged.
     """
     from rebecsim.studies.storage.results import Results
     from rebecsim.studies.storage.store import stored_run
 
+    require_plain(directory)
     record = Results(directory).record()
     if record["format"] < FORMAT:
         record |= {"kind": "dispatch"} | described(_earlier_plan(directory, record))
@@ -101,7 +109,8 @@ def open_run(directory: Path, name: str | None = None) -> StoredRun:
 def plan_of_run(run: StoredRun) -> Plan:
     """Lay out the cells of a stored run anew, to report them or to go on.
 
-    Raises ResultsError when its kind is that of a plug-in which is not loaded.
+    Raises ResultsError when its kind is that of a plug-in which is not loaded, its scenario is
+    none, or has other cells and columns than the run.
     """
     path = run.results.directory / RECORD
     try:
@@ -110,7 +119,17 @@ def plan_of_run(run: StoredRun) -> Plan:
         raise ResultsError(
             f"{path}: {error}; a kind of a plug-in is reported with that plug-in only"
         ) from error
-    return plan_scenario(recorded_scenario(path, run.record, study.scenario))
+    plan = _planned(path, recorded_scenario(path, run.record, study.scenario))
+    require_same_results(path, run.record, plan)
+    return plan
+
+
+def _planned(path: Path, scenario: StudyScenario) -> Plan:
+    """Lay out the scenario of a record. Raises ResultsError if that is not possible."""
+    try:
+        return plan_scenario(scenario)
+    except UserError as error:
+        raise ResultsError(f"{path}: holds a scenario that is wrong: {error}") from error
 
 
 def _earlier_plan(directory: Path, record: Mapping[str, Any]) -> Plan:
@@ -121,7 +140,7 @@ def _earlier_plan(directory: Path, record: Mapping[str, Any]) -> Plan:
             f"{path}: is of format {record['format']}, in which schedules were kept otherwise; run "
             "the comparison again"
         )
-    return plan_scenario(recorded_scenario(path, record, find_kind("dispatch").scenario))
+    return _planned(path, recorded_scenario(path, record, find_kind("dispatch").scenario))
 
 
 def kind_of(text: ScenarioText) -> Study:

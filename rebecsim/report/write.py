@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from rebecsim.files import write_atomically
+from rebecsim.errors import UserError
+from rebecsim.files import inside, parsed_json, read_plain, write_atomically
 from rebecsim.report.charts.figures import FORMS, render_figure
 from rebecsim.report.charts.printed import chart_figure
 from rebecsim.report.charts.series import ChartData, charts_along
@@ -18,10 +19,11 @@ from rebecsim.report.html import render_html
 from rebecsim.report.report_input import ReportInput
 from rebecsim.studies.running.executors import Executor, ThisProcess
 from rebecsim.studies.sections import Picture
+from rebecsim.studies.storage.run_directory import LISTED, RECORD, named
 
 _CHART_DOTS_PER_INCH = 200
-_LISTED = ".report.json"
-"""The names of the files of a report, so that the next one can remove those that it has not."""
+_MOST_BYTES = 2**20
+"""Of the list of the files of a report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,8 @@ def write_report(
         executor: who draws the pictures while this thread does the rest; None: nobody else.
 
     Raises:
-        OSError: when the directory cannot be made or written.
+        OSError: when the directory cannot be made or written, or a file in it is a symbolic link.
+        UserError: when the directory holds something, and neither a run nor a report.
         ValueError: when the results are incomplete (see `summarise`, `pairwise_differences` and
             `order_envelopes`).
     """
@@ -78,10 +81,13 @@ def write_report(
     }
     files |= {name: text.encode() for name, text in texts.items()}
     files["report.html"] = page.encode()
+    _require_report(out_dir)
+    places = {inside(out_dir, name): content for name, content in files.items()}
+    listed = inside(out_dir, LISTED)
     (out_dir / "charts").mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
-        write_atomically(out_dir / name, content)
-    _remove_left(out_dir, files)
+    for place, content in places.items():
+        write_atomically(place, content)
+    _remove_left(out_dir, listed, files)
     return WrittenReport(
         html=out_dir / "report.html",
         data=tuple(out_dir / name for name in texts),
@@ -122,15 +128,26 @@ def _rendered(what: Picture | partial[Picture]) -> dict[str, bytes]:
     return render_figure(picture.draw, dots_per_inch=picture.dots_per_inch)
 
 
-def _remove_left(out_dir: Path, files: Mapping[str, bytes]) -> None:
+def _require_report(out_dir: Path) -> None:
+    """Raise UserError if a directory holds something, and neither a run nor a report."""
+    with suppress(FileNotFoundError):
+        found = {path.name for path in out_dir.iterdir()}
+        names = {name for name in found if name == LISTED or not name.startswith(".")}
+        if names and not names & {RECORD, LISTED}:
+            raise UserError(
+                f"{out_dir}: holds neither a run nor a report, but {named(sorted(names))}; choose "
+                "a new or an empty directory"
+            )
+
+
+def _remove_left(out_dir: Path, listed: Path, files: Mapping[str, bytes]) -> None:
     """Remove what an earlier report has written and this one has not; list what there is now."""
-    listed = out_dir / _LISTED
     before: object = []
     with suppress(FileNotFoundError, ValueError):
-        before = json.loads(listed.read_text(encoding="utf-8"))
+        before = parsed_json(read_plain(listed, _MOST_BYTES))
     known = {path.relative_to(out_dir).as_posix() for path in (out_dir / "charts").glob("*.???")}
     known |= {path.name for path in out_dir.glob("*.csv")}
-    for name in before if isinstance(before, list) else ():
-        if name in known and name not in files:  # so that nothing else is ever removed
+    for name in known - files.keys():  # so that nothing else is ever removed
+        if isinstance(before, list) and name in before:
             (out_dir / name).unlink(missing_ok=True)
     write_atomically(listed, json.dumps(sorted(files)).encode())

@@ -13,7 +13,7 @@ from functools import partial
 import pyarrow.parquet as pq
 import pytest
 
-from benchmarks.kill_and_resume import kill_and_resume
+from benchmarks.kill_and_resume import SCENARIOS as KINDS, kill_and_resume
 from tests.program import started, undrawn
 
 SCENARIO = """\
@@ -270,8 +270,10 @@ def test_a_second_writer_is_told_who_the_first_is(run, tmp_path):
     assert "is writing here" in second.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
-def test_killed_runs_go_on_with_the_same_results(tmp_path):
-    """`benchmarks/kill_and_resume.py` does the same with 20 kills."""
-    assert len(kill_and_resume(tmp_path, 5, random.Random())) == 5
+@pytest.mark.parametrize(
+    "kind", [pytest.param(each, marks=[pytest.mark.slow] * (each != "dispatch")) for each in KINDS]
+)
+def test_killed_runs_go_on_with_the_same_results(kind, tmp_path):
+    """`benchmarks/kill_and_resume.py` does the same with 10 kills of each kind."""
+    assert len(kill_and_resume(tmp_path, 2, random.Random(), kind)) == 2

@@ -189,7 +189,7 @@ def test_a_run_with_a_link_in_it_is_not_opened(app: Any, tmp_path: Path, linked:
     application = app(inside)
     page = ask(application, "/runs").text
     assert names(page) == []
-    assert f"one/{linked}: is a link" in page
+    assert f"one/{linked}: is a symbolic link" in page
     assert ask(application, address("one")).status == 400
     assert ask(application, address("whole")).status == 404
 

@@ -113,8 +113,11 @@ class ModelStudy(SimulatedStudy):
 
     def cells(self, scenario: ModelScenario, folder: Path) -> Iterator[PlannedCell]:
         """Lay out the variants: every combination of the values that are swept."""
-        assert scenario.text is not None  # it is complete
+        if scenario.text is None:  # of a record that was changed
+            raise UserError("the text of the model is missing")
         source = ModelText(str(folder / scenario.model), scenario.text, scenario.core)
+        if faults := list(scenario_faults(scenario, open_text(source))):
+            raise FieldError(faults)
         columns = columns_of(scenario, _whole(scenario, source))
         plain = scenario.model_copy(update={"text": None})
         found = list(combinations(scenario.varied))

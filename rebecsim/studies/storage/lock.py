@@ -1,4 +1,10 @@
-"""One writer at a time in a results directory."""
+"""One writer at a time in a results directory.
+
+The lock is `flock` on `.lock`: the operating system drops it when its process ends in whichever
+way, so there is nothing to clean up after a kill. The file stays, because removing it would let two
+processes lock two different files of that name. It says who locked the directory last: process,
+host, command and time, each as text that may be a stranger's.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +13,17 @@ import logging
 import os
 import platform
 import re
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
+from rebecsim.files import open_plain
+from rebecsim.printable import clipped, printable
 from rebecsim.studies.storage.results_error import ResultsError
 
 if sys.platform != "win32":
@@ -25,6 +35,14 @@ _WITHOUT_LOCKS = frozenset(
     {errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL}
 )
 """What a file system says that has no locks, as some in networks do."""
+_WRITER = re.compile(
+    r"(?P<who>process (?P<process>\d{1,9}) on (?P<host>[^\n]*))\n"
+    r"(?:command (?P<command>[^\n]*)\nsince (?P<since>[^\n]*)\n)?"
+)
+"""What a lock file holds; earlier versions wrote the first line only."""
+
+_LONGEST = 4_096  # characters of a lock file that are looked at
+_LONGEST_COMMAND = 200
 _PAUSE = 0.01  # whoever looks whether a directory is being written holds its lock for a moment
 
 
@@ -35,20 +53,16 @@ _log = logging.getLogger(__name__)
 def exclusive(directory: Path, warn: Callable[[str], None] = _log.debug) -> Iterator[None]:
     """Be the only writer of an existing directory while the block runs.
 
-    The lock is `flock` on `.lock`: the operating system drops it when its process ends in
-    whichever way, so there is nothing to clean up after a kill. The file stays, because removing
-    it would let two processes lock two different files of that name; what it holds, who locked it
-    last, is for the message only. On Windows there is no `flock` and nothing is locked: it is
-    then up to the user not to run two processes in one directory. Neither has every file system,
-    which is told to `warn`.
+    On Windows there is no `flock` and nothing is locked: it is then up to the user not to run two
+    processes in one directory. Neither has every file system, which is told to `warn`.
 
-    Raises ResultsError when another process (or another block of this one) is the writer, OSError
-    when the lock file cannot be made.
+    Raises ResultsError when another process (or another block of this one) is the writer, or when
+    `.lock` is something else; OSError when the lock file cannot be made.
     """
     if sys.platform == "win32":
         yield
         return
-    with (directory / _LOCK).open("a+", encoding="utf-8") as file:
+    with _opened(directory) as file:
         try:
             is_mine = any(_locked(file, wait) for wait in (0, *[_PAUSE] * _TRIES))
         except OSError as error:
@@ -60,15 +74,55 @@ def exclusive(directory: Path, warn: Callable[[str], None] = _log.debug) -> Iter
             )
             is_mine = True
         if not is_mine:
-            file.seek(0)
-            holder = file.read().strip() or "another process"
             raise ResultsError(
-                f"{directory}: {holder} is writing here; wait for it, or choose another directory"
+                f"{directory}: {_said_of(file)} is writing here; wait for it, or choose another "
+                "directory"
             )
-        file.truncate(0)
-        file.write(f"process {os.getpid()} on {platform.node()}\n")
-        file.flush()
+        _require_own(directory / _LOCK, file)
+        _sign(file)
         yield
+
+
+def _opened(directory: Path) -> IO[str]:
+    opened = open_plain(directory / _LOCK, os.O_RDWR | os.O_CREAT)
+    return os.fdopen(opened, "r+", encoding="utf-8", errors="replace")
+
+
+def _require_own(path: Path, file: IO[str]) -> None:
+    """Raise ResultsError unless a file is for locks, and has no other name."""
+    text = file.read(_LONGEST).strip("\0")  # which a file may hold after a loss of power
+    if os.fstat(file.fileno()).st_nlink > 1 or (text and not _WRITER.fullmatch(text)):
+        raise ResultsError(
+            f"{path}: is no lock file of rebecsim, and is left as it is; move it elsewhere"
+        )
+
+
+def _sign(file: IO[str]) -> None:
+    """Say in a lock file who has it."""
+    command = printable(shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]).replace("\n", " "))
+    since = datetime.now(UTC).isoformat(timespec="seconds")
+    file.seek(0)
+    file.truncate(0)
+    try:
+        file.write(
+            f"process {os.getpid()} on {platform.node()}\n"
+            f"command {clipped(command, _LONGEST_COMMAND)}\nsince {since}\n"
+        )
+        file.flush()
+    except OSError:  # nothing rather than a part, which would not be known for one of ours
+        file.truncate(0)
+        raise
+
+
+def _said_of(file: IO[str]) -> str:
+    """Say who has a lock, as far as its file tells."""
+    file.seek(0)
+    found = _WRITER.fullmatch(printable(file.read(_LONGEST)))
+    if found is None:
+        return "another process"
+    if found["command"] is None:
+        return found["who"]
+    return f"{found['who']} (`{found['command']}`, since {found['since']})"
 
 
 def _locked(file: IO[str], wait: float) -> bool:
@@ -86,7 +140,7 @@ def is_being_written(directory: Path) -> bool:
     if sys.platform == "win32":
         return False
     try:
-        with (directory / _LOCK).open(encoding="utf-8") as file:
+        with os.fdopen(open_plain(directory / _LOCK), encoding="utf-8") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
@@ -98,16 +152,16 @@ def is_being_written(directory: Path) -> bool:
 def last_writer(directory: Path) -> int | None:
     """Give the process of this machine that has locked a directory last, if that is known."""
     try:
-        text = (directory / _LOCK).read_text(encoding="utf-8")
+        with os.fdopen(open_plain(directory / _LOCK), encoding="utf-8", errors="replace") as file:
+            found = _WRITER.fullmatch(file.read(_LONGEST))
     except OSError:
         return None
-    found = re.fullmatch(r"process (\d{1,9}) on (.*)\n", text)
-    return int(found[1]) if found and found[2] == platform.node() else None
+    return int(found["process"]) if found and found["host"] == platform.node() else None
 
 
 def locked_at(directory: Path) -> float | None:
     """Give when a directory was locked last, in seconds since 1970; None if it never was."""
     try:
-        return (directory / _LOCK).stat().st_mtime
+        return (directory / _LOCK).lstat().st_mtime
     except OSError:
         return None

@@ -17,6 +17,7 @@ from rebecsim.studies.statistics.pair_moments import (
     UnpairedRunsError,
     pair_up,
 )
+from rebecsim.studies.storage.parts import require_summable
 from rebecsim.studies.storage.results import Results
 from rebecsim.studies.storage.results_error import ResultsError
 from rebecsim.studies.study import PlannedCell
@@ -80,6 +81,8 @@ def _batches(path: Path, columns: list[str]) -> Generator[RunBatch, None, None]:
             if missing:
                 raise ResultsError(f"{path}: has no column {', '.join(missing)}")
             for batch in parquet.iter_batches(_ROWS_AT_A_TIME, columns=columns):
-                yield {name: batch.column(name).to_numpy() for name in columns}
-    except (OSError, pa.ArrowException) as error:
+                numbers = {name: batch.column(name).to_numpy() for name in columns}
+                require_summable(numbers)
+                yield numbers
+    except (OSError, ValueError, pa.ArrowException) as error:
         raise ResultsError(f"{path}: cannot be read: {error}; remove it and resume") from error

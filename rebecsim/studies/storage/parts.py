@@ -6,15 +6,20 @@ Files grow by row groups, so that neither writing nor summing up holds more than
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
-from rebecsim.files import digest_of, temporary_name
+from rebecsim.files import created, digest_of, temporary_name
 from rebecsim.studies.cell import Cell
 from rebecsim.studies.rows import REPLICATION, Coded, Column, Columns
 from rebecsim.studies.statistics.moments import CellMoments
@@ -22,6 +27,9 @@ from rebecsim.studies.statistics.moments import CellMoments
 _ROWS_PER_GROUP = 2**16
 """Rows per row group. Tasks are much smaller; a row group for each would make the footer of ten
 million replications larger than what is read at a time."""
+
+_LARGEST = 1e60
+"""The largest number of a column."""
 
 WORDS = "words"
 """The type of a column of few words."""
@@ -74,8 +82,9 @@ class GrowingFile:
         self._pending = pa.Table.from_batches([], schema)  # `empty_table` imports pandas, if any
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            self._writer = pq.ParquetWriter(self._temporary, schema, compression="zstd")
-        except BaseException:  # an interrupt, too
+            self._file = os.fdopen(created(self._temporary), "wb")
+            self._writer = pq.ParquetWriter(self._file, schema, compression="zstd")
+        except BaseException:  # an interrupt, too; a file that nobody has is closed
             self._temporary.unlink(missing_ok=True)
             raise
 
@@ -90,6 +99,7 @@ class GrowingFile:
         if len(self._pending):
             self._flush(len(self._pending))
         self._writer.close()
+        self._file.close()
         return digest_of(self._temporary)
 
     def _flush(self, rows: int) -> None:
@@ -102,7 +112,8 @@ class GrowingFile:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
-            self._writer.close()
+            with closing(self._file):
+                self._writer.close()
             if kind is None:
                 self._temporary.replace(self._path)
         finally:
@@ -122,10 +133,17 @@ def part_rows(path: Path) -> int:
         return int(parquet.metadata.num_rows)
 
 
+def require_summable(columns: Mapping[str, NDArray[Any]]) -> None:
+    """Raise ValueError for numbers whose squares might not be added up: none that is counted."""
+    for name, column in columns.items():
+        if column.dtype.kind == "f" and not (np.abs(column) <= _LARGEST).all():
+            raise ValueError(f"column {name} has a number that is not finite, or is too large")
+
+
 def part_moments(path: Path, cell: Cell, first: int | None = None) -> CellMoments | None:
     """Sum up a part, or its `first` rows, a row group at a time; None when it has no rows.
 
-    Raises as `row_groups`.
+    Raises as `row_groups`, and ValueError as `require_summable`.
     """
     total: CellMoments | None = None
     for table in row_groups(path):
@@ -142,6 +160,7 @@ def part_moments(path: Path, cell: Cell, first: int | None = None) -> CellMoment
             for name in table.column_names
             if name not in (REPLICATION, _OUTCOME)
         }
+        require_summable(columns)
         some = CellMoments.from_columns(cell, columns, outcomes)
         total = some if total is None else total.merged(some)
     return total
@@ -169,22 +188,45 @@ def content_digest(path: Path) -> str:
     return whole.hexdigest()
 
 
-def footer_fault(path: Path, schema: pa.Schema | None) -> str | None:
-    """Say what is wrong with the columns of a Parquet file, where they are known; None if nothing
-    is. Raises OSError when it cannot be read.
+@dataclass(frozen=True)
+class ColumnsOfFile:
+    """The columns that a file has: these in this order, or if `needed` is given, some of them.
+
+    Of a stored run it is known which columns any of its parts has, and which ones all have.
+    """
+
+    schema: pa.Schema
+    needed: frozenset[str] | None = None
+
+    def fault(self, found: pa.Schema) -> str | None:
+        """Say what is wrong with the columns that a file has; None if nothing is."""
+        names, expected = found.names, self.schema
+        if self.needed is not None and self.needed <= set(names) and len(set(names)) == len(names):
+            expected = pa.schema([expected.field(each) for each in names if each in expected.names])
+        if found.equals(expected):
+            return None
+        if names == expected.names:
+            return "its columns are not of the types of this version"
+        return f"its columns are {', '.join(names)}, not {', '.join(expected.names)}"
+
+
+def footer_fault(path: Path, columns: ColumnsOfFile | None) -> str | None:
+    """Say what is wrong with the footer of a Parquet file: its columns, where these are known, or
+    that its row groups are larger than any that is written. None if nothing is.
+
+    Raises OSError when it cannot be read.
     """
     try:
         with pq.ParquetFile(path) as parquet:
-            found = parquet.schema_arrow
+            found, about = parquet.schema_arrow, parquet.metadata
+            groups = [about.row_group(number) for number in range(about.num_row_groups)]
     except UnicodeDecodeError:
         return "the names of its columns are no text"
     except pa.ArrowException as error:
         return _sentence(error)
-    if schema is not None and not found.equals(schema):
-        if found.names == schema.names:
-            return "its columns are not of the types of this version"
-        return f"its columns are {', '.join(found.names)}, not {', '.join(schema.names)}"
-    return None
+    if any(group.num_rows > _ROWS_PER_GROUP for group in groups):
+        return f"it has more than {_ROWS_PER_GROUP:,} rows in a row group"
+    return None if columns is None else columns.fault(found)
 
 
 def rows_fault(path: Path) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cache
@@ -19,16 +19,20 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from rebecsim.files import write_atomically
+from rebecsim.files import parsed_json, read_plain, write_atomically
 from rebecsim.metrics import Metric
 from rebecsim.studies.cell import Cell, Condition
 from rebecsim.studies.plan import Plan
 from rebecsim.studies.scenarios.scenario import StudyScenario
+from rebecsim.studies.storage.record_schema import fault_of
 from rebecsim.studies.storage.results_error import ResultsError
 from rebecsim.studies.study import PlannedCell
 
 FORMAT = 3
 _READABLE = (1, 2, 3)
+MOST_BYTES = 2**26
+"""Of a record: some 100,000 cells."""
+
 _PACKAGES = ("rebecsim", "numpy", "scipy", "jinja2", "lark", "pyarrow")
 
 
@@ -129,23 +133,14 @@ class Contents:
 
 
 def contents_of(path: Path, record: Mapping[str, Any]) -> Contents:
-    """Give what a record says of its results. Raises ResultsError, with the path, if it is damaged.
+    """Give what a record that was read says of its results; one of format 1 or 2 says nothing.
 
-    A record of format 1 or 2 says nothing of them.
+    Raises ResultsError, with the path, for a measure that is none.
     """
     try:
-        contents = Contents(record)
-        _require_file_names([*(each.name for each in contents.cells), *contents.tables])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ResultsError(f"{path}: is damaged: {type(error).__name__}: {error}") from error
-    return contents
-
-
-def _require_file_names(names: Iterable[str]) -> None:
-    """Raise ValueError for a name that is not one of a file: nothing outside a run is read."""
-    for name in names:
-        if not name or Path(name).name != name or name.startswith("."):
-            raise ValueError(f"{name!r} is no name of a file")
+        return Contents(record)
+    except ValueError as error:
+        raise ResultsError(f"{path}: is damaged: {error}") from error
 
 
 def write_record(path: Path, record: Mapping[str, Any]) -> None:
@@ -162,12 +157,14 @@ def read_record(path: Path) -> dict[str, Any]:
     Raises ResultsError when there is none, or it is damaged or of a later format.
     """
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = parsed_json(read_plain(path, MOST_BYTES))
     except (FileNotFoundError, NotADirectoryError) as error:
         raise ResultsError(
             f"{path.parent}: there is no run here; `rebecsim runs DIRECTORY` lists those below one"
         ) from error
-    except (OSError, ValueError, RecursionError) as error:
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be read: {error.strerror}") from error
+    except ValueError as error:
         raise ResultsError(f"{path}: cannot be read: {error}") from error
     if not isinstance(record, dict) or record.get("format") not in _READABLE:
         raise ResultsError(
@@ -176,23 +173,11 @@ def read_record(path: Path) -> dict[str, Any]:
         )
     record.setdefault("started", None)
     record.setdefault("engines", [])
-    if fault := _fault(record):
-        raise ResultsError(f"{path}: is damaged: {fault}")
+    if fault := fault_of(record, described=record["format"] == FORMAT):
+        raise ResultsError(
+            f"{path}: is damaged: {fault}; put back what was written, or run the comparison again"
+        )
     return record
-
-
-def _fault(record: dict[str, Any]) -> str | None:
-    if not isinstance(record.get("scenario"), dict):
-        return "scenario is missing"
-    found = record.get("versions")
-    if not isinstance(found, dict) or not isinstance(found.get("rebecsim"), str):
-        return "versions are missing"
-    if record["started"] is not None:
-        try:
-            datetime.fromisoformat(record["started"])
-        except (TypeError, ValueError):
-            return f"started is not a time: {record['started']!r}"
-    return None
 
 
 def recorded_scenario(
@@ -211,6 +196,29 @@ def recorded_scenario(
             f"{path}: holds no valid scenario: {place}: {first['msg']}; a run "
             "that was made with a plug-in can be gone on with and reported with that plug-in only"
         ) from error
+
+
+def require_same_results(path: Path, record: Mapping[str, Any], plan: Plan) -> None:
+    """Raise ResultsError unless a run has the cells and columns that its scenario has today.
+
+    Those of another version may be others, and so may those of a record that was changed.
+    """
+    today = described(plan)
+    for what in ("cells", "columns", "tables"):
+        if what in record and _shape(record[what]) != _shape(today[what]):
+            theirs = record["versions"]["rebecsim"]
+            raise ResultsError(
+                f"{path}: its {what} are not those of its scenario in this version; it was made by "
+                f"another one (it says {theirs}), or changed: `rebecsim runs`, `query` and `diff` "
+                "read it, for anything else run the comparison again in another directory"
+            )
+
+
+def _shape(what: Any) -> Any:
+    """Leave of some cells what they are and how random numbers are drawn; of columns, all."""
+    if isinstance(what, dict):
+        return what
+    return [[each[key] for key in ("name", "policy", "condition", "key")] for each in what]
 
 
 def require_same_run(path: Path, record: Mapping[str, Any], plan: Plan) -> None:
@@ -239,3 +247,4 @@ def require_same_run(path: Path, record: Mapping[str, Any], plan: Plan) -> None:
             f"{path.parent}: was begun by rebecsim {theirs}, this is {ours}; "
             "choose another directory"
         )
+    require_same_results(path, record, plan)

@@ -14,9 +14,10 @@ nothing but temporary files, which the next writer removes.
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from rebecsim.studies.rows import REPLICATION, Rows
 from rebecsim.studies.statistics.moments import CellMoments
 from rebecsim.studies.storage.checksums import read_checksums, write_checksums
 from rebecsim.studies.storage.parts import (
+    ColumnsOfFile,
     GrowingFile,
     footer_fault,
     part_moments,
@@ -48,7 +50,7 @@ from rebecsim.studies.storage.record import (
     write_record,
 )
 from rebecsim.studies.storage.results_error import ResultsError
-from rebecsim.studies.storage.run_directory import RECORD, make_run, writing
+from rebecsim.studies.storage.run_directory import RECORD, make_run, require_plain, writing
 from rebecsim.studies.study import PlannedCell
 
 _log = logging.getLogger(__name__)
@@ -59,9 +61,15 @@ Tables = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True)
 class Results:
-    """A results directory. Make one with `create`, go on with one with `resume`."""
+    """A results directory. Make one with `create`, go on with one with `resume`.
+
+    Attributes:
+        directory: where it is.
+        recorded: which columns its parts have, as the record of a stored run says.
+    """
 
     directory: Path
+    recorded: ColumnsOfFile | None = field(default=None, compare=False)
 
     # --- the directory -------------------------------------------------------------------------
 
@@ -81,8 +89,9 @@ class Results:
         versions or from other inputs, whose results might differ.
         """
         results = cls(directory)
-        if not results._record.exists():
+        if not os.path.lexists(results._record):
             return cls.create(directory, plan)
+        require_plain(directory)
         record = results.record()
         require_same_run(results._record, record, plan)
         wanted = plan.scenario.replications
@@ -155,9 +164,11 @@ class Results:
 
         `tables` are those to be looked at beside the part.
         """
-        schema = None if cell.columns is None else part_schema(cell.columns)
-        files = [(self.part(cell), schema)]
-        files += [(self.table(name, cell), schema_of(of)) for name, of in (tables or {}).items()]
+        files = [(self.part(cell), self._part_columns(cell))]
+        files += [
+            (self.table(name, cell), ColumnsOfFile(schema_of(columns)))
+            for name, columns in (tables or {}).items()
+        ]
         for path, expected in files:
             try:
                 fault = self._fault(cell, path, expected)
@@ -169,17 +180,24 @@ class Results:
                 return f"part {path} is damaged: {fault}"
         return None
 
-    def _fault(self, cell: PlannedCell, path: Path, schema: pa.Schema | None) -> str | None:
+    def _part_columns(self, cell: PlannedCell) -> ColumnsOfFile | None:
+        if cell.columns is None:  # a cell of a stored run
+            return self.recorded
+        return ColumnsOfFile(part_schema(cell.columns))
+
+    def _fault(self, cell: PlannedCell, path: Path, columns: ColumnsOfFile | None) -> str | None:
         digest = digest_of(path)
         recorded = read_checksums(self.checksums(cell)).get(self._relative(path))
         if recorded is None and self.record()["format"] > 1:
             return "its checksum is missing"
-        fault = footer_fault(path, schema)
+        fault = footer_fault(path, columns)
         if recorded not in (None, digest):
             # The reason why it cannot be read says more than that it differs.
             return fault or "it is not what was written (checksum)"
-        if fault is None and recorded is None and path == self.part(cell):
-            return rows_fault(path)
+        if fault is None and path == self.part(cell):
+            if not part_rows(path):
+                return "it holds no replications"
+            return rows_fault(path) if recorded is None else None
         return fault
 
     def _relative(self, path: Path) -> str:
@@ -253,7 +271,7 @@ class Results:
         self.require(cell)
         try:
             total = part_moments(path, cell.cell, first)
-        except (OSError, pa.ArrowException) as error:
+        except (OSError, ValueError, pa.ArrowException) as error:
             raise ResultsError(f"{path}: cannot be read: {error}; remove it and resume") from error
         if total is None:
             raise ResultsError(f"{path}: holds no replications; remove it and resume")

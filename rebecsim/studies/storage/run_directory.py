@@ -1,11 +1,15 @@
-"""Run directories: making one, and being the only writer of one."""
+"""Run directories: making one, being the only writer of one, and opening a stranger's.
+
+A run directory may have been sent by somebody else, so nothing in it is followed: it is opened only
+if it holds no symbolic link, device or FIFO. The directory itself may be named by a link.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +19,43 @@ from rebecsim.studies.storage.record import write_record
 from rebecsim.studies.storage.results_error import ResultsError
 
 RECORD = "run.json"
+_PARTS = "parts"
+LISTED = ".report.json"
+"""The names of the files of a report, so that the next one can remove those that it has not."""
+
+_MOST_NAMED = 5
 
 
 def make_run(directory: Path, record: dict[str, Any]) -> None:
-    """Make a run directory. Raises ResultsError if one is there or cannot be made."""
-    _require_empty(directory)
+    """Make a run directory. Raises ResultsError if it cannot be made, or has anything in it."""
     try:
-        (directory / "parts").mkdir(parents=True, exist_ok=True)
+        _require_empty(directory)
+        (directory / _PARTS).mkdir(parents=True, exist_ok=True)
         with exclusive(directory):
             _require_empty(directory)  # again: another process may have been quicker
-            for left in (directory / "parts").glob("*.parquet"):  # of a run without a record
-                left.unlink()
             write_record(directory / RECORD, record)
     except OSError as error:
         raise ResultsError(f"{directory}: cannot be written: {reason_of(error)}") from error
+
+
+def require_plain(directory: Path) -> None:
+    """Raise ResultsError if a run directory holds anything but files and folders.
+
+    Hidden folders are not searched: nothing in them is of the run. What has no record is no run.
+    """
+    folders = [directory] if os.path.lexists(directory / RECORD) else []
+    while folders:
+        with suppress(OSError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    if not entry.name.startswith("."):
+                        folders.append(Path(entry.path))
+                elif not entry.is_file(follow_symlinks=False):
+                    what = "a symbolic link" if entry.is_symlink() else "neither file nor folder"
+                    raise ResultsError(
+                        f"{entry.path}: is {what}, so the run is not opened: a run directory "
+                        "holds its own files only; remove it, or put there what it stands for"
+                    )
 
 
 @contextmanager
@@ -40,6 +67,7 @@ def writing(directory: Path, warn: Callable[[str], None]) -> Iterator[None]:
     """
     with ExitStack() as stack:
         try:
+            require_plain(directory)
             stack.enter_context(exclusive(directory, warn))
             _remove_temporary_files(directory)
         except OSError as error:
@@ -48,11 +76,37 @@ def writing(directory: Path, warn: Callable[[str], None]) -> Iterator[None]:
 
 
 def _require_empty(directory: Path) -> None:
-    if (directory / RECORD).exists():
+    found = sorted(_contents(directory))
+    if RECORD in found:
         raise ResultsError(
             f"{directory}: holds the results of a run already; "
             "go on with it by --resume, or choose another directory"
         )
+    if found:
+        raise ResultsError(
+            f"{directory}: is no run of rebecsim and is not empty, it holds {named(found)}; choose "
+            "a new or an empty directory"
+        )
+
+
+def named(found: Sequence[str]) -> str:
+    """Name the first of some files, and say how many more there are."""
+    more = len(found) - _MOST_NAMED
+    return ", ".join(found[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _contents(directory: Path) -> Iterator[str]:
+    """Name what is in a directory but for what a process leaves that is killed as it makes a run.
+
+    Other hidden files are nothing that a run would write over.
+    """
+    with suppress(FileNotFoundError), os.scandir(directory) as entries:
+        for entry in entries:
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if entry.name == _PARTS and is_folder and not any(Path(entry.path).iterdir()):
+                continue
+            if entry.name == LISTED or not entry.name.startswith("."):
+                yield f"{entry.name}/" if is_folder else entry.name
 
 
 def _remove_temporary_files(directory: Path) -> None:

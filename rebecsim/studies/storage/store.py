@@ -15,7 +15,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from rebecsim.studies.storage.parts import part_rows
+from rebecsim.studies.rows import REPLICATION
+from rebecsim.studies.storage.parts import ColumnsOfFile, part_rows, part_schema
 from rebecsim.studies.storage.record import Contents, contents_of
 from rebecsim.studies.storage.results import Results
 from rebecsim.studies.storage.results_error import ResultsError
@@ -115,6 +116,8 @@ def stored_run(directory: Path, record: dict[str, Any], name: str | None = None)
     Raises ResultsError when the record is damaged.
     """
     contents = contents_of(directory / RECORD, record)
-    results = Results(directory)
+    counters = {name for each in contents.measures for name in each.counters}
+    columns = ColumnsOfFile(part_schema(contents.columns), frozenset({REPLICATION, *counters}))
+    results = Results(directory, columns)
     finished = tuple(cell for cell in contents.cells if results.part(cell).exists())
     return StoredRun(name or str(directory), results, record, contents, finished)

@@ -1,7 +1,7 @@
 """The runs below the directory that the server was given.
 
 An address names a run by a hash of its place below that directory, so nothing but what was found
-there can be asked for. A run with a link in it is not opened: it could lead elsewhere.
+there can be asked for. A run with a link in it is not opened, as everywhere.
 """
 
 from __future__ import annotations
@@ -108,8 +108,6 @@ class Shelf:
         return iter(()) if self.root is None else islice(find_runs(self.root), MOST_RUNS)
 
     def _opened(self, name: str, directory: Path) -> ShelvedRun:
-        if link := next(_links(directory), None):
-            raise ResultsError(f"{link}: is a link, so the run is not opened here; copy what it is")
         stored = open_run(directory, name)
         if is_being_written(directory):
             state: State = "running"
@@ -121,10 +119,3 @@ class Shelf:
 def id_of(name: str) -> str:
     """Give what stands in addresses for a run of this name."""
     return hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-
-
-def _links(directory: Path) -> Iterator[Path]:
-    for folder, subfolders, names in os.walk(directory):
-        for name in (*subfolders, *names):
-            if (place := Path(folder) / name).is_symlink():
-                yield place

@@ -304,11 +304,19 @@ def test_a_run_gets_more_replications(plan, serial, tmp_path):
     assert parts(again, more) == parts(alone, more)
 
 
-def test_a_directory_without_a_record_is_begun_anew(plan, serial):
+def test_a_directory_without_a_record_is_left_as_it_is(plan, serial):
     (serial.directory / "run.json").unlink()
-    kept = parts(serial, plan)
-    serial.part(plan.cells[0]).write_bytes(serial.part(plan.cells[1]).read_bytes())
-    results = Results.resume(serial.directory, plan)
-    assert not results.part(plan.cells[0]).exists()  # nobody knows what it was of
+    kept = parts(serial, plan)  # nobody knows what they are of, or whose
+    with pytest.raises(ResultsError, match=r"not empty, it holds checksums/, parts/; choose a new"):
+        Results.resume(serial.directory, plan)
+    assert parts(serial, plan) == kept
+
+
+def test_what_was_killed_before_it_had_a_record_is_begun_anew(plan, serial, tmp_path):
+    killed = tmp_path / "killed"
+    (killed / "parts").mkdir(parents=True)
+    (killed / ".lock").write_text("process 1 on elsewhere\n")
+    (killed / ".run.json.1.tmp").write_text("{")
+    results = Results.resume(killed, plan)
     run_plan(plan, results)
-    assert parts(results, plan) == kept
+    assert parts(results, plan) == parts(serial, plan)

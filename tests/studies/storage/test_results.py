@@ -90,13 +90,13 @@ def test_when_a_run_was_started_and_what_came_later_is_not_its_identity(results,
     [
         ({"format": 4}, "is not of format 1 to 3"),
         ({"format": ...}, "is not of format 1 to 3"),
-        ({"scenario": ...}, "scenario is missing"),
+        ({"scenario": ...}, "damaged: scenario: Field required"),
         ({"scenario": {"name": "x"}}, "holds no valid scenario: policies: Field required"),
-        ({"versions": []}, "versions are missing"),
-        ({"versions": {}}, "versions are missing"),
+        ({"versions": []}, "damaged: versions: Input should be"),
+        ({"versions": {}}, r"damaged: versions\.rebecsim: Field required"),
         ({"versions": {"rebecsim": "0"}}, "was begun by rebecsim 0, this is"),
-        ({"started": 5}, "started is not a time: 5"),
-        ({"started": "noon"}, "started is not a time: 'noon'"),
+        ({"started": 5}, "damaged: started: Input should be a valid string"),
+        ({"started": "noon"}, "damaged: started: is no time: 'noon'"),
     ],
 )
 def test_records_that_cannot_be_used(changes, message, results, plan):
@@ -348,13 +348,21 @@ def test_another_process_holds_the_lock_until_it_ends_in_whichever_way(results, 
         message = f"process {holder.pid} on .* is writing here; wait for it"
         with pytest.raises(ResultsError, match=message):
             run_plan(plan, results)
-        (results.directory / "run.json").unlink()  # as if it had not come to write it yet
-        with pytest.raises(ResultsError, match=message):
-            Results.create(results.directory, plan)
         holder.kill()
     with exclusive(results.directory):
         pass
-    Results.create(results.directory, plan)
+
+
+def test_of_two_that_make_a_run_the_second_is_told_who_the_first_is(plan, tmp_path):
+    new = tmp_path / "new"
+    new.mkdir()
+    with subprocess.Popen([sys.executable, "-c", HOLD, new], stdin=-1, stdout=-1) as holder:
+        holder.stdout.readline()  # it has not come to write the record yet
+        said = rf"process {holder.pid} on .* \(`-c .*new`, since 20..-..-..T.*\) is writing here"
+        with pytest.raises(ResultsError, match=said):
+            Results.create(new, plan)
+        holder.kill()
+    Results.create(new, plan)
 
 
 def test_on_windows_nothing_is_locked(results, monkeypatch):
