@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rebecsim.counted import counted
+from rebecsim.limits import TASKS
 
 _PROCESS = 100_000_000
 """Bytes of a process with what it has imported."""
@@ -45,8 +46,12 @@ class Size:
 
     @classmethod
     def of(cls, runs: Sequence[tuple[int, RunSize]], workers: int = 1) -> Size:
-        """Put runs together: how many there are of each size. Raises ValueError for none."""
+        """Put runs together: how many there are of each size.
+
+        Raises LimitError for a run of too many tasks, ValueError for no runs.
+        """
         largest = max((each for _, each in runs), key=lambda each: (each.tasks, each.jobs))
+        TASKS.require(largest.tasks)
         number = sum(count for count, _ in runs)
         busy = max(1, min(workers, number))
         processes = busy + (workers > 1)
