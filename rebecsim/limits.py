@@ -82,10 +82,10 @@ ROWS = Limit("rows", 10_000_000, "jobs", "a log of a batch machine")
 JOBS = Limit("jobs", 1_000_000, "jobs", "a trace of containers or of bytes")
 TASKS = Limit("tasks", 10_000_000, "tasks", "a run")
 NODES = Limit("nodes", 1_000_000, "nodes", "a cluster")
-ELEMENTS = Limit("elements", 100_000, "elements", "the arrays of a rebec")
-CHOICES = Limit("choices", 100_000, "ways", "the values that a message server may choose")
+ELEMENTS = Limit("elements", 100_000, "elements", "an array of a model")
+CHOICES = Limit("choices", 100_000, "ways", "the choices of a message server together")
 FORMULA = Limit("formula", 10_000, "parts", "a formula with its definitions put in")
-AUTOMATON = Limit("automaton", 20_000, "states", "the automaton of a formula")
+AUTOMATON = Limit("automaton", 100_000, "transitions", "the automaton of a formula")
 
 LIMITS = (
     *(FILE, LOG, HEADER, XML, SOURCE, VALUES, NESTING, ROWS, JOBS, TASKS, NODES),

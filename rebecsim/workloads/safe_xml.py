@@ -99,7 +99,8 @@ class _Reader:
         space, _, name = tag.rpartition(" ")
         if space == _XINCLUDE:
             self._refuse("other files are not included; put what it says here")
-        NESTING.require(len(self._open) + 1, f"{self._file}:{self._parser.CurrentLineNumber}")
+        if len(self._open) >= NESTING.default:
+            NESTING.require(len(self._open) + 1, f"{self._file}:{self._parser.CurrentLineNumber}")
         element = Element(name, self._parser.CurrentLineNumber, self._file, attributes)
         if self._open:
             self._open[-1].children.append(element)

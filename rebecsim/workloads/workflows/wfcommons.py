@@ -12,7 +12,10 @@ from rebecsim.workloads.errors import WorkloadError
 from rebecsim.workloads.workflows.workflow import TaskElement, WorkflowTask, connected
 
 _USED = frozenset(
-    "workflow specification execution tasks jobs id name parents runtime runtimeInSeconds".split()
+    (
+        *("workflow", "specification", "execution", "tasks", "jobs"),
+        *("id", "name", "parents", "runtime", "runtimeInSeconds"),
+    )
 )
 """The keys of an instance that are looked at."""
 
