@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
-import resource
 import sys
 import tempfile
 import time
@@ -26,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from rebecsim.errors import UserError
+from rebecsim.exploration.limits import peak_bytes
 
 GROWTH = 20.0
 """From which on a reader is not taken for linear: twice that of the input."""
@@ -237,9 +237,9 @@ def _measured(name: str, path: Path) -> tuple[float, int]:
     small = path.with_name(f"small{reader.suffix}")
     small.write_text(reader.made(2))
     seconds_of(reader, small)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = peak_bytes() or 0
     seconds = seconds_of(reader, path)
-    return seconds, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
+    return seconds, (peak_bytes() or 0) - before
 
 
 def main(arguments: list[str] | None = None) -> int:
