@@ -249,7 +249,7 @@ def test_nodes_are_bounded(tmp_path, lowered):
 
 def test_tasks_of_a_run_are_bounded():
     with pytest.raises(LimitError, match="1,000,000,000 tasks; the limit is 10,000,000 for a run"):
-        Size.of([(1, RunSize(1, 10**9, 1.0, 1))])
+        Size.of([(1, RunSize(1, 10**9, 1.0, 1))]).require_bounded()
 
 
 def test_a_run_of_too_many_tasks_is_refused_at_once(run, tmp_path):
@@ -258,6 +258,8 @@ def test_a_run_of_too_many_tasks_is_refused_at_once(run, tmp_path):
     done = run("yarn", "t.json", "--nodes", "4:memory=8000,cores=4", cwd=tmp_path)
     assert done.returncode == 2
     assert "REBECSIM_MAX_TASKS=1000000000" in done.stderr
+    done = run("yarn", "t.json", "--nodes", "4:memory=8000,cores=4", "--dry-run", cwd=tmp_path)
+    assert "1,000,000,000 tasks: estimated" in done.stdout
 
 
 def test_maps_of_a_trace_of_bytes_are_counted_before_they_are_made(run, tmp_path):

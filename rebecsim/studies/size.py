@@ -46,12 +46,8 @@ class Size:
 
     @classmethod
     def of(cls, runs: Sequence[tuple[int, RunSize]], workers: int = 1) -> Size:
-        """Put runs together: how many there are of each size.
-
-        Raises LimitError for a run of too many tasks, ValueError for no runs.
-        """
+        """Put runs together: how many there are of each size. Raises ValueError for none."""
         largest = max((each for _, each in runs), key=lambda each: (each.tasks, each.jobs))
-        TASKS.require(largest.tasks)
         number = sum(count for count, _ in runs)
         busy = max(1, min(workers, number))
         processes = busy + (workers > 1)
@@ -62,6 +58,10 @@ class Size:
             processes * _PROCESS + busy * max(each.memory for _, each in runs),
             busy,
         )
+
+    def require_bounded(self) -> None:
+        """Raise LimitError for a run of too many tasks."""
+        TASKS.require(self.largest.tasks)
 
     @property
     def text(self) -> str:
