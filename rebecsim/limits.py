@@ -44,7 +44,7 @@ class Limit:
     @property
     def variable(self) -> str:
         """The variable of the environment that raises the limit."""
-        return f"REBECSIM_MAX_{self.name.upper().replace(' ', '_')}"
+        return f"REBECSIM_MAX_{self.name.upper()}"
 
     @property
     def most(self) -> int:
