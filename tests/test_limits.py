@@ -33,6 +33,7 @@ from rebecsim.limits import (
 from rebecsim.simulation.saved import load_run
 from rebecsim.studies.scenarios.scenario_files import read_scenario_text, scenario_text
 from rebecsim.studies.size import RunSize, Size
+from rebecsim.web.studies.scenario_texts import values_of
 from rebecsim.workloads import read_sls_jobs, read_sls_topology, read_swim
 from rebecsim.workloads.containers.topology import AlikeNodes, racks_of
 from rebecsim.workloads.logs import read_log
@@ -339,10 +340,17 @@ def test_readers_are_linear(tmp_path, name):
     """Eight times as much takes about eight times as long; what is quadratic takes 64 times."""
     reader = READERS[name]
     small, large = (reader.made(count // reader.share) for count in (2_000, 16_000))
-    some = [written(tmp_path, f"{place}{reader.suffix}", small) for place in range(4)]
-    _, *times = (readers.seconds_of(reader, each) for each in some)  # the first one imports
-    seconds = readers.seconds_of(reader, written(tmp_path, f"large{reader.suffix}", large))
-    assert seconds < 30 * max(*times, 0.002)
+
+    def best(text: str, times: int) -> float:
+        """Read copies, as some readers remember a file; collecting garbage takes its time, too."""
+        return min(
+            readers.seconds_of(
+                reader, written(tmp_path, f"{len(text)}-{place}{reader.suffix}", text)
+            )
+            for place in range(times)
+        )
+
+    assert best(large, 2) < 30 * max(best(small, 3), 0.01)
 
 
 def test_a_long_cycle_is_named_in_part(tmp_path):
@@ -358,3 +366,8 @@ def test_phases_of_a_workflow_do_not_depend_on_the_order_of_the_file(tmp_path, f
     path = written(tmp_path, "w.json", readers.wfcommons(50))
     tasks = READERS["wfcommons"].read(path)
     assert [task.phase for task in tasks] == list(range(50, 0, -1))
+
+
+def test_a_scenario_from_a_browser_is_bounded_too():
+    assert values_of('name = "a"') == {"name": "a"}
+    assert values_of(".".join("a" * 15_000) + " = 1") is None
