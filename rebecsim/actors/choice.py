@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from rebecsim.errors import UserError
-from rebecsim.files import parsed_json
+from rebecsim.limits import read_json
 
 Record = TypeVar("Record")
 
@@ -58,9 +57,12 @@ class Run:
 
 
 def read_record(path: Path, read: Callable[[object], Record]) -> Record:
-    """Read what a file has as JSON. Raises ReplayError, naming the file, as `read` does."""
+    """Read what a file has as JSON.
+
+    Raises ReplayError, naming the file, as `read` does, and LimitError for too large a file.
+    """
     try:
-        return read(parsed_json(path.read_bytes()))
+        return read(read_json(path))
     except OSError as error:
         raise ReplayError(f"{path}: {error.strerror}") from error
     except (json.JSONDecodeError, UnicodeDecodeError) as error:

@@ -145,13 +145,15 @@ def _interrupt() -> None:
 def sized(size: Size | None, options: SizeOptions = ANY_SIZE, runs: int = 1) -> Iterator[Watch]:
     """Say how large runs are if they are large, and show how far they are while the block works.
 
-    Exits before that with `--dry-run`, and after it with exit code 3 if the limit of memory ended
-    it; a block that has something to show then catches KeyboardInterrupt and asks `heeds`. `size`
-    None is not known.
+    Raises LimitError for runs that are too large. Exits before that with `--dry-run`, and after it
+    with exit code 3 if the limit of memory ended it; a block that has something to show then
+    catches KeyboardInterrupt and asks `heeds`. `size` None is not known.
     """
     if options.dry_run:
         say(f"{runs:,} runs; how large they are is not known" if size is None else size.text)
         raise typer.Exit
+    if size is not None:
+        size.require_bounded()
     is_large = size is not None and size.seconds > LARGE
     if is_large and size is not None:
         complain(size.text)

@@ -71,11 +71,12 @@ class CheckedClass:
     """Base class, its base class, and so on."""
     interfaces: tuple[str, ...] = ()
     """The interfaces that it implements, and those that they and its base classes have."""
+    initial: CheckedServer | None = field(init=False, repr=False, compare=False)
+    """The message server whose message every rebec of the class has at the start, if any."""
 
-    @property
-    def initial(self) -> CheckedServer | None:
-        """The message server whose message every rebec of the class has at the start, if any."""
-        return next((server for server in self.servers if server.name == "initial"), None)
+    def __post_init__(self) -> None:
+        found = next((server for server in self.servers if server.name == "initial"), None)
+        object.__setattr__(self, "initial", found)
 
     def is_a(self, name: str) -> bool:
         """Whether the class is another, extends it or implements it."""

@@ -180,7 +180,10 @@ DECLARATIONS = {
         "the length of an array must be a constant of at least 1", "use a number or an env constant"
     ),
     "array-dimensions": Template("an array has at most {limit} dimensions, not {found}"),
-    "array-elements": Template("an array has at most {limit} elements, not {found}"),
+    "array-elements": Template(
+        "an array has at most {limit} elements, not {found}",
+        "every state has a copy of it; to raise the limit, set {variable}={found}",
+    ),
     "array-here": Template(
         "{what} cannot be an array", "keep arrays in state variables or local variables"
     ),

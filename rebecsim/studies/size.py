@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rebecsim.counted import counted
+from rebecsim.limits import TASKS
 
 _PROCESS = 100_000_000
 """Bytes of a process with what it has imported."""
@@ -57,6 +58,10 @@ class Size:
             processes * _PROCESS + busy * max(each.memory for _, each in runs),
             busy,
         )
+
+    def require_bounded(self) -> None:
+        """Raise LimitError for a run of too many tasks."""
+        TASKS.require(self.largest.tasks)
 
     @property
     def text(self) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from rebecsim import files
+from rebecsim.limits import FILE, LOG, Limit
 from rebecsim.workloads.errors import WorkloadError
 
 LONGEST_LINE = 1 << 16
@@ -32,10 +33,11 @@ def whole_lines(path: Path, longest: int = LONGEST_LINE) -> Iterator[tuple[int, 
 
     Pieces are about a megabyte, whatever the file is like. Which of the two it is, is seen from
     its first bytes. Raises WorkloadError for a line that is longer than `longest` and for
-    compressed data that are damaged or cut off; OSError when the file cannot be read.
+    compressed data that are damaged or cut off; LimitError for more than a log may have, unpacked;
+    OSError when the file cannot be read.
     """
     line, rest = 1, b""
-    with _opened(path) as file:
+    with _opened(path, LOG) as file:
         while piece := _piece(path, line, file):
             whole, newline, rest = (rest + piece).rpartition(b"\n")
             if newline:
@@ -50,12 +52,12 @@ def whole_lines(path: Path, longest: int = LONGEST_LINE) -> Iterator[tuple[int, 
 def whole_text(path: Path) -> bytes:
     """Read a file, gzip or plain, at once.
 
-    Raises WorkloadError for compressed data that are damaged or cut off; OSError when the file
-    cannot be read.
+    Raises WorkloadError for compressed data that are damaged or cut off; LimitError for more than a
+    file may have, unpacked; OSError when the file cannot be read.
     """
     pieces: list[bytes] = []
     line = 1
-    with _opened(path) as file:
+    with _opened(path, FILE) as file:
         while piece := _piece(path, line, file):
             pieces.append(piece)
             line += piece.count(b"\n")
@@ -83,20 +85,36 @@ def first_bytes(path: Path) -> bytes:
 
     Raises WorkloadError for a damaged file, OSError for one that cannot be read.
     """
-    with _opened(path) as file:
+    with _opened(path, LOG) as file:
         return _piece(path, 1, file)
 
 
+class _Bounded:
+    """A file, unpacked, of which no more is read than a limit says."""
+
+    def __init__(self, path: Path, file: _Readable, limit: Limit) -> None:
+        self._path, self._file, self._limit = path, file, limit
+        self._left = limit.most
+
+    def read(self, size: int, /) -> bytes:
+        data = self._file.read(size)
+        self._left -= len(data)
+        if self._left < 0:
+            raise self._limit.exceeded(self._path, f"unpacks to more than {self._limit.most:,}")
+        return data
+
+
 @contextmanager
-def _opened(path: Path) -> Iterator[_Readable]:
+def _opened(path: Path, limit: Limit) -> Iterator[_Readable]:
     with path.open("rb") as raw:
         compressed = raw.read(len(_GZIP)) == _GZIP
         raw.seek(0)
         if compressed:
             with gzip.GzipFile(fileobj=raw, mode="rb") as unpacked:
-                yield unpacked
+                yield _Bounded(path, unpacked, limit)
         else:
-            yield raw
+            limit.require(path.stat().st_size, path)
+            yield _Bounded(path, raw, limit)
 
 
 def _piece(path: Path, line: int, file: _Readable) -> bytes:

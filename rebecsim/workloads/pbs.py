@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from rebecsim.limits import ROWS
 from rebecsim.workloads.cleaning import CleaningRules, cleaned_workload
 from rebecsim.workloads.errors import WorkloadError
 from rebecsim.workloads.files import whole_lines
@@ -50,11 +51,14 @@ def read_pbs(
     sorted, as records come in the order of ends.
 
     Raises WorkloadError, with file and line, for a line that is no record, for a value that is none
-    of its field, and for a log without a single job. Raises OSError when the file cannot be read.
+    of its field, and for a log without a single job. Raises LimitError for too large a file or too
+    many jobs; OSError when the file cannot be read.
     """
     numbers: dict[str, dict[str, int]] = {name: {} for name in _NAMED}
-    jobs: list[dict[str, Any]] = []
+    parts: list[dict[str, Any]] = []
+    count, has_parts = 0, False
     for first, text in whole_lines(path, _LONGEST_LINE):
+        jobs: list[dict[str, Any]] = []
         for line, record in enumerate(text.decode("utf-8", "replace").split("\n"), start=first):
             if record.strip():
                 found = _RECORD.match(record)
@@ -67,19 +71,19 @@ def read_pbs(
                     )
                 if found[1] == "E":
                     jobs.append(_job(path, line, found[2], found[3], numbers))
-    if not jobs:
+        parts.append(_columns(jobs))
+        count += len(jobs)
+        has_parts = has_parts or any(each["is_part"] for each in jobs)
+        ROWS.require(count, path)
+    if not count:
         raise WorkloadError(f"{path}: no job has ended in this log: it has no record of type E")
     columns: dict[str, Any] = {
-        name: np.array(
-            [each.get(name, UNKNOWN) for each in jobs],
-            dtype=np.float64 if name == "cpu_time" else np.int64,
-        )
-        for name in COLUMNS
+        name: np.concatenate([each[name] for each in parts]) for name in COLUMNS
     }
     header = _counted_from_the_first(columns)
-    if len(np.unique(columns["job"])) < len(jobs) and any(each["is_part"] for each in jobs):
-        columns["job"] = np.arange(1, len(jobs) + 1)
-        columns["preceding"] = np.full(len(jobs), UNKNOWN)
+    if len(np.unique(columns["job"])) < count and has_parts:
+        columns["job"] = np.arange(1, count + 1)
+        columns["preceding"] = np.full(count, UNKNOWN)
     for name in ("user", "group", "queue"):
         lines = [f"{number} {text}" for text, number in numbers[name].items()]
         header[name.capitalize()] = "\n".join(lines)
@@ -87,6 +91,17 @@ def read_pbs(
     capacity = _most_at_once(columns) if processors is None else processors
     sorting = CleaningRules(asked.size, asked.fits_machine, True, asked.needs_wait)
     return cleaned_workload(path, columns, header, capacity, sorting)
+
+
+def _columns(jobs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Give some jobs by column, which takes a tenth of the memory."""
+    return {
+        name: np.array(
+            [each.get(name, UNKNOWN) for each in jobs],
+            dtype=np.float64 if name == "cpu_time" else np.int64,
+        )
+        for name in COLUMNS
+    }
 
 
 def _job(

@@ -13,9 +13,8 @@ from typing import NoReturn
 from xml.parsers import expat
 
 from rebecsim.errors import UserError
+from rebecsim.limits import NESTING, XML, read_file
 
-_LARGEST = 16 * 1024 * 1024
-_DEEPEST = 200
 _XINCLUDE = "http://www.w3.org/2001/XInclude"
 
 
@@ -63,14 +62,11 @@ class Element:
 def read_xml(path: Path, name: str = "") -> Element:
     """Read a file and give its outermost element; errors call the file by `name`.
 
-    Raises XmlError, with file and line, for what is no XML, for entities, for files of more than
-    16 MB and elements nested more than 200 deep. Raises OSError when the file cannot be read.
+    Raises XmlError, with file and line, for what is no XML and for entities; LimitError for too
+    large a file and elements nested too deep. Raises OSError when the file cannot be read.
     """
-    content = path.read_bytes()
     file = name or str(path)
-    if len(content) > _LARGEST:
-        raise XmlError(f"{file}: {len(content):,} bytes, at most {_LARGEST:,} are read")
-    return _Reader(file).read(content)
+    return _Reader(file).read(read_file(path, XML, file))
 
 
 class _Reader:
@@ -103,8 +99,8 @@ class _Reader:
         space, _, name = tag.rpartition(" ")
         if space == _XINCLUDE:
             self._refuse("other files are not included; put what it says here")
-        if len(self._open) >= _DEEPEST:
-            self._refuse(f"elements are nested more than {_DEEPEST} deep")
+        if len(self._open) >= NESTING.default:
+            NESTING.require(len(self._open) + 1, f"{self._file}:{self._parser.CurrentLineNumber}")
         element = Element(name, self._parser.CurrentLineNumber, self._file, attributes)
         if self._open:
             self._open[-1].children.append(element)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rebecsim.limits import HEADER, ROWS
 from rebecsim.workloads.cleaning import CleaningRules, cleaned_workload
 from rebecsim.workloads.errors import WorkloadError
 from rebecsim.workloads.files import replacing, whole_lines
@@ -41,11 +42,19 @@ def read_swf(
 
     Raises WorkloadError, with file and line, for a file that is not in the format: another number
     of fields, text in place of a number, a fraction where seconds or counts stand, a line without
-    end, compressed data that are cut off; and for a log without a single job. Raises OSError when
-    the file cannot be read.
+    end, compressed data that are cut off; and for a log without a single job. Raises LimitError for
+    too large a file, too many jobs or comments; OSError when the file cannot be read.
     """
     comments: list[str] = []
-    parts = [_rows(path, first, text, comments) for first, text in whole_lines(path)]
+    parts: list[Table] = []
+    rows = length = seen = 0
+    for first, text in whole_lines(path):
+        parts.append(_rows(path, first, text, comments))
+        rows += len(parts[-1])
+        length += sum(map(len, comments[seen:]))
+        seen = len(comments)
+        ROWS.require(rows, path)
+        HEADER.require(length, path)
     table = np.concatenate([np.empty((0, _FIELDS), dtype=np.int64), *parts])
     del parts
     whole: dict[str, Any] = {
@@ -80,10 +89,13 @@ def write_swf(workload: Workload, path: Path, waits: ArrayLike | None = None) ->
 
 def _rows(path: Path, first: int, text: bytes, comments: list[str]) -> Table:
     """Give the rows of some whole lines, shape (rows, 18); comments are added to the list."""
-    while text.startswith(b";"):
-        comment, _, text = text.partition(b"\n")
-        comments.append(comment.decode("utf-8", "replace"))
+    begin = 0
+    while text.startswith(b";", begin):
+        end = text.find(b"\n", begin) % (len(text) + 1)  # of the last line there is none
+        comments.append(text[begin:end].decode("utf-8", "replace"))
+        begin = end + 1
         first += 1
+    text = text[begin:]
     values = _parsed(text) if text else None
     if values is not None and _every_line_has_all_fields(text):
         return values.reshape(-1, _FIELDS)

@@ -79,6 +79,12 @@ def test_a_large_number_is_known_without_its_jobs(monkeypatch: pytest.MonkeyPatc
     assert "days" in size.text
 
 
+def test_a_job_that_comes_late_takes_long(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "epoch.tsv").write_text("job0\t1700000000\t0\t1\t1\t0\n")
+    done = run("mapreduce", "epoch.tsv", "--dry-run", cwd=tmp_path)
+    assert "1 job and 2 tasks: estimated 3 hours and 510,100 MB" in done.stdout
+
+
 def _not_to_be_called(*_: object) -> None:
     raise AssertionError("this takes long")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from rebecsim.clusters.common.hadoop_xml import HadoopProperties, number_of, read_properties
+from rebecsim.limits import LimitError
 from rebecsim.workloads.safe_xml import XmlError, read_xml
 
 _FILE = """<?xml version="1.0"?>
@@ -105,7 +106,6 @@ def _property(name: str, value: str) -> str:
             '<xi:include href="other.xml"/></configuration>',
             "site.xml:2: other files are not included",
         ),
-        ("<a>" * 300, "site.xml:1: elements are nested more than 200 deep"),
     ],
 )
 def test_what_is_no_configuration_is_refused(tmp_path: Path, text: str, problem: str) -> None:
@@ -150,5 +150,12 @@ def test_a_large_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "large.xml"
     with path.open("wb") as file:
         file.truncate(17 * 1024 * 1024)
-    with pytest.raises(XmlError, match="at most 16,777,216 are read"):
+    with pytest.raises(LimitError, match="17,825,792 bytes; the limit is 16,777,216"):
+        read_xml(path)
+
+
+def test_elements_are_not_nested_too_deep(tmp_path: Path) -> None:
+    path = tmp_path / "site.xml"
+    path.write_text("<a>\n" * 201)
+    with pytest.raises(LimitError, match=r"site\.xml:201: 201 levels; the limit is 200"):
         read_xml(path)

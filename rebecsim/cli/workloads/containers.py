@@ -181,7 +181,7 @@ def write_nodes(groups: Sequence[str], racks: int, out: Path) -> None:
 
 
 def _alike(text: str) -> AlikeNodes:
-    from rebecsim.workloads import AlikeNodes, WorkloadError
+    from rebecsim.workloads import AlikeNodes
 
     count, amounts = node_group(text, "80:memory=64000,cores=16")
     for name in amounts:
@@ -190,7 +190,7 @@ def _alike(text: str) -> AlikeNodes:
             raise UserError(f"--nodes {text}: a node has no {name}; {hint}")
     try:
         return AlikeNodes(count, amounts.get("memory"), amounts.get("cores"))
-    except WorkloadError as error:
+    except UserError as error:
         raise UserError(f"--nodes {text}: {error}") from error
 
 

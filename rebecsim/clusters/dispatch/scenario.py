@@ -154,9 +154,9 @@ class Scenario(StudyScenario):
     def _files_have_different_names(
         cls, patterns: tuple[WorkloadPattern, ...]
     ) -> tuple[WorkloadPattern, ...]:
-        slugs = [pattern.slug for pattern in patterns]
+        places: dict[str, int] = {}
         for position, pattern in enumerate(patterns):
-            first = slugs.index(pattern.slug)
+            first = places.setdefault(pattern.slug, position)
             if first < position:
                 raise PydanticCustomError(
                     "same_name",

@@ -166,8 +166,9 @@ class MapReduceScenario(StudyScenario):
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         names = self.names
+        places: dict[str, int] = {}
         for place, name in enumerate(names):
-            if name in names[:place]:
+            if places.setdefault(name, place) < place:
                 raise ValueError(f"there are two variants {name!r}; name one of them otherwise")
         if self.baseline is not None and self.baseline not in names:
             raise ValueError(f"baseline = {self.baseline!r} should be one of {', '.join(names)}")

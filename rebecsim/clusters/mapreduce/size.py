@@ -6,6 +6,7 @@ from math import ceil
 
 from rebecsim.clusters.mapreduce.inputs import RunSetup
 from rebecsim.clusters.mapreduce.tasks.phases import Rates
+from rebecsim.clusters.mapreduce.workloads.arrivals import SECOND
 from rebecsim.clusters.mapreduce.workloads.jobs import workload_jobs
 from rebecsim.clusters.mapreduce.workloads.tables import JobsTable
 from rebecsim.studies.size import RunSize
@@ -16,6 +17,9 @@ _SECONDS_A_NODE = 2.7e-4
 
 _BYTES_A_TASK = 10_000
 
+_SECONDS_A_SECOND, _BYTES_A_SECOND = 7e-6, 300
+"""Of model time, measured with a job that is submitted after 100,000 s."""
+
 
 def run_size(setup: RunSetup) -> RunSize:
     """Estimate a run. Raises WorkloadError and OSError for a trace that is wrong."""
@@ -25,13 +29,14 @@ def run_size(setup: RunSetup) -> RunSize:
     # Few others are drawn, and those of a trace are known by reading it only.
     others = workload.model_copy(update={"jobs": ()})
     rates = Rates.of(setup.scenario.cluster.hardware())
+    last = 0
     for job in workload_jobs(others, setup.folder, setup.scenario.seed, 0, rates):
-        jobs, tasks = jobs + 1, tasks + job.tasks
+        jobs, tasks, last = jobs + 1, tasks + job.tasks, max(last, job.submit // SECOND)
     return RunSize(
         jobs,
         tasks,
-        tasks * _SECONDS_A_TASK + nodes * _SECONDS_A_NODE,
-        tasks * _BYTES_A_TASK,
+        tasks * _SECONDS_A_TASK + nodes * _SECONDS_A_NODE + last * _SECONDS_A_SECOND,
+        tasks * _BYTES_A_TASK + last * _BYTES_A_SECOND,
     )
 
 

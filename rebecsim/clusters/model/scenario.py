@@ -224,9 +224,9 @@ class ModelScenario(StudyScenario):
     @field_validator("observe")
     @classmethod
     def _different_names(cls, entries: tuple[Observe, ...]) -> tuple[Observe, ...]:
-        columns = [each.column for each in entries]
-        for place, column in enumerate(columns):
-            if (first := columns.index(column)) < place:
+        places: dict[str, int] = {}
+        for place, column in enumerate(each.column for each in entries):
+            if (first := places.setdefault(column, place)) < place:
                 text = f"is called {column}, as entry {first} is; give one of them a name"
                 raise entry_error("same_name", place, text)
         return entries

@@ -15,6 +15,7 @@ from rebecsim.exploration.states.local import Local, LocalStore, Waiting
 from rebecsim.exploration.states.outcome import Effect, Outcome, Sending
 from rebecsim.exploration.states.repeating import Repeats, Repetition
 from rebecsim.exploration.states.runner import Choices, Rules, Runner, Situation
+from rebecsim.limits import CHOICES, LimitError
 
 Place = tuple[int, int]
 """A rebec and the number of one of its message servers."""
@@ -54,6 +55,7 @@ class RememberingRunner(Runner):
         """Which message servers have sent which messages that may be served at the same time."""
         self.runs = 0
         """How many times a message server has been run."""
+        self._most_ways = CHOICES.most
         self._remembered: list[dict[tuple[Any, ...], tuple[Effect, ...]]] = [
             {} for _ in self.rebecs
         ]
@@ -161,7 +163,7 @@ class RememberingRunner(Runner):
         return known
 
     def _run_all(self, start: Situation) -> tuple[Effect, ...]:
-        """Run a message server with all choices."""
+        """Run a message server with all choices. Raises LimitError if they are too many."""
         fixed: Choices = () if start.suspended is None else start.suspended.recipe.choices
         prefix: Choices | None = fixed
         found = []
@@ -173,9 +175,17 @@ class RememberingRunner(Runner):
             if self._repetition is not None:
                 self._repetition.consider(start, effect)
             found.append(effect)
+            if len(found) > self._most_ways:
+                raise self._too_many_ways(start)
             self._note_sent_at_once(effect)
             prefix = _next_choices(effect.choices, len(fixed))
         return tuple(found)
+
+    def _too_many_ways(self, start: Situation) -> LimitError:
+        """Make the error for a message that can be served in too many ways."""
+        served = self._decode(start.owner, start.message, 0, start.time)
+        where = f"{self.rebecs[start.owner]}.{served.server.name}"
+        return CHOICES.exceeded(where, f"more than {self._most_ways:,}")
 
 
 def _key(start: Situation) -> tuple[Any, ...]:

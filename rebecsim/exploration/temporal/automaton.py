@@ -24,6 +24,7 @@ from rebecsim.exploration.temporal.ltl import (
     Release,
     Until,
 )
+from rebecsim.limits import AUTOMATON
 
 Obligations = frozenset[Normal]
 
@@ -71,15 +72,19 @@ _NOTHING = _Cover(0, 0, frozenset(), frozenset())
 
 
 def automaton_of(formula: Normal) -> Automaton:
-    """Translate a formula."""
+    """Translate a formula. Raises LimitError for an automaton that would be too large."""
     untils = {each: place for place, each in enumerate(dict.fromkeys(_untils(formula)))}
     everything = (1 << len(untils)) - 1
     numbers: dict[Obligations, int] = {frozenset((formula,)): 0}
     moves: list[tuple[AutomatonMove, ...]] = []
     pending = list(numbers)
+    tried = 0
     while len(moves) < len(pending):
         found = []
-        for cover in _least(_covers(tuple(pending[len(moves)]))):
+        covers = _covers(tuple(pending[len(moves)]))
+        tried += len(covers)
+        AUTOMATON.require(tried)
+        for cover in _least(covers):
             if cover.left not in numbers:
                 numbers[cover.left] = len(numbers)
                 pending.append(cover.left)
@@ -110,6 +115,7 @@ def _covers(formulas: tuple[Normal, ...]) -> list[_Cover]:
         covers = list(
             dict.fromkeys(both for cover in covers for way in ways for both in _joined(cover, way))
         )
+        AUTOMATON.require(len(covers))
     return covers
 
 
@@ -159,17 +165,22 @@ def _joined(one: _Cover, other: _Cover) -> Iterator[_Cover]:
 
 def _least(covers: list[_Cover]) -> list[_Cover]:
     """Leave out ways that ask for more than another one does, in every respect."""
-    return [
-        each
-        for each in covers
-        if not any(other != each and _asks_less(other, each) for other in covers)
-    ]
+    bits: dict[tuple[str, object], int] = {}
+    asked = [sum(1 << bits.setdefault(each, len(bits)) for each in _asked(way)) for way in covers]
+    least: list[int] = []
+    for each in sorted(set(asked), key=int.bit_count):
+        if not any(less & each == less for less in least):
+            least.append(each)
+    kept = set(least)
+    return [way for way, each in zip(covers, asked, strict=True) if each in kept]
 
 
-def _asks_less(one: _Cover, other: _Cover) -> bool:
-    return (
-        not one.true & ~other.true
-        and not one.false & ~other.false
-        and one.left <= other.left
-        and one.put_off <= other.put_off
-    )
+def _asked(cover: _Cover) -> Iterator[tuple[str, object]]:
+    """Give what a way asks for, one by one."""
+    for name, propositions in (("true", cover.true), ("false", cover.false)):
+        while propositions:
+            lowest = propositions & -propositions
+            yield name, lowest
+            propositions -= lowest
+    yield from (("left", each) for each in cover.left)
+    yield from (("put off", each) for each in cover.put_off)

@@ -20,6 +20,7 @@ from rebecsim.exploration.temporal.product import Product, product_of
 from rebecsim.exploration.temporal.stretches import stretches_of
 from rebecsim.exploration.temporal.until_times import TooManyTimesError
 from rebecsim.exploration.temporal.verdict import PropertyVerdict, PropertyWord
+from rebecsim.limits import LimitError
 
 
 class TemporalJudge:
@@ -46,7 +47,10 @@ class TemporalJudge:
 
     def _linear(self, formula: PosedFormula, labels: Labels) -> PropertyVerdict:
         negated = normal(formula.formula, formula.number_of, negated=True)
-        automaton = automaton_of(negated)
+        try:
+            automaton = automaton_of(negated)
+        except LimitError as error:
+            raise LimitError(f"{formula.place}: {formula.name}: {error}") from None
         product = product_of(self._endless, labels, automaton)
         wanted = ((1 << automaton.untils) - 1) << product.shift
         if self._fair:

@@ -13,10 +13,9 @@ from rebecsim.lang.checking.expressions import ExpressionChecker
 from rebecsim.lang.checking.scopes import BUILTINS, Body, Findings, Scope
 from rebecsim.lang.checking.type_names import resolve_with_lengths
 from rebecsim.lang.types import NUMERIC, REAL
+from rebecsim.limits import ELEMENTS
 
 MAX_DIMENSIONS = 8
-MAX_ELEMENTS = 1_000_000
-"""Of an array with all its dimensions: every state of the model has a copy."""
 
 
 @dataclass
@@ -214,8 +213,12 @@ def array_lengths(findings: Findings, node: syntax.TypeName, env: Scope) -> list
             findings.report("array-length", dimension.span)
             return None
         lengths.append(value)
-    if prod(lengths) > MAX_ELEMENTS:
-        findings.report("array-elements", node.span, limit=MAX_ELEMENTS, found=prod(lengths))
+    found_there, limit = prod(lengths), ELEMENTS.most
+    if found_there > limit:
+        variable = ELEMENTS.variable
+        findings.report(
+            "array-elements", node.span, limit=limit, found=found_there, variable=variable
+        )
         return None
     return lengths
 

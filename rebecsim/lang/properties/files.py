@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, cast
@@ -32,9 +32,10 @@ from rebecsim.lang.properties.syntax import (
 )
 from rebecsim.lang.reading.parser import parse_property_sections, read_source
 from rebecsim.lang.reading.tree_builder import PropertyItem, PropertySection
-from rebecsim.lang.syntax import Expression
-from rebecsim.lang.traversal import walk
+from rebecsim.lang.syntax import Expression, Name, Node, Span
+from rebecsim.lang.traversal import children, walk
 from rebecsim.lang.types import RebecType, Type
+from rebecsim.limits import FORMULA, NESTING
 
 Section = Literal["LTL", "TCTL"]
 _OPERATORS: dict[Section, dict[str, int]] = {
@@ -196,7 +197,8 @@ def _bound(node: Expression, name: str) -> Bound:
 def check_property(properties: PropertyFile, model: CheckedModel) -> CheckedProperties:
     """Resolve the names of a property file in a model and check that all formulas are boolean.
 
-    Raises RebecaCheckError with all mistakes, in the order of the text.
+    Raises RebecaCheckError with all mistakes, in the order of the text, and LimitError for a
+    formula that is too large once its definitions are put in.
     """
     findings = Findings(
         model.dialect,
@@ -216,6 +218,7 @@ def check_property(properties: PropertyFile, model: CheckedModel) -> CheckedProp
         _check_formula(findings, checker, each.formula, scope)
     if findings.diagnostics:
         raise RebecaCheckError.of(in_order(findings.diagnostics, properties.text))
+    _require_small(properties)
     return CheckedProperties(
         properties,
         model,
@@ -259,6 +262,33 @@ def _check_definitions(
             else:
                 symbol = Symbol("definition", definition.name, found)
                 scope.declare(symbol, definition.span)
+
+
+def _require_small(properties: PropertyFile) -> None:
+    """Raise LimitError if a formula has too many parts, or is nested too deep, written in full."""
+    sizes: dict[str, tuple[int, int]] = {}
+    for each in properties.definitions:
+        sizes[each.name] = _size(each.expression, sizes, each.span)
+    for assertion in properties.assertions:
+        _size(assertion.expression, sizes, assertion.span)
+    for formula in (*properties.ltl, *properties.tctl):
+        _size(formula.formula, sizes, formula.span)
+
+
+def _size(node: Node, sizes: Mapping[str, tuple[int, int]], span: Span) -> tuple[int, int]:
+    """Give the parts and levels of an expression, those of definitions in it among them."""
+    parts = levels = 0
+    pending = [(node, 1)]
+    while pending:
+        each, level = pending.pop()
+        more, below = sizes.get(each.identifier, (0, 0)) if isinstance(each, Name) else (0, 0)
+        parts += 1 + more
+        levels = max(levels, level + below)
+        pending.extend((child, level + 1) for child in children(each))
+    where = f"{span.file}:{span.line}"
+    FORMULA.require(parts, where)
+    NESTING.require(levels, where)
+    return parts, levels
 
 
 def _check_names(findings: Findings, properties: PropertyFile) -> None:

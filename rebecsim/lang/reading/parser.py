@@ -25,6 +25,7 @@ from rebecsim.lang.reading.syntax_errors import explain_character, explain_token
 from rebecsim.lang.reading.tree_builder import PropertySection, TreeBuilder
 from rebecsim.lang.syntax import Node, Span
 from rebecsim.lang.traversal import children
+from rebecsim.limits import SOURCE, read_file
 
 _MARK = b"rebecsim parser tables 1\n"
 
@@ -63,9 +64,10 @@ def parse_property_sections(text: str, file: str = "<string>") -> PropertySectio
 def read_source(path: str | Path) -> str:
     """The text of a file in UTF-8, with or without a byte order mark.
 
-    Raises OSError if it cannot be read and RebecaSyntaxError if it is no UTF-8.
+    Raises OSError if it cannot be read, RebecaSyntaxError if it is no UTF-8, and LimitError if it
+    is too large for a model or a property file.
     """
-    data = Path(path).read_bytes()
+    data = read_file(Path(path), SOURCE)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:

@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from rebecsim.close_names import closest_name
+from rebecsim.limits import NESTING, SOURCE, read_file
 from rebecsim.studies.scenarios.scenario_errors import ScenarioError, ScenarioProblem
 from rebecsim.studies.scenarios.toml_lines import FieldPath, key_lines
+
+_DOTTED = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++\s*+\.\s*+)++[\w"'-]""")
 
 
 @dataclass(frozen=True)
@@ -63,8 +66,17 @@ def read_scenario_text(source: str | Path) -> ScenarioText:
 
 
 def scenario_text(origin: str, text: str, folder: Path) -> ScenarioText:
-    """Read a scenario from a text, not validated. Raises ScenarioError when it is no TOML."""
+    """Read a scenario from a text, not validated.
+
+    Raises ScenarioError when it is no TOML, LimitError for keys of too many parts.
+    """
+    NESTING.require(_most_parts(text), origin)
     return ScenarioText(origin, _parsed(origin, text), key_lines(text), folder)
+
+
+def _most_parts(text: str) -> int:
+    """Give the parts of the longest dotted key, as `a.b.c`; tables within tables take long."""
+    return max((each.count(".") + 1 for each in _DOTTED.findall(text)), default=0)
 
 
 def _builtin_names() -> list[str]:
@@ -85,7 +97,7 @@ def _read_file(path: Path) -> bytes:
     if not path.is_file():
         raise ScenarioError(origin, [ScenarioProblem("is not a regular file; name a TOML file")])
     try:
-        return path.read_bytes()
+        return read_file(path, SOURCE)
     except OSError as error:
         raise ScenarioError(
             origin, [ScenarioProblem(f"cannot be read: {error.strerror}")]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from rebecsim.clusters.scenarios import LoadedScenario, kind_of, load
+from rebecsim.errors import UserError
 from rebecsim.studies.scenarios.scenario import validated
 from rebecsim.studies.scenarios.scenario_errors import ScenarioError, ScenarioProblem
 from rebecsim.studies.scenarios.scenario_files import (
@@ -75,8 +75,8 @@ def builtin_titles() -> dict[str, tuple[str, str]]:
 def values_of(text: str) -> dict[str, Any] | None:
     """Read a TOML text; None where it is none."""
     try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError):
+        return dict(scenario_text(ORIGIN, text, Path()).values)
+    except UserError:
         return None
 
 

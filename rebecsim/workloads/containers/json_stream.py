@@ -9,18 +9,21 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from rebecsim.limits import require_small_json
 from rebecsim.workloads.errors import WorkloadError
 from rebecsim.workloads.files import whole_text
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _SINGLE_OR_BARE = re.compile(
     r"""
-    "(?:[^"\\]|\\.)*"              # is as it should be
-    | '((?:[^'\\]|\\.)*)'
-    | ([A-Za-z_][\w.]*)(?=\s*:)
+    "(?:[^"\\]|\\.)*+"             # is as it should be
+    | '((?:[^'\\]|\\.)*+)'
+    | ["'].*+                      # does not end
+    | (?<![\w.])([A-Za-z_][\w.]*+)(?=\s*+:)
     """,
     re.VERBOSE | re.DOTALL,
 )
+"""Never goes back over what it has matched: the time is linear."""
 
 
 def json_objects(path: Path) -> Sequence[tuple[int, dict[str, Any]]]:
@@ -31,7 +34,8 @@ def json_objects(path: Path) -> Sequence[tuple[int, dict[str, Any]]]:
 
     Raises WorkloadError, with file and line, for what is no JSON, also where it ends in the middle,
     for a value that is no object, a key that an object has twice, and a file without an object.
-    Raises OSError when the file cannot be read.
+    Raises LimitError for too large a file, too many values or brackets too deep; OSError when the
+    file cannot be read.
     """
     text = _text(path)
     try:
@@ -74,6 +78,7 @@ def _in_double_quotes(found: re.Match[str]) -> str:
 
 def _text(path: Path) -> str:
     content = whole_text(path)
+    require_small_json(content, path)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -170,10 +175,18 @@ class _NoNumberError(ValueError):
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise _TwiceError(f"{twice!r} stands twice")
+        raise _TwiceError(f"{_repeated(pairs)!r} stands twice")
     return found
+
+
+def _repeated(pairs: list[tuple[str, Any]]) -> str:
+    """Give the first key that is there already."""
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            return key
+        seen.add(key)
+    raise ValueError("every key is there once")
 
 
 def _no_number(text: str) -> None:

@@ -11,10 +11,11 @@ and racks. A trace that Rumen made of a job history is one, too, see `rumen`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from rebecsim.limits import JOBS, NODES
 from rebecsim.workloads.containers import dss_dialect, hadoop_dialect, rumen
 from rebecsim.workloads.containers.fields import Fields
 from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass, circle_of_waiting
@@ -36,7 +37,6 @@ _KNOWN = (
 )
 _MAP_REDUCE = "mapreduce"
 _NODES = ("num.nodes", "num.racks")
-_MOST_ALIKE = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,8 @@ def read_sls_trace(path: Path) -> SlsTrace:
 
     Raises WorkloadError, with file, line, job and field, for whatever is not understood: a field
     that is missing, unknown or no whole number, a job that stands twice, waits for one that is not
-    there, or for itself by way of others. Raises OSError when the file cannot be read.
+    there, or for itself by way of others. Raises LimitError for too many jobs or nodes, OSError
+    when the file cannot be read.
     """
     objects = [
         Fields(values, path, line, f"object {number}")
@@ -95,8 +96,9 @@ def _racks(fields: Fields) -> tuple[Rack, ...]:
     fields.require_known(_NODES)
     nodes = fields.whole("num.nodes", 1)
     count = fields.whole("num.racks", 1, default=1)
-    if count > nodes or nodes > _MOST_ALIKE:
-        raise fields.wrong(f"{nodes} nodes in {count} racks; a rack has a node, all {_MOST_ALIKE}")
+    NODES.require(nodes, f"{fields.path}:{fields.line}")
+    if count > nodes:
+        raise fields.wrong(f"{nodes:,} nodes in {count:,} racks; a rack has a node at least")
     return tuple(
         Rack(f"rack{rack}", tuple(RackNode(f"node{node}") for node in range(rack, nodes, count)))
         for rack in range(count)
@@ -106,10 +108,19 @@ def _racks(fields: Fields) -> tuple[Rack, ...]:
 def _jobs(objects: Sequence[Fields]) -> tuple[ContainerJob, ...]:
     for fields in objects:
         _require_sls(fields)
-    named = [each for fields in objects for each in _copies(_named(fields))]
+    originals = [_named(fields) for fields in objects]
+    counts = [_count(fields) for fields in originals]
+    JOBS.require(sum(counts), originals[0].path)
+    copies = [list(_copies(*each)) for each in zip(originals, counts, strict=True)]
+    named = [each for some in copies for each in some]
     nameless = {fields.what for fields in named if "job.id" not in fields.values}
     numbers = numbers_of(named, nameless)
-    jobs = {numbers[fields.what]: _job(fields, numbers) for fields in named}
+    jobs: dict[int, ContainerJob] = {}
+    for first, *others in copies:
+        job = jobs[numbers[first.what]] = _job(first, numbers)
+        for fields in others:
+            number, known_as = numbers[fields.what], _own_name(fields)
+            jobs[number] = replace(job, number=number, known_as=known_as)
     _require_no_circle(named, jobs, numbers)
     return tuple(jobs.values())
 
@@ -162,16 +173,24 @@ def _is_dss(fields: Fields) -> bool:
     return isinstance(first, dict) and any(key.startswith(dss_dialect.PREFIX) for key in first)
 
 
-def _copies(fields: Fields) -> Iterator[Fields]:
-    """Give the fields of each of some jobs that are the same."""
+def _count(fields: Fields) -> int:
+    """Give how many jobs are the same as this one, it among them."""
     count = fields.whole("job.count", 1, default=1)
-    if count > _MOST_ALIKE:
-        raise fields.wrong(f"'job.count' should be at most {_MOST_ALIKE:,}, not {count:,}")
+    JOBS.require(count, f"{fields.path}:{fields.line}: {fields.what}: 'job.count'")
+    return count
+
+
+def _copies(fields: Fields, count: int) -> Iterator[Fields]:
+    """Give the fields of each of some jobs that are the same, which differ in their name."""
     yield fields
     for place in range(2, count + 1):
-        name = f"{fields.what}#{place}"
-        values = {**fields.values, "job.id": name} if "job.id" in fields.values else fields.values
-        yield Fields(values, fields.path, fields.line, name)
+        yield fields.named(f"{fields.what}#{place}")
+
+
+def _own_name(fields: Fields) -> str:
+    """Give what a job is called by the trace; empty if that is its number."""
+    is_own = "job.id" in fields.values and number_in(fields.what) is None
+    return fields.what if is_own else ""
 
 
 def _job(fields: Fields, numbers: Mapping[str, int]) -> ContainerJob:
@@ -190,7 +209,6 @@ def _job(fields: Fields, numbers: Mapping[str, int]) -> ContainerJob:
     classes = tuple(_classes(fields))
     if application == _MAP_REDUCE and not _is_dss(fields):
         classes = hadoop_dialect.maps_first(classes)
-    own_name = "job.id" in fields.values and number_in(fields.what) is None
     return ContainerJob(
         number,
         start,
@@ -204,7 +222,7 @@ def _job(fields: Fields, numbers: Mapping[str, int]) -> ContainerJob:
         application=application,
         master_memory=fields.whole_or_none(fields.one_of(_MEMORIES), 1),
         master_cores=fields.whole_or_none("am.vcores", 1),
-        known_as=fields.what if own_name else "",
+        known_as=_own_name(fields),
     )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from rebecsim.limits import JOBS
 from rebecsim.workloads.containers.fields import LARGEST
 from rebecsim.workloads.containers.jobs import ContainerJob, TaskClass
 from rebecsim.workloads.errors import WorkloadError
@@ -132,9 +133,11 @@ def read_swim_jobs(path: Path) -> tuple[SwimJob, ...]:
     """Read a trace, plain or gzip.
 
     Raises WorkloadError, with file, line and field, for another number of fields, what is no whole
-    number, a job that stands twice, and a trace without jobs; OSError when the file cannot be read.
+    number, a job that stands twice, and a trace without jobs; LimitError for too many jobs; OSError
+    when the file cannot be read.
     """
     jobs: dict[int, SwimJob] = {}
+    most = JOBS.most
     for line, words in _rows(path):
         number = _number(path, line, words[0])
         if number in jobs:
@@ -147,6 +150,8 @@ def read_swim_jobs(path: Path) -> tuple[SwimJob, ...]:
             for name, word in zip(_FIELDS[1:], words[1:], strict=True)
         )
         jobs[number] = SwimJob(number, submit, map_input, shuffle, output, f"{path}:{line}")
+        if len(jobs) > most:
+            raise JOBS.exceeded(f"{path}:{line}", f"more than {most:,}")
     if not jobs:
         raise WorkloadError(f"{path}: nothing in the file")
     return tuple(jobs.values())

@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from rebecsim.limits import NODES
 from rebecsim.workloads.containers.fields import Fields
 from rebecsim.workloads.containers.json_stream import first_json_object, json_objects
 from rebecsim.workloads.errors import WorkloadError
 from rebecsim.workloads.files import replacing
 
 _LABEL = re.compile(r"([\w.-]+)(?:\(exclusive=(true|false)\))?", re.ASCII)
-
-_MOST_ALIKE = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +53,19 @@ def read_sls_topology(path: Path) -> tuple[Rack, ...]:
 
     Raises WorkloadError, with file and line, for what is not in the format, a field that is not
     understood, a rack without nodes, a node of no memory or no cores, and a name that two nodes or
-    two racks have. Raises OSError when the file cannot be read.
+    two racks have. Raises LimitError for too many nodes, OSError when the file cannot be read.
     """
     racks: list[Rack] = []
+    names: set[str] = set()
     seen: set[str] = set()
     for number, (line, values) in enumerate(json_objects(path), start=1):
         fields = Fields(values, path, line, f"object {number}")
         if "job.tasks" in values:
             raise fields.wrong("a job of a trace, and no rack")
         rack = _rack(fields.named(f"rack {fields.text('rack')}"))
-        if any(rack.name == other.name for other in racks):
+        if rack.name in names:
             raise fields.wrong(f"another rack is called {rack.name}, too")
+        names.add(rack.name)
         for node in rack.nodes:
             if node.name in seen:
                 raise fields.named(f"rack {rack.name}").wrong(
@@ -72,6 +73,7 @@ def read_sls_topology(path: Path) -> tuple[Rack, ...]:
                 )
             seen.add(node.name)
         racks.append(rack)
+        NODES.require(len(seen), path)
     return tuple(racks)
 
 
@@ -148,16 +150,16 @@ class AlikeNodes:
         given = (self.count, self.memory, self.cores)
         if any(number is not None and number < 1 for number in given):
             raise WorkloadError("a group has 1 node at least, and a node 1 MB and 1 core")
-        if self.count > _MOST_ALIKE:
-            raise WorkloadError(f"at most {_MOST_ALIKE:,} nodes that are alike, not {self.count:,}")
+        NODES.require(self.count)
 
 
 def racks_of(groups: Sequence[AlikeNodes], racks: int = 1) -> tuple[Rack, ...]:
     """Make racks of nodes, called node1, node2, ...
 
     One rack is called default-rack; of several, rack1, rack2, ..., each has as many nodes as the
-    others or one less. Raises WorkloadError for a rack without nodes.
+    others or one less. Raises WorkloadError for a rack without nodes, LimitError for too many.
     """
+    NODES.require(sum(group.count for group in groups))
     kinds = [group for group in groups for _ in range(group.count)]
     nodes = [
         RackNode(f"node{number}", kind.memory, kind.cores)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
 
+from rebecsim.limits import read_json
 from rebecsim.workloads.errors import WorkloadError
 from rebecsim.workloads.workflows.workflow import TaskElement, WorkflowTask, connected
 
-_LARGEST = 256 * 1024 * 1024
+_USED = frozenset(
+    (
+        *("workflow", "specification", "execution", "tasks", "jobs"),
+        *("id", "name", "parents", "runtime", "runtimeInSeconds"),
+    )
+)
+"""The keys of an instance that are looked at."""
 
 
 def read_wfcommons(path: Path) -> tuple[WorkflowTask, ...]:
@@ -20,19 +27,14 @@ def read_wfcommons(path: Path) -> tuple[WorkflowTask, ...]:
     under `workflow.execution`; the older ones both under `workflow.tasks` (or `workflow.jobs`).
 
     Raises WorkloadError, with file and element, for what is no such instance and what `connected`
-    refuses; OSError when the file cannot be read.
+    refuses; LimitError for too large a file; OSError when the file cannot be read.
     """
-    size = path.stat().st_size
-    if size > _LARGEST:
-        raise WorkloadError(f"{path}: {size:,} bytes, at most {_LARGEST:,} are read")
     try:
-        content = json.loads(path.read_text("utf-8"))
+        content = read_json(path, _used)
     except UnicodeDecodeError as error:
         raise WorkloadError(f"{path}: is not UTF-8 text") from error
-    except json.JSONDecodeError as error:
+    except JSONDecodeError as error:
         raise WorkloadError.at(path, error.lineno, f"this is not JSON: {error.msg}") from error
-    except RecursionError as error:
-        raise WorkloadError(f"{path}: this is nested too deep") from error
     workflow = _field(path, "", content, "workflow", dict)
     if "specification" in workflow:
         return connected(_newer(path, workflow))
@@ -49,6 +51,11 @@ def read_wfcommons(path: Path) -> tuple[WorkflowTask, ...]:
             for place, each in enumerate(tasks)
         ]
     )
+
+
+def _used(found: dict[str, Any]) -> dict[str, Any]:
+    """Keep of an object what is looked at, which is a small part of it."""
+    return {key: value for key, value in found.items() if key in _USED}
 
 
 def _newer(path: Path, workflow: Mapping[str, Any]) -> list[TaskElement]:

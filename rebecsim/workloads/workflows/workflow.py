@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from rebecsim.workloads.errors import WorkloadError
+
+_MOST_SHOWN = 10
+"""Tasks of a cycle that an error names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,8 @@ def connected(elements: Sequence[TaskElement]) -> tuple[WorkflowTask, ...]:
     return tasks
 
 
-def _require_no_cycle(elements: Sequence[TaskElement], tasks: Sequence[WorkflowTask]) -> None:
+def parents_first(tasks: Sequence[WorkflowTask]) -> list[int]:
+    """Give the places of tasks, each after its parents; those in or behind a cycle are left out."""
     left = [len(task.parents) for task in tasks]
     children: list[list[int]] = [[] for _ in tasks]
     for place, task in enumerate(tasks):
@@ -90,17 +94,31 @@ def _require_no_cycle(elements: Sequence[TaskElement], tasks: Sequence[WorkflowT
             left[child] -= 1
             if left[child] == 0:
                 free.append(child)
-    if len(free) < len(tasks):
-        cycle = _cycle(tasks, next(place for place, count in enumerate(left) if count), left)
-        names = ", which waits for ".join(tasks[place].identifier for place in cycle)
+    return free
+
+
+def _require_no_cycle(elements: Sequence[TaskElement], tasks: Sequence[WorkflowTask]) -> None:
+    left = set(range(len(tasks))).difference(parents_first(tasks))
+    if left:
+        cycle = _cycle(tasks, min(left), left)
+        names = ", which waits for ".join(_shown([tasks[place].identifier for place in cycle]))
         raise WorkloadError(f"{elements[cycle[0]].where}: tasks wait for each other: {names}")
 
 
-def _cycle(tasks: Sequence[WorkflowTask], start: int, left: Sequence[int]) -> list[int]:
+def _shown(names: Sequence[str]) -> Sequence[str]:
+    """Leave out the middle of a long cycle."""
+    left_out = len(names) - _MOST_SHOWN
+    if left_out <= 0:
+        return names
+    half = _MOST_SHOWN // 2
+    return [*names[:half], f"... ({left_out:,} more)", *names[-half:]]
+
+
+def _cycle(tasks: Sequence[WorkflowTask], start: int, left: Collection[int]) -> list[int]:
     """Go from task to parent until one comes again; give those from there on, it at both ends."""
-    seen: list[int] = []
+    seen: dict[int, int] = {}
     place = start
     while place not in seen:
-        seen.append(place)
-        place = next(parent for parent in tasks[place].parents if left[parent])
-    return [*seen[seen.index(place) :], place]
+        seen[place] = len(seen)
+        place = next(parent for parent in tasks[place].parents if parent in left)
+    return [*list(seen)[seen[place] :], place]

@@ -192,7 +192,6 @@ def test_what_is_wrong_with_a_container_is_said_with_its_job(tmp_path, task, pro
         ([{**JOB, "job.ids": 1}], "1: job_3: 'job.ids' is not understood; did you mean job.id?"),
         ([{**JOB, "job.id": 1.5}], "1: object 1: 'job.id' should be a text, not 1.5"),
         ([{**JOB, "job.count": 0}], "1: job_3: 'job.count' should be a whole number from 1 on"),
-        ([{**JOB, "job.count": 10**9}], "1: job_3: 'job.count' should be at most 1,000,000"),
         ([{**JOB, "am.vcores": 0}], "1: job_3: 'am.vcores' should be a whole number from 1 on"),
         ([{**JOB, "job.start.ms": "x"}], "1: job_3: waits for x, which is not in the trace"),
         ([JOB, {**JOB, "job.id": "job_03"}], "2: job_03: is the same as job_3"),

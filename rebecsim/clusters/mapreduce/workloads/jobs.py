@@ -26,6 +26,7 @@ from rebecsim.clusters.mapreduce.workloads.tables import (
     SwimTable,
 )
 from rebecsim.clusters.mapreduce.workloads.traced import history_job, swim_job
+from rebecsim.limits import TASKS
 from rebecsim.studies.study import seed_sequence
 from rebecsim.workloads.containers.rumen import read_history
 from rebecsim.workloads.containers.swim import read_swim_jobs
@@ -155,6 +156,7 @@ def _of_trace(
     lines = read_swim_jobs(trace)[: table.first]
     costs = JobCosts() if table.program is None else BENCHMARKS[table.program]
     owners = _owners(table.users, table.queues, len(lines), draws)
+    TASKS.require(sum(-(-line.map_input // block) for line in lines), trace)
     for number, (line, owner) in enumerate(zip(lines, owners, strict=True)):
         job = swim_job(line, number, owner, costs, block=block, reducer=table.reducer * MEBIBYTE)
         yield replace(job, submit=round(job.submit / table.speed))

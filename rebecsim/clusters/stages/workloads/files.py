@@ -9,7 +9,7 @@ from rebecsim.clusters.stages.job import SECOND, StageTask
 from rebecsim.errors import UserError
 from rebecsim.workloads.workflows.dax import read_dax
 from rebecsim.workloads.workflows.wfcommons import read_wfcommons
-from rebecsim.workloads.workflows.workflow import WorkflowTask
+from rebecsim.workloads.workflows.workflow import WorkflowTask, parents_first
 
 
 def read_workflow(path: Path) -> tuple[StageTask, ...]:
@@ -32,14 +32,6 @@ def read_workflow(path: Path) -> tuple[StageTask, ...]:
 def _depths(tasks: Sequence[WorkflowTask]) -> list[int]:
     """Give for each task how many follow each other up to it, at most."""
     depths = [0] * len(tasks)
-    waiting = list(range(len(tasks)))
-    while waiting:
-        left = []
-        for place in waiting:
-            before = [depths[parent] for parent in tasks[place].parents]
-            if 0 in before:
-                left.append(place)
-            else:
-                depths[place] = 1 + max(before, default=0)
-        waiting = left
+    for place in parents_first(tasks):
+        depths[place] = 1 + max((depths[parent] for parent in tasks[place].parents), default=0)
     return depths

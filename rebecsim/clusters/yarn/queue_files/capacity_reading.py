@@ -156,8 +156,9 @@ class _Queues:
         self._allocations = allocations
         self._legacy = legacy
         self._labels = _labels_of(own)
+        self._weights = _weights_of(own)
         self._read: set[str] = set()
-        self.idle: list[str] = []
+        self.idle: dict[str, None] = {}
 
     def root(self) -> CapacityQueue:
         if f"{PREFIX}root.queues" not in self._own.by_name:
@@ -358,12 +359,8 @@ class _Queues:
         return state == "STOPPED"
 
     def _user_weights(self, key: str) -> dict[str, float]:
-        pattern = re.compile(rf"{re.escape(key)}user-settings\.(.+)\.weight")
-        found = {}
-        for name in self._own.by_name:
-            if (match := pattern.fullmatch(name)) is not None:
-                found[match[1]] = self._own.number(name, 1.0, 0)
-        return found
+        named = self._weights.get(key, ())
+        return {user: self._own.number(name, 1.0, 0) for user, name in named}
 
     def _largest(self, key: str, parent: _Inherited) -> Resources | None:
         own, most = self._own, self._allocations.maximum
@@ -385,8 +382,7 @@ class _Queues:
 
     def _note(self, key: str, why: str) -> None:
         note = f"{self._own.file}:{self._own.line(key)}: {key} has no effect: {why}"
-        if note not in self.idle:
-            self.idle.append(note)
+        self.idle[note] = None
 
 
 def _amounts(capacity: Capacity) -> tuple[Amount | None, ...]:
@@ -395,6 +391,15 @@ def _amounts(capacity: Capacity) -> tuple[Amount | None, ...]:
 
 def _labelled(key: str, label: str) -> str:
     return f"{key}accessible-node-labels.{label}." if label else key
+
+
+def _weights_of(own: HadoopProperties) -> dict[str, list[tuple[str, str]]]:
+    """Give the users that have a weight, by the key of their queue, each with the property."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name in own.by_name:
+        for match in re.finditer(r"(?<=\.)user-settings\.(?=(.+)\.weight\Z)", name):
+            found.setdefault(name[: match.start()], []).append((match[1], name))
+    return found
 
 
 def _labels_of(own: HadoopProperties) -> tuple[str, ...]:

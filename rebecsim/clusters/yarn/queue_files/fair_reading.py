@@ -205,9 +205,11 @@ class _Allocations:
         children = list(element.of(*_QUEUE))
         is_parent = bool(children) or element.attributes.get("type") == "parent"
         names = [self._name(each) for each in children]
-        for place, name in enumerate(names):
-            if name in names[:place]:
-                raise children[place].wrong(f"the queue {name} stands there twice")
+        seen: set[str] = set()
+        for child, name in zip(children, names, strict=True):
+            if name in seen:
+                raise child.wrong(f"the queue {name} stands there twice")
+            seen.add(name)
         if is_parent and element.text_of("maxAMShare") is not None and path != "root":
             self._refuse(element, "maxAMShare", "it is for queues without queues")
         if is_parent and element.text_of("reservation") is not None:

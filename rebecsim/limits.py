@@ -1,0 +1,139 @@
+"""Limits on what is read and run, checked before it takes the memory and the time.
+
+A small file can stand for a lot: a packed one for gigabytes, a count for a million jobs. Each limit
+stands once, in `LIMITS`, with its default; a variable of the environment raises it. The table of
+`docs/reference/limits.md` is that of this module.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from rebecsim.errors import UserError
+
+
+class LimitError(UserError):
+    """Input beyond a limit. The text names the limit, what was found, and how to raise it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A limit.
+
+    Attributes:
+        name: a word.
+        default: what holds unless the environment says otherwise.
+        unit: of the default, in the plural.
+        bounds: what may not be larger.
+        is_fixed: no variable raises it.
+    """
+
+    name: str
+    default: int
+    unit: str
+    bounds: str
+    is_fixed: bool = False
+
+    @property
+    def variable(self) -> str:
+        """The variable of the environment that raises the limit."""
+        return f"REBECSIM_MAX_{self.name.upper()}"
+
+    @property
+    def most(self) -> int:
+        """What holds now. Raises UserError for a variable that is no whole number above 0."""
+        text = "" if self.is_fixed else os.environ.get(self.variable, "")
+        if not text:
+            return self.default
+        if not re.fullmatch(r"0*[1-9]\d{0,17}", text, re.ASCII):
+            raise UserError(f"{self.variable} should be a whole number above 0, not {text!r:.40}")
+        return int(text)
+
+    def require(self, found: int, where: object = "") -> None:
+        """Raise LimitError if there is more than the limit; `where` is the file and place."""
+        if found > self.most:
+            raise self.exceeded(where, f"{found:,}", found)
+
+    def exceeded(self, where: object, found: str, enough: int | None = None) -> LimitError:
+        """Make the error for what is beyond the limit; `enough` would do, if that is known."""
+        place = f"{where}: " if where else ""
+        text = f"{place}{found} {self.unit}; the limit is {self.most:,} for {self.bounds}"
+        if self.is_fixed:
+            return LimitError(text)
+        enough = 2 * self.most if enough is None else enough
+        return LimitError(f"{text}. To raise it, set {self.variable}={enough}")
+
+
+FILE = Limit("file", 256 << 20, "bytes", "a file that is read at once, unpacked")
+LOG = Limit("log", 1 << 30, "bytes", "a log that is read line by line, unpacked")
+HEADER = Limit("header", 1 << 20, "bytes", "the comments of a log")
+XML = Limit("xml", 16 << 20, "bytes", "an XML file")
+SOURCE = Limit("source", 1 << 20, "bytes", "a model, a property file or a scenario")
+VALUES = Limit("values", 10_000_000, "values", "a JSON file")
+NESTING = Limit("nesting", 200, "levels", "brackets, elements or tables in each other", True)
+ROWS = Limit("rows", 10_000_000, "jobs", "a log of a batch machine")
+JOBS = Limit("jobs", 1_000_000, "jobs", "a trace of containers")
+TASKS = Limit("tasks", 10_000_000, "tasks", "a run")
+NODES = Limit("nodes", 1_000_000, "nodes", "a cluster")
+ELEMENTS = Limit("elements", 100_000, "elements", "an array of a model")
+CHOICES = Limit("choices", 100_000, "ways", "the choices of a message server together")
+FORMULA = Limit("formula", 10_000, "parts", "a formula with its definitions put in")
+AUTOMATON = Limit("automaton", 100_000, "transitions", "the automaton of a formula")
+
+LIMITS = (
+    *(FILE, LOG, HEADER, XML, SOURCE, VALUES, NESTING, ROWS, JOBS, TASKS, NODES),
+    *(ELEMENTS, CHOICES, FORMULA, AUTOMATON),
+)
+"""All of them, in the order of the reference page."""
+
+
+def read_file(path: Path, limit: Limit = FILE, name: str = "") -> bytes:
+    """Read a file at once; errors call it by `name`.
+
+    Raises LimitError, having read no more than the limit; OSError when the file cannot be read.
+    """
+    with path.open("rb") as file:
+        content = file.read(limit.most + 1)
+    if len(content) > limit.most:
+        size = max(path.stat().st_size, len(content))
+        raise limit.exceeded(name or path, f"{size:,}", size)
+    return content
+
+
+_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+_STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+_OTHERS = bytes(set(range(256)) - set(_STEPS))
+
+
+def require_small_json(content: bytes, where: object) -> None:
+    """Raise LimitError for JSON of too many values, or nested too deep, before it is parsed.
+
+    Commas and brackets are counted, also in texts: there are no more values than that.
+    """
+    opened = content.count(b"[") + content.count(b"{")
+    VALUES.require(opened + content.count(b","), where)
+    if opened > NESTING.most and _depth(content) > NESTING.most:
+        NESTING.require(_depth(_TEXT.sub(b"", content)), where)
+
+
+def _depth(content: bytes) -> int:
+    """Give how deep brackets are in each other, those in texts among them."""
+    brackets = content.translate(None, _OTHERS)
+    return max(accumulate(map(_STEPS.__getitem__, brackets)), default=0)
+
+
+def read_json(path: Path, hook: Callable[[dict[str, Any]], Mapping[str, Any]] | None = None) -> Any:
+    """Read a file of JSON in UTF-8; `hook` may change each object of it.
+
+    Raises LimitError; ValueError for what is no JSON; OSError when the file cannot be read.
+    """
+    content = read_file(path)
+    require_small_json(content, path)
+    return json.loads(content.decode("utf-8"), object_hook=hook)
