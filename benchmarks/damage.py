@@ -58,13 +58,13 @@ Change = Callable[[random.Random, str], str]
 
 
 def damaged(content: bytes, form: Form, chance: random.Random, packed: bool = False) -> bytes:
-    """Change an input one to four times; if it may be `packed`, sometimes also by gzip."""
+    """Change an input one to three times; if it may be `packed`, sometimes also by gzip."""
     text = content.decode("utf-8")
-    for _ in range(chance.choice((1, 1, 1, 1, 2, 2, 3, 4))):
+    for _ in range(chance.choice((1, 1, 1, 1, 1, 2, 2, 3))):
         changes = CHANGES if form == "text" else (*CHANGES, *[_IN_FORM[form]] * len(CHANGES))
         text = chance.choice(changes)(chance, text)
     content = text.encode("utf-8", "replace")
-    if chance.random() < 0.2:
+    if chance.random() < 0.1:
         content = _other_bytes(chance, content)
     if packed and chance.random() < 0.05:
         content = gzip.compress(content, mtime=0)

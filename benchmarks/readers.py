@@ -314,7 +314,10 @@ READERS = (
     Reader("options-of-clusters", _OF_CLUSTERS, ("{}",), given="arguments"),
     Reader(
         "typed-steps",
-        ("1\nrun 3\nback\nshow\nhelp\n2\nrun\nback 2\nsave out/s.json\nquit\n",),
+        (
+            "1\n1.1\nrun 3\nundo 2\ntime 9\nbreak office.buy\nbreak if office.left == 0\nrun 5\n"
+            "clear 1\nshow\npath\nsave out/s.json\nrestart\nquit\n",
+        ),
         (f"step {_TICKETS}",),
         given="input",
         share=0.5,

@@ -62,6 +62,8 @@ def read_record(path: Path, read: Callable[[object], Record]) -> Record:
         return read(json.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise ReplayError(f"{path}: {error.strerror}") from error
+    except RecursionError as error:
+        raise ReplayError(f"{path}: lists and objects are nested too deep") from error
     except ValueError as error:
         raise ReplayError(f"{path}: is not JSON: {error}") from error
     except ReplayError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ def read_wfcommons(path: Path) -> tuple[WorkflowTask, ...]:
         raise WorkloadError(f"{path}: is not UTF-8 text") from error
     except json.JSONDecodeError as error:
         raise WorkloadError.at(path, error.lineno, f"this is not JSON: {error.msg}") from error
+    except ValueError as error:  # of Python's limit on the digits of a number
+        raise WorkloadError(f"{path}: a number of too many digits") from error
     except RecursionError as error:
         raise WorkloadError(f"{path}: this is nested too deep") from error
     workflow = _field(path, "", content, "workflow", dict)
@@ -82,7 +85,15 @@ def _element(
         by_name.get(str(parent), str(parent)): f"{path}: {where}.parents[{place}]"
         for place, parent in enumerate(_field(path, f"{where}.", task, "parents", list))
     }
-    return TaskElement(f"{path}: {where}", str(identifier), name, float(seconds), parents)
+    return TaskElement(f"{path}: {where}", str(identifier), name, _as_float(seconds), parents)
+
+
+def _as_float(value: float) -> float:
+    """Give a number; infinity for a whole one that is too large for a float."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def _field(path: Path, where: str, value: Any, name: str, kind: type) -> Any:
